@@ -1,0 +1,195 @@
+"""Workers that plan an experiment: designer, reviewer, refiner.
+
+Source: Chain of Ideas (arXiv 2410.13185), section 3.4 and Tables 17 to 20. The reviewer also names
+the searches that would help (Table 19), which saves a call that waits for nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from ideagora.agents.role import Role
+from ideagora.agents.views import EntityView, IdeaView, PaperBrief, PastExperiment
+from ideagora.models.call import Answer, Inputs
+from ideagora.models.offline import Engine
+from ideagora.models.offline import text as texts
+
+
+class PlanView(Inputs):
+    """An experiment plan as roles see it."""
+
+    steps: tuple[str, ...]
+    datasets: tuple[str, ...]
+    baselines: tuple[str, ...]
+    metrics: tuple[str, ...]
+    ablations: tuple[str, ...]
+    risks: tuple[str, ...]
+
+
+class Plan(Answer):
+    """An experiment plan that a group could follow."""
+
+    steps: tuple[str, ...] = Field(description="one step each: what is done, with what, and what it shows; 5 to 9 steps")
+    datasets: tuple[str, ...] = Field(description="data sets or benchmarks, by name; [] when none fits")
+    baselines: tuple[str, ...] = Field(description="systems to compare with, by name")
+    metrics: tuple[str, ...] = Field(description="what is measured")
+    ablations: tuple[str, ...] = Field(description="parts that are switched off, one each")
+    risks: tuple[str, ...] = Field(description="what may go wrong, and what to do then")
+
+
+def _has_steps(inputs: Inputs, answer: Plan) -> str | None:
+    return None if any(step.strip() for step in answer.steps) else "a plan needs at least one step"
+
+
+class DesignInputs(Inputs):
+    """The idea, how earlier papers tested theirs, and the entities to know."""
+
+    topic: str
+    idea: IdeaView
+    evaluation: str
+    past: tuple[PastExperiment, ...]
+    entities: tuple[EntityView, ...]
+
+
+def _design(engine: Engine, inputs: DesignInputs) -> dict[str, Any]:
+    data = _of_kind(inputs.entities, "dataset")
+    systems = [name for name in _of_kind(inputs.entities, "model")][:4]
+    metrics = _of_kind(inputs.entities, "metric") or _measured(engine, inputs)
+    parts = texts.method_steps(inputs.idea.method)
+    built = parts[2:4] or parts
+    claim = texts.without_stop(texts.clip(inputs.idea.title, 25))
+    data_step = (
+        f"Take the data on which the earlier papers can be compared: {', '.join(data)}."
+        if data
+        else "The papers read name no data set; collect cases from the tasks that they describe and publish the selection rule before any run."
+    )
+    steps = [
+        f"Claim to be tested: {claim}. State before any run which difference would count against it.",
+        data_step,
+        f"Reproduce the baselines unchanged ({', '.join(systems) or 'the methods of the chain'}) and check them against the published figures.",
+        *(f"Build: {part}" for part in built),
+        f"Compare on the same inputs and with the same model. {inputs.evaluation}",
+        *(f"Follow the earlier procedure where it fits, as in {past.title}: {past.experiment}" for past in inputs.past[-1:]),
+    ]
+    return {
+        "steps": steps,
+        "datasets": data,
+        "baselines": systems,
+        "metrics": metrics,
+        "ablations": [f"without: {texts.clip(part, 22)}" for part in built],
+        "risks": _risks(inputs),
+    }
+
+
+def _of_kind(entities: tuple[EntityView, ...], kind: str) -> list[str]:
+    return [entity.name for entity in entities if entity.kind == kind][:5]
+
+
+def _measured(engine: Engine, inputs: DesignInputs) -> list[str]:
+    """Phrases of the past experiments nearest to the notion of a measure; none when nothing is near."""
+    pool = list(dict.fromkeys(p for past in inputs.past for p in texts.phrases(past.experiment)))
+    ranked = engine.rank("evaluation metric such as accuracy, success rate or quality score", pool)
+    return [pool[i] for i, score in ranked[:3] if score >= 0.35]
+
+
+def _risks(inputs: DesignInputs) -> list[str]:
+    return [
+        f"The gain may come from more computation alone: give {part} the same number of calls and tokens as the new method."
+        for part in (["the baselines"] if inputs.past else ["every variant"])
+    ] + ["The stress set may be too small to separate the variants: report intervals, and enlarge it before looking at results."]
+
+
+EXPERIMENT_DESIGNER = Role(
+    name="experiment_designer",
+    group="main",
+    inputs=DesignInputs,
+    answer=Plan,
+    offline=_design,
+    check=_has_steps,
+)
+
+
+class ReviewInputs(Inputs):
+    """An idea and the plan to test it."""
+
+    topic: str
+    idea: IdeaView
+    plan: PlanView
+    entities: tuple[EntityView, ...]
+
+
+class Review(Answer):
+    """What would make the plan better, and what to look up for it."""
+
+    suggestions: tuple[str, ...] = Field(description="a concrete change to the plan, one each; at most 6")
+    queries: tuple[str, ...] = Field(description="literature searches that would help to carry them out; [] when none is needed; at most 3")
+
+
+def _review(engine: Engine, inputs: ReviewInputs) -> dict[str, Any]:
+    plan, topic = inputs.plan, texts.clip(inputs.topic, 20)
+    text = " ".join(plan.steps).lower()
+    lacks = [
+        (not plan.datasets, "Name at least one public data set or benchmark, and say why it shows the limit.", f"benchmark for {topic}"),
+        (not plan.metrics, "Say what is measured, and how a judgement by a model or a person is checked.", f"evaluation metrics for {topic}"),
+        (len(plan.baselines) < 2, "Compare with at least two systems, one of them simple.", f"baselines for {topic}"),
+        ("seed" not in text and "interval" not in text, "Repeat with several seeds and report intervals clustered by item.", None),
+        ("cost" not in text and "calls" not in text, "Report calls, tokens and cost of each variant beside its quality.", None),
+        (not plan.ablations, "Switch each new part off once.", None),
+    ]
+    missing = [(suggestion, query) for absent, suggestion, query in lacks if absent]
+    return {
+        "suggestions": [suggestion for suggestion, _ in missing],
+        "queries": [query for _, query in missing if query],
+    }
+
+
+EXPERIMENT_REVIEWER = Role(
+    name="experiment_reviewer", group="main", inputs=ReviewInputs, answer=Review, offline=_review
+)
+
+
+class RefineInputs(Inputs):
+    """The plan, what the reviewer asked for, and what the searches found."""
+
+    topic: str
+    idea: IdeaView
+    plan: PlanView
+    suggestions: tuple[str, ...]
+    papers: tuple[PaperBrief, ...]
+
+
+def _refine(engine: Engine, inputs: RefineInputs) -> dict[str, Any]:
+    plan = inputs.plan
+    found = {texts.short_name(p.title, p.abstract or ""): p for p in inputs.papers}
+    named = [n for p in inputs.papers for n in texts.names(p.abstract or "")]
+    data = plan.datasets or tuple(dict.fromkeys(n.name for n in named if n.kind == "dataset"))[:4]
+    data = data or tuple(name for name, p in found.items() if "bench" in p.title.lower() or "dataset" in p.title.lower())[:2]
+    metrics = plan.metrics or tuple(dict.fromkeys(n.name for n in named if n.kind == "metric"))[:3]
+    metrics = metrics or ("share of the stress set solved", "quality judged blind, in both orders")
+    baselines = plan.baselines if len(plan.baselines) >= 2 else tuple(dict.fromkeys([*plan.baselines, *found]))[:3]
+    added = [f"After review: {suggestion}" for suggestion in inputs.suggestions]
+    learned = [
+        f"From the search, {name} ({p.year}): {engine.best_sentence(inputs.idea.title, p.abstract)[0]}"
+        for name, p in list(found.items())[:2]
+        if p.abstract
+    ]
+    return {
+        "steps": [*plan.steps, *added, *learned],
+        "datasets": data,
+        "baselines": baselines,
+        "metrics": metrics,
+        "ablations": plan.ablations,
+        "risks": plan.risks,
+    }
+
+
+EXPERIMENT_REFINER = Role(
+    name="experiment_refiner",
+    group="main",
+    inputs=RefineInputs,
+    answer=Plan,
+    offline=_refine,
+    check=_has_steps,
+)

@@ -1,0 +1,80 @@
+"""The idea judge: which of two ideas is better, criterion by criterion.
+
+Source: Chain of Ideas (arXiv 2410.13185), section 3.3, Tables 6 and 24. The arena's judge and the
+choice among branches are this one role.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ideagora.agents.role import Role
+from ideagora.agents.views import IdeaView
+from ideagora.models.call import Answer, Inputs
+from ideagora.models.offline import Engine
+from ideagora.models.offline import text as texts
+
+CRITERIA = ("novelty", "significance", "clarity", "feasibility", "effectiveness")
+
+Choice = Literal["first", "second", "tie"]
+
+
+class DuelInputs(Inputs):
+    """Two ideas on one topic, in the order shown."""
+
+    topic: str
+    first: IdeaView
+    second: IdeaView
+
+
+class Duel(Answer):
+    """The better idea by each criterion."""
+
+    reason: str = Field(description="a short paragraph that weighs the two")
+    novelty: Choice
+    significance: Choice
+    clarity: Choice
+    feasibility: Choice
+    effectiveness: Choice
+
+
+MARGINS = {"novelty": 0.05, "significance": 0.05, "clarity": 2.0, "feasibility": 1.0, "effectiveness": 0.05}
+"""Differences up to which the offline judge calls a tie, in the unit of each measure (``_measure``)."""
+
+
+def _judge(engine: Engine, inputs: DuelInputs) -> dict[str, Any]:
+    first, second = (_measure(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
+    choices = {name: _better(first[name], second[name], MARGINS[name]) for name in CRITERIA}
+    figures = "; ".join(f"{name} {first[name]:.2f} to {second[name]:.2f}" for name in CRITERIA)
+    return {"reason": f"Measured properties, first to second: {figures}. Small differences are ties.", **choices}
+
+
+def _measure(engine: Engine, topic: str, idea: IdeaView) -> dict[str, float]:
+    """Properties that stand in for the criteria; what each is, is said where it is returned."""
+    parts = texts.sentences(idea.method)
+    lengths = [len(texts.words(sentence)) for sentence in parts] or [0]
+    return {
+        # how far the motivation lies from the method: near ones restate, far ones combine
+        "novelty": 1.0 - engine.similarity(idea.motivation, [idea.method])[0],
+        # how much of the topic the motivation takes up
+        "significance": engine.similarity(topic, [idea.motivation])[0],
+        # words by which the mean sentence exceeds 25, as a penalty
+        "clarity": -max(0.0, sum(lengths) / len(lengths) - 25.0),
+        # named things (systems, data, metrics) that exist already and can be used, ten at most
+        "feasibility": float(min(10, len(texts.names(f"{idea.method} {idea.novelty}")))),
+        # how directly the method speaks to the difference that the idea claims
+        "effectiveness": engine.similarity(idea.novelty, [idea.method])[0],
+    }
+
+
+def _better(first: float, second: float, margin: float) -> Choice:
+    if abs(first - second) <= margin:
+        return "tie"
+    return "first" if first > second else "second"
+
+
+IDEA_JUDGE = Role(
+    name="idea_judge", group="judge", inputs=DuelInputs, answer=Duel, offline=_judge, temperature=0.0
+)

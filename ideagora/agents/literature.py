@@ -1,0 +1,195 @@
+"""Workers that find and read literature: query planner, relevance judge, reader.
+
+Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Tables 8 to 11.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ideagora.agents.role import Role
+from ideagora.agents.views import PaperBrief, numbers_missing
+from ideagora.models.call import Answer, Inputs
+from ideagora.models.offline import Engine
+from ideagora.models.offline import text as texts
+
+RELEVANT = 0.38
+"""Cosine from which the offline judge calls a paper relevant to a topic.
+
+Calibrated on the starter corpus by ``bench/calibrate_offline.py``; the figures are in docs/offline.md.
+"""
+
+REFERENCE_RELEVANT = 0.38
+"""The same for a reference of which only the title is shown, against topic and citing paper."""
+
+
+class PlannerInputs(Inputs):
+    """A topic and how many queries are wanted."""
+
+    topic: str
+    count: int
+
+
+class Queries(Answer):
+    """Search queries, the first for the whole topic, the others for aspects of it."""
+
+    queries: tuple[str, ...] = Field(description="a literature search query of 3 to 10 words")
+
+
+def _plan(engine: Engine, inputs: PlannerInputs) -> dict[str, Any]:
+    whole = texts.clip(inputs.topic, 30)
+    aspects = [p for p in texts.phrases(inputs.topic) if p.lower() != whole.lower()]
+    ends = ["limitations and failures", "evaluation benchmark", "methods", "survey of approaches"]
+    queries = [whole, *aspects, *(f"{whole} {end}" for end in ends)]
+    distinct = list({query.lower(): query for query in queries}.values())
+    order = [0, *(i + 1 for i in engine.select(whole, distinct[1:], inputs.count - 1, diversity=0.3))]
+    return {"queries": [distinct[i] for i in order[: inputs.count]]}
+
+
+def _enough_queries(inputs: PlannerInputs, answer: Queries) -> str | None:
+    distinct = {query.strip().lower() for query in answer.queries if query.strip()}
+    if len(distinct) >= inputs.count:
+        return None
+    return f"{inputs.count} different queries are wanted, there are {len(distinct)}"
+
+
+QUERY_PLANNER = Role(
+    name="query_planner", group="main", inputs=PlannerInputs, answer=Queries, offline=_plan, check=_enough_queries
+)
+
+
+class RelevanceInputs(Inputs):
+    """A topic and papers to be judged against it."""
+
+    topic: str
+    papers: tuple[PaperBrief, ...]
+
+
+class Judgement(Answer):
+    """Whether one paper helps to study the topic."""
+
+    paper: int = Field(description="number of the paper")
+    reason: str = Field(description="one sentence: what the paper has to do with the topic")
+    relevant: bool = Field(description="does the paper help to study the topic?")
+
+
+class Judgements(Answer):
+    """One judgement for each paper."""
+
+    judgements: tuple[Judgement, ...]
+
+
+def _judge_relevance(engine: Engine, inputs: RelevanceInputs) -> dict[str, Any]:
+    full = [f"{paper.title}. {paper.abstract or ''}" for paper in inputs.papers]
+    judgements = []
+    for number, score in enumerate(engine.similarity(inputs.topic, full)):
+        sentence, _ = engine.best_sentence(inputs.topic, full[number])
+        near = "near to" if score >= RELEVANT else "too far from"
+        reason = f"Similarity {score:.2f} is {near} the topic (limit {RELEVANT:.2f}); closest: {sentence}"
+        judgements.append({"paper": number, "reason": reason, "relevant": score >= RELEVANT})
+    return {"judgements": judgements}
+
+
+def _each_paper_once(inputs: RelevanceInputs, answer: Judgements) -> str | None:
+    numbers = sorted(judgement.paper for judgement in answer.judgements)
+    if numbers == list(range(len(inputs.papers))):
+        return None
+    return f"each paper 0 to {len(inputs.papers) - 1} needs exactly one judgement, got {numbers}"
+
+
+RELEVANCE_JUDGE = Role(
+    name="relevance_judge",
+    group="judge",
+    inputs=RelevanceInputs,
+    answer=Judgements,
+    offline=_judge_relevance,
+    temperature=0.0,
+    check=_each_paper_once,
+)
+
+
+class ReaderInputs(Inputs):
+    """A paper's text and its references (titles), to be read for a topic."""
+
+    topic: str
+    title: str
+    text: str
+    references: tuple[str, ...]
+
+
+class ReadEntity(Answer):
+    """A named thing in the paper."""
+
+    name: str
+    description: str = Field(description="one sentence from the paper's point of view")
+    kind: Literal["model", "dataset", "metric", "technique", "other"]
+
+
+class ReadReference(Answer):
+    """A reference worth following."""
+
+    paper: int = Field(description="number of the reference")
+    relation: Literal["builds on", "baseline", "same topic"]
+    reason: str = Field(description="one sentence: what this paper takes from it, and why it bears on the topic")
+
+
+class PaperReading(Answer):
+    """What the reader takes from a paper."""
+
+    problem: str | None = Field(description="what earlier work could not do, 1 or 2 sentences")
+    method: str = Field(description="the core mechanism, its parts and why they work, 2 to 5 sentences")
+    finding: str | None = Field(description="what the experiments showed, with figures")
+    limitation: str | None = Field(description="what stays unsolved or goes wrong, as far as the text tells")
+    experiment: str | None = Field(description="how it was tested: data, baselines, metrics, procedure")
+    entities: tuple[ReadEntity, ...] = Field(description="up to 8 models, data sets, metrics, techniques")
+    references: tuple[ReadReference, ...] = Field(
+        description="up to 3 references to follow, the most important first; [] when none bears on the topic"
+    )
+
+
+def _read(engine: Engine, inputs: ReaderInputs) -> dict[str, Any]:
+    facets = engine.facets(inputs.text, ["problem", "method", "finding", "limitation"])
+    found = texts.names(inputs.text)[:8]
+    described = engine.facets(inputs.text, ["experiment"])["experiment"]
+    return {
+        **facets,
+        "method": facets["method"] or inputs.text,
+        "experiment": described,
+        "entities": [{"name": n.name, "description": n.sentence, "kind": n.kind} for n in found],
+        "references": _follow(engine, inputs),
+    }
+
+
+def _follow(engine: Engine, inputs: ReaderInputs) -> list[dict[str, Any]]:
+    about = f"{inputs.topic}. {inputs.title}"
+    followed = []
+    for number, score in engine.rank(about, inputs.references)[:3]:
+        if score < REFERENCE_RELEVANT:
+            continue
+        named = texts.short_name(inputs.references[number]).lower() in inputs.text.lower()
+        relation = "builds on" if named else "same topic"
+        reason = f"Its title is near to topic and paper (similarity {score:.2f})" + (
+            ", and the text names it." if named else "."
+        )
+        followed.append({"paper": number, "relation": relation, "reason": reason})
+    return followed
+
+
+def _references_exist(inputs: ReaderInputs, answer: PaperReading) -> str | None:
+    numbers = [reference.paper for reference in answer.references]
+    if numbers and not inputs.references:
+        return "there are no references to follow: answer with an empty list"
+    return numbers_missing(numbers, len(inputs.references))
+
+
+READER = Role(
+    name="reader",
+    group="reader",
+    inputs=ReaderInputs,
+    answer=PaperReading,
+    offline=_read,
+    temperature=0.0,
+    check=_references_exist,
+)

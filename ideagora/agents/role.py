@@ -1,0 +1,86 @@
+"""A role: one worker with a prompt, typed inputs, a typed answer and a recipe for the offline model.
+
+Graphs put roles together. A role knows neither a provider nor a graph; awaiting it asks the door.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from ideagora.config import Group
+from ideagora.models.call import A, Call, Inputs
+from ideagora.prompts.loader import check_prompt, load_prompt
+
+if TYPE_CHECKING:
+    from ideagora.models.call import Recipe
+    from ideagora.models.door import Door
+
+ROLES: dict[str, Role[Any]] = {}
+"""Every role by name, filled as roles are defined."""
+
+
+@dataclass(frozen=True)
+class Role(Generic[A]):
+    """One LLM worker. Defining it checks it: a role that could not work is an error at import."""
+
+    name: str
+    group: Group
+    inputs: type[Inputs]
+    answer: type[A]
+    offline: Recipe
+    temperature: float | None = None
+    check: Callable[[Any, A], str | None] | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.offline):
+            raise TypeError(f"role {self.name!r} has no recipe for the offline model")
+        check_prompt(load_prompt(self.name), set(self.inputs.model_fields))
+        ROLES[self.name] = self
+
+    async def __call__(self, door: Door, *, sample: int = 0, **inputs: Any) -> A:
+        """Ask the model that serves this role's group, through the door."""
+        return await door.ask(self.call(self.inputs(**inputs), sample))
+
+    def call(self, inputs: Inputs, sample: int = 0) -> Call[A]:
+        """The request for these inputs."""
+        values = {name: getattr(inputs, name) for name in type(inputs).model_fields}
+        system, user = load_prompt(self.name).render(values)
+        return Call(
+            role=self.name,
+            group=self.group,
+            system=system,
+            prompt=f"{user}\n\n{answer_format(self.answer)}",
+            answer=self.answer,
+            inputs=inputs,
+            recipe=self.offline,
+            temperature=self.temperature,
+            sample=sample,
+            check=self.check,
+        )
+
+
+def answer_format(answer: type[BaseModel]) -> str:
+    """How to answer, for models that take no schema: a skeleton with each field's meaning."""
+    skeleton = json.dumps(_shape(answer), indent=1, ensure_ascii=False)
+    return f"Answer with one JSON object of this form and nothing else:\n{skeleton}"
+
+
+def _shape(kind: Any, meaning: str = "") -> Any:
+    origin = get_origin(kind)
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {n: _shape(f.annotation, f.description or "") for n, f in kind.model_fields.items()}
+    if origin in (tuple, list):
+        return [_shape(get_args(kind)[0], meaning)]
+    if origin is Literal:
+        return " | ".join(str(value) for value in get_args(kind)) + (f" ({meaning})" if meaning else "")
+    if origin in (Union, types.UnionType):
+        first = next(a for a in get_args(kind) if a is not type(None))
+        return _shape(first, f"{meaning}; null when there is none")
+    named = {int: "integer", float: "number", bool: "true or false"}.get(kind)
+    return f"<{named}: {meaning}>" if named else f"<{meaning}>"

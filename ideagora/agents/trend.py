@@ -1,0 +1,94 @@
+"""The trend analyst: what changed from each paper of the chain to the next.
+
+Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Table 12.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from ideagora.agents.role import Role
+from ideagora.agents.views import ChainPaper, EntityView
+from ideagora.models.call import Answer, Inputs
+from ideagora.models.offline import Engine
+from ideagora.models.offline import text as texts
+
+ANSWERS_LIMITATION = 0.45
+"""Cosine from which the offline model says that a method takes up an earlier limitation."""
+
+
+class TrendInputs(Inputs):
+    """The chain, earliest paper first, and the entities to know."""
+
+    topic: str
+    papers: tuple[ChainPaper, ...]
+    entities: tuple[EntityView, ...]
+
+
+class ChangeFound(Answer):
+    """What changed from one paper to the next."""
+
+    earlier: int = Field(description="number of the earlier paper; the later one is the next number")
+    entered: tuple[str, ...] = Field(description="up to 3 things the later paper brings in, 2 to 5 words each")
+    left: tuple[str, ...] = Field(description="up to 3 things it gives up or replaces, 2 to 5 words each")
+    text: str = Field(description="2 to 4 sentences: what moved on, by which design, and which difficulty it answers")
+
+
+class Trend(Answer):
+    """One change for each pair of neighbours."""
+
+    changes: tuple[ChangeFound, ...]
+
+
+def _analyse(engine: Engine, inputs: TrendInputs) -> dict[str, Any]:
+    papers = inputs.papers
+    return {"changes": [_compare(engine, papers, i) for i in range(len(papers) - 1)]}
+
+
+def _compare(engine: Engine, papers: tuple[ChainPaper, ...], i: int) -> dict[str, Any]:
+    earlier, later = papers[i], papers[i + 1]
+    contrast = engine.contrast(f"{earlier.problem or ''} {earlier.method}", f"{later.problem or ''} {later.method}")
+    return {
+        "earlier": i,
+        "entered": contrast.entered,
+        "left": contrast.left,
+        "text": " ".join(_tell(engine, earlier, later, contrast.entered, contrast.left, contrast.kept)),
+    }
+
+
+def _tell(
+    engine: Engine,
+    earlier: ChainPaper,
+    later: ChainPaper,
+    entered: tuple[str, ...],
+    left: tuple[str, ...],
+    kept: tuple[str, ...],
+) -> list[str]:
+    old, new = (f"{texts.short_name(p.title, p.method)} ({p.year})" for p in (earlier, later))
+    told = [f"From {old} to {new}:"]
+    if entered:
+        told.append(f"what enters is {texts.listed(entered)}" + (f", what leaves is {texts.listed(left)}." if left else "."))
+    if kept:
+        told.append(f"Both work with {texts.listed(kept[:2])}.")
+    if earlier.limitation:
+        near = engine.similarity(earlier.limitation, [later.method])[0]
+        if near >= ANSWERS_LIMITATION:
+            told.append(f"The later method takes up a limitation of the earlier one: {earlier.limitation}")
+    if later.problem:
+        told.append(f"The later paper's point of departure: {later.problem}")
+    return told
+
+
+def _every_pair(inputs: TrendInputs, answer: Trend) -> str | None:
+    wanted = list(range(len(inputs.papers) - 1))
+    got = [change.earlier for change in answer.changes]
+    if got == wanted:
+        return None
+    return f"one change for each earlier paper {wanted} is wanted, in that order; got {got}"
+
+
+TREND_ANALYST = Role(
+    name="trend_analyst", group="main", inputs=TrendInputs, answer=Trend, offline=_analyse, check=_every_pair
+)

@@ -1,0 +1,119 @@
+"""What roles see of records: small views, and the conversions from records to them.
+
+A view holds only what a model should read. Numbers in square brackets in the prompts are positions
+in the list that the role was given, so an answer refers to a paper by an index that can be checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ideagora.models.call import Inputs
+from ideagora.schema import Entity, Link, Paper, Transition
+
+
+class PaperBrief(Inputs):
+    """A paper as title and abstract."""
+
+    title: str
+    year: str
+    abstract: str | None
+
+
+class ChainPaper(Inputs):
+    """A paper of the chain as its reader told it."""
+
+    title: str
+    year: str
+    problem: str | None
+    method: str
+    finding: str | None
+    limitation: str | None
+
+    @property
+    def text(self) -> str:
+        """All that is known of the paper, as one text."""
+        parts = [self.problem, self.method, self.finding, self.limitation]
+        return " ".join(part for part in parts if part)
+
+
+class EntityView(Inputs):
+    """A named thing and what its paper says of it."""
+
+    name: str
+    description: str
+    kind: str
+
+
+class Change(Inputs):
+    """What changed between two neighbours of the chain."""
+
+    entered: tuple[str, ...]
+    left: tuple[str, ...]
+    text: str
+
+
+class PastExperiment(Inputs):
+    """How a paper of the chain tested its idea."""
+
+    title: str
+    experiment: str
+
+
+class IdeaView(Inputs):
+    """An idea without a word on who made it."""
+
+    title: str
+    motivation: str
+    novelty: str
+    method: str
+
+
+def brief(paper: Paper) -> PaperBrief:
+    """Title and abstract of a paper."""
+    return PaperBrief(title=paper.title, year=paper.year, abstract=paper.abstract)
+
+
+def chain_paper(link: Link) -> ChainPaper:
+    """A link of the chain that has been read."""
+    reading = link.reading
+    assert reading is not None, f"{link.paper.id} has not been read"
+    return ChainPaper(
+        title=link.paper.title,
+        year=link.paper.year,
+        problem=reading.problem,
+        method=reading.method,
+        finding=reading.finding,
+        limitation=reading.limitation,
+    )
+
+
+def change(transition: Transition) -> Change:
+    """A transition without its ids."""
+    return Change(entered=transition.entered, left=transition.left, text=transition.text)
+
+
+def entity_views(entities: Iterable[Entity]) -> list[EntityView]:
+    """Entities, each name once (the first description stays)."""
+    seen: dict[str, EntityView] = {}
+    for entity in entities:
+        view = EntityView(name=entity.name, description=entity.description, kind=entity.kind)
+        seen.setdefault(entity.name.lower(), view)
+    return list(seen.values())
+
+
+def past_experiments(links: Sequence[Link]) -> list[PastExperiment]:
+    """The experiments of the chain's papers, where their readers found any."""
+    return [
+        PastExperiment(title=link.paper.title, experiment=link.reading.experiment)
+        for link in links
+        if link.reading is not None and link.reading.experiment
+    ]
+
+
+def numbers_missing(numbers: Iterable[int], count: int) -> str | None:
+    """The complaint when paper numbers point outside 0 … count-1; ``None`` when all exist."""
+    wrong = sorted({n for n in numbers if not 0 <= n < count})
+    if not wrong:
+        return None
+    return f"there is no paper [{wrong[0]}]: the papers are numbered 0 to {count - 1}"

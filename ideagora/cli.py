@@ -1,0 +1,130 @@
+"""The command line: parse, call, show. typer parses, since its help is generated from the types."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="ideagora",
+    help="Research ideas for a topic, grounded in how the field developed, and judged.",
+    epilog="First steps:  ideagora doctor  |  ideagora generate \"retrieval for long documents\"  |  ideagora generate --help",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+MODELS = "Models"
+LITERATURE = "Literature"
+AGENT = "Agent"
+OUTPUT = "Output"
+
+
+@app.command(
+    epilog="Examples:  ideagora generate \"tool use by language models\" --branches 2  |  "
+    "ideagora generate \"…\" --model openai/gpt-4o --reader-model openai/gpt-4o-mini --budget 2.00  |  "
+    "ideagora generate \"…\" --before 2024-08-01 --json",
+)
+def generate(
+    topic: Annotated[str | None, typer.Argument(help="What ideas are wanted for, in a few words.")] = None,
+    topics: Annotated[Path | None, typer.Option(help="A file with a topic a line, or JSON lines with a field topic.")] = None,
+    agent: Annotated[str, typer.Option(help="Who makes the ideas; see: ideagora agents.", rich_help_panel=AGENT)] = "chain-of-ideas",
+    branches: Annotated[int | None, typer.Option(help="Chains of ideas, side by side. [default: 3]", rich_help_panel=AGENT)] = None,
+    length: Annotated[int | None, typer.Option(help="Papers in a chain at most. [default: 5]", rich_help_panel=AGENT)] = None,
+    refinements: Annotated[int | None, typer.Option(help="Rounds of review of the experiment. [default: 1]", rich_help_panel=AGENT)] = None,
+    rewrites: Annotated[int | None, typer.Option(help="Rewrites of an idea that is too close to a paper. [default: 2]", rich_help_panel=AGENT)] = None,
+    allow_thin: Annotated[bool, typer.Option("--allow-thin", help="Go on although the library has nothing on the topic.", rich_help_panel=AGENT)] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed of the run. [default: 0]", rich_help_panel=AGENT)] = None,
+    model: Annotated[str | None, typer.Option(help="offline, or any litellm name such as openai/gpt-4o. [default: offline]", rich_help_panel=MODELS)] = None,
+    reader_model: Annotated[str | None, typer.Option(help="Model that reads papers. [default: --model]", rich_help_panel=MODELS)] = None,
+    judge_model: Annotated[str | None, typer.Option(help="Model that judges. [default: --model]", rich_help_panel=MODELS)] = None,
+    api_base: Annotated[str | None, typer.Option(help="An OpenAI-compatible server for all models.", rich_help_panel=MODELS)] = None,
+    budget: Annotated[float | None, typer.Option(help="Hard stop in US dollars; the run can be continued.", rich_help_panel=MODELS)] = None,
+    price_prompt: Annotated[float | None, typer.Option(help="US dollars per million prompt tokens, if litellm knows no price.", rich_help_panel=MODELS)] = None,
+    price_completion: Annotated[float | None, typer.Option(help="The same for completion tokens.", rich_help_panel=MODELS)] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds one try of a call may take. [default: 120]", rich_help_panel=MODELS)] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Calls that are out at the same time. [default: 8]", rich_help_panel=MODELS)] = None,
+    replay: Annotated[bool, typer.Option("--replay", help="Answer from the cache alone; a miss is an error.", rich_help_panel=MODELS)] = False,
+    before: Annotated[str | None, typer.Option(help="Cut-off date (YYYY, YYYY-MM, YYYY-MM-DD): no paper from then on is seen.", rich_help_panel=LITERATURE)] = None,
+    ban: Annotated[list[str] | None, typer.Option(help="Title or id of a paper that must not be seen; repeatable.", rich_help_panel=LITERATURE)] = None,
+    source: Annotated[str | None, typer.Option(help="Where literature comes from. [default: starter]", rich_help_panel=LITERATURE)] = None,
+    store: Annotated[str | None, typer.Option(help="Folder of the literature store. [default: <home>/store]", rich_help_panel=LITERATURE)] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder. [default: <home>/runs/…]", rich_help_panel=OUTPUT)] = None,
+    home: Annotated[Path | None, typer.Option(help="Where store, caches and runs live. [default: ~/.ideagora]", rich_help_panel=OUTPUT)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.", rich_help_panel=OUTPUT)] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Begin the run anew instead of going on (answered calls stay cached).", rich_help_panel=OUTPUT)] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT)] = False,
+) -> None:
+    """Make research ideas for a topic, with their chain of papers, novelty evidence and experiment.
+
+    Without a key everything runs on the [bold]offline model[/bold], an extractive engine on sentence
+    embeddings. The same command again goes on where a run was stopped, and shows a finished one.
+    """
+    from ideagora.commands.generate import Request, run
+
+    settings = {
+        "model": model, "reader_model": reader_model, "judge_model": judge_model, "api_base": api_base,
+        "budget": budget, "price_prompt": price_prompt, "price_completion": price_completion,
+        "timeout": timeout, "concurrency": concurrency, "replay": replay or None, "source": source,
+        "store": store, "home": home, "seed": seed,
+    }  # fmt: skip
+    options = {
+        "branches": branches, "length": length, "refinements": refinements, "rewrites": rewrites,
+        "allow_thin": allow_thin or None,
+    }  # fmt: skip
+    request = Request(
+        topic=topic, topics=topics, agent=agent, options=_given(options), settings=_given(settings),
+        before=before, banned=tuple(ban or ()), out=out, as_json=as_json, fresh=fresh, quiet=quiet,
+    )  # fmt: skip
+    raise typer.Exit(run(request))
+
+
+@app.command()
+def agents(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON list on stdout.")] = False,
+) -> None:
+    """List the agents that can make ideas, with their source, steps and expected calls."""
+    from ideagora.commands.agents import run
+
+    raise typer.Exit(run(as_json))
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    home: Annotated[Path | None, typer.Option(help="Where store, caches and runs live.")] = None,
+) -> None:
+    """Say what is set up, what is missing, and what to do about it."""
+    from ideagora.commands.doctor import run
+
+    raise typer.Exit(run(as_json, _given({"home": home})))
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from ideagora import __version__
+
+    typer.echo(__version__)
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def main() -> None:
+    """Entry point: named errors become one line and their exit code."""
+    from ideagora.errors import IdeagoraError
+
+    try:
+        app()
+    except IdeagoraError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(error.exit_code) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What each command does, behind the command line: nothing here parses, nothing below prints."""

@@ -1,0 +1,111 @@
+"""``ideagora doctor``: what is set up, what is missing, what to do. It loads no model and asks no network."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.text import Text
+
+from ideagora import __version__
+from ideagora.config import Settings, load_settings
+from ideagora.errors import IdeagoraError
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. ``missing`` stops a run, ``note`` does not."""
+
+    what: str
+    state: Literal["ok", "note", "missing"]
+    told: str
+
+
+def run(as_json: bool, flags: dict[str, Any]) -> int:
+    """Look at everything a run needs; 0 when a run can start, else 1."""
+    console = Console()
+    try:
+        settings = load_settings(**flags)
+    except IdeagoraError as error:
+        findings = [Finding("settings", "missing", str(error))]
+    else:
+        checks: list[Callable[[Settings], Finding]] = [_python, _home, _disk, _weights, _store, _models]
+        findings = [check(settings) for check in checks]
+    healthy = all(finding.state != "missing" for finding in findings)
+    if as_json:
+        print(json.dumps({"ok": healthy, "findings": [asdict(finding) for finding in findings]}, ensure_ascii=False))
+    else:
+        _show(console, findings, healthy)
+    return 0 if healthy else 1
+
+
+def _show(console: Console, findings: list[Finding], healthy: bool) -> None:
+    marks = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "missing": ("miss", "red")}
+    for finding in findings:
+        mark, style = marks[finding.state]
+        console.print(Text.assemble((mark, style), f"  {finding.what}: {finding.told}"), soft_wrap=True)
+    end = "Ready: ideagora generate \"your topic\"" if healthy else "Mend what is marked “miss”, then run ideagora doctor again."
+    console.print(Text(end, style="bold"))
+
+
+def _python(settings: Settings) -> Finding:
+    return Finding("ideagora", "ok", f"{__version__} on Python {sys.version.split()[0]}")
+
+
+def _home(settings: Settings) -> Finding:
+    nearest = next(path for path in [settings.home, *settings.home.parents] if path.exists())
+    if os.access(nearest, os.W_OK) and nearest.is_dir():
+        return Finding("home", "ok", f"{settings.home} (IDEAGORA_HOME or --home puts it elsewhere)")
+    return Finding("home", "missing", f"{settings.home} cannot be written. Set IDEAGORA_HOME to a folder of yours.")
+
+
+def _disk(settings: Settings) -> Finding:
+    nearest = next(path for path in [settings.home, *settings.home.parents] if path.exists())
+    free = shutil.disk_usage(nearest).free / 2**20
+    if free < 200:
+        return Finding("disk", "missing", f"{free:.0f} MiB free at {nearest}; a first run wants 200. Free space, or set IDEAGORA_HOME.")
+    return Finding("disk", "ok", f"{free / 1024:.0f} GiB free")
+
+
+def _weights(settings: Settings) -> Finding:
+    from ideagora.models.weights import describe_weights
+
+    try:
+        return Finding("embedder", "ok", describe_weights(settings.embedder))
+    except IdeagoraError as error:
+        return Finding("embedder", "missing", str(error))
+
+
+def _store(settings: Settings) -> Finding:
+    folder = settings.store_folder
+    if not Path(folder).exists():
+        return Finding("store", "note", f"{folder} is not there yet; the first run makes it (about half a minute).")
+    from ideagora.retrieval.store import peek
+
+    try:
+        return Finding("store", "ok", f"{peek(folder)} papers in {folder}")
+    except IdeagoraError as error:
+        return Finding("store", "missing", str(error))
+
+
+def _models(settings: Settings) -> Finding:
+    if settings.models == ["offline"]:
+        return Finding("model", "note", "offline (no language model). For a real one: --model openai/gpt-4o, with its key in the environment.")
+    if find_spec("litellm") is None:
+        return Finding("model", "missing", "litellm is not installed: pip install ideagora.")
+    from ideagora.models.providers import check_keys
+
+    try:
+        for model in settings.models:
+            check_keys(model, settings)
+    except IdeagoraError as error:
+        return Finding("model", "missing", str(error))
+    return Finding("model", "ok", ", ".join(settings.models))

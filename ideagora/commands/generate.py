@@ -1,0 +1,192 @@
+"""``ideagora generate``: prepare the tasks, run them with progress, write reports, show the best idea."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.text import Text
+
+from ideagora.config import Settings, load_settings
+from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, ThinTopic, UsageError
+from ideagora.graphs.generate import (
+    Outcome,
+    checked_topic,
+    folder_for,
+    generate,
+    opened_library,
+    read_topics,
+)
+from ideagora.graphs.run_folder import unusable
+from ideagora.graphs.runtime import Task
+from ideagora.registry import find_agent
+from ideagora.report.screen import Progress, error_line, plain, show_idea
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ideagora.schema import Topic
+
+OFFLINE_LINE = (
+    "Made by the offline model: an extractive engine, no language model. For a real one: "
+    "OPENAI_API_KEY=… ideagora generate \"…\" --model openai/gpt-4o (any litellm name)."
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked on the command line."""
+
+    topic: str | None = None
+    topics: Path | None = None
+    agent: str = "chain-of-ideas"
+    options: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    before: str | None = None
+    banned: tuple[str, ...] = ()
+    out: Path | None = None
+    as_json: bool = False
+    fresh: bool = False
+    quiet: bool = False
+
+
+def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
+    """Carry the request out; the exit code (0, 1, 2, 3 or 130)."""
+    console, errors = Console(), Console(stderr=True)
+    logging.getLogger("ideagora").setLevel(logging.ERROR if request.quiet else logging.WARNING)
+    try:
+        settings = load_settings(**request.settings)
+        tasks = _tasks(request, settings)
+        outcomes = _run(request, settings, tasks, errors, chats)
+    except KeyboardInterrupt:
+        errors.print("\nStopped. What was answered is kept; the same command goes on from here.")
+        return 130
+    except IdeagoraError as error:
+        _explain(errors, error)
+        return error.exit_code
+    except OSError as error:
+        _explain(errors, unusable(Path(error.filename or request.out or "."), error))
+        return 1
+    if request.as_json:
+        print(json.dumps(_as_json(outcomes), ensure_ascii=False))
+    else:
+        _show(console, outcomes)
+    for outcome in outcomes:
+        if outcome.error is not None:
+            errors.print(Text(f"“{plain(outcome.task.topic.text[:60])}”"), end=" ")
+            _explain(errors, outcome.error)
+    return 1 if any(outcome.error for outcome in outcomes) else 0
+
+
+def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
+    agent = find_agent(request.agent)
+    try:
+        options = type(agent.options)(**{**agent.options.model_dump(), **request.options})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]).replace("_", "-")
+        raise SettingsError(f"--{name} is {first['input']}: {first['msg'].lower()}.") from None
+    topics = _topics(request, settings)
+    tasks = [Task(topic, agent, options, settings) for topic in topics]
+    several = request.topics is not None
+    return [(task, folder_for(task, request.out, several)) for task in tasks]
+
+
+def _topics(request: Request, settings: Settings) -> list[Topic]:
+    if (request.topic is None) == (request.topics is None):
+        raise UsageError("Give a topic, or --topics FILE: ideagora generate \"retrieval for long documents\".")
+    offline = settings.model_of("main") == "offline"
+    fields = {"before": request.before, "banned": request.banned}
+    if request.topics is not None:
+        return read_topics(request.topics, offline, **fields)
+    assert request.topic is not None
+    return [checked_topic(request.topic, offline, **fields)]
+
+
+def _run(
+    request: Request,
+    settings: Settings,
+    tasks: list[tuple[Task, Path]],
+    errors: Console,
+    chats: dict[str, BaseChatModel] | None,
+) -> list[Outcome]:
+    from ideagora.report.build import write_report
+
+    if not request.quiet:
+        _say_cost(settings, tasks, errors)
+    with ExitStack() as stack:
+        progress = stack.enter_context(Progress(errors, request.quiet or request.as_json and not sys.stderr.isatty()))
+        opened: list[Any] = []
+
+        def library() -> Any:
+            if not opened:
+                filled = lambda done, total: progress.say(f"filling the store: {done} of {total} papers")  # noqa: E731
+                opened.append(stack.enter_context(opened_library(settings, progress.say, filled)))
+            return opened[0]
+
+        outcomes = asyncio.run(generate(tasks, library, progress.tell, request.fresh, chats))
+        for outcome in outcomes:
+            if outcome.error is None and not (outcome.found_done and (outcome.folder / "report.html").exists()):
+                write_report(outcome.folder)
+    return outcomes
+
+
+def _say_cost(settings: Settings, tasks: list[tuple[Task, Path]], errors: Console) -> None:
+    """What a run with a real model is expected to cost, before it starts."""
+    from ideagora.models.budget import expected_cost
+
+    if settings.models == ["offline"] or settings.replay:
+        return
+    calls = tasks[0][0].agent.expected_calls(tasks[0][0].options)
+    cost = expected_cost(calls, settings)
+    told = "price unknown" if cost is None else f"about ${cost * len(tasks):.2f}"
+    errors.print(f"Expected: about {sum(calls.values()) * len(tasks)} calls to {', '.join(settings.models)}, {told}.", highlight=False)
+
+
+def _explain(errors: Console, error: IdeagoraError) -> None:
+    error_line(errors, str(error))
+    if isinstance(error, ThinTopic) and error.nearest:
+        errors.print("Nearest papers in the library:", highlight=False)
+        for title in error.nearest:
+            errors.print(Text(f"  {plain(title)}"))
+    if isinstance(error, BudgetExhausted):
+        errors.print("What was answered is kept. The same command with a higher --budget goes on.", highlight=False)
+
+
+def _as_json(outcomes: list[Outcome]) -> dict[str, Any]:
+    """One topic: ``{"run", "ideas"}``; several: the folder above, all ideas, and a list of runs."""
+    runs = [
+        {
+            "run": str(outcome.folder),
+            "topic": outcome.task.topic.text,
+            "ideas": [idea.model_dump(mode="json") for idea in outcome.ideas],
+            **({"error": str(outcome.error)} if outcome.error else {}),
+        }
+        for outcome in outcomes
+    ]
+    if len(runs) == 1:
+        return {"run": runs[0]["run"], "ideas": runs[0]["ideas"]}
+    return {
+        "run": str(outcomes[0].folder.parent),
+        "ideas": [idea for one in runs for idea in one["ideas"]],
+        "runs": [{key: value for key, value in one.items() if key != "ideas"} for one in runs],
+    }
+
+
+def _show(console: Console, outcomes: list[Outcome]) -> None:
+    for outcome in outcomes:
+        if not outcome.ideas:
+            continue
+        show_idea(console, outcome.ideas[0], len(outcome.ideas) - 1, str(outcome.folder / "report.html"))
+        if outcome.found_done:
+            console.print("This run was finished before; --fresh begins it anew.", style="dim", highlight=False)
+        if "offline" in outcome.task.settings.models:
+            console.print(Text(OFFLINE_LINE, style="dim"))

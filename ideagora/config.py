@@ -1,0 +1,126 @@
+"""Settings: ``ideagora.toml`` < environment (``IDEAGORA_*``) < flags.
+
+pydantic-settings reads file and environment and checks the types; provider keys are not settings,
+they stay in the environment under the names that litellm knows.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from ideagora.errors import SettingsError
+
+Group = Literal["main", "reader", "judge"]
+SETTINGS_FILE = "ideagora.toml"
+
+
+class Settings(BaseSettings):
+    """Everything a run can be told. Names are the flags' names with underscores."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="IDEAGORA_", toml_file=SETTINGS_FILE, extra="forbid", frozen=True
+    )
+
+    model: str = "offline"
+    """Model of the ``main`` role group: ``offline``, or any litellm name."""
+    reader_model: str | None = None
+    judge_model: str | None = None
+    """Models of the other groups; ``None``: the same as ``model``."""
+    api_base: str | None = None
+    """An OpenAI-compatible server for all real models."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    timeout: float = Field(default=120.0, gt=0)
+    """Seconds one try of one call may take."""
+    retries: int = Field(default=5, ge=0, le=20)
+    """Further tries after a transient failure."""
+    concurrency: int = Field(default=8, ge=1, le=256)
+    """Calls that are out at the same time."""
+    budget: float | None = Field(default=None, gt=0)
+    """Hard stop in US dollars."""
+    price_prompt: float | None = Field(default=None, ge=0)
+    price_completion: float | None = Field(default=None, ge=0)
+    """US dollars per million tokens, for a model whose price litellm does not know."""
+    replay: bool = False
+    """Answer from the cache alone; a miss is an error."""
+    forbid_real_calls: bool = False
+    """Refuse every call that would leave this machine (tests set it)."""
+
+    embedder: str = "all-MiniLM-L6-v2"
+    """A sentence-transformers name or folder, or ``hash`` (tests only: no meaning in it)."""
+    source: str = "starter"
+    store: str | None = None
+    """Folder of the store; ``None``: ``<home>/store``."""
+    home: Path = Field(default_factory=lambda: Path.home() / ".ideagora")
+    """Where store, caches and runs live."""
+    seed: int = 0
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags first, then the environment, then ``ideagora.toml``."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    def model_of(self, group: Group) -> str:
+        """The model that serves a role group."""
+        chosen = {"main": self.model, "reader": self.reader_model, "judge": self.judge_model}[group]
+        return chosen or self.model
+
+    @property
+    def models(self) -> list[str]:
+        """The distinct models in use, in the order main, reader, judge."""
+        return list(dict.fromkeys([self.model_of("main"), self.model_of("reader"), self.model_of("judge")]))
+
+    @property
+    def store_folder(self) -> Path:
+        """Folder of the embedded store."""
+        return Path(self.store).expanduser() if self.store else self.home / "store"
+
+
+def load_settings(**flags: Any) -> Settings:
+    """Settings from file, environment and the flags that were given (``None``: not given).
+
+    Raises:
+        SettingsError: a value cannot be used; names the setting, where it came from and the value.
+    """
+    given = {name: value for name, value in flags.items() if value is not None}
+    environment = {k: v for k, v in os.environ.items() if k.startswith("IDEAGORA_") and v == ""}
+    for name in environment:  # an empty variable means "not set"
+        del os.environ[name]
+    try:
+        settings = Settings(**given)
+    except ValidationError as error:
+        raise SettingsError(_first_line(error, given)) from None
+    except ValueError as error:  # a file that is no TOML
+        raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Mend or remove it.") from None
+    return settings.model_copy(update={"home": settings.home.expanduser()})
+
+
+def _first_line(error: ValidationError, flags: dict[str, Any]) -> str:
+    first = error.errors()[0]
+    name = str(first["loc"][0]) if first["loc"] else "settings"
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(sorted(Settings.model_fields))
+        return f"unknown setting {name!r} in {SETTINGS_FILE}; known settings: {known}."
+    if name in flags:
+        place = f"--{name.replace('_', '-')}"
+    elif f"IDEAGORA_{name.upper()}" in os.environ:
+        place = f"IDEAGORA_{name.upper()}"
+    else:
+        place = f"{name} in {SETTINGS_FILE}"
+    return f"{place} is {first['input']!r}: {first['msg'].lower()}."

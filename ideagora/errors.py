@@ -1,0 +1,145 @@
+"""Everything that can go wrong in a way that we can name.
+
+Each error is one clear line: what happened, the value, what to do. ``exit_code`` is what the
+command line returns.
+
+    IdeagoraError                     exit 1
+    ├── UsageError                    exit 2   the command was asked wrongly
+    │   └── SettingsError                      a setting has a value that cannot be used
+    ├── TopicError                             the topic itself cannot be worked on
+    │   └── ThinTopic                          the library has nothing on the topic
+    ├── LibraryError
+    │   ├── SourceDown                         a source did not answer
+    │   ├── StoreBusy                          another process holds the store
+    │   └── StoreCorrupted                     the store's files cannot be read
+    ├── ModelError
+    │   ├── UnknownModel                       no such model, or no such provider
+    │   ├── MissingKey                         the provider wants a key that is not set
+    │   ├── ModelUnavailable                   transient failures outlasted the retries
+    │   ├── ModelRefused                       the provider rejected the request for good
+    │   ├── UnreadableAnswer                   no typed answer after the bounded tries; raw text kept
+    │   ├── ReplayMiss                         --replay, and the cache has no such answer
+    │   └── RealCallForbidden                  a test tried to reach a real provider
+    ├── EmbedderError                          no usable embedding weights
+    ├── RunError
+    │   ├── RunBusy                            another process works in this run's folder
+    │   ├── FolderUnusable                     folder cannot be made or written, or the disk is full
+    │   └── NoBranchLeft                       every branch failed; says why, branch by branch
+    └── BudgetExhausted               exit 3   hard stop; the run can be resumed
+"""
+
+from __future__ import annotations
+
+from ideagora.schema import Usage
+
+
+class IdeagoraError(Exception):
+    """Base of all named errors; ``str(error)`` is one line for the user."""
+
+    exit_code = 1
+
+
+class UsageError(IdeagoraError):
+    """The command was asked wrongly."""
+
+    exit_code = 2
+
+
+class SettingsError(UsageError):
+    """A setting has a value that cannot be used."""
+
+
+class TopicError(IdeagoraError):
+    """The topic itself cannot be worked on."""
+
+
+class ThinTopic(TopicError):
+    """The library has nothing on the topic; ``nearest`` lists the closest titles."""
+
+    def __init__(self, message: str, nearest: list[str] | None = None) -> None:
+        super().__init__(message)
+        self.nearest = nearest or []
+
+
+class LibraryError(IdeagoraError):
+    """The literature could not be read."""
+
+
+class SourceDown(LibraryError):
+    """A source did not answer."""
+
+
+class StoreBusy(LibraryError):
+    """Another process holds the store."""
+
+
+class StoreCorrupted(LibraryError):
+    """The store's files cannot be read."""
+
+
+class ModelError(IdeagoraError):
+    """A call to a model failed; ``usage`` is what the failed tries cost."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()
+
+
+class UnknownModel(ModelError):
+    """No such model, or no such provider."""
+
+    exit_code = 2
+
+
+class MissingKey(ModelError):
+    """The provider wants a key that is not set."""
+
+
+class ModelUnavailable(ModelError):
+    """Transient failures outlasted the retries."""
+
+
+class ModelRefused(ModelError):
+    """The provider rejected the request for good (a 4xx that no retry mends)."""
+
+
+class UnreadableAnswer(ModelError):
+    """No typed answer could be read after the bounded tries; ``raw`` keeps every reply."""
+
+    def __init__(self, message: str, raw: list[str], usage: Usage | None = None) -> None:
+        super().__init__(message, usage)
+        self.raw = raw
+
+
+class ReplayMiss(ModelError):
+    """``--replay`` was asked for and the cache has no such answer."""
+
+
+class RealCallForbidden(ModelError):
+    """Real calls are switched off (``IDEAGORA_FORBID_REAL_CALLS=1``)."""
+
+
+class EmbedderError(IdeagoraError):
+    """No usable embedding weights."""
+
+
+class RunError(IdeagoraError):
+    """A run could not be carried through."""
+
+
+class RunBusy(RunError):
+    """Another process works in this run's folder."""
+
+
+class FolderUnusable(RunError):
+    """A folder cannot be made or written, or the disk is full."""
+
+
+class NoBranchLeft(RunError):
+    """Every branch failed; the message says why, branch by branch."""
+
+
+class BudgetExhausted(IdeagoraError):
+    """The budget is spent: a hard stop that leaves a run which can be resumed."""
+
+    exit_code = 3

@@ -1,0 +1,42 @@
+"""What an ideation agent is to the runtime: a graph, a first state, and ideas out of the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from ideagora.config import Group
+from ideagora.schema import Idea, Topic, Usage
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What the runtime knows about how ideas came about, to be written into them."""
+
+    agent: str
+    model: str
+    usage: Mapping[str, Usage]
+    """Usage by label (branch)."""
+    answered: Mapping[str, str]
+    """Time of the last answer used, by label (ISO, UTC)."""
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An ideation agent as the runtime sees it. ``build`` gives an uncompiled LangGraph graph."""
+
+    name: str
+    about: str
+    source: str
+    """The paper it comes from, or where it was plugged in from."""
+    options: BaseModel
+    build: Callable[[], Any]
+    start: Callable[[Topic], dict[str, Any]]
+    ideas: Callable[[Mapping[str, Any], Origin], list[Idea]]
+    failures: Callable[[Mapping[str, Any]], list[dict[str, Any]]]
+    expected_calls: Callable[[BaseModel], dict[Group, int]]
+    steps: tuple[str, ...]
+    """Names of the graph's nodes, in the order in which they usually run."""

@@ -1,0 +1,130 @@
+"""Chain-of-Ideas as the registry offers it: the full agent and its three ablations (section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from ideagora.config import Group
+from ideagora.graphs.agent import Agent, Origin
+from ideagora.graphs.chain_of_ideas.options import ChainOptions
+from ideagora.schema import (
+    Chain,
+    Direction,
+    Idea,
+    Link,
+    NoveltyCheck,
+    Source,
+    Topic,
+    Transition,
+    Usage,
+    stable_id,
+)
+
+NAME = "chain-of-ideas"
+ABLATIONS = {"no-chain": {"chain": False}, "no-trend": {"trend": False}, "no-entities": {"entities": False}}
+
+
+def agent(variant: str | None = None) -> Agent:
+    """The agent, or one of its ablations (``no-chain``, ``no-trend``, ``no-entities``)."""
+    switches = ABLATIONS[variant] if variant else {}
+    return Agent(
+        name=f"{NAME}/{variant}" if variant else NAME,
+        about="Organises the literature into chains of ideas and makes an idea from where they lead."
+        + (f" Ablation: {variant.replace('-', ' ')}." if variant else ""),
+        source="Chain of Ideas, arXiv 2410.13185",
+        options=ChainOptions(**switches),
+        build=_build,
+        start=lambda topic: {"topic": topic.model_dump(mode="json")},
+        ideas=_ideas,
+        failures=lambda state: list(state.get("failures", [])),
+        expected_calls=_expected_calls,
+        steps=(
+            "plan_queries",
+            "find_anchors",
+            "explore_branch",
+            "judge_pair",
+            "choose",
+            "design_experiment",
+            "review_experiment",
+            "search_for_experiment",
+            "refine_experiment",
+        ),
+    )
+
+
+def _build() -> Any:
+    from ideagora.graphs.chain_of_ideas.graph import build_graph
+
+    return build_graph()
+
+
+def _expected_calls(options: BaseModel) -> dict[Group, int]:
+    """Calls when every chain grows to full length and no idea is rewritten."""
+    assert isinstance(options, ChainOptions)
+    branches, length = options.branches, options.length
+    growth = (length // 2) if options.chain else 0
+    relevance = 1 + branches * growth
+    making = branches * (1 + int(options.trend) + int(options.chain and length > 1))
+    judging = branches + branches * (branches - 1)
+    experiment = 1 + 2 * options.refinements
+    return {"main": 1 + making + experiment, "reader": branches * length, "judge": relevance + judging}
+
+
+def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+    """Best first; the best one has the experiment."""
+    from ideagora.graphs.chain_of_ideas.graph import experiment_of
+
+    branches = {branch["branch"]: branch for branch in state["branches"]}
+    ideas = []
+    for place, score in enumerate(state["ranking"]):
+        idea = _idea(branches[score["branch"]], Topic.model_validate(state["topic"]), origin)
+        update: dict[str, Any] = {"wins": score["told"] if len(branches) > 1 else None}
+        if place == 0:
+            spent = [origin.usage.get(label, Usage()) for label in (f"branch {idea.branch}", "experiment")]
+            update["usage"] = spent[0] + spent[1]
+            update["experiment"] = experiment_of(state)  # type: ignore[arg-type]
+        ideas.append(idea.model_copy(update=update))
+    return ideas
+
+
+def _idea(branch: Mapping[str, Any], topic: Topic, origin: Origin) -> Idea:
+    draft, label = branch["draft"], f"branch {branch['branch']}"
+    sources = tuple(Source.model_validate(source) for source in draft["sources"])
+    return Idea(
+        id=stable_id(origin.agent, topic.text, str(branch["branch"]), draft["title"], draft["method"]),
+        topic=topic.text,
+        agent=origin.agent,
+        title=draft["title"],
+        motivation=draft["motivation"],
+        novelty=draft["novelty"],
+        method=draft["method"],
+        summary=draft["summary"],
+        references=tuple(dict.fromkeys(source.paper_id for source in sources)),
+        sources=sources,
+        chain=_chain(branch),
+        novelty_check=NoveltyCheck.model_validate(branch["novelty_check"]),
+        facets={name: draft[name] for name in ("purpose", "mechanism", "evaluation")},
+        branch=branch["branch"],
+        model=origin.model,
+        usage=origin.usage.get(label, Usage()),
+        created=origin.answered.get(label),
+    )
+
+
+def _chain(branch: Mapping[str, Any]) -> Chain:
+    links = [
+        Link.model_validate({**link, "reading": branch["readings"].get(link["paper"]["id"])})
+        for link in branch["links"]
+    ]
+    direction = branch.get("direction")
+    return Chain(
+        query=branch["query"],
+        anchor=branch["anchor"]["id"],
+        links=tuple(sorted(links, key=lambda link: link.position)),
+        transitions=tuple(Transition.model_validate(found) for found in branch["transitions"]),
+        direction=Direction.model_validate(direction) if direction else None,
+        stopped=branch.get("stopped", {}),
+    )

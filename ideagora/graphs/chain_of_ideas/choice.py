@@ -1,0 +1,75 @@
+"""Choice among the branches from verdicts in both orders (section 3.3), as pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Score:
+    """A branch's record: pairs won, tied, lost, and pairs with no verdict."""
+
+    branch: int
+    won: int = 0
+    tied: int = 0
+    lost: int = 0
+    unscored: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        """Winning rate with ties as half, over the pairs that have a verdict; ``None`` without any."""
+        judged = self.won + self.tied + self.lost
+        return (self.won + self.tied / 2) / judged if judged else None
+
+    @property
+    def told(self) -> str:
+        """For the report."""
+        pairs = self.won + self.tied + self.lost
+        missing = f", {self.unscored} without a verdict" if self.unscored else ""
+        return f"{self.won} won, {self.tied} tied, {self.lost} lost of {pairs}{missing}"
+
+    def as_state(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**asdict(self), "told": self.told}
+
+
+def duel_scores(duels: Iterable[Mapping[str, Any]], branches: Sequence[int]) -> list[Score]:
+    """Records from duels, each ``{"first", "second", "criteria": {name: choice} | None}``.
+
+    A pair counts as won only when both orders agree; a disagreement under swap is a tie. A pair of
+    which one order is unscored has no verdict.
+    """
+    outcome = {(duel["first"], duel["second"]): _outcome(duel) for duel in duels}
+    tally = {branch: {"won": 0, "tied": 0, "lost": 0, "unscored": 0} for branch in branches}
+    for one, other in combinations(branches, 2):
+        there, back = outcome.get((one, other)), outcome.get((other, one))
+        if there is None or back is None:
+            tally[one]["unscored"] += 1
+            tally[other]["unscored"] += 1
+        elif there * back < 0:
+            winner, loser = (one, other) if there > 0 else (other, one)
+            tally[winner]["won"] += 1
+            tally[loser]["lost"] += 1
+        else:
+            tally[one]["tied"] += 1
+            tally[other]["tied"] += 1
+    return [Score(branch, **counts) for branch, counts in tally.items()]
+
+
+def _outcome(duel: Mapping[str, Any]) -> int | None:
+    """Criteria for the first less those for the second; ``None`` when unscored."""
+    criteria = duel["criteria"]
+    if criteria is None:
+        return None
+    points = {"first": 1, "second": -1, "tie": 0}
+    return sum(points[choice] for choice in criteria.values())
+
+
+def rank_branches(scores: Sequence[Score], too_close: set[int]) -> list[Score]:
+    """Best first. Ideas too close to a paper come last; equals in the order of the branches."""
+    return sorted(
+        scores, key=lambda s: (s.branch in too_close, -(s.rate if s.rate is not None else 0.5), s.branch)
+    )

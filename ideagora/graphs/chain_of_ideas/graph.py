@@ -1,0 +1,323 @@
+"""Chain-of-Ideas (arXiv 2410.13185, section 3): queries, anchors, branches, choice, experiment.
+
+Every branch is a state machine of its own (``branch.py``) and runs beside the others; one that
+fails is recorded with its reason and costs its own idea only.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable
+from typing import Annotated, Any, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
+from ideagora.agents.experiment import (
+    EXPERIMENT_DESIGNER,
+    EXPERIMENT_REFINER,
+    EXPERIMENT_REVIEWER,
+    PlanView,
+)
+from ideagora.agents.judges import IDEA_JUDGE
+from ideagora.agents.literature import QUERY_PLANNER, RELEVANCE_JUDGE
+from ideagora.agents.views import EntityView, IdeaView, brief, entity_views, past_experiments
+from ideagora.errors import BudgetExhausted, IdeagoraError, NoBranchLeft, ThinTopic, UnreadableAnswer
+from ideagora.graphs.chain_of_ideas.branch import build_branch
+from ideagora.graphs.chain_of_ideas.choice import duel_scores, rank_branches
+from ideagora.graphs.chain_of_ideas.options import CANDIDATES
+from ideagora.graphs.services import Services
+from ideagora.models.usage import labelled
+from ideagora.schema import Experiment, Link, Paper, Scored, Topic
+
+SEARCHED = 4
+"""Papers per query that the refiner is shown."""
+
+
+class IdeationState(TypedDict, total=False):
+    """Plain values only: this is what a checkpoint holds."""
+
+    topic: dict[str, Any]
+    queries: list[str]
+    anchors: list[dict[str, Any]]
+    branches: Annotated[list[dict[str, Any]], operator.add]
+    failures: Annotated[list[dict[str, Any]], operator.add]
+    duels: Annotated[list[dict[str, Any]], operator.add]
+    ranking: list[dict[str, Any]]
+    plan: dict[str, Any]
+    review: dict[str, Any]
+    suggestions: list[str]
+    searched: list[str]
+    found: list[dict[str, Any]]
+    rounds: int
+    pair: dict[str, Any]
+    anchored: dict[str, Any]
+
+
+Context = Runtime[Services]
+
+
+async def plan_queries(state: IdeationState, runtime: Context) -> IdeationState:
+    """One query for the whole topic and others for its aspects (Table 8)."""
+    count = runtime.context.options.branches
+    answer = await QUERY_PLANNER(runtime.context.door, topic=_topic(state).text, count=count)
+    return {"queries": list(answer.queries[:count])}
+
+
+async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
+    """A different anchor for each query: the best hit that the relevance judge accepts (Table 9)."""
+    topic, library, options = _topic(state), runtime.context.library, runtime.context.options
+    hits = {query: await library.search(query, CANDIDATES) for query in state["queries"]}
+    candidates = {scored.paper.id: scored for found in hits.values() for scored in found}
+    if not candidates:
+        raise ThinTopic("The library holds no paper that may be shown for this topic. Widen --before or the bans.")
+    shown = [scored.paper for scored in candidates.values()]
+    answer = await RELEVANCE_JUDGE(
+        runtime.context.door, topic=topic.text, papers=tuple(brief(paper) for paper in shown)
+    )
+    relevant = {shown[judgement.paper].id for judgement in answer.judgements if judgement.relevant}
+    if not relevant and not options.allow_thin:
+        raise _thin(topic, list(candidates.values()))
+    allowed = relevant or set(candidates)
+    anchors = _assign_anchors(hits, {key: scored for key, scored in candidates.items() if key in allowed})
+    if len(anchors) < options.branches:
+        runtime.context.say(f"{len(anchors)} of {options.branches} branches: no further relevant anchor")
+    return {"anchors": anchors}
+
+
+def _thin(topic: Topic, candidates: list[Scored]) -> ThinTopic:
+    nearest = sorted(candidates, key=lambda scored: (-scored.similarity, scored.paper.id))[:5]
+    titles = [f"{scored.paper.title} ({scored.paper.year}), similarity {scored.similarity:.2f}" for scored in nearest]
+    return ThinTopic(
+        f"The library has nothing on the topic “{topic.text[:80]}”. Reword it in English, or go on with "
+        "--allow-thin (the ideas will stand on the papers listed as nearest).",
+        titles,
+    )
+
+
+def _assign_anchors(hits: dict[str, list[Scored]], allowed: dict[str, Scored]) -> list[dict[str, Any]]:
+    """In the order of the queries, each takes its best hit that is left; then any other that is left."""
+    taken: set[str] = set()
+    anchors = []
+    rest = sorted(allowed.values(), key=lambda scored: (-scored.similarity, scored.paper.id))
+    for query, found in hits.items():
+        own = [scored for scored in found if scored.paper.id in allowed]
+        free = [scored for scored in [*own, *rest] if scored.paper.id not in taken]
+        if free:
+            taken.add(free[0].paper.id)
+            paper = free[0].paper.model_dump(mode="json")
+            anchors.append({"branch": len(anchors) + 1, "query": query, "paper": paper})
+    return anchors
+
+
+def start_branches(state: IdeationState) -> list[Send]:
+    """All branches side by side."""
+    return [
+        Send("explore_branch", {"topic": state["topic"], "anchored": anchored}) for anchored in state["anchors"]
+    ]
+
+
+async def explore_branch(state: IdeationState, runtime: Context) -> IdeationState:
+    """Run one branch; its failure is recorded and the others go on."""
+    anchored = state["anchored"]
+    number, query = int(anchored["branch"]), str(anchored["query"])
+    branch = build_branch().compile()
+    start = {"topic": state["topic"], "branch": number, "query": query, "anchor": anchored["paper"]}
+    with labelled(f"branch {number}"):
+        try:
+            done = await branch.ainvoke(start, context=runtime.context)  # type: ignore[call-overload]
+        except BudgetExhausted:
+            raise
+        except IdeagoraError as error:
+            runtime.context.say(f"failed: {error}")
+            return {"failures": [{"branch": number, "query": query, "error": str(error)}]}
+    return {"branches": [{key: done[key] for key in sorted(done) if key != "topic"}]}
+
+
+def gather(state: IdeationState) -> IdeationState:
+    """Where the branches meet; what comes next is decided on the edge."""
+    return {}
+
+
+def pair_up(state: IdeationState) -> list[Hashable | Send]:
+    """Every pair of branches is judged in both orders, side by side; a single branch needs no judge."""
+    branches = sorted(state.get("branches", []), key=lambda branch: branch["branch"])
+    if not branches:
+        raise NoBranchLeft(_why_none(state.get("failures", [])))
+    sends: list[Hashable | Send] = [
+        Send("judge_pair", {"topic": state["topic"], "pair": {"first": first, "second": second}})
+        for i, one in enumerate(branches)
+        for other in branches[i + 1 :]
+        for first, second in ((one, other), (other, one))
+    ]
+    return sends or ["choose"]
+
+
+def _why_none(failures: list[dict[str, Any]]) -> str:
+    reasons = "; ".join(f"branch {f['branch']} ({f['query']}): {f['error']}" for f in failures)
+    return f"No branch came to an idea. {reasons}"
+
+
+async def judge_pair(state: IdeationState, runtime: Context) -> IdeationState:
+    """One pair in one order; an unreadable verdict is recorded as unscored, never as a tie."""
+    first, second = state["pair"]["first"], state["pair"]["second"]
+    order = {"first": first["branch"], "second": second["branch"]}
+    with labelled("choice"):
+        try:
+            answer = await IDEA_JUDGE(
+                runtime.context.door,
+                topic=_topic(state).text,
+                first=_idea_view(first["draft"]),
+                second=_idea_view(second["draft"]),
+            )
+        except UnreadableAnswer as error:
+            return {"duels": [{**order, "criteria": None, "reason": str(error)}]}
+    criteria = answer.model_dump(exclude={"reason"})
+    return {"duels": [{**order, "criteria": criteria, "reason": answer.reason}]}
+
+
+def choose(state: IdeationState) -> IdeationState:
+    """The idea with the highest winning rate goes on to experiment design (section 3.3)."""
+    checks = {branch["branch"]: branch["novelty_check"]["status"] for branch in state["branches"]}
+    scores = duel_scores(state.get("duels", []), list(checks))
+    ranking = rank_branches(scores, {number for number, status in checks.items() if status == "too_close"})
+    return {"ranking": [score.as_state() for score in ranking], "rounds": 0, "searched": []}
+
+
+async def design_experiment(state: IdeationState, runtime: Context) -> IdeationState:
+    """A first plan from the experiments of the chain's papers (Table 17)."""
+    best = _best(state)
+    with labelled("experiment"):
+        plan = await EXPERIMENT_DESIGNER(
+            runtime.context.door,
+            topic=_topic(state).text,
+            idea=_idea_view(best["draft"]),
+            evaluation=best["draft"]["evaluation"],
+            past=tuple(past_experiments(_read_links(best))),
+            entities=_best_entities(state, runtime.context),
+        )
+    return {"plan": plan.model_dump(mode="json")}
+
+
+async def review_experiment(state: IdeationState, runtime: Context) -> IdeationState:
+    """What the plan lacks, and what to look up for it (Tables 18 and 19)."""
+    with labelled("experiment"):
+        review = await EXPERIMENT_REVIEWER(
+            runtime.context.door,
+            topic=_topic(state).text,
+            idea=_idea_view(_best(state)["draft"]),
+            plan=PlanView(**state["plan"]),
+            entities=_best_entities(state, runtime.context),
+        )
+    runtime.context.say(f"review: {len(review.suggestions)} suggestions")
+    return {"review": review.model_dump(mode="json")}
+
+
+async def search_for_experiment(state: IdeationState, runtime: Context) -> IdeationState:
+    """The searches that the reviewer named."""
+    queries = state["review"]["queries"][:3]
+    found: dict[str, Paper] = {}
+    for query in queries:
+        for scored in await runtime.context.library.search(query, SEARCHED):
+            found.setdefault(scored.paper.id, scored.paper)
+    papers = [paper.model_dump(mode="json") for paper in found.values()]
+    return {"found": papers, "searched": [*state["searched"], *queries]}
+
+
+async def refine_experiment(state: IdeationState, runtime: Context) -> IdeationState:
+    """The plan after review (Table 20)."""
+    suggestions = state["review"]["suggestions"]
+    with labelled("experiment"):
+        plan = await EXPERIMENT_REFINER(
+            runtime.context.door,
+            topic=_topic(state).text,
+            idea=_idea_view(_best(state)["draft"]),
+            plan=PlanView(**state["plan"]),
+            suggestions=tuple(suggestions),
+            papers=tuple(brief(Paper.model_validate(paper)) for paper in state["found"]),
+        )
+    return {
+        "plan": plan.model_dump(mode="json"),
+        "rounds": state["rounds"] + 1,
+        "suggestions": [*state.get("suggestions", []), *suggestions],
+    }
+
+
+def refine_again(state: IdeationState, runtime: Context) -> str:
+    """Review while rounds are left."""
+    return "review_experiment" if state["rounds"] < runtime.context.options.refinements else END
+
+
+def worth_refining(state: IdeationState) -> str:
+    """A reviewer who asks for nothing ends the refinement."""
+    return "search_for_experiment" if state["review"]["suggestions"] else END
+
+
+def _topic(state: IdeationState) -> Topic:
+    return Topic.model_validate(state["topic"])
+
+
+def _best(state: IdeationState) -> dict[str, Any]:
+    number = state["ranking"][0]["branch"]
+    return next(branch for branch in state["branches"] if branch["branch"] == number)
+
+
+def _read_links(branch: dict[str, Any]) -> list[Link]:
+    links = [
+        Link.model_validate({**link, "reading": branch["readings"].get(link["paper"]["id"])})
+        for link in branch["links"]
+    ]
+    return sorted(links, key=lambda link: link.position)
+
+
+def _best_entities(state: IdeationState, context: Services) -> tuple[EntityView, ...]:
+    if not context.options.entities:
+        return ()
+    links = _read_links(_best(state))
+    return tuple(entity_views(entity for link in links if link.reading for entity in link.reading.entities))
+
+
+def _idea_view(draft: dict[str, Any]) -> IdeaView:
+    return IdeaView(**{name: draft[name] for name in ("title", "motivation", "novelty", "method")})
+
+
+def experiment_of(state: IdeationState) -> Experiment:
+    """The plan as a record, with how it was refined."""
+    papers = [Paper.model_validate(paper) for paper in state.get("found", [])]
+    return Experiment(
+        **state["plan"],
+        suggestions=tuple(state.get("suggestions", [])),
+        searched=(*state["searched"], *(f"found: {paper.title} ({paper.year})" for paper in papers)),
+        rounds=state["rounds"],
+    )
+
+
+def build_graph() -> StateGraph[IdeationState, Services, IdeationState, IdeationState]:
+    """The state machine of the agent."""
+    graph = StateGraph(IdeationState, context_schema=Services)
+    for node in (
+        plan_queries,
+        find_anchors,
+        explore_branch,
+        gather,
+        judge_pair,
+        choose,
+        design_experiment,
+        review_experiment,
+        search_for_experiment,
+        refine_experiment,
+    ):
+        graph.add_node(node.__name__, node)
+    graph.add_edge(START, "plan_queries")
+    graph.add_edge("plan_queries", "find_anchors")
+    graph.add_conditional_edges("find_anchors", start_branches, ["explore_branch"])
+    graph.add_edge("explore_branch", "gather")
+    graph.add_conditional_edges("gather", pair_up, ["judge_pair", "choose"])
+    graph.add_edge("judge_pair", "choose")
+    graph.add_edge("choose", "design_experiment")
+    graph.add_conditional_edges("design_experiment", refine_again, ["review_experiment", END])
+    graph.add_conditional_edges("review_experiment", worth_refining, ["search_for_experiment", END])
+    graph.add_edge("search_for_experiment", "refine_experiment")
+    graph.add_conditional_edges("refine_experiment", refine_again, ["review_experiment", END])
+    return graph

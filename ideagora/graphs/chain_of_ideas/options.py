@@ -1,0 +1,30 @@
+"""What can be set about Chain-of-Ideas, with the paper's defaults (section 4.1)."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MILESTONE_CITATIONS = 1000
+"""A paper with more citations than this ends the chain backward (section 3.2)."""
+
+CANDIDATES = 5
+"""Papers that the relevance judge sees at each forward step and for each anchor."""
+
+
+class ChainOptions(BaseModel):
+    """Options of the agent; the three switches are the paper's ablations (section 5)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    branches: int = Field(default=3, ge=1, le=20)
+    length: int = Field(default=5, ge=1, le=20)
+    """Papers in a chain at most."""
+    refinements: int = Field(default=1, ge=0, le=5)
+    """Rounds of review and refinement of the experiment."""
+    rewrites: int = Field(default=2, ge=0, le=5)
+    """Rewrites of an idea that is too close to a paper."""
+    allow_thin: bool = False
+    """Go on although the relevance judge finds nothing on the topic."""
+    chain: bool = True
+    trend: bool = True
+    entities: bool = True

@@ -1,0 +1,178 @@
+"""From a request to ideas: topics, the agent with its options, the folders, and one run for each topic."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from ideagora.config import Settings
+from ideagora.errors import FolderUnusable, IdeagoraError, TopicError, UsageError
+from ideagora.graphs.run_folder import RunFolder, unusable
+from ideagora.graphs.runtime import Listener, Task, run_task
+from ideagora.schema import Idea, Topic
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ideagora.models.embeddings import Embedder
+    from ideagora.retrieval.library import Library
+
+LONGEST_TOPIC = 300
+"""Words; a topic is a phrase or a paragraph, not a document."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One topic's result: ideas, or the error that ended it."""
+
+    task: Task
+    folder: Path
+    ideas: tuple[Idea, ...] = ()
+    error: IdeagoraError | None = None
+    found_done: bool = False
+    """The folder held the finished run already; nothing was asked of anyone."""
+
+
+def checked_topic(text: str, offline: bool, **fields: Any) -> Topic:
+    """A topic that can be worked on.
+
+    Raises:
+        TopicError: it is empty, too long, or in a script that the offline model cannot read.
+        UsageError: the cut-off is no date.
+    """
+    clean = " ".join(text.split())
+    if not re.search(r"\w", clean):
+        raise TopicError("The topic is empty. Say in a few words what ideas are wanted for, e.g. \"retrieval for long documents\".")
+    if (count := len(clean.split())) > LONGEST_TOPIC or len(clean) > 20 * LONGEST_TOPIC:
+        raise TopicError(f"The topic has {count} words and {len(clean)} characters; {LONGEST_TOPIC} words are the most. Keep the question, leave out the background.")
+    if offline and _share_of_latin(clean) < 0.7:
+        raise TopicError(f"The offline model reads English only, and “{clean[:60]}” is in another script. Translate the topic, or use --model.")
+    try:
+        return Topic(text=clean, **fields)
+    except ValidationError as error:
+        raise UsageError(f"--before is {fields.get('before')!r}: {error.errors()[0]['msg'].removeprefix('Value error, ')}.") from None
+
+
+def _share_of_latin(text: str) -> float:
+    letters = [character for character in text if character.isalpha()]
+    return sum(ord(character) < 0x250 for character in letters) / max(1, len(letters))
+
+
+def read_topics(path: Path, offline: bool, **fields: Any) -> list[Topic]:
+    """Topics of a file: a topic a line, or JSON lines with ``topic`` (or ``text``) and optional fields.
+
+    Raises:
+        UsageError: the file cannot be read, or a line is no topic; names the line.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--topics {path} cannot be read: {error}.") from None
+    topics = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            topics.append(_topic_of_line(line.strip(), offline, fields))
+        except IdeagoraError as error:
+            raise UsageError(f"{path}, line {number}: {error}") from None
+    if not topics:
+        raise UsageError(f"{path} has no topic. Write one a line.")
+    return list(dict.fromkeys(topics))
+
+
+def _topic_of_line(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic:
+    if not line.startswith("{"):
+        return checked_topic(line, offline, **fields)
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise UsageError(f"is no JSON ({error}).") from None
+    text = record.pop("topic", None) or record.pop("text", None)
+    if not isinstance(text, str):
+        raise UsageError("has no field “topic”.")
+    known = {name: record[name] for name in Topic.model_fields if name in record and name != "text"}
+    return checked_topic(text, offline, **{**fields, **known})
+
+
+def folder_for(task: Task, out: Path | None, several: bool) -> Path:
+    """Where the run goes: ``--out``, a folder in it for each of several topics, or the home's runs."""
+    name = f"{_slug(task.topic.text)}-{task.identity[:8]}"
+    if out is None:
+        return task.settings.home / "runs" / name
+    return out / name if several else out
+
+
+def _slug(text: str) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return slug[:48].rstrip("-") or "topic"
+
+
+@contextmanager
+def opened_library(
+    settings: Settings,
+    on_wait: Callable[[str], None] | None,
+    on_progress: Callable[[int, int], None] | None,
+) -> Iterator[tuple[Library, Callable[[], Embedder]]]:
+    """The library and the embedder that the offline model shares with it; closed at the end."""
+    from ideagora.models.embeddings import load_embedder
+    from ideagora.retrieval.library import open_library
+
+    embedder = load_embedder(settings.embedder, settings.home / "cache")
+    library = open_library(settings, on_wait=on_wait, on_progress=on_progress)
+    try:
+        yield library, lambda: embedder
+    finally:
+        library.close()
+
+
+async def generate(
+    tasks: Sequence[tuple[Task, Path]],
+    library: Callable[[], tuple[Library, Callable[[], Embedder]]],
+    listener: Listener,
+    fresh: bool = False,
+    chats: Mapping[str, BaseChatModel] | None = None,
+) -> list[Outcome]:
+    """Run each task in its folder, one after the other; one topic's error leaves the others.
+
+    ``library`` is called only when something is left to do. A single task's error is raised.
+    """
+    outcomes = []
+    for task, path in tasks:
+        try:
+            outcomes.append(await _one(task, path, library, listener, fresh, chats))
+        except FolderUnusable:
+            raise
+        except IdeagoraError as error:
+            if len(tasks) == 1 or error.exit_code == 3:
+                raise
+            outcomes.append(Outcome(task, path, error=error))
+    return outcomes
+
+
+async def _one(
+    task: Task,
+    path: Path,
+    library: Callable[[], tuple[Library, Callable[[], Embedder]]],
+    listener: Listener,
+    fresh: bool,
+    chats: Mapping[str, BaseChatModel] | None,
+) -> Outcome:
+    with RunFolder(path, task.identity) as folder:
+        if fresh:
+            folder.forget()
+        elif (folder.read() or {}).get("status") == "done":
+            try:
+                return Outcome(task, path, tuple(folder.ideas()), found_done=True)
+            except OSError as error:
+                raise unusable(path, error) from None
+        books, embedder = library()
+        ideas = await run_task(task, folder, books, embedder, listener, chats)
+        return Outcome(task, path, tuple(ideas))

@@ -1,0 +1,170 @@
+"""A run's folder: who may write in it, what it holds, and how it is written so that a kill hurts nothing.
+
+    run.json             settings, versions, prompt hashes, seed, usage, status
+    events.jsonl         what happened, one JSON object a line
+    ideas.jsonl          best first
+    report.md, .html     made from the two above
+    checkpoints.sqlite   LangGraph's
+    raw/                 replies that could not be read
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from filelock import FileLock, Timeout
+
+from ideagora.errors import FolderUnusable, RunBusy, RunError
+from ideagora.schema import Idea
+
+OWNER = ".owner"
+
+
+def now() -> str:
+    """The time as ISO 8601, UTC, in seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class RunFolder:
+    """One run on disk; entered as a context it holds the folder's lock, which a crash releases."""
+
+    def __init__(self, path: Path, identity: str) -> None:
+        self.path, self.identity = path, identity
+        self._lock: FileLock | None = None
+        self._events: IO[str] | None = None
+
+    def __enter__(self) -> RunFolder:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = FileLock(self.path / ".lock", timeout=0)
+            self._lock.acquire()
+            self._take_over()
+        except Timeout:
+            raise RunBusy(f"{self.path} is at work in another process ({self._owner()}). Wait for it, or stop it.") from None
+        except OSError as error:
+            self.__exit__(None, None, None)
+            raise unusable(self.path, error) from None
+        except RunError:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._events is not None:
+            self._events.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def _take_over(self) -> None:
+        """Refuse a folder of another run, say who we are, and mend a line that a kill cut short."""
+        held = self.read()
+        if held is None and any(p.name not in (".lock", OWNER) for p in self.path.iterdir()):
+            raise RunError(f"{self.path} is not empty and holds no run. Choose another --out folder.")
+        if held is not None and held.get("id") != self.identity:
+            topic = str(held.get("topic", {}).get("text", "?"))[:60]
+            raise RunError(f"{self.path} holds another run (topic “{topic}”, other settings). Choose another --out folder.")
+        command = shlex.join(["ideagora", *sys.argv[1:]])[:200]
+        (self.path / OWNER).write_text(f"process {os.getpid()}: {command}\n", encoding="utf-8")
+        events = self.path / "events.jsonl"
+        whole = [json.dumps(event, ensure_ascii=False) + "\n" for event in read_events(events)]
+        write_atomically(events, "".join(whole))
+        self._events = events.open("a", encoding="utf-8")
+
+    def _owner(self) -> str:
+        try:
+            return (self.path / OWNER).read_text(encoding="utf-8").strip() or "unknown process"
+        except OSError:
+            return "unknown process"
+
+    def read(self) -> dict[str, Any] | None:
+        """``run.json``, or ``None`` for a folder without a readable one."""
+        try:
+            held = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            return None
+        return held if isinstance(held, dict) else None
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Replace ``run.json`` in one step."""
+        self._write("run.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+
+    def write_ideas(self, ideas: list[Idea]) -> None:
+        """Replace ``ideas.jsonl`` in one step."""
+        self._write("ideas.jsonl", "".join(idea.model_dump_json() + "\n" for idea in ideas))
+
+    def ideas(self) -> list[Idea]:
+        """The ideas of a finished run."""
+        lines = (self.path / "ideas.jsonl").read_text(encoding="utf-8").splitlines()
+        return [Idea.model_validate_json(line) for line in lines]
+
+    def log(self, event: Mapping[str, Any]) -> None:
+        """Append an event; it is out of this process before the call returns."""
+        assert self._events is not None, "the folder is not open"
+        try:
+            self._events.write(json.dumps({"time": now(), **event}, ensure_ascii=False) + "\n")
+            self._events.flush()
+        except OSError as error:
+            raise unusable(self.path, error) from None
+
+    def events(self) -> list[dict[str, Any]]:
+        """All events so far."""
+        return list(read_events(self.path / "events.jsonl"))
+
+    def forget(self) -> None:
+        """Drop checkpoints, events and results, to begin anew (the cache of answers is elsewhere)."""
+        assert self._events is not None, "the folder is not open"
+        self._events.truncate(0)
+        for name in ("ideas.jsonl", "report.md", "report.html"):
+            (self.path / name).unlink(missing_ok=True)
+        self.forget_checkpoints()
+
+    def forget_checkpoints(self) -> None:
+        """Drop the graph's checkpoints: the next start begins at the first node."""
+        for file in self.path.glob("checkpoints.sqlite*"):
+            file.unlink()
+
+    def _write(self, name: str, text: str) -> None:
+        try:
+            write_atomically(self.path / name, text)
+        except OSError as error:
+            raise unusable(self.path, error) from None
+
+
+def unusable(path: Path, error: OSError) -> FolderUnusable:
+    """The error in one line, with what to do."""
+    return FolderUnusable(
+        f"{path} cannot be used: {error.strerror or error}. Free space or choose a folder that can be written (--out, --home)."
+    )
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write beside and rename, so that a reader sees the old text or the new, never a part."""
+    beside = path.with_name(f".{path.name}.new")
+    with beside.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+def read_events(path: Path) -> Iterator[dict[str, Any]]:
+    """The events of a file; a last line that was cut short is left out."""
+    if not path.exists():
+        return
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event

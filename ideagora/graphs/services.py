@@ -1,0 +1,23 @@
+"""What a graph's nodes may use: the typed context that LangGraph hands to each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ideagora.models.door import Door
+    from ideagora.retrieval.library import Library
+
+
+@dataclass(frozen=True)
+class Services:
+    """The model door, the library with cut-off and bans applied, the agent's options, and a voice."""
+
+    door: Door
+    library: Library
+    options: Any
+    """The agent's own options (a frozen pydantic model)."""
+    say: Callable[[str], None]
+    """Tell the user, in a few words, what was just found; labelled with the branch at work."""

@@ -1,0 +1,5 @@
+"""The offline model's engine: primitives that recipes of roles put together."""
+
+from ideagora.models.offline.engine import Contrast, Engine
+
+__all__ = ["Contrast", "Engine"]

@@ -1,0 +1,168 @@
+"""Text primitives of the offline model that need no embeddings: sentences, phrases, names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ideagora.models.offline.words import (
+    DATASET_WORDS,
+    FUNCTION_WORDS,
+    GERUND_NOUNS,
+    METRIC_WORDS,
+    MODEL_WORDS,
+    VERBS,
+)
+
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|et al|vs|cf|Fig|Eq|Sec|No|approx|resp|Dr|St)\.$", re.IGNORECASE)
+_BOUNDARY = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])")
+_TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’+/-]*|[.,;:!?()\"]")
+_NAME = re.compile(
+    r"\b(?:"
+    r"[A-Z][A-Za-z0-9]*(?:-[A-Z0-9][A-Za-z0-9]*)+"  # Tune-A-Video, GPT-4
+    r"|[A-Z]{2,}[A-Za-z0-9]*"  # RAG, GSM8K, LLaMA
+    r"|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+"  # ImageNet, ReAct
+    r"|[A-Za-z]+\d[A-Za-z0-9]*"  # s1, F1
+    r")\b"
+)
+
+
+def sentences(text: str) -> list[str]:
+    """Split into sentences; an abbreviation's full stop ends none."""
+    parts: list[str] = []
+    for piece in _BOUNDARY.split(" ".join(text.split())):
+        if parts and _ABBREVIATION.search(parts[-1]):
+            parts[-1] = f"{parts[-1]} {piece}"
+        elif piece:
+            parts.append(piece)
+    return parts
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words, hyphens kept, without punctuation."""
+    return [token.lower() for token in _TOKEN.findall(text) if token[0].isalnum()]
+
+
+def phrases(text: str, longest: int = 4) -> list[str]:
+    """Noun-phrase-like runs of words, in order, without repeats (case-insensitively).
+
+    A run ends at punctuation, function words and verbs. Single words count when they are long
+    enough to mean something.
+    """
+    found: dict[str, str] = {}
+    for sentence in sentences(text):
+        run: list[str] = []
+        for token in [*_TOKEN.findall(sentence), "."]:
+            if _goes_on(token, bool(run)):
+                run.append(token)
+                continue
+            for phrase in _usable(run, longest):
+                found.setdefault(phrase.lower(), phrase)
+            run = []
+    return list(found.values())
+
+
+def _goes_on(token: str, inside: bool) -> bool:
+    """Whether a token belongs to the run; -ed and -ing open one (as adjectives) but do not go on with it."""
+    lower = token.lower()
+    if not token[0].isalnum() or lower in FUNCTION_WORDS or lower in VERBS:
+        return False
+    if lower.endswith("ly") and len(lower) > 4:
+        return False
+    return not (inside and _verbal(lower))
+
+
+def _verbal(word: str) -> bool:
+    lower = word.lower()
+    return lower.endswith(("ed", "ing")) and "-" not in lower and lower not in GERUND_NOUNS
+
+
+def _usable(run: list[str], longest: int) -> list[str]:
+    run = run[-longest:]
+    while run and (run[0].isdigit() or (len(run) == 1 and _verbal(run[0]))):
+        run = run[1:]
+    if not run or (len(run) == 1 and len(run[0]) < 4 and not _NAME.fullmatch(run[0])):
+        return []
+    return [" ".join(run).removesuffix("'s").removesuffix("’s")]
+
+
+@dataclass(frozen=True)
+class Name:
+    """A named thing in a text, the sentence that first names it, and what it probably is."""
+
+    name: str
+    sentence: str
+    kind: str
+
+
+def names(text: str) -> list[Name]:
+    """Named things (systems, data sets, metrics) in order of appearance."""
+    found: dict[str, Name] = {}
+    for sentence in sentences(text):
+        for match in _NAME.finditer(sentence):
+            name = match.group()
+            if name.lower() not in found and name.lower() not in FUNCTION_WORDS:
+                found[name.lower()] = Name(name, sentence, _kind(name, sentence, match.end()))
+    return list(found.values())
+
+
+def _kind(name: str, sentence: str, end: int) -> str:
+    nearby = set(words(sentence[max(0, end - len(name) - 40) : end + 40]))
+    after = set(words(sentence[end : end + 25])[:2])
+    if after & METRIC_WORDS or name.lower() in METRIC_WORDS:
+        return "metric"
+    if after & DATASET_WORDS or (nearby & DATASET_WORDS and not sentence.startswith(name)):
+        return "dataset"
+    return "model" if after & MODEL_WORDS or sentence.startswith(name) else "technique"
+
+
+def short_name(title: str, text: str = "") -> str:
+    """How one would refer to a paper: its system's name where it has one, else its title's head.
+
+    >>> short_name("ReAct: Synergizing Reasoning and Acting in Language Models")
+    'ReAct'
+    """
+    head = re.split(r"[:?]\s", title)[0].strip()
+    if head != title and len(head.split()) <= 4:
+        return head
+    subject = next((n.name for n in names(text) if n.sentence.startswith(n.name) and n.name not in title), None)
+    if subject:
+        return subject
+    return head if len(head.split()) <= 7 else " ".join(head.split()[:6]) + " …"
+
+
+def clip(text: str, limit: int) -> str:
+    """At most ``limit`` words, cut at a word, marked when cut."""
+    parts = text.split()
+    return text.strip() if len(parts) <= limit else " ".join(parts[:limit]).rstrip(",;:") + " …"
+
+
+def lower_first(text: str) -> str:
+    """Lower-case the first letter, unless the first word is a name or an acronym."""
+    first = text.split(" ", 1)[0] if text else ""
+    keep = any(c.isupper() for c in first[1:]) or any(c.isdigit() for c in first) or first == "I"
+    return text if keep or not text else text[0].lower() + text[1:]
+
+
+def without_stop(text: str) -> str:
+    """The text without its closing full stop."""
+    return text.strip().rstrip(".").rstrip()
+
+
+def title_case(text: str) -> str:
+    """Capitals as in a title; words that have capitals of their own keep them."""
+    small = {"a", "an", "the", "of", "for", "in", "on", "to", "and", "or", "by", "with", "from", "as", "at", "into", "against", "that"}
+    parts = [w if w in small or any(c.isupper() for c in w) else w[:1].upper() + w[1:] for w in text.split()]
+    return " ".join(parts)[:1].upper() + " ".join(parts)[1:]
+
+
+def listed(items: tuple[str, ...] | list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    parts = [lower_first(item) for item in items]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+
+
+def method_steps(method: str) -> list[str]:
+    """The numbered lines of a method, without their numbers; the sentences when it has no such lines."""
+    lines = [re.sub(r"^\s*(?:\d+[.)]|[-*])\s+", "", line) for line in method.splitlines() if line.strip()]
+    return lines if len(lines) > 1 else sentences(method)

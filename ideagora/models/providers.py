@@ -1,0 +1,181 @@
+"""What litellm knows of providers: who serves a model, with which key, at what price.
+
+litellm takes seconds to import, so every function here imports it when it is called; ``load_litellm``
+does it once, with everything switched off that would ask the network, print or retry.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+from ideagora.config import Settings
+from ideagora.errors import MissingKey, RealCallForbidden, UnknownModel
+from ideagora.models.scrub import one_line
+
+EXAMPLES = "openai/gpt-4o-mini, anthropic/claude-sonnet-4-5, gemini/gemini-2.5-flash, ollama_chat/llama3.1"
+WITHOUT_PROVIDER = ("offline", "scripted")
+"""Models that ask nobody."""
+MILLION = 1_000_000
+_KEY_ENDINGS = ("_API_KEY", "_APIKEY", "_TOKEN")
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per token."""
+
+    prompt: float
+    completion: float
+
+    def of(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """US dollars for these tokens."""
+        return self.prompt * prompt_tokens + self.completion * completion_tokens
+
+
+FREE = Price(0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Who answers for one model."""
+
+    model: str
+    """As the user wrote it."""
+    name: str
+    """As the provider knows it."""
+    kind: str
+    """litellm's name of the provider (``openai``, ``anthropic`` …)."""
+    api_base: str | None
+    api_key: str | None
+    """``none`` for a server of the user's own that needs no key; ``None``: litellm finds it."""
+    key_names: str
+    """Environment variables of its key, for messages; empty when it has none."""
+    takes_schema: bool
+    """Whether litellm says that the model takes a JSON schema as response format."""
+    price: Price | None
+    """``None``: not known."""
+    price_from_map: bool
+    """The price is litellm's own, which also knows discounts of cached tokens."""
+
+
+def load_litellm() -> ModuleType:
+    """litellm, imported once and tamed."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # otherwise it reads .env files
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.drop_params = True
+    litellm.cache = None
+    litellm.num_retries = 0
+    return litellm
+
+
+def resolve(model: str, settings: Settings) -> Provider:
+    """Who answers for a model, with everything checked that can be checked without asking.
+
+    Raises:
+        RealCallForbidden: real calls are switched off and the server is not on this machine.
+        UnknownModel: no provider goes by that name.
+        MissingKey: the provider's key is not set.
+    """
+    if settings.forbid_real_calls and not is_loopback(settings.api_base):
+        raise RealCallForbidden(
+            f"{model}: real calls are switched off (IDEAGORA_FORBID_REAL_CALLS); "
+            "use --model offline, or an IDEAGORA_API_BASE on this machine."
+        )
+    name, kind = _provider_of(model, settings)
+    missing = _missing_keys(name, kind)
+    if missing and settings.api_base is None:
+        raise MissingKey(f"{model} needs a key: set {' or '.join(missing)} in the environment.")
+    price = price_of(model, settings)
+    return Provider(
+        model=model,
+        name=name,
+        kind=kind,
+        api_base=settings.api_base,
+        api_key="none" if missing else None,
+        key_names=" or ".join(_keys_in_use(kind)),
+        takes_schema=_takes_schema(name, kind),
+        price=price,
+        price_from_map=price is not None and price == _map_price(name, kind),
+    )
+
+
+def price_of(model: str, settings: Settings) -> Price | None:
+    """The price of a model: litellm's, or for a model it does not know (and for your own server,
+    where its prices are somebody else's) what the settings say; ``None`` when nobody knows.
+
+    Raises:
+        UnknownModel: no provider goes by that name.
+    """
+    if model in WITHOUT_PROVIDER:
+        return FREE
+    known = _map_price(*_provider_of(model, settings))
+    said = _said_price(settings, known)
+    return said if said is not None and (known is None or settings.api_base is not None) else known
+
+
+def is_loopback(api_base: str | None) -> bool:
+    """Whether an address is on this machine."""
+    host = urlsplit(api_base).hostname if api_base else None
+    return host is not None and (host in ("localhost", "::1") or host.startswith("127."))
+
+
+def _said_price(settings: Settings, known: Price | None) -> Price | None:
+    prompt, completion = settings.price_prompt, settings.price_completion
+    if prompt is None and completion is None:
+        return None
+    prompt = prompt / MILLION if prompt is not None else known and known.prompt
+    completion = completion / MILLION if completion is not None else known and known.completion
+    return None if prompt is None or completion is None else Price(prompt, completion)
+
+
+def _provider_of(model: str, settings: Settings) -> tuple[str, str]:
+    """The model's name at its provider, and the provider; without one, a server of the user's own."""
+    litellm = load_litellm()
+    try:
+        name, kind, _, _ = litellm.get_llm_provider(model)
+    except litellm.exceptions.BadRequestError:
+        if settings.api_base is not None:
+            return model, "openai"
+        raise UnknownModel(
+            f"unknown model {one_line(model)!r}: write provider/model, for example {EXAMPLES}; "
+            "offline needs none; for your own server set --api-base and write openai/<its model>."
+        ) from None
+    return str(name), str(kind)
+
+
+def _missing_keys(name: str, kind: str) -> list[str]:
+    found: dict[str, Any] = load_litellm().validate_environment(f"{kind}/{name}")
+    if found["keys_in_environment"]:
+        return []
+    return [key for key in found["missing_keys"] if key.endswith(_KEY_ENDINGS)]
+
+
+def _keys_in_use(kind: str) -> list[str]:
+    """The key variables of a provider that are set (litellm lists only those that are missing)."""
+    start = kind.partition("_")[0].upper()
+    return sorted(name for name in os.environ if name.startswith(start) and name.endswith(_KEY_ENDINGS))
+
+
+def _takes_schema(name: str, kind: str) -> bool:
+    return bool(load_litellm().supports_response_schema(name, kind))
+
+
+def _map_price(name: str, kind: str) -> Price | None:
+    """litellm's price. Looked up in its table: its functions give 0.0 for what they don't know."""
+    table: dict[str, dict[str, Any]] = load_litellm().model_cost
+    for key in (f"{kind}/{name}", f"{kind.removesuffix('_chat')}/{name}", name):
+        entry = table.get(key)
+        if entry is not None and str(entry.get("litellm_provider", "")).startswith(kind.partition("_")[0]):
+            prompt, completion = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+            if prompt is not None and completion is not None:
+                return Price(float(prompt), float(completion))
+    return None

@@ -1,0 +1,122 @@
+"""What is asked of a model, in canonical form: its hash is the cache's key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from ideagora.config import Settings
+from ideagora.models.call import Call
+from ideagora.models.scrub import without_keys
+
+FORMAT = 1
+"""Part of every key: raise it when the meaning of a request or of a stored answer changes."""
+LONGEST_ECHO = 8_000
+"""Characters of an unreadable reply that the model is shown again."""
+
+Message = tuple[str, str]
+"""Role (``system``, ``user``, ``assistant``) and text."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to one model, without what can't change the answer (keys, timeouts)."""
+
+    model: str
+    api_base: str | None
+    messages: tuple[Message, ...]
+    schema: str
+    """JSON schema of the answer."""
+    temperature: float | None
+    sample: int
+    offline: str | None = None
+    """For the offline model: what its answer depends on besides the messages."""
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of the canonical JSON, in hex."""
+        return hashlib.sha256(_canonical({"format": FORMAT, **vars(self)}).encode()).hexdigest()
+
+    @property
+    def characters(self) -> int:
+        """Length of all messages."""
+        return sum(len(text) for _, text in self.messages)
+
+    def asked_again(self, reply: str, complaint: str) -> Request:
+        """The same question after a reply that could not be used, with what was wrong with it."""
+        correction = (
+            f"Your reply could not be used: {complaint}. Answer the same task again, with one complete "
+            f"JSON object and nothing else. It has to fit this JSON schema:\n{self.schema}"
+        )
+        said: tuple[Message, ...] = (("assistant", _clipped(reply)), ("user", correction))
+        return replace(self, messages=self.messages + said)
+
+
+def request_of(call: Call[Any], settings: Settings) -> Request:
+    """The first request of a call, under the settings' model for its group."""
+    model = settings.model_of(call.group)
+    offline = model == "offline"
+    system: tuple[Message, ...] = (("system", call.system),) if call.system else ()
+    return Request(
+        model=model,
+        api_base=None if offline or settings.api_base is None else _address(settings.api_base),
+        messages=(*system, ("user", call.prompt)),
+        schema=schema_of(call.answer),
+        temperature=call.temperature if settings.temperature is None else settings.temperature,
+        sample=call.sample,
+        offline=_offline_state(call, settings) if offline else None,
+    )
+
+
+@cache
+def schema_of(answer: type[BaseModel]) -> str:
+    """The JSON schema of a typed answer, as compact JSON."""
+    return _canonical(answer.model_json_schema())
+
+
+def _offline_state(call: Call[Any], settings: Settings) -> str:
+    """Inputs, embedder and code: a newer engine must not be answered from an older one's cache."""
+    code = _code_hash(call.recipe)
+    return _canonical(
+        {"inputs": call.inputs.model_dump(mode="json"), "embedder": settings.embedder, "code": code}
+    )
+
+
+@cache
+def _code_hash(recipe: Callable[..., Any]) -> str:
+    files = sorted((Path(__file__).parent / "offline").glob("*.py"))
+    code = getattr(recipe, "__code__", None)
+    if code is not None and Path(code.co_filename).is_file():
+        files.append(Path(code.co_filename))
+    name = f"{getattr(recipe, '__qualname__', type(recipe))}:{getattr(code, 'co_firstlineno', '')}"
+    digest = hashlib.sha256(name.encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _address(api_base: str) -> str:
+    """The server without a login and a trailing slash: another server may answer otherwise."""
+    scheme, separator, rest = api_base.partition("://")
+    host, slash, path = rest.partition("/")
+    return without_keys(f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}".rstrip("/"))
+
+
+def _clipped(reply: str) -> str:
+    if not reply.strip():
+        return "(an empty reply)"  # some providers refuse empty messages
+    if len(reply) <= LONGEST_ECHO:
+        return reply
+    half = LONGEST_ECHO // 2
+    return f"{reply[:half]}\n[…]\n{reply[-half:]}"
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))

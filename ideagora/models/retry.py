@@ -1,0 +1,138 @@
+"""Which failures pass by themselves, and how long to wait for that."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+
+from ideagora.errors import MissingKey, ModelError, ModelRefused, UnknownModel
+from ideagora.models.scrub import one_line
+
+T = TypeVar("T")
+Sleep = Callable[[float], Awaitable[None]]
+
+LONGEST_WAIT = 60.0
+"""Seconds; also caps what a server asks for with Retry-After."""
+TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
+"""Besides all of 5xx."""
+
+_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing|credit balance", re.I)
+_NO_SUCH_MODEL = re.compile(
+    r"model.{0,80}(not found|not exist|not a valid|unknown|invalid)|unknown model", re.I
+)
+_FORMAT = re.compile(r"response.?format|json.?schema|json_object|structured.?output|schema", re.I)
+_LIBRARY_PREFIX = re.compile(r"^(?:(?:litellm\.\w+|\w*(?:Error|Exception))(?::| -) )+")
+
+
+class Transient(Exception):
+    """A failure that may pass: the call is tried again. The message is one scrubbed line."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """Seconds that the server asked us to wait."""
+
+
+class FormatRefused(Transient):
+    """The server does not take a JSON schema as response format: ask again without, at once."""
+
+
+async def retried(attempt: Callable[[], Awaitable[T]], retries: int, sleep: Sleep) -> T:
+    """Try until it works, at most ``1 + retries`` times; the last ``Transient`` is let through."""
+    trying = AsyncRetrying(
+        stop=stop_after_attempt(retries + 1),
+        wait=seconds_to_wait,
+        retry=retry_if_exception_type(Transient),
+        sleep=sleep,
+        reraise=True,
+    )
+    return await trying(attempt)
+
+
+def seconds_to_wait(state: RetryCallState) -> float:
+    """Retry-After where the server gave one, else 1, 2, 4 … seconds; both with jitter, both capped."""
+    error = state.outcome.exception() if state.outcome else None
+    asked = getattr(error, "retry_after", None)
+    if asked is not None:
+        return min(float(asked), LONGEST_WAIT) + random.uniform(0, 0.25)
+    longest = min(2.0 ** (state.attempt_number - 1), LONGEST_WAIT)
+    return random.uniform(longest / 2, longest)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server's headers ask to wait: a number, or an HTTP date; ``None``: nothing readable."""
+    said = headers.get("retry-after")
+    if said is None:
+        return None
+    try:
+        return max(0.0, float(said))
+    except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(said)
+    except ValueError:
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def named(error: Exception, model: str, key_names: str | None = None) -> Transient | ModelError:
+    """A provider library's exception as one of ours, by its HTTP status (``status_code``).
+
+    Args:
+        error: what the library raised.
+        model: the model's name as the user wrote it.
+        key_names: the environment variables that hold the provider's key, for the message.
+    """
+    status = getattr(error, "status_code", None)
+    detail = one_line(_LIBRARY_PREFIX.sub("", str(error)) or type(error).__name__)
+    if status is None:
+        if isinstance(error, TimeoutError | OSError):
+            return Transient(f"no answer ({detail})")
+        return ModelRefused(f"{model}: the call failed ({type(error).__name__}: {detail}).")
+    if status == 429 and _QUOTA.search(f"{getattr(error, 'code', '')} {detail}"):
+        return ModelRefused(f"{model}: the provider's quota is used up ({detail}). Top it up, then go on.")
+    if status in TRANSIENT_STATUS or status >= 500:
+        return Transient(f"{status}: {detail}", retry_after(_headers(error)))
+    return rejection(status, detail, model, key_names)
+
+
+def rejection(status: int, detail: str, model: str, key_names: str | None) -> ModelError:
+    """A 4xx that no retry mends, with what to do about it."""
+    if status == 401:
+        where = f" Check {key_names}." if key_names else " Check the provider's key."
+        return MissingKey(f"{model}: the provider does not accept the key (401: {detail}).{where}")
+    if status == 404 or (status == 400 and _NO_SUCH_MODEL.search(detail)):
+        return UnknownModel(
+            f"{model}: the provider knows no such model or address ({status}: {detail}). "
+            "Check --model and --api-base."
+        )
+    if "context" in detail.casefold() and "length" in detail.casefold():
+        advice = "Choose a model with a longer context."
+    elif status == 403:
+        advice = "The key may not use this model."
+    else:
+        advice = "Trying again will not help."
+    return ModelRefused(f"{model}: the provider refused the request ({status}: {detail}). {advice}")
+
+
+def complains_of_format(error: Exception) -> bool:
+    """Whether a server refused a request because of its response format."""
+    status = getattr(error, "status_code", None)
+    return status in (400, 404, 415, 422, 500, 501) and _FORMAT.search(str(error)) is not None
+
+
+def _headers(error: Exception) -> Mapping[str, str]:
+    for headers in (
+        getattr(error, "litellm_response_headers", None),
+        getattr(getattr(error, "response", None), "headers", None),
+    ):
+        if headers and "retry-after" in headers:
+            return {name.lower(): value for name, value in headers.items()}
+    return {}

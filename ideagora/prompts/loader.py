@@ -1,0 +1,101 @@
+"""Prompts: one Markdown file per role, rendered with jinja2, checked before the first use.
+
+A file has two parts, ``# System`` and ``# User``. The loader refuses a prompt that uses a variable
+its role does not offer, and one that leaves an input of its role unused: such an input would
+change the cache key but not the answer.
+
+Everything that a paper, a model or a user wrote passes through the ``fence`` filter. It marks where
+foreign text begins and ends, and takes away the only marks that could end it early, so the text
+cannot address the model as its user.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import jinja2
+
+_PARTS = re.compile(r"\A\s*# System\n(?P<system>.*?)\n# User\n(?P<user>.*)\Z", re.DOTALL)
+_FENCE = re.compile(r"<\s*/?\s*material\b[^>]*>?", re.IGNORECASE)
+
+
+class PromptError(ValueError):
+    """A prompt file is not what its role needs (a programming error, found when the role is made)."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The two parts of a role's prompt, as templates, and the hash that a run records."""
+
+    name: str
+    system: str
+    user: str
+
+    @property
+    def hash(self) -> str:
+        """First 12 hex digits of the SHA-256 of the text."""
+        return hashlib.sha256(f"{self.system}\n{self.user}".encode()).hexdigest()[:12]
+
+    def variables(self) -> set[str]:
+        """The names that the templates use."""
+        from jinja2 import meta
+
+        environment = _environment()
+        return meta.find_undeclared_variables(
+            environment.parse(self.system)
+        ) | meta.find_undeclared_variables(environment.parse(self.user))
+
+    def render(self, values: Mapping[str, Any]) -> tuple[str, str]:
+        """(system, user) with the values put in."""
+        environment = _environment()
+        system = environment.from_string(self.system).render(values).strip()
+        return system, environment.from_string(self.user).render(values).strip()
+
+
+def fence(text: object) -> str:
+    """Foreign text between marks that it cannot close itself; ``None`` is said to be missing."""
+    if text is None or text == "":
+        return "(not available)"
+    clean = _FENCE.sub("(mark removed)", str(text)).strip()
+    return f"<material>{clean}</material>"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+    environment.filters["fence"] = fence
+    return environment
+
+
+@cache
+def load_prompt(name: str) -> Prompt:
+    """Read ``<name>.md``.
+
+    Raises:
+        PromptError: there is no such file, or it lacks one of its two parts.
+    """
+    file = resources.files("ideagora.prompts") / f"{name}.md"
+    if not file.is_file():
+        raise PromptError(f"no prompt file {name}.md in ideagora/prompts")
+    parts = _PARTS.match(file.read_text(encoding="utf-8"))
+    if parts is None:
+        raise PromptError(f"{name}.md needs a '# System' part and then a '# User' part")
+    return Prompt(name, parts["system"].strip(), parts["user"].strip())
+
+
+def check_prompt(prompt: Prompt, offered: set[str]) -> None:
+    """Raise PromptError when the prompt's variables and the role's inputs differ."""
+    used = prompt.variables()
+    if unknown := used - offered:
+        raise PromptError(f"{prompt.name}.md uses {sorted(unknown)}, which its role does not offer")
+    if unused := offered - used:
+        raise PromptError(f"{prompt.name}.md never shows {sorted(unused)} to the model")

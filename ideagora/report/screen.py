@@ -1,0 +1,168 @@
+"""What a person sees in the terminal: live progress by branch, and the best idea at the end.
+
+Everything from a model or a paper is printed as plain text: no console markup, no control characters.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markup import escape
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from ideagora.schema import Chain, Idea
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+STEPS = {
+    "plan_queries": "planning queries",
+    "find_anchors": "choosing anchors",
+    "place_anchor": "anchor placed",
+    "extend_forward": "looking for follow-ups",
+    "extend_backward": "reading for what it builds on",
+    "read_paper": "reading the chain",
+    "analyse_trend": "reading the trend",
+    "predict_direction": "predicting the direction",
+    "draft_idea": "making the idea",
+    "judge_novelty": "checking novelty",
+    "judge_pair": "comparing ideas",
+    "design_experiment": "designing the experiment",
+    "review_experiment": "reviewing the experiment",
+    "search_for_experiment": "searching for the experiment",
+    "refine_experiment": "refining the experiment",
+}
+
+
+def plain(text: str) -> str:
+    """The text without control characters (a terminal would obey them)."""
+    return _CONTROL.sub(" ", text)
+
+
+class Progress:
+    """A live table: one row a branch, one for what they share; silent when not on a terminal."""
+
+    def __init__(self, console: Console, quiet: bool = False) -> None:
+        self._console = console
+        self._rows: dict[str, tuple[str, str]] = {}
+        self._calls = self._cached = self._tokens = 0
+        self._cost: float | None = 0.0
+        self._start = time.monotonic()
+        show = console.is_terminal and not quiet
+        self._live = Live(self, console=console, refresh_per_second=6, transient=True) if show else None
+
+    def __enter__(self) -> Progress:
+        if self._live:
+            self._live.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.__exit__(kind, error, trace)
+
+    def tell(self, event: Mapping[str, Any]) -> None:
+        """Take in one event of the run."""
+        kind = event.get("event")
+        if kind == "call":
+            self._count(event)
+        elif kind == "note":
+            name = str(event.get("label") or "shared")
+            self._rows[name] = (self._rows.get(name, ("", ""))[0], str(event["text"]))
+        elif kind == "step" and event["status"] == "started":
+            name = f"branch {event['branch']}" if event.get("branch") else "shared"
+            self._rows[name] = (STEPS.get(str(event["step"]), str(event["step"])), self._rows.get(name, ("", ""))[1])
+
+    def say(self, text: str) -> None:
+        """A line above the table (waiting for a lock, filling the store)."""
+        if self._live:
+            self._rows["shared"] = (text, "")
+
+    def _count(self, event: Mapping[str, Any]) -> None:
+        if event.get("cached"):
+            self._cached += 1
+            return
+        usage = event["usage"]
+        self._calls += 1
+        self._tokens += usage["prompt_tokens"] + usage["completion_tokens"]
+        cost = usage["cost_usd"]
+        self._cost = None if cost is None or self._cost is None else self._cost + cost
+
+    def __rich__(self) -> Group:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(style="cyan", no_wrap=True)
+        table.add_column(overflow="ellipsis", no_wrap=True)
+        for name in sorted(self._rows, key=lambda name: (name == "shared", name)):
+            step, note = self._rows[name]
+            table.add_row(Text(name), Text(step), Text(plain(note)))
+        cost = "price unknown" if self._cost is None else f"${self._cost:.3f}"
+        seconds = int(time.monotonic() - self._start)
+        foot = f"{self._calls} calls, {self._cached} from the cache, {self._tokens:,} tokens, {cost}, {seconds} s"
+        return Group(table, Text(foot, style="dim"))
+
+
+def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:
+    """The best idea in short, and where the whole of it is."""
+    body = Table.grid(padding=(0, 0, 1, 0))
+    body.add_column()
+    for part in _parts(idea):
+        body.add_row(part)
+    console.print(Panel(body, title=Text(plain(idea.title), style="bold"), title_align="left", padding=(1, 2)))
+    more = f"{others} further idea{'s' * (others != 1)} and all evidence: " if others else "All evidence: "
+    console.print(Text(f"{more}{report}", overflow="fold"), soft_wrap=True)
+
+
+def _parts(idea: Idea) -> list[Any]:
+    parts: list[Any] = []
+    if idea.summary:
+        parts.append(Text(plain(idea.summary)))
+    if idea.chain:
+        parts.append(_chain(idea.chain))
+        if idea.chain.direction:
+            parts.append(_section("Where it leads", idea.chain.direction.text))
+    parts.append(_section("Method", idea.method))
+    if idea.novelty_check:
+        parts.append(_section("Novelty", _novelty(idea)))
+    if idea.experiment:
+        steps = "\n".join(f"{n}. {step}" for n, step in enumerate(idea.experiment.steps, 1))
+        parts.append(_section("Experiment", steps))
+    return parts
+
+
+def _section(title: str, text: str) -> Group:
+    return Group(Text(title, style="bold"), Padding(Text(plain(text)), (0, 0, 0, 2)))
+
+
+def _chain(chain: Chain) -> Group:
+    lines = [Text("Chain of ideas", style="bold")]
+    for link in chain.links:
+        mark = "*" if link.position == 0 else " "
+        lines.append(Text(f"  {mark} {link.paper.year}  {plain(link.paper.title)}"))
+    return Group(*lines, Text("    (* anchor)", style="dim"))
+
+
+def _novelty(idea: Idea) -> str:
+    check = idea.novelty_check
+    assert check is not None
+    told = {
+        "novel": f"No paper too close among {check.compared} compared.",
+        "too_close": f"Too close to a known paper (after {check.rounds} rewrites); read it before going on.",
+        "unchecked": f"Not checked: {check.reason or 'no answer could be had'}.",
+    }[check.status]
+    nearest = [f"{close.title} ({close.similarity:.2f})" for close in check.closest[:3]]
+    return f"{told} Nearest: {'; '.join(nearest)}." if nearest else told
+
+
+def error_line(console: Console, text: str) -> None:
+    """One clear line for an error."""
+    console.print(f"[red]error:[/red] {escape(plain(text))}", soft_wrap=True, highlight=False)

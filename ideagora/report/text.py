@@ -1,0 +1,310 @@
+"""Foreign text made fit for a page: cleaned, cut into blocks, escaped for Markdown, measured.
+
+Everything here is a pure function. Titles, quotes and ideas come from papers and models, so each
+of these functions has to hold for any string at all.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import quote, urlsplit
+
+# --- cleaning ---------------------------------------------------------------------------------
+
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: no place in HTML
+    "\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that reorder the text around them
+    "\ufeff\ufff9-\ufffb\ufffe\uffff]"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_FOLDERS = re.compile(
+    r"""(?:file://|(?<![\w.:/]))/(?:[^\s/:'"<>|]+/)+"""  # /a/b/ in front of a name
+    r"""|(?<!\w)[A-Za-z]:\\(?:[^\s\\:'"<>|]+\\)*"""  # C:\a\b\
+)
+
+
+def clean(text: str) -> str:
+    """The text without control characters and direction overrides; lone surrogates become U+FFFD."""
+    unified = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _SURROGATE.sub("\ufffd", _UNPRINTABLE.sub("", unified))
+
+
+def without_folders(text: str) -> str:
+    """The text with every absolute path cut down to ``…/name``: a report tells nobody's folders."""
+    return _FOLDERS.sub("…/", text)
+
+
+# --- blocks -----------------------------------------------------------------------------------
+
+_NUMBERED = re.compile(r"^\s*(?:\(?(\d{1,3})[.)]|[Ss]tep\s+(\d{1,3})\s*[.:)])\s+(\S.*)$")
+_BULLET = re.compile(r"^\s*[-*•–]\s+(\S.*)$")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One entry of a list, with its own number where the text gave one."""
+
+    number: int | None
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph (``lines``) or a list (``items``)."""
+
+    kind: Literal["paragraph", "numbered", "bullets"]
+    lines: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
+
+
+def blocks(text: str) -> tuple[Block, ...]:
+    """Plain text as paragraphs and lists; line breaks inside a paragraph are kept.
+
+    Lines that begin with ``1.``, ``1)``, ``(1)``, ``Step 1:`` or a bullet make a list, if there are at
+    least two in a row; a line in between without a mark goes on with the entry above it.
+    """
+    found: list[Block] = []
+    for paragraph in _paragraphs(text):
+        for block in _cut(paragraph):
+            last = found[-1] if found else None
+            if last and block.kind == last.kind and block.items:
+                found[-1] = Block(block.kind, items=(*last.items, *block.items))
+            else:
+                found.append(block)
+    return tuple(_settled(block) for block in found)
+
+
+def _paragraphs(text: str) -> list[list[str]]:
+    parts = re.split(r"\n[^\S\n]*\n", text.strip())
+    return [[line.strip() for line in part.split("\n") if line.strip()] for part in parts if part.strip()]
+
+
+def _cut(lines: list[str]) -> list[Block]:
+    """One paragraph's lines as runs of plain lines, numbered lines and bullets."""
+    found: list[Block] = []
+    for line in lines:
+        kind, item = _marked(line)
+        last = found[-1] if found else None
+        if item is None:
+            if last is None:
+                found.append(Block("paragraph", lines=(line,)))
+            else:
+                found[-1] = _continued(last, line)
+        elif last is not None and last.kind == kind:
+            found[-1] = Block(kind, items=(*last.items, item))
+        else:
+            found.append(Block(kind, items=(item,)))
+    return found
+
+
+def _marked(line: str) -> tuple[Literal["numbered", "bullets"], Item | None]:
+    if match := _NUMBERED.match(line):
+        return "numbered", Item(int(match[1] or match[2]), (match[3].strip(),))
+    if match := _BULLET.match(line):
+        return "bullets", Item(None, (match[1].strip(),))
+    return "numbered", None
+
+
+def _continued(block: Block, line: str) -> Block:
+    if block.kind == "paragraph":
+        return Block("paragraph", lines=(*block.lines, line))
+    last = block.items[-1]
+    return Block(block.kind, items=(*block.items[:-1], Item(last.number, (*last.lines, line))))
+
+
+def _settled(block: Block) -> Block:
+    """A list of one entry is no list: the line is shown as it was written."""
+    if len(block.items) != 1:
+        return block
+    (item,) = block.items
+    mark = "•" if item.number is None else f"{item.number}."
+    return Block("paragraph", lines=(f"{mark} {item.lines[0]}", *item.lines[1:]))
+
+
+# --- links ------------------------------------------------------------------------------------
+
+_ARXIV = re.compile(r"^arxiv:([\w.-]+(?:/\d+)?(?:v\d+)?)$", re.IGNORECASE)
+_DOI = re.compile(r"^doi:(10\.\S+)$", re.IGNORECASE)
+
+
+def safe_url(url: str | None) -> str | None:
+    """The address if a page may link to it (http or https, with a host), made safe to print."""
+    if url is None or any(mark.isspace() for mark in url):
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+        return None
+    return quote(url, safe=":/?#&=;,+~%-._")
+
+
+def url_of(paper_id: str) -> str | None:
+    """The address that a paper's id stands for: ``arxiv:…`` and ``doi:…`` tell, other ids do not."""
+    if match := _ARXIV.match(paper_id):
+        return safe_url(f"https://arxiv.org/abs/{match[1]}")
+    if match := _DOI.match(paper_id):
+        return safe_url(f"https://doi.org/{match[1]}")
+    return None
+
+
+# --- names, Markdown ---------------------------------------------------------------------------------
+
+_SPECIAL = {mark: f"\\{mark}" for mark in "\\*_[]~#$|"} | {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    "`": "&#96;",
+}
+_ADDRESS = re.compile(r"://|www\.|@[^@]*\.\w", re.IGNORECASE)
+_AT_START = re.compile(r"^(?:([-+=])|(\d{1,9})([.)])(?=\s|$))")
+
+
+def short_name(title: str) -> str:
+    """What a reader would call a paper: the name in front of a colon, or the first words of its title."""
+    head, colon, _ = title.partition(":")
+    if colon and 2 <= len(head.strip()) <= 40:
+        return head.strip()
+    return title if len(title) <= 64 else f"{title[:60].rsplit(' ', 1)[0].rstrip(' ,;:.-')}…"
+
+
+def markdown(text: str) -> str:
+    """Any text as inline Markdown that shows exactly these words and does nothing else.
+
+    White space becomes single blanks, so nothing can begin a block. HTML is written as entities.
+    Addresses become code spans, because GitHub links bare ones and escapes do not stop it.
+    """
+    pieces = re.split(r"(\s+|[`|])", " ".join(text.split()))
+    plain = "".join(_code(piece) if _ADDRESS.search(piece) else _escaped(piece) for piece in pieces)
+    return _AT_START.sub(_held_start, plain)
+
+
+def _code(piece: str) -> str:
+    return f"`{piece}`"
+
+
+def _escaped(piece: str) -> str:
+    return "".join(_SPECIAL.get(mark, mark) for mark in piece)
+
+
+def _held_start(match: re.Match[str]) -> str:
+    return f"\\{match[1]}" if match[1] else f"{match[2]}\\{match[3]}"
+
+
+# --- measuring --------------------------------------------------------------------------------
+
+_GROUPS = {
+    280: "'ijl",
+    320: " ,.",
+    340: ":;I",
+    360: "f",
+    380: "-/\\",
+    400: "()[]t",
+    420: "!r",
+    460: '"',
+    500: "J`",
+    540: "sz",
+    560: "*?L_c|",
+    580: "k",
+    600: "vxy",
+    620: "FTaeo",
+    640: "$0123456789bdghnpqu{}",
+    680: "EKPSY",
+    700: "ABVXZ",
+    740: "CRU",
+    760: "HN",
+    780: "&DG",
+    800: "OQ",
+    820: "w",
+    840: "#+<=>^~",
+    920: "M",
+    960: "%",
+    980: "m",
+    1000: "W",
+    1020: "@",
+}
+_ASCII = {mark: width for width, marks in _GROUPS.items() for mark in marks}
+"""Advance widths in thousandths of the font size: of each character the widest among DejaVu Sans,
+Liberation Sans (Arial's metrics) and Noto Sans, so that a line fits whatever sans-serif is there."""
+
+_SCRIPTS = (("HEBREW", 720), ("ARABIC", 900), ("GREEK", 860), ("CYRILLIC", 960), ("LATIN", 1000))
+
+
+def measure(text: str, size: float) -> float:
+    """Width in pixels that a line of sans-serif text of this size takes at most."""
+    return sum(_width(mark) for mark in text) * size / 1000
+
+
+def _width(mark: str) -> int:
+    if mark in _ASCII:
+        return _ASCII[mark]
+    if unicodedata.category(mark) in ("Mn", "Me", "Cf"):
+        return 0
+    base = unicodedata.normalize("NFD", mark)[0]
+    if base in _ASCII:
+        return _ASCII[base]
+    if unicodedata.east_asian_width(mark) in "WF":
+        return 1400 if ord(mark) >= 0x1F000 else 1050
+    name = unicodedata.name(mark, "")
+    return next((width for script, width in _SCRIPTS if name.startswith(script)), 1100)
+
+
+def wrapped(text: str, width: float, size: float, most: int) -> tuple[str, ...]:
+    """The text in at most ``most`` lines of at most ``width`` pixels; what is left out becomes ``…``.
+
+    Breaks fall on blanks and after hyphens; a word that is too long for a line is broken anywhere.
+    """
+    lines: list[str] = []
+    line = ""
+    for blank, word in _words(text, width, size):
+        joined = f"{line} {word}" if blank and line else line + word
+        if line and measure(joined, size) > width:
+            lines.append(line)
+            joined = word
+            if len(lines) > most:
+                break
+        line = joined
+    lines.append(line)
+    if len(lines) <= most:
+        return tuple(line for line in lines if line)
+    return (*lines[: most - 1], _shortened(lines[most - 1], width, size))
+
+
+def _words(text: str, width: float, size: float) -> list[tuple[bool, str]]:
+    """(a blank goes before it, piece) for every piece that must stay in one line."""
+    found = []
+    for word in unicodedata.normalize("NFKC", text[:4000]).split():
+        for number, part in enumerate(re.findall(r"[^-]+-*|-+", word)):
+            for place, piece in enumerate(_broken(part, width, size)):
+                found.append((number == 0 and place == 0, piece))
+    return found
+
+
+def _broken(word: str, width: float, size: float) -> list[str]:
+    """The word in pieces that fit; marks that sit on a letter stay with it."""
+    pieces = [""]
+    taken = 0.0
+    for mark in word:
+        wide = measure(mark, size)
+        if pieces[-1] and wide and taken + wide > width:
+            pieces.append("")
+            taken = 0.0
+        pieces[-1] += mark
+        taken += wide
+    return pieces
+
+
+def _shortened(line: str, width: float, size: float) -> str:
+    while line and measure(f"{line}…", size) > width:
+        line = line[:-1]
+    return f"{line.rstrip(' ,;:.-–')}…"
+
+
+def right_to_left(text: str) -> bool:
+    """Whether the first letter with a direction runs from right to left."""
+    strong = (unicodedata.bidirectional(mark) for mark in text)
+    return next((kind != "L" for kind in strong if kind in ("L", "R", "AL")), False)

@@ -1,0 +1,429 @@
+"""What both templates show: the records of a run in the order and the words of a report.
+
+Nothing is computed here but counts of what is listed; figures come from the run's folder. Each
+sentence about a state (unchecked, not recorded, unknown price) is made once, so that Markdown and
+HTML say the same.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ideagora.report import chain_picture
+from ideagora.report.chain_picture import Kind, Picture
+from ideagora.report.load import Folder, HeldBack, Run
+from ideagora.report.text import safe_url, short_name, url_of
+from ideagora.schema import Chain, Close, Direction, Idea, Link, NoveltyCheck, Transition, Usage
+
+OFFLINE = "Made by the offline model: an extractive engine, not a language model."
+REAL_MODEL = 'ideagora generate "…" --model PROVIDER/MODEL'
+
+_STATUS = {
+    "running": "This run is not finished: what stands here is what there is so far.",
+    "failed": "This run failed: what stands here is what there was by then.",
+    "interrupted": "This run was interrupted: what stands here is what there was by then. It can be resumed.",
+    "budget": "This run was stopped by its budget: what stands here is what there was by then. It can be resumed.",
+}
+_NOVELTY = {
+    "novel": "No paper was found that is too close to this idea.",
+    "too_close": "At least one paper is too close to this idea.",
+    "unchecked": "Unchecked: no answer on novelty could be had. This is no verdict.",
+}
+_FACETS = ("purpose", "mechanism", "evaluation")
+_GROWTH = {"backward": "Back in time", "forward": "Forward in time"}
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A paper as the page names it."""
+
+    id: str
+    title: str
+    year: str | None
+    url: str | None
+
+    @property
+    def name(self) -> str:
+        """A short name, for places that speak of the paper again."""
+        return short_name(self.title)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Two neighbours of a chain, and what was recorded to change; ``None``: nothing was."""
+
+    earlier: Ref
+    later: Ref
+    change: Transition | None
+
+
+@dataclass(frozen=True)
+class PaperView:
+    """A paper of the chain with its place in it."""
+
+    ref: Ref
+    role: str
+    kind: Kind
+    gives: tuple[str, ...]
+    """What the future direction takes from it."""
+    link: Link
+
+
+@dataclass(frozen=True)
+class DirectionView:
+    """The future direction with the papers that it rests on."""
+
+    record: Direction
+    limitation: Ref
+    mechanism: Ref
+
+
+@dataclass(frozen=True)
+class ChainView:
+    """A chain, ready to be shown."""
+
+    query: str
+    papers: tuple[PaperView, ...]
+    steps: tuple[Step, ...]
+    direction: DirectionView | None
+    stopped: tuple[tuple[str, str], ...]
+    pictures: tuple[Picture, Picture] | None
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Words of a paper that a part of the idea rests on."""
+
+    ref: Ref
+    text: str
+
+
+@dataclass(frozen=True)
+class CloseView:
+    """One of the closest papers with a cell for every facet column."""
+
+    ref: Ref
+    similarity: str
+    overlap: str
+    cells: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True)
+class NoveltyView:
+    """The evidence on novelty in words."""
+
+    status: str
+    says: str
+    facts: tuple[str, ...]
+    columns: tuple[str, ...]
+    closest: tuple[CloseView, ...]
+
+
+@dataclass(frozen=True)
+class IdeaView:
+    """An idea, ready to be shown."""
+
+    record: Idea
+    rank: int
+    chain: ChainView | None
+    parts: tuple[tuple[str, tuple[Quote, ...]], ...]
+    references: tuple[Ref, ...]
+    novelty: NoveltyView
+    facets: tuple[tuple[str, str], ...]
+    plan: tuple[tuple[str, tuple[str, ...], str], ...] | None
+    """(heading, entries, what to say when there is none) for each list of the experiment plan."""
+    made: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole page."""
+
+    topic: str | None
+    before: str | None
+    offline: bool | None
+    status: str | None
+    error: str | None
+    unread: tuple[str, ...]
+    """What should be in the folder and could not be read."""
+    best: IdeaView | None
+    others: tuple[IdeaView, ...]
+    failures: tuple[tuple[str, str], ...]
+    held_back: tuple[tuple[Ref, str], ...]
+    notes: tuple[str, ...]
+    cost: tuple[tuple[str, ...], ...]
+    labels: tuple[tuple[str, ...], ...]
+    cached: str
+    made: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+
+def view(folder: Folder) -> Report:
+    """Everything that a report shows, in plain records."""
+    run = folder.run
+    papers = _directory(folder)
+    ideas = [_idea(idea, rank, papers) for rank, idea in enumerate(folder.ideas, 1)]
+    return Report(
+        topic=run.topic.text if run.topic else None,
+        before=run.topic.before if run.topic else None,
+        offline=run.offline,
+        status=_status(run.status),
+        error=run.error,
+        unread=folder.unread,
+        best=ideas[0] if ideas else None,
+        others=tuple(ideas[1:]),
+        failures=_failures(run),
+        held_back=_held_back(run, papers),
+        notes=run.notes,
+        cost=_cost(run.usage.roles, run.usage.total),
+        labels=_cost(run.usage.labels, None),
+        cached=_cached(run.usage.cached),
+        made=_made(run),
+    )
+
+
+def _status(status: str | None) -> str | None:
+    """A sentence on how the run ended; ``None`` when it is simply done."""
+    if status == "done":
+        return None
+    if status is None:
+        return "How this run ended was not recorded."
+    return _STATUS.get(status, f"How this run ended: {status}.")
+
+
+# --- papers -----------------------------------------------------------------------------------
+
+
+def _directory(folder: Folder) -> dict[str, Ref]:
+    """Title, year and address of every paper that the folder knows, by id."""
+    found: dict[str, Ref] = {}
+    for idea in folder.ideas:
+        for link in idea.chain.links if idea.chain else ():
+            paper = link.paper
+            url = safe_url(paper.url) or url_of(paper.id)
+            found.setdefault(paper.id, Ref(paper.id, paper.title.strip() or paper.id, paper.year, url))
+    for idea in folder.ideas:
+        for close in idea.novelty_check.closest if idea.novelty_check else ():
+            title = close.title.strip() or close.paper_id
+            found.setdefault(close.paper_id, Ref(close.paper_id, title, None, url_of(close.paper_id)))
+    return found
+
+
+def _ref(paper_id: str, papers: dict[str, Ref]) -> Ref:
+    return papers.get(paper_id) or Ref(paper_id, paper_id or "a paper without an id", None, url_of(paper_id))
+
+
+# --- ideas ------------------------------------------------------------------------------------
+
+
+def _idea(idea: Idea, rank: int, papers: dict[str, Ref]) -> IdeaView:
+    return IdeaView(
+        record=idea,
+        rank=rank,
+        chain=_chain(idea.chain, papers) if idea.chain else None,
+        parts=_parts(idea, papers),
+        references=tuple(_ref(paper_id, papers) for paper_id in idea.references),
+        novelty=_novelty(idea.novelty_check, papers),
+        facets=_facets(idea.facets),
+        plan=_plan(idea),
+        made=_idea_made(idea),
+    )
+
+
+def _chain(chain: Chain, papers: dict[str, Ref]) -> ChainView:
+    links = chain_picture.in_order(chain)
+    return ChainView(
+        query=chain.query,
+        papers=tuple(_paper(chain, link, papers) for link in links),
+        steps=_steps(chain, links, papers),
+        direction=_direction(chain.direction, papers) if chain.direction else None,
+        stopped=tuple((_GROWTH.get(side, side), why) for side, why in sorted(chain.stopped.items())),
+        pictures=chain_picture.pictures(chain, {ref.id: ref.url for ref in papers.values() if ref.url}),
+    )
+
+
+def _paper(chain: Chain, link: Link, papers: dict[str, Ref]) -> PaperView:
+    kind = chain_picture.kind_of(link)
+    return PaperView(
+        ref=_ref(link.paper.id, papers),
+        role=chain_picture.ROLES[kind],
+        kind=kind,
+        gives=chain_picture.gives(chain, link),
+        link=link,
+    )
+
+
+def _steps(chain: Chain, links: tuple[Link, ...], papers: dict[str, Ref]) -> tuple[Step, ...]:
+    """One step for each pair of neighbours, then what was recorded of other pairs."""
+    found = []
+    for earlier, later in zip(links, links[1:], strict=False):
+        change = chain_picture.step_between(chain, earlier, later)
+        found.append(Step(_ref(earlier.paper.id, papers), _ref(later.paper.id, papers), change))
+    shown = [step.change for step in found]
+    rest = [change for change in chain.transitions if change not in shown]
+    return (*found, *(Step(_ref(c.earlier, papers), _ref(c.later, papers), c) for c in rest))
+
+
+def _direction(direction: Direction, papers: dict[str, Ref]) -> DirectionView:
+    return DirectionView(
+        direction, _ref(direction.limitation_from, papers), _ref(direction.mechanism_from, papers)
+    )
+
+
+def _parts(idea: Idea, papers: dict[str, Ref]) -> tuple[tuple[str, tuple[Quote, ...]], ...]:
+    """The quotes by the part of the idea that rests on them, in the order they were given."""
+    found: dict[str, list[Quote]] = {}
+    for source in idea.sources:
+        found.setdefault(source.part, []).append(Quote(_ref(source.paper_id, papers), source.quote.strip()))
+    return tuple((part, tuple(quotes)) for part, quotes in found.items())
+
+
+def _novelty(check: NoveltyCheck | None, papers: dict[str, Ref]) -> NoveltyView:
+    if check is None:
+        return NoveltyView("unchecked", "No novelty check was made: this idea is unchecked.", (), (), ())
+    others = {name for close in check.closest for name in close.facets} - set(_FACETS)
+    named = any(close.facets for close in check.closest)
+    columns = (*_FACETS, *sorted(others)) if named else ()
+    facts = [_counted(check.compared, "Compared with {} paper", "Compared with {} papers"), _rounds(check.rounds)]
+    if check.reason:
+        facts.append(check.reason)
+    closest = tuple(_close(close, columns, papers) for close in check.closest)
+    return NoveltyView(check.status, _NOVELTY[check.status], tuple(facts), columns, closest)
+
+
+def _close(close: Close, columns: Iterable[str], papers: dict[str, Ref]) -> CloseView:
+    known = _ref(close.paper_id, papers)
+    return CloseView(
+        ref=Ref(known.id, close.title.strip() or known.title, known.year, known.url),
+        similarity=f"{close.similarity:.2f}" if math.isfinite(close.similarity) else "unknown",
+        overlap=close.overlap.strip(),
+        cells=tuple((name, close.facets.get(name)) for name in columns),
+    )
+
+
+def _rounds(rounds: int) -> str:
+    if rounds == 0:
+        return "Not rewritten."
+    times = "once" if rounds == 1 else f"{rounds} times"
+    return f"Rewritten {times} because a paper was too close."
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{(one if count == 1 else many).format(f'{count:,}')}."
+
+
+def _facets(facets: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    names = [name for name in _FACETS if name in facets] + sorted(set(facets) - set(_FACETS))
+    return tuple((name, facets[name]) for name in names)
+
+
+def _plan(idea: Idea) -> tuple[tuple[str, tuple[str, ...], str], ...] | None:
+    plan = idea.experiment
+    if plan is None:
+        return None
+    return (
+        ("Steps", plan.steps, "No steps were written."),
+        ("Datasets", plan.datasets, "None named."),
+        ("Baselines", plan.baselines, "None named."),
+        ("Metrics", plan.metrics, "None named."),
+        ("Ablations", plan.ablations, "None named."),
+        ("Risks", plan.risks, "None named."),
+        ("What the reviewer asked for", plan.suggestions, "Nothing was asked for."),
+        ("What was searched", plan.searched, "Nothing was searched."),
+    )
+
+
+def _idea_made(idea: Idea) -> tuple[tuple[str, str], ...]:
+    rows = [("Model", idea.model), ("Agent", idea.agent)]
+    if idea.branch is not None:
+        rows.append(("Branch", str(idea.branch)))
+    if idea.wins:
+        rows.append(("Pairwise choice", idea.wins))
+    rows.append(("Id", idea.id))
+    rows += [(name, _words(value)) for name, value in sorted(idea.extra.items())]
+    return tuple(rows)
+
+
+# --- the run ----------------------------------------------------------------------------------
+
+
+def _failures(run: Run) -> tuple[tuple[str, str], ...]:
+    """(which branch, why) in the order of the branches."""
+    ordered = sorted(run.failures, key=lambda failed: (failed.branch is None, failed.branch or 0, failed.query or ""))
+    return tuple(
+        (
+            ("A branch" if failed.branch is None else f"Branch {failed.branch}")
+            + (f", query “{failed.query}”" if failed.query else ""),
+            failed.error or "Why was not recorded.",
+        )
+        for failed in ordered
+    )
+
+
+def _held_back(run: Run, papers: dict[str, Ref]) -> tuple[tuple[Ref, str], ...]:
+    def key(paper: HeldBack) -> tuple[str, str]:
+        return (paper.title or "", paper.id or "")
+
+    return tuple(
+        (_held_ref(paper, papers), paper.why or "Why was not recorded.") for paper in sorted(run.held_back, key=key)
+    )
+
+
+def _held_ref(paper: HeldBack, papers: dict[str, Ref]) -> Ref:
+    known = _ref(paper.id or "", papers)
+    return Ref(known.id, paper.title or known.title, known.year, known.url)
+
+
+def _cost(named: dict[str, Usage], total: Usage | None) -> tuple[tuple[str, ...], ...]:
+    """(name, calls, prompt tokens, completion tokens, dollars) by name, and the total last."""
+    rows = [_usage(name, usage) for name, usage in sorted(named.items())]
+    return (*rows, _usage("Total", total)) if total else tuple(rows)
+
+
+def _usage(name: str, usage: Usage) -> tuple[str, ...]:
+    counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens)
+    return (name, *(f"{count:,}" for count in counts), dollars(usage.cost_usd))
+
+
+def dollars(cost: float | None) -> str:
+    """A cost in words: cents below a dollar need four digits; ``None`` is said to be unknown."""
+    if cost is None or not math.isfinite(cost):
+        return "unknown price"
+    return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+
+
+def _cached(count: int | None) -> str:
+    if count is None:
+        return "How many answers came from the cache was not recorded."
+    if count == 0:
+        return "No answer came from the cache."
+    return _counted(count, "{} further answer came from the cache", "{} further answers came from the cache")
+
+
+def _made(run: Run) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """(heading, rows) of how the run was made."""
+    first = [("Agent", run.agent or "not recorded"), ("Seed", _words(run.seed) if run.seed is not None else "not recorded")]
+    if run.topic:
+        first += [("Inspirations", ", ".join(run.topic.inspirations))] if run.topic.inspirations else []
+        first += [("Banned", ", ".join(run.topic.banned))] if run.topic.banned else []
+    return (
+        ("Run", tuple(first)),
+        ("Settings", _rows(run.settings)),
+        ("Versions", _rows(run.versions)),
+        ("Prompts (hashes)", _rows(run.prompts)),
+    )
+
+
+def _rows(values: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, _words(value)) for name, value in sorted(values.items()))
+
+
+def _words(value: Any) -> str:
+    """A setting's value in words; a folder is not named, since it differs from machine to machine."""
+    if value is None:
+        return "not set"
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return "a local folder" if text.startswith("…/") else text

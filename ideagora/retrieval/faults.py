@@ -1,0 +1,76 @@
+"""What SQLite, Chroma and the file system raise, turned into the errors that we name."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ideagora.errors import FolderUnusable, IdeagoraError, StoreBusy, StoreCorrupted
+
+_NO_ROOM_OR_RIGHT = (
+    "disk is full",
+    "no space left",
+    "readonly database",
+    "read-only",
+    "permission denied",
+    "unable to open database file",
+    "file too large",
+    "quota exceeded",
+)
+"""What the texts of SQLite and Chroma have in common when the folder, not its content, is at fault."""
+
+
+@contextmanager
+def named_faults(folder: Path) -> Iterator[None]:
+    """Raise what goes wrong in a store's folder as an error with a next step.
+
+    Raises:
+        FolderUnusable: the folder cannot be made, read or written, or the disk is full.
+        StoreCorrupted: the files are there, but their content cannot be read.
+        StoreBusy: SQLite waited in vain for another process.
+    """
+    try:
+        yield
+    except (IdeagoraError, sqlite3.ProgrammingError):  # the latter: our own mistake, not the files'
+        raise
+    except OSError as error:
+        raise unusable(folder, error.strerror or str(error)) from error
+    except sqlite3.Error as error:
+        raise _of_text(folder, str(error)) from error
+    except BaseException as error:
+        if not _is_chroma(error):
+            raise
+        raise _of_text(folder, str(error)) from error
+
+
+def corrupted(folder: Path, what: str) -> StoreCorrupted:
+    """The error for a store whose files cannot be read; they can be made anew, so that is the next step."""
+    return StoreCorrupted(
+        f"the store in {folder} cannot be read: {' '.join(what.split())[:200]}. "
+        "Remove this folder and run the same command again: the store is then rebuilt."
+    )
+
+
+def unusable(folder: Path, what: str) -> FolderUnusable:
+    """The error for a folder that cannot be used at all."""
+    return FolderUnusable(
+        f"the folder {folder} cannot be used for the store: {' '.join(what.split())[:200]}. "
+        "Make room or give the right to write there, or set IDEAGORA_STORE to another folder."
+    )
+
+
+def _of_text(folder: Path, text: str) -> IdeagoraError:
+    lowered = text.lower()
+    if any(sign in lowered for sign in _NO_ROOM_OR_RIGHT):
+        return unusable(folder, text)
+    if "database is locked" in lowered:
+        return StoreBusy(f"another process holds the store in {folder}. Wait for it, then run this again.")
+    return corrupted(folder, text)
+
+
+def _is_chroma(error: BaseException) -> bool:
+    """Chroma's own errors, and the panic of its Rust part, which is no ``Exception``."""
+    kind = type(error)
+    return kind.__module__.startswith("chromadb") or kind.__name__ == "PanicException"

@@ -1,0 +1,82 @@
+"""Cut-off date and bans: the one rule that says whether a paper may be seen."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ideagora.schema import Paper, last_day
+
+_SCHEME = re.compile(
+    r"^(?:arxiv:|doi:|https?://(?:www\.|export\.)?arxiv\.org/(?:abs|pdf)/|https?://(?:dx\.)?doi\.org/)"
+)
+_ARXIV = re.compile(r"(?:10\.48550/arxiv\.)?(\d{4}\.\d{4,5})(?:v\d+)?(?:\.pdf)?")
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Holds back papers dated on or after a day, and papers that are banned by id or title."""
+
+    cutoff: str | None = None
+    """YYYY-MM-DD: papers must be older than this day."""
+    banned_ids: frozenset[str] = field(default_factory=frozenset)
+    banned_titles: frozenset[str] = field(default_factory=frozenset)
+
+    def tightened(self, before: str | None, banned: Iterable[str]) -> Guard:
+        """This guard and another rule: the earlier of the two dates, the bans of both.
+
+        Args:
+            before: ISO date, possibly partial; then its first day counts.
+            banned: ids or titles.
+        """
+        bans = list(banned)
+        days = [day for day in (self.cutoff, first_day(before) if before else None) if day]
+        return Guard(
+            cutoff=min(days) if days else None,
+            banned_ids=self.banned_ids | {_id_key(ban) for ban in bans} - {""},
+            banned_titles=self.banned_titles | {title_key(ban) for ban in bans} - {""},
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is nothing to hold back."""
+        return self.cutoff is None and not self.banned_ids and not self.banned_titles
+
+    def why(self, paper: Paper) -> str | None:
+        """Why a paper is held back; ``None``: it may be seen.
+
+        A date that is known only by its month or year counts with the last day it can mean, and a
+        paper without a date is held back as soon as there is a cut-off.
+        """
+        if self._is_banned(paper):
+            return "banned"
+        if self.cutoff is None:
+            return None
+        if paper.date is None:
+            return f"its date is unknown and the cut-off is {self.cutoff}"
+        is_late = last_day(paper.date) >= self.cutoff
+        return f"its date {paper.date} is not before the cut-off {self.cutoff}" if is_late else None
+
+    def _is_banned(self, paper: Paper) -> bool:
+        ids = {_id_key(name) for name in (paper.id, paper.arxiv_id, paper.doi) if name}
+        return bool(ids & self.banned_ids) or title_key(paper.title) in self.banned_titles
+
+
+def first_day(date: str) -> str:
+    """The first day that a partial ISO date can mean, as YYYY-MM-DD."""
+    return (date + "-01-01")[:10] if len(date) < 10 else date
+
+
+def title_key(title: str) -> str:
+    """A title without case, accents, punctuation and spaces, for comparison."""
+    plain = unicodedata.normalize("NFKD", title).casefold()
+    return "".join(character for character in plain if character.isalnum())
+
+
+def _id_key(name: str) -> str:
+    """An id without scheme, version and case: ``arXiv:2201.11903v2`` and ``2201.11903`` are one paper."""
+    key = _SCHEME.sub("", name.strip().casefold())
+    arxiv = _ARXIV.fullmatch(key)
+    return arxiv[1] if arxiv else key

@@ -1,0 +1,234 @@
+"""The one door to the literature. What a topic forbids to see is held back here, on every path."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, NamedTuple, Self
+
+from ideagora.config import Settings
+from ideagora.errors import LibraryError, SettingsError
+from ideagora.models.embeddings import Embedder, load_embedder
+from ideagora.retrieval.guard import Guard
+from ideagora.retrieval.sources import Source, StoreSource
+from ideagora.retrieval.starter import starter_corpus
+from ideagora.retrieval.store import Store, paper_text
+from ideagora.schema import Paper, Scored, Topic
+
+SOURCES = ("starter",)
+_STARTER_MARK = "starter corpus"
+TextKind = Literal["full text", "abstract", "title"]
+
+
+class HeldBack(NamedTuple):
+    """A paper that was found and not shown."""
+
+    paper_id: str
+    title: str
+    why: str
+
+
+class Library:
+    """Search, one paper, its neighbours, its text: all that an agent can read.
+
+    A library that is restricted to a topic behaves as if the papers that the topic forbids did not
+    exist. Papers come out of it without their list of references, which could name some of them;
+    ``references`` tells the ones that may be seen.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        embedder: Embedder,
+        *,
+        guard: Guard | None = None,
+        banned: tuple[str, ...] = (),
+        on_close: Callable[[], None] | None = None,
+    ) -> None:
+        self._source = source
+        self._embedder = embedder
+        self._guard = guard or Guard()
+        self._banned = banned
+        self._are_bans_known = not banned
+        self._on_close = on_close
+        self._held_back: dict[str, HeldBack] = {}
+        self._given: set[str] = set()
+
+    def restricted(self, topic: Topic) -> Library:
+        """The same literature without what a topic forbids (and what is forbidden here already)."""
+        return Library(
+            self._source,
+            self._embedder,
+            guard=self._guard.tightened(topic.before, topic.banned),
+            banned=(*self._banned, *topic.banned),
+        )
+
+    @property
+    def held_back(self) -> list[HeldBack]:
+        """What was found and not shown so far, each paper once, ordered by id."""
+        return sorted(self._held_back.values())
+
+    async def search(self, query: str, k: int = 10) -> list[Scored]:
+        """The k papers nearest to a query, best first.
+
+        Similarity is the cosine, rounded to 4 decimals; ties are ordered by id.
+
+        Raises:
+            SourceDown: the source did not answer.
+        """
+        if k < 1:
+            return []
+        wanted = k if self._guard.is_open else 2 * k
+        while True:
+            found = await self._source.search(query, wanted)
+            shown = await self._first_shown(found, k)
+            if len(shown) == k or len(found) < wanted:
+                return shown
+            wanted *= 2
+
+    async def similar(self, papers: Sequence[Paper], query: str) -> list[Scored]:
+        """The given papers, each once, by their similarity to a query; best first, ties by id."""
+        once = {paper.id: paper for paper in papers}.values()
+        shown = [self._outward(paper) for paper in once if await self._may_have(paper)]
+        return await asyncio.to_thread(_by_similarity, self._embedder, shown, query)
+
+    async def paper(self, paper_id: str) -> Paper | None:
+        """The paper with an id; ``None`` when there is none, or it is held back."""
+        found = await self._source.paper(paper_id)
+        return self._outward(found) if found and await self._is_shown(found) else None
+
+    async def references(self, paper: Paper) -> list[Paper]:
+        """The papers that one cites. Of a paper that is held back nothing is told: the list is empty."""
+        return await self._neighbours(paper, self._source.references)
+
+    async def citations(self, paper: Paper) -> list[Paper]:
+        """The papers that cite one, oldest first; empty for a paper that is held back."""
+        return await self._neighbours(paper, self._source.citations)
+
+    async def text(self, paper: Paper) -> tuple[str, TextKind]:
+        """The longest text of a paper, and which it is.
+
+        Raises:
+            LibraryError: the paper is held back, so there is no text that could be given.
+        """
+        if not await self._may_have(paper):
+            raise LibraryError(
+                f"paper {paper.id} is held back for this topic. Take one that the library gave."
+            )
+        known = paper if paper.abstract else await self._source.paper(paper.id)
+        if known and known.abstract:
+            return known.abstract, "abstract"
+        return paper.title, "title"
+
+    def close(self) -> None:
+        """Close the store and release its locks; a restricted library leaves that to its origin."""
+        if self._on_close:
+            self._on_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    async def _first_shown(self, found: Sequence[Scored], k: int) -> list[Scored]:
+        """The first k that may be seen; those behind them are not looked at, so not recorded either."""
+        shown: list[Scored] = []
+        for one in found:
+            if len(shown) == k:
+                break
+            if await self._is_shown(one.paper):
+                shown.append(Scored(paper=self._outward(one.paper), similarity=one.similarity))
+        return shown
+
+    async def _neighbours(self, paper: Paper, ask: Callable[[str], Awaitable[list[Paper]]]) -> list[Paper]:
+        if not await self._may_have(paper):
+            return []
+        return [self._outward(other) for other in await ask(paper.id) if await self._is_shown(other)]
+
+    async def _may_have(self, paper: Paper) -> bool:
+        """Whether an agent may have a paper that it holds: by its own record, and by the source's."""
+        if not await self._is_shown(paper):
+            return False
+        if self._guard.is_open or paper.id in self._given:
+            return True
+        known = await self._source.paper(paper.id)
+        return known is None or await self._is_shown(known)
+
+    async def _is_shown(self, paper: Paper) -> bool:
+        """Whether a record may be seen; notes the ones that may not."""
+        await self._learn_bans()
+        why = self._guard.why(paper)
+        if why:
+            self._held_back[paper.id] = HeldBack(paper.id, paper.title, why)
+        return why is None
+
+    async def _learn_bans(self) -> None:
+        """Ban, with an id, the title and the other ids of its paper: a second record may carry those."""
+        if self._are_bans_known:
+            return
+        guard = self._guard
+        for ban in self._banned:
+            known = await self._source.paper(ban)
+            if known:
+                names = (known.title, known.arxiv_id, known.doi)
+                guard = guard.tightened(None, [name for name in names if name])
+        self._guard, self._are_bans_known = guard, True
+
+    def _outward(self, paper: Paper) -> Paper:
+        self._given.add(paper.id)
+        return paper if self._guard.is_open else paper.model_copy(update={"references": None})
+
+
+def _by_similarity(embedder: Embedder, papers: Sequence[Paper], query: str) -> list[Scored]:
+    import numpy as np
+
+    if not papers:
+        return []
+    texts = [query, *(paper_text(paper) for paper in papers)]
+    vectors = np.asarray(embedder.encode(texts), dtype=np.float64)
+    rounded = np.round(vectors[1:] @ vectors[0], 4) + 0.0  # no minus zero
+    scored = [Scored(paper=p, similarity=float(s)) for p, s in zip(papers, rounded, strict=True)]
+    return sorted(scored, key=lambda one: (-one.similarity, one.paper.id))
+
+
+def open_library(
+    settings: Settings,
+    on_wait: Callable[[str], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Library:
+    """Open the literature that the settings name; blocks, and on first use fills the store.
+
+    Args:
+        settings: ``source``, ``store_folder``, ``embedder`` and ``home`` count.
+        on_wait: told whom we wait for when another process holds the store.
+        on_progress: called with (done, total) papers while the starter corpus is filled in.
+
+    Raises:
+        SettingsError: no such source.
+        EmbedderError: no usable weights.
+        FolderUnusable, StoreBusy, StoreCorrupted, LibraryError: as ``Store.open``.
+    """
+    if settings.source not in SOURCES:
+        raise SettingsError(
+            f"unknown source {settings.source!r}. Set IDEAGORA_SOURCE to one of: {', '.join(SOURCES)}."
+        )
+    embedder = load_embedder(settings.embedder, settings.home / "cache")
+    store = Store.open(settings.store_folder, embedder, on_wait=on_wait)
+    try:
+        _fill(store, on_progress)
+    except BaseException:
+        store.close()
+        raise
+    return Library(StoreSource(store, embedder), embedder, on_close=store.close)
+
+
+def _fill(store: Store, on_progress: Callable[[int, int], None] | None) -> None:
+    """Put the starter corpus in unless this very corpus is there; one process does it, others wait."""
+    corpus = starter_corpus()
+    if store.mark(_STARTER_MARK) == corpus.fingerprint:
+        return
+    with store.writing():
+        if store.mark(_STARTER_MARK) != corpus.fingerprint:
+            store.add(corpus.papers, on_progress)
+            store.set_mark(_STARTER_MARK, corpus.fingerprint)

@@ -1,0 +1,65 @@
+"""Where papers come from: what every source of literature can do, and the one that reads the store."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from ideagora.models.embeddings import Embedder
+from ideagora.retrieval.store import Store
+from ideagora.schema import Paper, Scored
+
+
+class Source(Protocol):
+    """A source of literature. Nothing found is an empty list (or ``None``); no answer is an error.
+
+    Every method raises ``SourceDown`` when the source did not answer. A source knows nothing of
+    cut-off dates and bans: the library applies them to whatever comes from here.
+    """
+
+    name: str
+
+    async def search(self, query: str, k: int) -> list[Scored]:
+        """Up to k papers, best first, each with its cosine similarity to the query."""
+        ...
+
+    async def paper(self, paper_id: str) -> Paper | None:
+        """The paper with an id."""
+        ...
+
+    async def references(self, paper_id: str) -> list[Paper]:
+        """The papers that one cites."""
+        ...
+
+    async def citations(self, paper_id: str) -> list[Paper]:
+        """The papers that cite one."""
+        ...
+
+
+class StoreSource:
+    """The embedded store as a source; its blocking work is done in threads."""
+
+    name = "store"
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+
+    async def search(self, query: str, k: int) -> list[Scored]:
+        """The k papers of the store nearest to the query, ties ordered by id."""
+        return await asyncio.to_thread(self._search, query, k)
+
+    async def paper(self, paper_id: str) -> Paper | None:
+        """The paper with an id."""
+        return await asyncio.to_thread(self._store.get, paper_id)
+
+    async def references(self, paper_id: str) -> list[Paper]:
+        """The papers here that one cites, in the order of its references."""
+        return await asyncio.to_thread(self._store.references, paper_id)
+
+    async def citations(self, paper_id: str) -> list[Paper]:
+        """The papers here that cite one, oldest first."""
+        return await asyncio.to_thread(self._store.citations, paper_id)
+
+    def _search(self, query: str, k: int) -> list[Scored]:
+        return self._store.search(self._embedder.encode([query])[0], k)

@@ -1,0 +1,290 @@
+"""Records that cross rooms: frozen pydantic models, plain enough to live in a graph's state.
+
+Nothing in here computes a judgement. A missing value is ``None`` (or an empty list where the
+source really said "none"), never a default that could be mistaken for a measurement.
+"""
+
+from __future__ import annotations
+
+import calendar
+import hashlib
+import re
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+_PARTIAL_DATE = re.compile(r"^\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$")
+
+
+class Record(BaseModel):
+    """A frozen record; unknown fields are refused so that a typo never passes silently."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def last_day(date: str) -> str:
+    """The last day that a partial ISO date (YYYY, YYYY-MM or YYYY-MM-DD) can mean, as YYYY-MM-DD.
+
+    A cut-off has to be safe: a paper known only by its year may have appeared on 31 December.
+    """
+    year, month, day = [*date.split("-"), None, None][:3]
+    assert year is not None
+    if month is None:
+        return f"{year}-12-31"
+    if day is None:
+        return f"{year}-{month}-{calendar.monthrange(int(year), int(month))[1]:02d}"
+    return date
+
+
+def stable_id(*parts: str) -> str:
+    """A short identifier (12 hex digits) that depends on the parts only."""
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
+
+
+class Topic(Record):
+    """What ideas are wanted for."""
+
+    text: str = Field(min_length=1)
+    before: str | None = None
+    """Cut-off date: no paper dated on or after it may be seen (ISO, may be partial)."""
+    inspirations: tuple[str, ...] = ()
+    """Paper ids that the ideas should start from (benchmarks use it)."""
+    banned: tuple[str, ...] = ()
+    """Titles or ids that must never be shown to an agent (the target paper of a benchmark)."""
+
+    @field_validator("before")
+    @classmethod
+    def _iso(cls, value: str | None) -> str | None:
+        return _checked_date(value)
+
+
+def _checked_date(value: str | None) -> str | None:
+    if value is not None and not _PARTIAL_DATE.match(value):
+        raise ValueError(f"{value!r} is not a date: write YYYY, YYYY-MM or YYYY-MM-DD")
+    return value
+
+
+class Paper(Record):
+    """One record of the literature."""
+
+    id: str
+    """``arxiv:<id>``, ``doi:<doi>`` or a source's own ``<source>:<id>``."""
+    title: str
+    abstract: str | None = None
+    """Abstract, or (starter corpus) a summary in our own words; ``None`` when the source has none."""
+    authors: tuple[str, ...] = ()
+    date: str | None = None
+    """ISO date, possibly partial (YYYY or YYYY-MM)."""
+    venue: str | None = None
+    arxiv_id: str | None = None
+    doi: str | None = None
+    citation_count: int | None = None
+    citations_as_of: str | None = None
+    references: tuple[str, ...] | None = None
+    """Ids of the papers that this one cites, as far as the library knows them; ``None``: not asked."""
+    source: str = "unknown"
+    thread: str | None = None
+    """Name of the starter corpus's thread, where the paper comes from it."""
+
+    @field_validator("date")
+    @classmethod
+    def _iso(cls, value: str | None) -> str | None:
+        return _checked_date(value)
+
+    @property
+    def year(self) -> str:
+        """Year for display; ``n.d.`` when the date is unknown."""
+        return self.date[:4] if self.date else "n.d."
+
+    @property
+    def url(self) -> str | None:
+        """Where a reader finds the paper, when an identifier tells."""
+        if self.arxiv_id:
+            return f"https://arxiv.org/abs/{self.arxiv_id}"
+        return f"https://doi.org/{self.doi}" if self.doi else None
+
+
+class Scored(Record):
+    """A paper with the cosine similarity (-1 to 1) that found it."""
+
+    paper: Paper
+    similarity: float
+
+
+class Entity(Record):
+    """A named thing of a paper (model, data set, metric, technique) with what the paper says of it."""
+
+    name: str
+    description: str
+    kind: Literal["model", "dataset", "metric", "technique", "other"] = "other"
+
+
+class Reading(Record):
+    """What the reader took from one paper (Chain of Ideas, Tables 10 and 11)."""
+
+    method: str
+    problem: str | None = None
+    finding: str | None = None
+    limitation: str | None = None
+    experiment: str | None = None
+    entities: tuple[Entity, ...] = ()
+    read_from: Literal["full text", "abstract", "title"] = "abstract"
+
+
+class Link(Record):
+    """One paper in the chain."""
+
+    paper: Paper
+    position: int
+    """0 is the anchor, negative is backward in time, positive forward."""
+    reason: str
+    """Why the paper was taken into the chain."""
+    reading: Reading | None = None
+
+
+class Transition(Record):
+    """What changed between two neighbours of the chain (Table 12)."""
+
+    earlier: str
+    later: str
+    """Ids of the two papers."""
+    entered: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    text: str
+
+
+class Source(Record):
+    """Which paper a part of an idea came from, with the words it rests on."""
+
+    part: str
+    paper_id: str
+    quote: str
+
+
+class Direction(Record):
+    """The predicted future direction (Table 13)."""
+
+    text: str
+    limitation: str
+    limitation_from: str
+    mechanism: str
+    mechanism_from: str
+    """The limitation it takes up and the mechanism it brings, each with the id of its paper."""
+
+
+class Chain(Record):
+    """The chain of ideas around an anchor: papers in order of development."""
+
+    query: str
+    anchor: str
+    links: tuple[Link, ...]
+    transitions: tuple[Transition, ...] = ()
+    direction: Direction | None = None
+    stopped: dict[str, str] = Field(default_factory=dict)
+    """Why growth ended, by side (``forward``, ``backward``)."""
+
+
+class Experiment(Record):
+    """An experiment plan (Tables 17 to 20)."""
+
+    steps: tuple[str, ...]
+    datasets: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    ablations: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    """What the reviewer asked for."""
+    searched: tuple[str, ...] = ()
+    """Queries that were searched, and papers that were found, for the refinement."""
+    rounds: int = 0
+    """Refinements done."""
+
+
+class Close(Record):
+    """One paper that the novelty check found near the idea."""
+
+    paper_id: str
+    title: str
+    similarity: float
+    """Cosine between idea and paper, -1 to 1."""
+    overlap: str
+    """Words of the paper that the idea comes close to."""
+    facets: dict[str, str] = Field(default_factory=dict)
+    """For purpose, mechanism, evaluation: ``same``, ``related`` or ``different``."""
+
+
+class NoveltyCheck(Record):
+    """Evidence on novelty. ``unchecked`` says that no answer could be had; it is not a verdict."""
+
+    status: Literal["novel", "too_close", "unchecked"]
+    closest: tuple[Close, ...] = ()
+    rounds: int = 0
+    """Rewrites that were made because a paper was too close."""
+    compared: int = 0
+    """Papers that the idea was compared with."""
+    reason: str | None = None
+
+
+class Usage(Record):
+    """What was asked of a provider. ``cost_usd`` is ``None`` when a price is not known."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        unknown = self.cost_usd is None or other.cost_usd is None
+        cost = None if unknown else round((self.cost_usd or 0.0) + (other.cost_usd or 0.0), 9)
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost_usd=cost,
+            seconds=round(self.seconds + other.seconds, 3),
+        )
+
+
+class Idea(Record):
+    """A research idea with where it came from."""
+
+    id: str
+    topic: str
+    agent: str
+    title: str
+    motivation: str
+    novelty: str
+    method: str
+    summary: str | None = None
+    experiment: Experiment | None = None
+    references: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    chain: Chain | None = None
+    novelty_check: NoveltyCheck | None = None
+    facets: dict[str, str] = Field(default_factory=dict)
+    """purpose, mechanism, evaluation."""
+    wins: str | None = None
+    """Result of the pairwise choice among the branches, e.g. ``3 won, 1 tied of 4``."""
+    branch: int | None = None
+    model: str = "unknown"
+    usage: Usage = Usage()
+    created: str | None = None
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+
+class Verdict(Record):
+    """What one judge said once: scored with values, or unscored with a reason."""
+
+    id: str
+    evaluator: str
+    protocol: str
+    topic: str
+    subject: tuple[str, ...]
+    criteria: dict[str, float] | None
+    status: Literal["scored", "unscored"]
+    reason: str | None = None
+    judge: str
+    order: int = 0
+    usage: Usage = Usage()

@@ -1,0 +1,212 @@
+"""A loopback server that speaks the OpenAI chat protocol, with faults on demand.
+
+For tests and benchmarks of everything that reaches a provider: nothing leaves the machine, and what
+was asked can be looked at afterwards.
+
+    with Loopback(lambda body: '{"label": "related"}') as server:
+        settings = Settings(model="openai/test", api_base=server.base)
+        ...
+    assert server.count == 1
+
+A handler gets the request's body and returns the reply's text, a ``Reply`` (text with its own usage
+and finish reason) or a ``Fault``. A sequence of those is served one by one; its last entry repeats.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+CHARACTERS_PER_TOKEN = 4
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer. ``None`` tokens: counted at four characters each; ``usage=False``: not reported."""
+
+    text: str | None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    finish_reason: str = "stop"
+    usage: bool = True
+    refusal: str | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One failure: an HTTP status, a cut connection, a silent server, or bytes that are no answer."""
+
+    status: int = 500
+    message: str = "the loopback server was told to fail"
+    code: str | None = None
+    retry_after: str | None = None
+    """Sent as the ``Retry-After`` header: seconds or an HTTP date."""
+    cut: bool = False
+    """Close the connection without a response."""
+    hang: bool = False
+    """Say nothing until the server is closed (or the client gives up)."""
+    garbage: bytes | None = None
+    """Sent with status 200 in place of a completion."""
+
+
+Answer = str | Reply | Fault
+Handler = Callable[[Body], Answer]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as it arrived."""
+
+    path: str
+    headers: dict[str, str]
+    body: Body
+
+    @property
+    def prompt(self) -> str:
+        """All messages' text, in order."""
+        return "\n".join(str(message.get("content")) for message in self.body.get("messages", []))
+
+
+@dataclass
+class Loopback:
+    """The server; a context manager. ``latency`` is in seconds and comes before every answer."""
+
+    handler: Handler | Sequence[Answer]
+    latency: float = 0.0
+    requests: list[Request] = field(default_factory=list)
+    peak: int = 0
+    """Most requests that were being served at the same time."""
+    _inside: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _closing: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> Loopback:
+        self._server = _Server(("127.0.0.1", 0), _Connection)
+        self._server.loopback = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def base(self) -> str:
+        """The base URL for an OpenAI client."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    @property
+    def count(self) -> int:
+        """How many requests arrived."""
+        return len(self.requests)
+
+    def answer(self, request: Request) -> Answer:
+        """Record the request and let the handler answer it."""
+        with self._lock:
+            self.requests.append(request)
+            index = len(self.requests) - 1
+            self._inside += 1
+            self.peak = max(self.peak, self._inside)
+        try:
+            if self.latency:
+                self._closing.wait(self.latency)
+            if callable(self.handler):
+                return self.handler(request.body)
+            return self.handler[min(index, len(self.handler) - 1)]
+        finally:
+            with self._lock:
+                self._inside -= 1
+
+    def wait_until_closed(self) -> None:
+        """Block as a server that hangs does."""
+        self._closing.wait()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 256
+    loopback: Loopback
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is no news here."""
+
+
+class _Connection(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def setup(self) -> None:
+        super().setup()
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(length) or b"{}")
+        answer = self.server.loopback.answer(Request(self.path, dict(self.headers.items()), body))
+        if isinstance(answer, Fault):
+            self._fail(answer)
+        else:
+            reply = answer if isinstance(answer, Reply) else Reply(answer)
+            self._send(200, json.dumps(completion(body, reply)).encode())
+
+    def _fail(self, fault: Fault) -> None:
+        if fault.hang:
+            self.server.loopback.wait_until_closed()
+        if fault.cut or fault.hang:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+        elif fault.garbage is not None:
+            self._send(200, fault.garbage)
+        else:
+            error = {"message": fault.message, "type": "loopback", "code": fault.code}
+            self._send(fault.status, json.dumps({"error": error}).encode(), fault.retry_after)
+
+    def _send(self, status: int, content: bytes, retry_after: str | None = None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        if retry_after is not None:
+            self.send_header("Retry-After", retry_after)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet."""
+
+
+def completion(body: Body, reply: Reply) -> dict[str, Any]:
+    """A reply in the form of the OpenAI chat completions protocol."""
+    message = {"role": "assistant", "content": reply.text}
+    if reply.refusal is not None:
+        message["refusal"] = reply.refusal
+    answer: dict[str, Any] = {
+        "id": "chatcmpl-loopback",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body.get("model", "unknown"),
+        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
+    }
+    if reply.usage:
+        answer["usage"] = _usage(body, reply)
+    return answer
+
+
+def _usage(body: Body, reply: Reply) -> dict[str, int]:
+    asked = sum(len(str(message.get("content"))) for message in body.get("messages", []))
+    prompt = asked // CHARACTERS_PER_TOKEN if reply.prompt_tokens is None else reply.prompt_tokens
+    said = len(reply.text or "") // CHARACTERS_PER_TOKEN
+    completed = said if reply.completion_tokens is None else reply.completion_tokens
+    return {"prompt_tokens": prompt, "completion_tokens": completed, "total_tokens": prompt + completed}
