@@ -11,7 +11,7 @@ import typer
 app = typer.Typer(
     name="ideagora",
     help="Research ideas for a topic, grounded in how the field developed, and judged.",
-    epilog="First steps:  ideagora doctor  |  ideagora generate \"retrieval for long documents\"  |  ideagora generate --help",
+    epilog='First steps:  ideagora doctor  |  ideagora generate "retrieval for long documents"  |  ideagora generate --help',
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -24,39 +24,133 @@ OUTPUT = "Output"
 
 
 @app.command(
-    epilog="Examples:  ideagora generate \"tool use by language models\" --branches 2  |  "
-    "ideagora generate \"…\" --model openai/gpt-4o --reader-model openai/gpt-4o-mini --budget 2.00  |  "
-    "ideagora generate \"…\" --before 2024-08-01 --json",
+    epilog='Examples:  ideagora generate "tool use by language models" --branches 2  |  '
+    'ideagora generate "…" --model openai/gpt-4o --reader-model openai/gpt-4o-mini --budget 2.00  |  '
+    'ideagora generate "…" --before 2024-08-01 --json',
 )
 def generate(
     topic: Annotated[str | None, typer.Argument(help="What ideas are wanted for, in a few words.")] = None,
-    topics: Annotated[Path | None, typer.Option(help="A file with a topic a line, or JSON lines with a field topic.")] = None,
-    agent: Annotated[str, typer.Option(help="Who makes the ideas; see: ideagora agents.", rich_help_panel=AGENT)] = "chain-of-ideas",
-    branches: Annotated[int | None, typer.Option(help="Chains of ideas, side by side. [default: 3]", rich_help_panel=AGENT)] = None,
-    length: Annotated[int | None, typer.Option(help="Papers in a chain at most. [default: 5]", rich_help_panel=AGENT)] = None,
-    refinements: Annotated[int | None, typer.Option(help="Rounds of review of the experiment. [default: 1]", rich_help_panel=AGENT)] = None,
-    rewrites: Annotated[int | None, typer.Option(help="Rewrites of an idea that is too close to a paper. [default: 2]", rich_help_panel=AGENT)] = None,
-    allow_thin: Annotated[bool, typer.Option("--allow-thin", help="Go on although the library has nothing on the topic.", rich_help_panel=AGENT)] = False,
-    seed: Annotated[int | None, typer.Option(help="Seed of the run. [default: 0]", rich_help_panel=AGENT)] = None,
-    model: Annotated[str | None, typer.Option(help="offline, or any litellm name such as openai/gpt-4o. [default: offline]", rich_help_panel=MODELS)] = None,
-    reader_model: Annotated[str | None, typer.Option(help="Model that reads papers. [default: --model]", rich_help_panel=MODELS)] = None,
-    judge_model: Annotated[str | None, typer.Option(help="Model that judges. [default: --model]", rich_help_panel=MODELS)] = None,
-    api_base: Annotated[str | None, typer.Option(help="An OpenAI-compatible server for all models.", rich_help_panel=MODELS)] = None,
-    budget: Annotated[float | None, typer.Option(help="Hard stop in US dollars; the run can be continued.", rich_help_panel=MODELS)] = None,
-    price_prompt: Annotated[float | None, typer.Option(help="US dollars per million prompt tokens, if litellm knows no price.", rich_help_panel=MODELS)] = None,
-    price_completion: Annotated[float | None, typer.Option(help="The same for completion tokens.", rich_help_panel=MODELS)] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds one try of a call may take. [default: 120]", rich_help_panel=MODELS)] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Calls that are out at the same time. [default: 8]", rich_help_panel=MODELS)] = None,
-    replay: Annotated[bool, typer.Option("--replay", help="Answer from the cache alone; a miss is an error.", rich_help_panel=MODELS)] = False,
-    before: Annotated[str | None, typer.Option(help="Cut-off date (YYYY, YYYY-MM, YYYY-MM-DD): no paper from then on is seen.", rich_help_panel=LITERATURE)] = None,
-    ban: Annotated[list[str] | None, typer.Option(help="Title or id of a paper that must not be seen; repeatable.", rich_help_panel=LITERATURE)] = None,
-    source: Annotated[str | None, typer.Option(help="Where literature comes from. [default: starter]", rich_help_panel=LITERATURE)] = None,
-    store: Annotated[str | None, typer.Option(help="Folder of the literature store. [default: <home>/store]", rich_help_panel=LITERATURE)] = None,
-    out: Annotated[Path | None, typer.Option(help="The run's folder. [default: <home>/runs/…]", rich_help_panel=OUTPUT)] = None,
-    home: Annotated[Path | None, typer.Option(help="Where store, caches and runs live. [default: ~/.ideagora]", rich_help_panel=OUTPUT)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout and nothing else.", rich_help_panel=OUTPUT)] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Begin the run anew instead of going on (answered calls stay cached).", rich_help_panel=OUTPUT)] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT)] = False,
+    topics: Annotated[
+        Path | None, typer.Option(help="A file with a topic a line, or JSON lines with a field topic.")
+    ] = None,
+    agent: Annotated[
+        str, typer.Option(help="Who makes the ideas; see: ideagora agents.", rich_help_panel=AGENT)
+    ] = "chain-of-ideas",
+    branches: Annotated[
+        int | None, typer.Option(help="Chains of ideas, side by side. [default: 3]", rich_help_panel=AGENT)
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option(help="Papers in a chain at most. [default: 5]", rich_help_panel=AGENT)
+    ] = None,
+    refinements: Annotated[
+        int | None,
+        typer.Option(help="Rounds of review of the experiment. [default: 1]", rich_help_panel=AGENT),
+    ] = None,
+    rewrites: Annotated[
+        int | None,
+        typer.Option(
+            help="Rewrites of an idea that is too close to a paper. [default: 2]", rich_help_panel=AGENT
+        ),
+    ] = None,
+    allow_thin: Annotated[
+        bool,
+        typer.Option(
+            "--allow-thin", help="Go on although the library has nothing on the topic.", rich_help_panel=AGENT
+        ),
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the run. [default: 0]", rich_help_panel=AGENT)
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="offline, or any litellm name such as openai/gpt-4o. [default: offline]",
+            rich_help_panel=MODELS,
+        ),
+    ] = None,
+    reader_model: Annotated[
+        str | None, typer.Option(help="Model that reads papers. [default: --model]", rich_help_panel=MODELS)
+    ] = None,
+    judge_model: Annotated[
+        str | None, typer.Option(help="Model that judges. [default: --model]", rich_help_panel=MODELS)
+    ] = None,
+    api_base: Annotated[
+        str | None, typer.Option(help="An OpenAI-compatible server for all models.", rich_help_panel=MODELS)
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(help="Hard stop in US dollars; the run can be continued.", rich_help_panel=MODELS),
+    ] = None,
+    price_prompt: Annotated[
+        float | None,
+        typer.Option(
+            help="US dollars per million prompt tokens, if litellm knows no price.", rich_help_panel=MODELS
+        ),
+    ] = None,
+    price_completion: Annotated[
+        float | None, typer.Option(help="The same for completion tokens.", rich_help_panel=MODELS)
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(help="Seconds one try of a call may take. [default: 120]", rich_help_panel=MODELS),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(help="Calls that are out at the same time. [default: 8]", rich_help_panel=MODELS),
+    ] = None,
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay", help="Answer from the cache alone; a miss is an error.", rich_help_panel=MODELS
+        ),
+    ] = False,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            help="Cut-off date (YYYY, YYYY-MM, YYYY-MM-DD): no paper from then on is seen.",
+            rich_help_panel=LITERATURE,
+        ),
+    ] = None,
+    ban: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Title or id of a paper that must not be seen; repeatable.", rich_help_panel=LITERATURE
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(help="Where literature comes from. [default: starter]", rich_help_panel=LITERATURE),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            help="Folder of the literature store. [default: <home>/store]", rich_help_panel=LITERATURE
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The run's folder. [default: <home>/runs/…]", rich_help_panel=OUTPUT)
+    ] = None,
+    home: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where store, caches and runs live. [default: ~/.ideagora]", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="One JSON object on stdout and nothing else.", rich_help_panel=OUTPUT),
+    ] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh",
+            help="Begin the run anew instead of going on (answered calls stay cached).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
     """Make research ideas for a topic, with their chain of papers, novelty evidence and experiment.
 

@@ -29,7 +29,8 @@ PAPERS = (
     (
         "2404.07738",
         "2024-04",
-        "ResearchAgent: Iterative Research Idea Generation over Scientific Literature with Large Language Models",
+        "ResearchAgent: Iterative Research Idea Generation over Scientific Literature with Large Language "
+        "Models",
     ),
     (
         "2409.04109",
@@ -55,7 +56,8 @@ CHANGES: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (
     (
         ("reviewing agents", "an entity store across papers", "several rounds of revision"),
         ("retrieved inspirations of a single kind",),
-        "Inspiration by one retrieved sentence gives way to a loop: problem, method and experiment are drafted, "
+        "Inspiration by one retrieved sentence gives way to a loop: problem, method and experiment are "
+        "drafted, "
         "reviewed by agents and revised, with entities from many papers at hand.",
     ),
     (
@@ -66,7 +68,8 @@ CHANGES: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (
     (
         ("papers ordered along their development", "a predicted trend", "pairwise idea arena"),
         ("unordered retrieved papers", "absolute scores"),
-        "The literature is no longer a bag of papers: it is put in order, and the next step is read off from it.",
+        "The literature is no longer a bag of papers: it is put in order, and the next step is read off "
+        "from it.",
     ),
     (
         ("ideas carried out by experts", "change of scores after execution"),
@@ -91,11 +94,14 @@ def reading(number: int) -> Reading:
     """What was read in the n-th sample paper."""
     return Reading(
         problem="Ideas are judged by how they read, and it stays open what they are worth.",
-        method="Ideas are given to experts at random, who carry them out without knowing where they came from.",
+        method="Ideas are given to experts at random, who carry them out without knowing where they came "
+        "from.",
         finding="Scores of generated ideas fall more than those of human ones." if number % 2 else None,
         limitation="The study covers 43 projects in one field.",
         experiment="Blind reviews before and after execution.",
-        entities=(Entity(name="blind review", description="reviewers don't know the author", kind="technique"),),
+        entities=(
+            Entity(name="blind review", description="reviewers don't know the author", kind="technique"),
+        ),
         read_from="abstract" if number % 2 else "full text",
     )
 
@@ -123,13 +129,18 @@ def chain(length: int = 5, anchor: int | None = None, **changed: Any) -> Chain:
         for number in range(length - 1)
     )
     direction = Direction(
-        text="Feasibility has so far been asked for as an opinion, and opinions about proposals turned out to be poor "
-        "predictors of what happens in the laboratory. The next step is to let an idea meet reality early and cheaply: "
-        "to run its riskiest part as a small probe while the idea is still being formed, and to feed what came out "
+        text="Feasibility has so far been asked for as an opinion, and opinions about proposals turned out "
+        "to be poor "
+        "predictors of what happens in the laboratory. The next step is to let an idea meet reality early "
+        "and cheaply: "
+        "to run its riskiest part as a small probe while the idea is still being formed, and to feed what "
+        "came out "
         "back into the chain as if it were one more paper.",
-        limitation="Scores of generated ideas fall after execution, because feasibility is judged from the text alone.",
+        limitation="Scores of generated ideas fall after execution, because feasibility is judged from the "
+        "text alone.",
         limitation_from=links[-1].paper.id,
-        mechanism="Papers are put in order of development so that the next step can be predicted from the last ones.",
+        mechanism="Papers are put in order of development so that the next step can be predicted from the "
+        "last ones.",
         mechanism_from=links[at].paper.id,
     )
     fields: dict[str, Any] = {
@@ -138,7 +149,10 @@ def chain(length: int = 5, anchor: int | None = None, **changed: Any) -> Chain:
         "links": links,
         "transitions": steps,
         "direction": direction,
-        "stopped": {"forward": "the chain has its length", "backward": "no reference was relevant to the topic"},
+        "stopped": {
+            "forward": "the chain has its length",
+            "backward": "no reference was relevant to the topic",
+        },
     }
     return Chain.model_validate(fields | changed)
 
@@ -201,18 +215,26 @@ def idea(number: int = 1, **changed: Any) -> Idea:
         "topic": TOPIC,
         "agent": "chain-of-ideas",
         "title": "Probe Before You Propose: Small Executed Experiments as Links in the Chain of Ideas",
-        "summary": "Ideas from language models read well and then fall apart in the laboratory. We let each idea name its "
-        "riskiest assumption, run that assumption as a probe of at most one GPU hour, and append the outcome to the chain "
+        "summary": "Ideas from language models read well and then fall apart in the laboratory. We let each "
+        "idea name its "
+        "riskiest assumption, run that assumption as a probe of at most one GPU hour, and append the "
+        "outcome to the chain "
         "before the idea is written down.",
-        "motivation": "Studies with blind reviewers rate generated ideas as more novel than human ones. When the same ideas "
-        "are carried out, the advantage is gone: their scores fall on every criterion, and most of all on effectiveness.\n\n"
-        "The reason is simple. Feasibility is judged from text, by models or people who have not tried anything.",
-        "novelty": "Chain of Ideas predicts the next step from what papers wrote. This work lets what was measured stand in the "
-        "same chain. Unlike systems that automate the whole experiment, a probe tests one assumption and may fail cheaply.",
+        "motivation": "Studies with blind reviewers rate generated ideas as more novel than human ones. "
+        "When the same ideas "
+        "are carried out, the advantage is gone: their scores fall on every criterion, and most of all on "
+        "effectiveness.\n\n"
+        "The reason is simple. Feasibility is judged from text, by models or people who have not tried "
+        "anything.",
+        "novelty": "Chain of Ideas predicts the next step from what papers wrote. This work lets what was "
+        "measured stand in the "
+        "same chain. Unlike systems that automate the whole experiment, a probe tests one assumption and "
+        "may fail cheaply.",
         "method": "The method adds one loop to the chain.\n"
         "1. Name the riskiest assumption of the draft as a sentence that can be true or false.\n"
         "2. Write a probe: the smallest program that would show the assumption to be false.\n"
-        "3. Run it under a limit of one GPU hour; a probe that cannot be run is recorded as such and never as a success.\n"
+        "3. Run it under a limit of one GPU hour; a probe that cannot be run is recorded as such and never "
+        "as a success.\n"
         "4. Append the outcome to the chain as a paper of its own, and predict the direction again.\n"
         "5. Stop after three probes or when the direction does not change.",
         "experiment": experiment(),
@@ -221,12 +243,14 @@ def idea(number: int = 1, **changed: Any) -> Idea:
             Source(
                 part="motivation",
                 paper_id="arxiv:2506.20803",
-                quote="Scores of generated ideas fall significantly more than those of expert-written ones after execution.",
+                quote="Scores of generated ideas fall significantly more than those of expert-written ones "
+                "after execution.",
             ),
             Source(
                 part="method",
                 paper_id="arxiv:2410.13185",
-                quote="The papers are arranged in the order of their development, so that the current advance can be seen.",
+                quote="The papers are arranged in the order of their development, so that the current "
+                "advance can be seen.",
             ),
             Source(part="method", paper_id="arxiv:2404.07738", quote=""),
         ),
@@ -258,17 +282,31 @@ def other_ideas() -> list[Idea]:
             wins="1 won, 0 tied of 2",
             novelty_check=NoveltyCheck(status="unchecked", reason="The model refused to compare the papers."),
         ),
-        idea(3, title="Ask the Skeptic First", chain=None, experiment=None, branch=2, wins=None, summary=None),
+        idea(
+            3, title="Ask the Skeptic First", chain=None, experiment=None, branch=2, wins=None, summary=None
+        ),
     ]
 
 
 def run(**changed: Any) -> dict[str, Any]:
     """``run.json`` as the runtime writes it."""
-    total = {"calls": 94, "prompt_tokens": 251930, "completion_tokens": 33871, "cost_usd": None, "seconds": 181.4}
+    total = {
+        "calls": 94,
+        "prompt_tokens": 251930,
+        "completion_tokens": 33871,
+        "cost_usd": None,
+        "seconds": 181.4,
+    }
     fields: dict[str, Any] = {
         "id": "2025-07-01-7f3a",
-        "topic": {"text": TOPIC, "before": "2025-07", "inspirations": [], "banned": ["The Hidden Target Paper"]},
+        "topic": {
+            "text": TOPIC,
+            "before": "2025-07",
+            "inspirations": [],
+            "banned": ["The Hidden Target Paper"],
+        },
         "agent": "chain-of-ideas",
+        "options": {"branches": 4, "length": 5},
         "settings": {
             "model": "anthropic/claude-sonnet",
             "reader_model": "ollama/qwen3",
@@ -285,7 +323,8 @@ def run(**changed: Any) -> dict[str, Any]:
                 "reader": total | {"calls": 42, "prompt_tokens": 190211, "completion_tokens": 15310},
                 "forecaster": total
                 | {"calls": 3, "prompt_tokens": 12110, "completion_tokens": 1902, "cost_usd": 0.0649},
-                "ideator": total | {"calls": 5, "prompt_tokens": 20020, "completion_tokens": 6010, "cost_usd": 1.25},
+                "ideator": total
+                | {"calls": 5, "prompt_tokens": 20020, "completion_tokens": 6010, "cost_usd": 1.25},
             },
             "labels": {"branch 1": total | {"calls": 31}, "branch 2": total | {"calls": 30}},
             "cached": 12,
@@ -296,12 +335,17 @@ def run(**changed: Any) -> dict[str, Any]:
             {
                 "branch": 4,
                 "query": "peer review of machine-made ideas",
-                "error": "the reader gave no readable answer for /home/researcher/runs/7f3a/raw/12.txt after 3 tries",
+                "error": "the reader gave no readable answer for /home/researcher/runs/7f3a/raw/12.txt "
+                "after 3 tries",
             }
         ],
         "held_back": [
             {"id": "arxiv:2507.00001", "title": "The Hidden Target Paper", "why": "banned by its title"},
-            {"id": "arxiv:2508.01234", "title": "A Paper From the Future", "why": "dated 2025-08, not before 2025-07"},
+            {
+                "id": "arxiv:2508.01234",
+                "title": "A Paper From the Future",
+                "why": "dated 2025-08, not before 2025-07",
+            },
         ],
         "offline": False,
         "notes": ["Semantic Scholar did not answer twice; the starter corpus was used."],

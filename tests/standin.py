@@ -34,12 +34,18 @@ def _word(prompt: str) -> str:
 
 def _text(prompt: str, what: str, sentences: int) -> str:
     word = _word(prompt)
-    return " ".join(f"The {what} {word} part {n} says what a model might say about it." for n in range(sentences))
+    return " ".join(
+        f"The {what} {word} part {n} says what a model might say about it." for n in range(sentences)
+    )
 
 
 def _queries(prompt: str) -> dict[str, Any]:
     count = int(re.findall(r"Write (\d+) different", prompt)[0])
-    return {"queries": ["language model agents", "tool use planning", "reasoning verification", "judging text"][:count]}
+    return {
+        "queries": ["language model agents", "tool use planning", "reasoning verification", "judging text"][
+            :count
+        ]
+    }
 
 
 def _judgements(prompt: str) -> dict[str, Any]:
@@ -101,7 +107,9 @@ def _idea(prompt: str) -> dict[str, Any]:
 def _comparisons(prompt: str) -> dict[str, Any]:
     count = min(3, _count(prompt, "Papers that were retrieved"))
     levels = {"purpose": "related", "mechanism": "different", "evaluation": "related"}
-    return {"comparisons": [{"paper": n, **levels, "overlap": "model", "too_close": False} for n in range(count)]}
+    return {
+        "comparisons": [{"paper": n, **levels, "overlap": "model", "too_close": False} for n in range(count)]
+    }
 
 
 def _duel(prompt: str) -> dict[str, Any]:

@@ -38,7 +38,9 @@ SECRETS = {
 PLACES = {
     "a package registry's host": r"\b(?:(?:pypi|pythonhosted|npmjs|anaconda)\.org|download\.pytorch\.org)\b",
     "an index of one machine": r"--(?:extra-)?index-url|--find[-]links|\bartifac[t]ory\b",
-    "a path of one machine": r"(?<![\w.~])/(?:root|home/[a-z]\w+|Users/\w+)/",
+    "a path of this machine": "|".join(
+        rf"(?<![\w.~]){re.escape(str(folder))}/" for folder in (ROOT, Path.home()) if len(folder.parts) > 1
+    ),
 }
 
 
@@ -108,7 +110,7 @@ def test_no_file_holds(what: str) -> None:
         ("a key of AWS", "AKIA" + "ABCD1234" * 2),
         ("a URL with a password", "postgres://me:" + "secret@db.example/x"),
         ("a package registry's host", "https://files.python" + "hosted.org/packages"),
-        ("a path of one machine", 'open("/ho' + 'me/someone/keys")'),
+        ("a path of this machine", f'open("{ROOT}/notes.txt")'),
     ],
 )
 def test_the_search_finds_what_it_is_for(what: str, text: str) -> None:

@@ -17,6 +17,12 @@ from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
 
 
+ASK_DATA = "Name at least one public data set or benchmark, and say why it shows the limit."
+ASK_METRICS = "Say what is measured, and how a judgement by a model or a person is checked."
+ASK_BASELINES = "Compare with at least two systems, one of them simple."
+"""What the offline reviewer asks for, and the offline refiner settles by what it found."""
+
+
 class PlanView(Inputs):
     """An experiment plan as roles see it."""
 
@@ -31,7 +37,9 @@ class PlanView(Inputs):
 class Plan(Answer):
     """An experiment plan that a group could follow."""
 
-    steps: tuple[str, ...] = Field(description="one step each: what is done, with what, and what it shows; 5 to 9 steps")
+    steps: tuple[str, ...] = Field(
+        description="one step each: what is done, with what, and what it shows; 5 to 9 steps"
+    )
     datasets: tuple[str, ...] = Field(description="data sets or benchmarks, by name; [] when none fits")
     baselines: tuple[str, ...] = Field(description="systems to compare with, by name")
     metrics: tuple[str, ...] = Field(description="what is measured")
@@ -71,7 +79,10 @@ def _design(engine: Engine, inputs: DesignInputs) -> dict[str, Any]:
         f"Reproduce the baselines unchanged ({', '.join(systems) or 'the methods of the chain'}) and check them against the published figures.",
         *(f"Build: {part}" for part in built),
         f"Compare on the same inputs and with the same model. {inputs.evaluation}",
-        *(f"Follow the earlier procedure where it fits, as in {past.title}: {past.experiment}" for past in inputs.past[-1:]),
+        *(
+            f"Earlier result to be matched first, from {past.title}: {past.experiment}"
+            for past in inputs.past[-1:]
+        ),
     ]
     return {
         "steps": steps,
@@ -98,7 +109,9 @@ def _risks(inputs: DesignInputs) -> list[str]:
     return [
         f"The gain may come from more computation alone: give {part} the same number of calls and tokens as the new method."
         for part in (["the baselines"] if inputs.past else ["every variant"])
-    ] + ["The stress set may be too small to separate the variants: report intervals, and enlarge it before looking at results."]
+    ] + [
+        "The stress set may be too small to separate the variants: report intervals, and enlarge it before looking at results."
+    ]
 
 
 EXPERIMENT_DESIGNER = Role(
@@ -124,18 +137,28 @@ class Review(Answer):
     """What would make the plan better, and what to look up for it."""
 
     suggestions: tuple[str, ...] = Field(description="a concrete change to the plan, one each; at most 6")
-    queries: tuple[str, ...] = Field(description="literature searches that would help to carry them out; [] when none is needed; at most 3")
+    queries: tuple[str, ...] = Field(
+        description="literature searches that would help to carry them out; [] when none is needed; at most 3"
+    )
 
 
 def _review(engine: Engine, inputs: ReviewInputs) -> dict[str, Any]:
     plan, topic = inputs.plan, texts.clip(inputs.topic, 20)
     text = " ".join(plan.steps).lower()
     lacks = [
-        (not plan.datasets, "Name at least one public data set or benchmark, and say why it shows the limit.", f"benchmark for {topic}"),
-        (not plan.metrics, "Say what is measured, and how a judgement by a model or a person is checked.", f"evaluation metrics for {topic}"),
-        (len(plan.baselines) < 2, "Compare with at least two systems, one of them simple.", f"baselines for {topic}"),
-        ("seed" not in text and "interval" not in text, "Repeat with several seeds and report intervals clustered by item.", None),
-        ("cost" not in text and "calls" not in text, "Report calls, tokens and cost of each variant beside its quality.", None),
+        (not plan.datasets, ASK_DATA, f"benchmark for {topic}"),
+        (not plan.metrics, ASK_METRICS, f"evaluation metrics for {topic}"),
+        (len(plan.baselines) < 2, ASK_BASELINES, f"baselines for {topic}"),
+        (
+            "seed" not in text and "interval" not in text,
+            "Repeat with several seeds and report intervals clustered by item.",
+            None,
+        ),
+        (
+            "cost" not in text and "calls" not in text,
+            "Report calls, tokens and cost of each variant beside its quality.",
+            None,
+        ),
         (not plan.ablations, "Switch each new part off once.", None),
     ]
     missing = [(suggestion, query) for absent, suggestion, query in lacks if absent]
@@ -165,16 +188,26 @@ def _refine(engine: Engine, inputs: RefineInputs) -> dict[str, Any]:
     found = {texts.short_name(p.title, p.abstract or ""): p for p in inputs.papers}
     named = [n for p in inputs.papers for n in texts.names(p.abstract or "")]
     data = plan.datasets or tuple(dict.fromkeys(n.name for n in named if n.kind == "dataset"))[:4]
-    data = data or tuple(name for name, p in found.items() if "bench" in p.title.lower() or "dataset" in p.title.lower())[:2]
+    data = (
+        data
+        or tuple(
+            name for name, p in found.items() if "bench" in p.title.lower() or "dataset" in p.title.lower()
+        )[:2]
+    )
     metrics = plan.metrics or tuple(dict.fromkeys(n.name for n in named if n.kind == "metric"))[:3]
     metrics = metrics or ("share of the stress set solved", "quality judged blind, in both orders")
-    baselines = plan.baselines if len(plan.baselines) >= 2 else tuple(dict.fromkeys([*plan.baselines, *found]))[:3]
-    added = [f"After review: {suggestion}" for suggestion in inputs.suggestions]
-    learned = [
-        f"From the search, {name} ({p.year}): {engine.best_sentence(inputs.idea.title, p.abstract)[0]}"
-        for name, p in list(found.items())[:2]
-        if p.abstract
-    ]
+    baselines = (
+        plan.baselines if len(plan.baselines) >= 2 else tuple(dict.fromkeys([*plan.baselines, *found]))[:3]
+    )
+    answered = (bool(data) and not plan.datasets, bool(metrics) and not plan.metrics, len(plan.baselines) < 2)
+    settled = {s for s, done in zip((ASK_DATA, ASK_METRICS, ASK_BASELINES), answered, strict=True) if done}
+    added = [suggestion for suggestion in inputs.suggestions if suggestion not in settled]
+    if data and not plan.datasets:
+        added.insert(
+            0,
+            f"Run all variants on {', '.join(data)} as well, and say on how many of its items the limit shows.",
+        )
+    learned = [f"Related and worth reading first: {name} ({p.year})." for name, p in list(found.items())[:2]]
     return {
         "steps": [*plan.steps, *added, *learned],
         "datasets": data,

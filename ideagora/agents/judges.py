@@ -48,7 +48,10 @@ def _judge(engine: Engine, inputs: DuelInputs) -> dict[str, Any]:
     first, second = (_measure(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
     choices = {name: _better(first[name], second[name], MARGINS[name]) for name in CRITERIA}
     figures = "; ".join(f"{name} {first[name]:.2f} to {second[name]:.2f}" for name in CRITERIA)
-    return {"reason": f"Measured properties, first to second: {figures}. Small differences are ties.", **choices}
+    return {
+        "reason": f"Measured properties, first to second: {figures}. Small differences are ties.",
+        **choices,
+    }
 
 
 def _measure(engine: Engine, topic: str, idea: IdeaView) -> dict[str, float]:

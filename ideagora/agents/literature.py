@@ -39,13 +39,16 @@ class Queries(Answer):
 
 
 def _plan(engine: Engine, inputs: PlannerInputs) -> dict[str, Any]:
-    whole = texts.clip(inputs.topic, 30)
-    aspects = [p for p in texts.phrases(inputs.topic) if p.lower() != whole.lower()]
-    ends = ["limitations and failures", "evaluation benchmark", "methods", "survey of approaches"]
-    queries = [whole, *aspects, *(f"{whole} {end}" for end in ends)]
-    distinct = list({query.lower(): query for query in queries}.values())
-    order = [0, *(i + 1 for i in engine.select(whole, distinct[1:], inputs.count - 1, diversity=0.3))]
-    return {"queries": [distinct[i] for i in order[: inputs.count]]}
+    whole = texts.without_stop(texts.clip(inputs.topic, 30))
+    aspects = [phrase for phrase in texts.phrases(inputs.topic) if not texts.is_generic(phrase)]
+    ends = ["limitations", "evaluation", "training", "search and planning", "benchmarks", "survey"]
+    queries = [
+        whole,
+        *aspects,
+        *(f"{end} of {whole}" for end in ends),
+        *(f"{whole} {n}" for n in range(2, 20)),
+    ]
+    return {"queries": list({query.lower(): query for query in queries}.values())[: inputs.count]}
 
 
 def _enough_queries(inputs: PlannerInputs, answer: Queries) -> str | None:
@@ -56,7 +59,12 @@ def _enough_queries(inputs: PlannerInputs, answer: Queries) -> str | None:
 
 
 QUERY_PLANNER = Role(
-    name="query_planner", group="main", inputs=PlannerInputs, answer=Queries, offline=_plan, check=_enough_queries
+    name="query_planner",
+    group="main",
+    inputs=PlannerInputs,
+    answer=Queries,
+    offline=_plan,
+    check=_enough_queries,
 )
 
 
@@ -132,7 +140,9 @@ class ReadReference(Answer):
 
     paper: int = Field(description="number of the reference")
     relation: Literal["builds on", "baseline", "same topic"]
-    reason: str = Field(description="one sentence: what this paper takes from it, and why it bears on the topic")
+    reason: str = Field(
+        description="one sentence: what this paper takes from it, and why it bears on the topic"
+    )
 
 
 class PaperReading(Answer):
@@ -152,11 +162,10 @@ class PaperReading(Answer):
 def _read(engine: Engine, inputs: ReaderInputs) -> dict[str, Any]:
     facets = engine.facets(inputs.text, ["problem", "method", "finding", "limitation"])
     found = texts.names(inputs.text)[:8]
-    described = engine.facets(inputs.text, ["experiment"])["experiment"]
     return {
         **facets,
         "method": facets["method"] or inputs.text,
-        "experiment": described,
+        "experiment": facets["finding"],
         "entities": [{"name": n.name, "description": n.sentence, "kind": n.kind} for n in found],
         "references": _follow(engine, inputs),
     }

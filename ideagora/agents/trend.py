@@ -31,9 +31,13 @@ class ChangeFound(Answer):
     """What changed from one paper to the next."""
 
     earlier: int = Field(description="number of the earlier paper; the later one is the next number")
-    entered: tuple[str, ...] = Field(description="up to 3 things the later paper brings in, 2 to 5 words each")
+    entered: tuple[str, ...] = Field(
+        description="up to 3 things the later paper brings in, 2 to 5 words each"
+    )
     left: tuple[str, ...] = Field(description="up to 3 things it gives up or replaces, 2 to 5 words each")
-    text: str = Field(description="2 to 4 sentences: what moved on, by which design, and which difficulty it answers")
+    text: str = Field(
+        description="2 to 4 sentences: what moved on, by which design, and which difficulty it answers"
+    )
 
 
 class Trend(Answer):
@@ -49,7 +53,9 @@ def _analyse(engine: Engine, inputs: TrendInputs) -> dict[str, Any]:
 
 def _compare(engine: Engine, papers: tuple[ChainPaper, ...], i: int) -> dict[str, Any]:
     earlier, later = papers[i], papers[i + 1]
-    contrast = engine.contrast(f"{earlier.problem or ''} {earlier.method}", f"{later.problem or ''} {later.method}")
+    contrast = engine.contrast(
+        f"{earlier.problem or ''} {earlier.method}", f"{later.problem or ''} {later.method}"
+    )
     return {
         "earlier": i,
         "entered": contrast.entered,
@@ -69,7 +75,10 @@ def _tell(
     old, new = (f"{texts.short_name(p.title, p.method)} ({p.year})" for p in (earlier, later))
     told = [f"From {old} to {new}:"]
     if entered:
-        told.append(f"what enters is {texts.listed(entered)}" + (f", what leaves is {texts.listed(left)}." if left else "."))
+        told.append(
+            f"what enters is {texts.listed(entered)}"
+            + (f", what leaves is {texts.listed(left)}." if left else ".")
+        )
     if kept:
         told.append(f"Both work with {texts.listed(kept[:2])}.")
     if earlier.limitation:

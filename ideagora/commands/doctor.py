@@ -8,8 +8,6 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Literal
 
 from rich.console import Console
@@ -41,7 +39,11 @@ def run(as_json: bool, flags: dict[str, Any]) -> int:
         findings = [check(settings) for check in checks]
     healthy = all(finding.state != "missing" for finding in findings)
     if as_json:
-        print(json.dumps({"ok": healthy, "findings": [asdict(finding) for finding in findings]}, ensure_ascii=False))
+        print(
+            json.dumps(
+                {"ok": healthy, "findings": [asdict(finding) for finding in findings]}, ensure_ascii=False
+            )
+        )
     else:
         _show(console, findings, healthy)
     return 0 if healthy else 1
@@ -52,7 +54,11 @@ def _show(console: Console, findings: list[Finding], healthy: bool) -> None:
     for finding in findings:
         mark, style = marks[finding.state]
         console.print(Text.assemble((mark, style), f"  {finding.what}: {finding.told}"), soft_wrap=True)
-    end = "Ready: ideagora generate \"your topic\"" if healthy else "Mend what is marked “miss”, then run ideagora doctor again."
+    end = (
+        'Ready: ideagora generate "your topic"'
+        if healthy
+        else "Mend what is marked “miss”, then run ideagora doctor again."
+    )
     console.print(Text(end, style="bold"))
 
 
@@ -64,48 +70,64 @@ def _home(settings: Settings) -> Finding:
     nearest = next(path for path in [settings.home, *settings.home.parents] if path.exists())
     if os.access(nearest, os.W_OK) and nearest.is_dir():
         return Finding("home", "ok", f"{settings.home} (IDEAGORA_HOME or --home puts it elsewhere)")
-    return Finding("home", "missing", f"{settings.home} cannot be written. Set IDEAGORA_HOME to a folder of yours.")
+    return Finding(
+        "home", "missing", f"{settings.home} cannot be written. Set IDEAGORA_HOME to a folder of yours."
+    )
 
 
 def _disk(settings: Settings) -> Finding:
     nearest = next(path for path in [settings.home, *settings.home.parents] if path.exists())
     free = shutil.disk_usage(nearest).free / 2**20
     if free < 200:
-        return Finding("disk", "missing", f"{free:.0f} MiB free at {nearest}; a first run wants 200. Free space, or set IDEAGORA_HOME.")
+        return Finding(
+            "disk",
+            "missing",
+            f"{free:.0f} MiB free at {nearest}; a first run wants 200. Free space, or set IDEAGORA_HOME.",
+        )
     return Finding("disk", "ok", f"{free / 1024:.0f} GiB free")
 
 
 def _weights(settings: Settings) -> Finding:
-    from ideagora.models.weights import describe_weights
+    from ideagora.models.embeddings import HASH
+    from ideagora.models.weights import find_weights, hub_switched_off
 
+    if settings.embedder == HASH:
+        return Finding("embedder", "note", "hash: for tests only, there is no meaning in its vectors")
     try:
-        return Finding("embedder", "ok", describe_weights(settings.embedder))
+        with hub_switched_off():
+            weights = find_weights(settings.embedder)
     except IdeagoraError as error:
         return Finding("embedder", "missing", str(error))
+    return Finding("embedder", "ok", f"{weights.name}, from the {weights.origin} {weights.folder}")
 
 
 def _store(settings: Settings) -> Finding:
-    folder = settings.store_folder
-    if not Path(folder).exists():
-        return Finding("store", "note", f"{folder} is not there yet; the first run makes it (about half a minute).")
-    from ideagora.retrieval.store import peek
+    from ideagora.models.embeddings import load_embedder
+    from ideagora.retrieval.store import Store
 
+    folder = settings.store_folder
+    if not folder.exists():
+        return Finding("store", "note", f"{folder} is not there yet; the first run makes it (half a minute).")
     try:
-        return Finding("store", "ok", f"{peek(folder)} papers in {folder}")
+        with Store.open(folder, load_embedder(settings.embedder, None)) as store:
+            return Finding("store", "ok", f"{store.count()} papers in {folder}")
     except IdeagoraError as error:
         return Finding("store", "missing", str(error))
 
 
 def _models(settings: Settings) -> Finding:
     if settings.models == ["offline"]:
-        return Finding("model", "note", "offline (no language model). For a real one: --model openai/gpt-4o, with its key in the environment.")
-    if find_spec("litellm") is None:
-        return Finding("model", "missing", "litellm is not installed: pip install ideagora.")
-    from ideagora.models.providers import check_keys
+        return Finding(
+            "model",
+            "note",
+            "offline (no language model). For a real one: --model openai/gpt-4o, with its key in the environment.",
+        )
+    from ideagora.models.providers import WITHOUT_PROVIDER, resolve
 
     try:
         for model in settings.models:
-            check_keys(model, settings)
+            if model not in WITHOUT_PROVIDER:
+                resolve(model, settings)
     except IdeagoraError as error:
         return Finding("model", "missing", str(error))
     return Finding("model", "ok", ", ".join(settings.models))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 OFFLINE_LINE = (
     "Made by the offline model: an extractive engine, no language model. For a real one: "
-    "OPENAI_API_KEY=… ideagora generate \"…\" --model openai/gpt-4o (any litellm name)."
+    'OPENAI_API_KEY=… ideagora generate "…" --model openai/gpt-4o (any litellm name).'
 )
 
 
@@ -102,7 +102,7 @@ def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
 
 def _topics(request: Request, settings: Settings) -> list[Topic]:
     if (request.topic is None) == (request.topics is None):
-        raise UsageError("Give a topic, or --topics FILE: ideagora generate \"retrieval for long documents\".")
+        raise UsageError('Give a topic, or --topics FILE: ideagora generate "retrieval for long documents".')
     offline = settings.model_of("main") == "offline"
     fields = {"before": request.before, "banned": request.banned}
     if request.topics is not None:
@@ -123,7 +123,9 @@ def _run(
     if not request.quiet:
         _say_cost(settings, tasks, errors)
     with ExitStack() as stack:
-        progress = stack.enter_context(Progress(errors, request.quiet or request.as_json and not sys.stderr.isatty()))
+        progress = stack.enter_context(
+            Progress(errors, request.quiet or request.as_json and not sys.stderr.isatty())
+        )
         opened: list[Any] = []
 
         def library() -> Any:
@@ -134,7 +136,9 @@ def _run(
 
         outcomes = asyncio.run(generate(tasks, library, progress.tell, request.fresh, chats))
         for outcome in outcomes:
-            if outcome.error is None and not (outcome.found_done and (outcome.folder / "report.html").exists()):
+            if outcome.error is None and not (
+                outcome.found_done and (outcome.folder / "report.html").exists()
+            ):
                 write_report(outcome.folder)
     return outcomes
 
@@ -148,7 +152,10 @@ def _say_cost(settings: Settings, tasks: list[tuple[Task, Path]], errors: Consol
     calls = tasks[0][0].agent.expected_calls(tasks[0][0].options)
     cost = expected_cost(calls, settings)
     told = "price unknown" if cost is None else f"about ${cost * len(tasks):.2f}"
-    errors.print(f"Expected: about {sum(calls.values()) * len(tasks)} calls to {', '.join(settings.models)}, {told}.", highlight=False)
+    errors.print(
+        f"Expected: about {sum(calls.values()) * len(tasks)} calls to {', '.join(settings.models)}, {told}.",
+        highlight=False,
+    )
 
 
 def _explain(errors: Console, error: IdeagoraError) -> None:
@@ -158,7 +165,9 @@ def _explain(errors: Console, error: IdeagoraError) -> None:
         for title in error.nearest:
             errors.print(Text(f"  {plain(title)}"))
     if isinstance(error, BudgetExhausted):
-        errors.print("What was answered is kept. The same command with a higher --budget goes on.", highlight=False)
+        errors.print(
+            "What was answered is kept. The same command with a higher --budget goes on.", highlight=False
+        )
 
 
 def _as_json(outcomes: list[Outcome]) -> dict[str, Any]:
@@ -187,6 +196,8 @@ def _show(console: Console, outcomes: list[Outcome]) -> None:
             continue
         show_idea(console, outcome.ideas[0], len(outcome.ideas) - 1, str(outcome.folder / "report.html"))
         if outcome.found_done:
-            console.print("This run was finished before; --fresh begins it anew.", style="dim", highlight=False)
+            console.print(
+                "This run was finished before; --fresh begins it anew.", style="dim", highlight=False
+            )
         if "offline" in outcome.task.settings.models:
             console.print(Text(OFFLINE_LINE, style="dim"))

@@ -49,15 +49,23 @@ def checked_topic(text: str, offline: bool, **fields: Any) -> Topic:
     """
     clean = " ".join(text.split())
     if not re.search(r"\w", clean):
-        raise TopicError("The topic is empty. Say in a few words what ideas are wanted for, e.g. \"retrieval for long documents\".")
+        raise TopicError(
+            'The topic is empty. Say in a few words what ideas are wanted for, e.g. "retrieval for long documents".'
+        )
     if (count := len(clean.split())) > LONGEST_TOPIC or len(clean) > 20 * LONGEST_TOPIC:
-        raise TopicError(f"The topic has {count} words and {len(clean)} characters; {LONGEST_TOPIC} words are the most. Keep the question, leave out the background.")
+        raise TopicError(
+            f"The topic has {count} words and {len(clean)} characters; {LONGEST_TOPIC} words are the most. Keep the question, leave out the background."
+        )
     if offline and _share_of_latin(clean) < 0.7:
-        raise TopicError(f"The offline model reads English only, and “{clean[:60]}” is in another script. Translate the topic, or use --model.")
+        raise TopicError(
+            f"The offline model reads English only, and “{clean[:60]}” is in another script. Translate the topic, or use --model."
+        )
     try:
         return Topic(text=clean, **fields)
     except ValidationError as error:
-        raise UsageError(f"--before is {fields.get('before')!r}: {error.errors()[0]['msg'].removeprefix('Value error, ')}.") from None
+        raise UsageError(
+            f"--before is {fields.get('before')!r}: {error.errors()[0]['msg'].removeprefix('Value error, ')}."
+        ) from None
 
 
 def _share_of_latin(text: str) -> float:

@@ -1,11 +1,11 @@
 """A run's folder: who may write in it, what it holds, and how it is written so that a kill hurts nothing.
 
-    run.json             settings, versions, prompt hashes, seed, usage, status
-    events.jsonl         what happened, one JSON object a line
-    ideas.jsonl          best first
-    report.md, .html     made from the two above
-    checkpoints.sqlite   LangGraph's
-    raw/                 replies that could not be read
+run.json             settings, versions, prompt hashes, seed, usage, status
+events.jsonl         what happened, one JSON object a line
+ideas.jsonl          best first
+report.md, .html     made from the two above
+checkpoints.sqlite   LangGraph's
+raw/                 replies that could not be read
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ class RunFolder:
             self._lock.acquire()
             self._take_over()
         except Timeout:
-            raise RunBusy(f"{self.path} is at work in another process ({self._owner()}). Wait for it, or stop it.") from None
+            raise RunBusy(
+                f"{self.path} is at work in another process ({self._owner()}). Wait for it, or stop it."
+            ) from None
         except OSError as error:
             self.__exit__(None, None, None)
             raise unusable(self.path, error) from None
@@ -72,7 +74,9 @@ class RunFolder:
             raise RunError(f"{self.path} is not empty and holds no run. Choose another --out folder.")
         if held is not None and held.get("id") != self.identity:
             topic = str(held.get("topic", {}).get("text", "?"))[:60]
-            raise RunError(f"{self.path} holds another run (topic “{topic}”, other settings). Choose another --out folder.")
+            raise RunError(
+                f"{self.path} holds another run (topic “{topic}”, other settings). Choose another --out folder."
+            )
         command = shlex.join(["ideagora", *sys.argv[1:]])[:200]
         (self.path / OWNER).write_text(f"process {os.getpid()}: {command}\n", encoding="utf-8")
         events = self.path / "events.jsonl"

@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from ideagora.models.embeddings import Embedder
     from ideagora.retrieval.library import Library
 
-RECORDED = ("langgraph", "langchain-core", "litellm", "chromadb", "sentence-transformers", "pydantic", "torch")
+RECORDED = (
+    "langgraph",
+    "langchain-core",
+    "litellm",
+    "chromadb",
+    "sentence-transformers",
+    "pydantic",
+    "torch",
+)
 SECRET_FREE = ("model", "reader_model", "judge_model", "temperature", "embedder", "source", "seed")
 """Settings that can change a result; together with topic, agent and options they name a run."""
 
@@ -70,6 +78,7 @@ async def run_task(
     The ideas are in the folder when this returns. On an error or a stop the folder says so, and the
     same call goes on; after an error the graph begins anew, with all answered calls in the cache.
     """
+    graph = task.agent.build()  # before the record: it defines the roles, whose prompts are recorded
     meter, record = Meter(), _opening_record(task, folder)
     meter.restore(folder.events())
     if record.pop("previous") in ("failed", None):
@@ -96,7 +105,7 @@ async def run_task(
         await door.check()
         services = Services(door, restricted, task.options, _voice(on_event))
         with labelled("shared"):
-            state = await _drive(task, folder, services, on_event)
+            state = await _drive(task, graph, folder, services, on_event)
         ideas = task.agent.ideas(state, _origin(task, meter))
         folder.write_ideas(ideas)
         record.update(status="done", failures=task.agent.failures(state), error=None)
@@ -110,12 +119,14 @@ async def run_task(
         folder.write(record)
 
 
-async def _drive(task: Task, folder: RunFolder, services: Services, on_event: Listener) -> Mapping[str, Any]:
+async def _drive(
+    task: Task, builder: Any, folder: RunFolder, services: Services, on_event: Listener
+) -> Mapping[str, Any]:
     """Stream the graph to its end, telling the start and end of every step."""
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async with AsyncSqliteSaver.from_conn_string(str(folder.path / "checkpoints.sqlite")) as saver:
-        graph = task.agent.build().compile(checkpointer=saver, name=task.agent.name)
+        graph = builder.compile(checkpointer=saver, name=task.agent.name)
         config = {
             "configurable": {"thread_id": task.identity},
             "recursion_limit": 200,
@@ -146,7 +157,10 @@ class _Steps:
     def tell(self, namespace: tuple[str, ...], payload: Mapping[str, Any]) -> None:
         """One payload of ``stream_mode="tasks"``: a task that starts, or one that ended."""
         identity, step = str(payload["id"]), str(payload["name"])
-        branch = next((self._branch[part.split(":")[-1]] for part in namespace if part.split(":")[-1] in self._branch), None)
+        branch = next(
+            (self._branch[part.split(":")[-1]] for part in namespace if part.split(":")[-1] in self._branch),
+            None,
+        )
         event: dict[str, Any] = {"event": "step", "step": step, "branch": branch}
         if "triggers" in payload:
             anchored = payload["input"].get("anchored") if isinstance(payload["input"], Mapping) else None
@@ -159,7 +173,9 @@ class _Steps:
             seconds = round(time.monotonic() - self._started.pop(identity, time.monotonic()), 3)
             error = payload.get("error")
             status = "failed" if error else "done"
-            self._on_event({**event, "branch": self._branch.get(identity, branch), "status": status, "seconds": seconds})
+            self._on_event(
+                {**event, "branch": self._branch.get(identity, branch), "status": status, "seconds": seconds}
+            )
 
 
 def _voice(on_event: Listener) -> Callable[[str], None]:

@@ -71,7 +71,9 @@ def fence(text: object) -> str:
 def _environment() -> jinja2.Environment:
     from jinja2 import Environment, StrictUndefined
 
-    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
     environment.filters["fence"] = fence
     return environment
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.errors import FolderUnusable
-from ideagora.report.chain_picture import pixels
+from ideagora.report.geometry import pixels
 from ideagora.report.load import load
+from ideagora.report.records import Ref, Report
 from ideagora.report.text import Item, blocks, markdown
-from ideagora.report.view import OFFLINE, REAL_MODEL, Ref, Report, view
+from ideagora.report.view import OFFLINE, REAL_MODEL, view
 
 if TYPE_CHECKING:
     import jinja2
@@ -97,20 +98,25 @@ def _environment(**options: Any) -> jinja2.Environment:
 def _markdown_value(value: Any) -> Markup:
     from markupsafe import Markup
 
-    return value if isinstance(value, Markup) else Markup(markdown(str(value)))
+    return value if isinstance(value, Markup) else _safe(markdown(str(value)))
+
+
+def _safe(text: str) -> Markup:
+    """Marks Markdown as made by this module: whatever was foreign in it went through ``markdown``."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704
 
 
 def _markdown_prose(text: str) -> Markup:
     """Text of several paragraphs or lists, as Markdown blocks with the line breaks kept."""
-    from markupsafe import Markup
-
     found = []
     for block in blocks(text):
         if block.kind == "paragraph":
             found.append("  \n".join(markdown(line) for line in block.lines))
         else:
             found.append("\n".join(_markdown_item(item) for item in block.items))
-    return Markup("\n\n").join(Markup(part) for part in found)
+    return _safe("\n\n".join(found))
 
 
 def _markdown_item(item: Item) -> str:
@@ -129,10 +135,8 @@ def _markdown_name(ref: Ref) -> Markup:
 
 
 def _markdown_link(words: str, ref: Ref) -> Markup:
-    from markupsafe import Markup
-
     linked = f"[{markdown(words)}]({ref.url})" if ref.url else markdown(words)
-    return Markup(linked + (f" ({markdown(ref.year)})" if ref.year else ""))
+    return _safe(linked + (f" ({markdown(ref.year)})" if ref.year else ""))
 
 
 def _write(path: Path, text: str) -> None:
@@ -140,7 +144,8 @@ def _write(path: Path, text: str) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(draft, path)
+        draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise FolderUnusable(f"{path} cannot be written ({error.strerror}): check rights and space.") from None
+        why = f"{path} cannot be written ({error.strerror})"
+        raise FolderUnusable(f"{why}: check the folder's rights and the free space.") from None

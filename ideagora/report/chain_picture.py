@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from itertools import pairwise
 
-from ideagora.report.text import measure, right_to_left, wrapped
+from ideagora.report.geometry import Arrow, Box, Kind, Line, Note, Picture, Shape, Tick
+from ideagora.report.text import right_to_left, wrapped
 from ideagora.schema import Chain, Link, Transition
-
-Shape = Literal["wide", "tall"]
-Kind = Literal["built-on", "anchor", "follow-up", "direction"]
 
 WIDE = 1104.0
 TALL = 360.0
@@ -42,95 +40,6 @@ ROLES: dict[Kind, str] = {
     "follow-up": "Follow-up",
     "direction": "Future direction",
 }
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of text; ``x`` is its left end, or its right end where it reads right to left."""
-
-    x: float
-    y: float
-    """The baseline."""
-    text: str
-    style: str
-    size: float
-    rtl: bool = False
-
-
-@dataclass(frozen=True)
-class Box:
-    """A paper, or the future direction."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    kind: Kind
-    name: str
-    """The whole title, for the tooltip and for those who listen."""
-    year: str
-    url: str | None
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True)
-class Note:
-    """What changed on the way to a paper."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True)
-class Arrow:
-    """A line through these points, with its head at the last one."""
-
-    points: tuple[tuple[float, float], ...]
-    kind: Literal["step", "forecast", "leader"]
-
-    @property
-    def path(self) -> str:
-        """The line as SVG path data."""
-        return "M" + " L".join(f"{pixels(x)},{pixels(y)}" for x, y in self.points)
-
-    @property
-    def head(self) -> str:
-        """The arrow head as SVG path data; a leader has none."""
-        if self.kind == "leader":
-            return ""
-        (x0, y0), (x1, y1) = self.points[-2:]
-        dx, dy = (x1 > x0) - (x1 < x0), (y1 > y0) - (y1 < y0)
-        left, right = (x1 - 6 * dx - 4 * dy, y1 - 6 * dy + 4 * dx), (x1 - 6 * dx + 4 * dy, y1 - 6 * dy - 4 * dx)
-        corners = " L".join(f"{pixels(x)},{pixels(y)}" for x, y in (left, (x1, y1), right))
-        return f"M{corners} Z"
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A point on the time axis with its year."""
-
-    x: float
-    y: float
-    kind: Kind
-    year: Line
-
-
-@dataclass(frozen=True)
-class Picture:
-    """Everything to draw, and one sentence that says what there is to see."""
-
-    shape: Shape
-    width: float
-    height: float
-    boxes: tuple[Box, ...]
-    notes: tuple[Note, ...]
-    arrows: tuple[Arrow, ...]
-    axis: tuple[Arrow, ...]
-    ticks: tuple[Tick, ...]
-    says: str
 
 
 def kind_of(link: Link) -> Kind:
@@ -218,15 +127,16 @@ def _wide(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -> Pictur
         boxes.append(band)
         height = band.y + band.height
     kept = tuple(note for note in notes if note)
+    says = _says(chain, links)
     return Picture(
-        "wide", width, height + 2, tuple(boxes), kept, tuple(arrows), tuple(axis), tuple(ticks), _says(chain, links)
+        "wide", width, height + 2, tuple(boxes), kept, tuple(arrows), tuple(axis), tuple(ticks), says
     )
 
 
 def _wide_arrows(boxes: Sequence[Box], notes: Sequence[Note | None], grid: _Grid) -> list[Arrow]:
     """An arrow into every box but the first, and a leader from each down along its note."""
     found: list[Arrow] = []
-    for before, box, note in zip(boxes, boxes[1:], notes[1:], strict=False):
+    for (before, box), note in zip(pairwise(boxes), notes[1:], strict=True):
         middle, end = box.y + min(26.0, box.height / 2), box.x - GAP / 2
         start = (before.x + before.width, before.y + min(26.0, before.height / 2))
         if before.y == box.y:
@@ -273,8 +183,9 @@ def _tall(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -> Pictur
         arrows.append(Arrow(((_LEFT + 18, y), (_LEFT + 18, y + 34)), "forecast"))
         boxes.append(_direction(chain, "tall", y + 34, TALL - 1))
         y = boxes[-1].y + boxes[-1].height
+    says = _says(chain, links)
     return Picture(
-        "tall", TALL, y + 2, tuple(boxes), tuple(notes), tuple(arrows), (axis,), tuple(ticks), _says(chain, links)
+        "tall", TALL, y + 2, tuple(boxes), tuple(notes), tuple(arrows), (axis,), tuple(ticks), says
     )
 
 
@@ -336,7 +247,9 @@ def _set(
     rtl = right_to_left(text)
     start = x + width if rtl else x
     lines = wrapped(text, width, size, most)
-    return tuple(Line(start, y + number * leading, line, style, size, rtl) for number, line in enumerate(lines))
+    return tuple(
+        Line(start, y + number * leading, line, style, size, rtl) for number, line in enumerate(lines)
+    )
 
 
 def _tick(link: Link, x: float, y: float, year_x: float, year_y: float) -> Tick:
@@ -355,9 +268,7 @@ def _note(
     return Note(x, y, width, lines[-1].y - y + 5, tuple(lines)) if lines else None
 
 
-def _phrases(
-    phrases: Sequence[str], sign: str, style: str, x: float, y: float, width: float
-) -> list[Line]:
+def _phrases(phrases: Sequence[str], sign: str, style: str, x: float, y: float, width: float) -> list[Line]:
     """The first phrases, each with its sign in front, and how many more there are."""
     found: list[Line] = []
     named = [phrase for phrase in phrases if phrase.strip()]
@@ -367,9 +278,8 @@ def _phrases(
         for line in wrapped(phrase, width - SIGN, SMALL, PHRASE_LINES):
             found.append(Line(x + width if rtl else x + SIGN, y, line, style, SMALL, rtl))
             y += SMALL_LEADING
-    if more := len(named) - SHOWN:
-        if more > 0:
-            found.append(Line(x + SIGN, y, f"{sign} {more} more", "more", SMALL))
+    if len(named) > SHOWN:
+        found.append(Line(x + SIGN, y, f"{sign} {len(named) - SHOWN} more", "more", SMALL))
     return found
 
 
@@ -384,14 +294,3 @@ def _says(chain: Chain, links: tuple[Link, ...]) -> str:
     marked = f"; the anchor is {anchor}" if anchor else "; no paper is marked as the anchor"
     ends = "; it leads to a future direction" if chain.direction else "; no future direction was predicted"
     return f"Chain of ideas: {papers}, {span}{marked}{ends}."
-
-
-def extent(line: Line) -> tuple[float, float]:
-    """Left and right end of a line of text, by measured widths."""
-    wide = measure(line.text, line.size) * (1.12 if line.style == "role" else 1.0)
-    return (line.x - wide, line.x) if line.rtl else (line.x, line.x + wide)
-
-
-def pixels(value: float) -> str:
-    """A length as SVG writes it: at most one digit after the point."""
-    return f"{value:.1f}".removesuffix(".0")

@@ -59,6 +59,8 @@ class Run(Part):
 
     topic: Topic | None = None
     agent: str | None = None
+    options: dict[str, Any] = {}
+    """What the agent was told (branches, chain length …)."""
     settings: dict[str, Any] = {}
     seed: int | None = None
     versions: dict[str, str | None] = {}
@@ -101,7 +103,7 @@ def load(folder: Path) -> Folder:
 def _run(folder: Path) -> Run:
     path = folder / RUN_FILE
     if not path.exists():
-        raise RunError(f"{folder} has no {RUN_FILE}, so it is no run's folder: name one that `ideagora` made.")
+        raise RunError(f"{folder} has no {RUN_FILE}, so it is no run's folder: name one that ideagora made.")
     try:
         record = json.loads(_bytes(path).decode())
         held = record.get("topic") if isinstance(record, dict) else None

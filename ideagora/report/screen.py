@@ -80,7 +80,10 @@ class Progress:
             self._rows[name] = (self._rows.get(name, ("", ""))[0], str(event["text"]))
         elif kind == "step" and event["status"] == "started":
             name = f"branch {event['branch']}" if event.get("branch") else "shared"
-            self._rows[name] = (STEPS.get(str(event["step"]), str(event["step"])), self._rows.get(name, ("", ""))[1])
+            self._rows[name] = (
+                STEPS.get(str(event["step"]), str(event["step"])),
+                self._rows.get(name, ("", ""))[1],
+            )
 
     def say(self, text: str) -> None:
         """A line above the table (waiting for a lock, filling the store)."""
@@ -117,7 +120,9 @@ def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:
     body.add_column()
     for part in _parts(idea):
         body.add_row(part)
-    console.print(Panel(body, title=Text(plain(idea.title), style="bold"), title_align="left", padding=(1, 2)))
+    console.print(
+        Panel(body, title=Text(plain(idea.title), style="bold"), title_align="left", padding=(1, 2))
+    )
     more = f"{others} further idea{'s' * (others != 1)} and all evidence: " if others else "All evidence: "
     console.print(Text(f"{more}{report}", overflow="fold"), soft_wrap=True)
 

@@ -10,23 +10,35 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from ideagora.report import chain_picture
-from ideagora.report.chain_picture import Kind, Picture
-from ideagora.report.load import Folder, HeldBack, Run
-from ideagora.report.text import safe_url, short_name, url_of
-from ideagora.schema import Chain, Close, Direction, Idea, Link, NoveltyCheck, Transition, Usage
+from ideagora.report.load import Failure, Folder, HeldBack, Run
+from ideagora.report.records import (
+    ChainView,
+    CloseView,
+    DirectionView,
+    IdeaView,
+    NoveltyView,
+    PaperView,
+    Quote,
+    Ref,
+    Report,
+    Step,
+)
+from ideagora.report.text import safe_url, url_of
+from ideagora.schema import Chain, Close, Direction, Idea, Link, NoveltyCheck, Usage
 
 OFFLINE = "Made by the offline model: an extractive engine, not a language model."
 REAL_MODEL = 'ideagora generate "…" --model PROVIDER/MODEL'
 
+_BY_THEN = "what stands here is what there was by then."
 _STATUS = {
     "running": "This run is not finished: what stands here is what there is so far.",
-    "failed": "This run failed: what stands here is what there was by then.",
-    "interrupted": "This run was interrupted: what stands here is what there was by then. It can be resumed.",
-    "budget": "This run was stopped by its budget: what stands here is what there was by then. It can be resumed.",
+    "failed": f"This run failed: {_BY_THEN}",
+    "interrupted": f"This run was interrupted: {_BY_THEN} It can be resumed.",
+    "budget": f"This run was stopped by its budget: {_BY_THEN} It can be resumed.",
 }
 _NOVELTY = {
     "novel": "No paper was found that is too close to this idea.",
@@ -35,130 +47,6 @@ _NOVELTY = {
 }
 _FACETS = ("purpose", "mechanism", "evaluation")
 _GROWTH = {"backward": "Back in time", "forward": "Forward in time"}
-
-
-@dataclass(frozen=True)
-class Ref:
-    """A paper as the page names it."""
-
-    id: str
-    title: str
-    year: str | None
-    url: str | None
-
-    @property
-    def name(self) -> str:
-        """A short name, for places that speak of the paper again."""
-        return short_name(self.title)
-
-
-@dataclass(frozen=True)
-class Step:
-    """Two neighbours of a chain, and what was recorded to change; ``None``: nothing was."""
-
-    earlier: Ref
-    later: Ref
-    change: Transition | None
-
-
-@dataclass(frozen=True)
-class PaperView:
-    """A paper of the chain with its place in it."""
-
-    ref: Ref
-    role: str
-    kind: Kind
-    gives: tuple[str, ...]
-    """What the future direction takes from it."""
-    link: Link
-
-
-@dataclass(frozen=True)
-class DirectionView:
-    """The future direction with the papers that it rests on."""
-
-    record: Direction
-    limitation: Ref
-    mechanism: Ref
-
-
-@dataclass(frozen=True)
-class ChainView:
-    """A chain, ready to be shown."""
-
-    query: str
-    papers: tuple[PaperView, ...]
-    steps: tuple[Step, ...]
-    direction: DirectionView | None
-    stopped: tuple[tuple[str, str], ...]
-    pictures: tuple[Picture, Picture] | None
-
-
-@dataclass(frozen=True)
-class Quote:
-    """Words of a paper that a part of the idea rests on."""
-
-    ref: Ref
-    text: str
-
-
-@dataclass(frozen=True)
-class CloseView:
-    """One of the closest papers with a cell for every facet column."""
-
-    ref: Ref
-    similarity: str
-    overlap: str
-    cells: tuple[tuple[str, str | None], ...]
-
-
-@dataclass(frozen=True)
-class NoveltyView:
-    """The evidence on novelty in words."""
-
-    status: str
-    says: str
-    facts: tuple[str, ...]
-    columns: tuple[str, ...]
-    closest: tuple[CloseView, ...]
-
-
-@dataclass(frozen=True)
-class IdeaView:
-    """An idea, ready to be shown."""
-
-    record: Idea
-    rank: int
-    chain: ChainView | None
-    parts: tuple[tuple[str, tuple[Quote, ...]], ...]
-    references: tuple[Ref, ...]
-    novelty: NoveltyView
-    facets: tuple[tuple[str, str], ...]
-    plan: tuple[tuple[str, tuple[str, ...], str], ...] | None
-    """(heading, entries, what to say when there is none) for each list of the experiment plan."""
-    made: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Report:
-    """The whole page."""
-
-    topic: str | None
-    before: str | None
-    offline: bool | None
-    status: str | None
-    error: str | None
-    unread: tuple[str, ...]
-    """What should be in the folder and could not be read."""
-    best: IdeaView | None
-    others: tuple[IdeaView, ...]
-    failures: tuple[tuple[str, str], ...]
-    held_back: tuple[tuple[Ref, str], ...]
-    notes: tuple[str, ...]
-    cost: tuple[tuple[str, ...], ...]
-    labels: tuple[tuple[str, ...], ...]
-    cached: str
-    made: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 
 def view(folder: Folder) -> Report:
@@ -259,7 +147,7 @@ def _paper(chain: Chain, link: Link, papers: dict[str, Ref]) -> PaperView:
 def _steps(chain: Chain, links: tuple[Link, ...], papers: dict[str, Ref]) -> tuple[Step, ...]:
     """One step for each pair of neighbours, then what was recorded of other pairs."""
     found = []
-    for earlier, later in zip(links, links[1:], strict=False):
+    for earlier, later in pairwise(links):
         change = chain_picture.step_between(chain, earlier, later)
         found.append(Step(_ref(earlier.paper.id, papers), _ref(later.paper.id, papers), change))
     shown = [step.change for step in found]
@@ -287,7 +175,10 @@ def _novelty(check: NoveltyCheck | None, papers: dict[str, Ref]) -> NoveltyView:
     others = {name for close in check.closest for name in close.facets} - set(_FACETS)
     named = any(close.facets for close in check.closest)
     columns = (*_FACETS, *sorted(others)) if named else ()
-    facts = [_counted(check.compared, "Compared with {} paper", "Compared with {} papers"), _rounds(check.rounds)]
+    facts = [
+        _counted(check.compared, "Compared with {} paper", "Compared with {} papers"),
+        _rounds(check.rounds),
+    ]
     if check.reason:
         facts.append(check.reason)
     closest = tuple(_close(close, columns, papers) for close in check.closest)
@@ -352,24 +243,18 @@ def _idea_made(idea: Idea) -> tuple[tuple[str, str], ...]:
 
 def _failures(run: Run) -> tuple[tuple[str, str], ...]:
     """(which branch, why) in the order of the branches."""
-    ordered = sorted(run.failures, key=lambda failed: (failed.branch is None, failed.branch or 0, failed.query or ""))
-    return tuple(
-        (
-            ("A branch" if failed.branch is None else f"Branch {failed.branch}")
-            + (f", query “{failed.query}”" if failed.query else ""),
-            failed.error or "Why was not recorded.",
-        )
-        for failed in ordered
-    )
+    ordered = sorted(run.failures, key=lambda one: (one.branch is None, one.branch or 0, one.query or ""))
+    return tuple((_failed_branch(one), one.error or "Why was not recorded.") for one in ordered)
+
+
+def _failed_branch(failed: Failure) -> str:
+    branch = "A branch" if failed.branch is None else f"Branch {failed.branch}"
+    return f"{branch}, query “{failed.query}”" if failed.query else branch
 
 
 def _held_back(run: Run, papers: dict[str, Ref]) -> tuple[tuple[Ref, str], ...]:
-    def key(paper: HeldBack) -> tuple[str, str]:
-        return (paper.title or "", paper.id or "")
-
-    return tuple(
-        (_held_ref(paper, papers), paper.why or "Why was not recorded.") for paper in sorted(run.held_back, key=key)
-    )
+    ordered = sorted(run.held_back, key=lambda paper: (paper.title or "", paper.id or ""))
+    return tuple((_held_ref(paper, papers), paper.why or "Why was not recorded.") for paper in ordered)
 
 
 def _held_ref(paper: HeldBack, papers: dict[str, Ref]) -> Ref:
@@ -405,12 +290,14 @@ def _cached(count: int | None) -> str:
 
 def _made(run: Run) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     """(heading, rows) of how the run was made."""
-    first = [("Agent", run.agent or "not recorded"), ("Seed", _words(run.seed) if run.seed is not None else "not recorded")]
+    seed = "not recorded" if run.seed is None else str(run.seed)
+    first = [("Agent", run.agent or "not recorded"), ("Seed", seed)]
     if run.topic:
         first += [("Inspirations", ", ".join(run.topic.inspirations))] if run.topic.inspirations else []
         first += [("Banned", ", ".join(run.topic.banned))] if run.topic.banned else []
     return (
         ("Run", tuple(first)),
+        ("Options of the agent", _rows(run.options)),
         ("Settings", _rows(run.settings)),
         ("Versions", _rows(run.versions)),
         ("Prompts (hashes)", _rows(run.prompts)),

@@ -16,6 +16,7 @@ _NO_ROOM_OR_RIGHT = (
     "read-only",
     "permission denied",
     "unable to open database file",
+    "disk i/o error",  # also what SQLite makes of a quota or a file that may not grow
     "file too large",
     "quota exceeded",
 )

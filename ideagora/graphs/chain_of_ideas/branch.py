@@ -98,7 +98,9 @@ async def extend_backward(state: BranchState, runtime: Context) -> BranchState:
     tip = first.paper
     if (tip.citation_count or 0) > MILESTONE_CITATIONS:
         return {"stopped": {"backward": f"{tip.title} is a milestone (over {MILESTONE_CITATIONS} citations)"}}
-    references = [paper for paper in await runtime.context.library.references(tip) if paper.id not in _ids(state)]
+    references = [
+        paper for paper in await runtime.context.library.references(tip) if paper.id not in _ids(state)
+    ]
     if not references:
         return {"stopped": {"backward": f"the library knows no further reference of {tip.title}"}}
     if len(references) > SHOWN_REFERENCES:
@@ -236,7 +238,9 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
     )
     ids = list(numbers)
     sources = [
-        Source(part=s.part, paper_id=ids[s.paper], quote=honest_quote(s.quote, papers[s.paper].abstract or ""))
+        Source(
+            part=s.part, paper_id=ids[s.paper], quote=honest_quote(s.quote, papers[s.paper].abstract or "")
+        )
         for s in answer.sources
     ]
     runtime.context.say(f"idea: {answer.title}")
@@ -272,7 +276,11 @@ async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
     before = state.get("novelty_check") or {"rounds": -1}
     rounds = int(before["rounds"]) + 1
     check, too_close = await check_novelty(runtime.context, _topic(state), state["draft"], rounds)
-    told = {"novel": "no paper too close", "too_close": f"too close to {len(too_close)}", "unchecked": "unchecked"}
+    told = {
+        "novel": "no paper too close",
+        "too_close": f"too close to {len(too_close)}",
+        "unchecked": "unchecked",
+    }
     runtime.context.say(f"novelty: {told[check.status]}")
     known = state.get("too_close", [])
     fresh = [close for close in too_close if close["title"] not in {old["title"] for old in known}]
@@ -297,7 +305,9 @@ def _ids(state: BranchState) -> set[str]:
 def _chain(state: BranchState) -> list[Link]:
     """The links from early to late, each with its reading where there is one."""
     readings = state.get("readings", {})
-    links = [Link.model_validate({**link, "reading": readings.get(link["paper"]["id"])}) for link in state["links"]]
+    links = [
+        Link.model_validate({**link, "reading": readings.get(link["paper"]["id"])}) for link in state["links"]
+    ]
     return sorted(links, key=lambda link: link.position)
 
 

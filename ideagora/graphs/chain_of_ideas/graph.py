@@ -71,7 +71,9 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     hits = {query: await library.search(query, CANDIDATES) for query in state["queries"]}
     candidates = {scored.paper.id: scored for found in hits.values() for scored in found}
     if not candidates:
-        raise ThinTopic("The library holds no paper that may be shown for this topic. Widen --before or the bans.")
+        raise ThinTopic(
+            "The library holds no paper that may be shown for this topic. Widen --before or the bans."
+        )
     shown = [scored.paper for scored in candidates.values()]
     answer = await RELEVANCE_JUDGE(
         runtime.context.door, topic=topic.text, papers=tuple(brief(paper) for paper in shown)
@@ -80,7 +82,9 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     if not relevant and not options.allow_thin:
         raise _thin(topic, list(candidates.values()))
     allowed = relevant or set(candidates)
-    anchors = _assign_anchors(hits, {key: scored for key, scored in candidates.items() if key in allowed})
+    anchors = await _assign_anchors(
+        runtime.context, hits, {i: s for i, s in candidates.items() if i in allowed}
+    )
     if len(anchors) < options.branches:
         runtime.context.say(f"{len(anchors)} of {options.branches} branches: no further relevant anchor")
     return {"anchors": anchors}
@@ -88,7 +92,10 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
 
 def _thin(topic: Topic, candidates: list[Scored]) -> ThinTopic:
     nearest = sorted(candidates, key=lambda scored: (-scored.similarity, scored.paper.id))[:5]
-    titles = [f"{scored.paper.title} ({scored.paper.year}), similarity {scored.similarity:.2f}" for scored in nearest]
+    titles = [
+        f"{scored.paper.title} ({scored.paper.year}), similarity {scored.similarity:.2f}"
+        for scored in nearest
+    ]
     return ThinTopic(
         f"The library has nothing on the topic “{topic.text[:80]}”. Reword it in English, or go on with "
         "--allow-thin (the ideas will stand on the papers listed as nearest).",
@@ -96,25 +103,36 @@ def _thin(topic: Topic, candidates: list[Scored]) -> ThinTopic:
     )
 
 
-def _assign_anchors(hits: dict[str, list[Scored]], allowed: dict[str, Scored]) -> list[dict[str, Any]]:
-    """In the order of the queries, each takes its best hit that is left; then any other that is left."""
+async def _assign_anchors(
+    context: Services, hits: dict[str, list[Scored]], allowed: dict[str, Scored]
+) -> list[dict[str, Any]]:
+    """In the order of the queries, each takes its best hit that is left, then any other that is left.
+
+    A paper that cites an anchor or is cited by one would lead to the same chain: it comes last.
+    """
     taken: set[str] = set()
-    anchors = []
+    linked: set[str] = set()
+    anchors: list[dict[str, Any]] = []
     rest = sorted(allowed.values(), key=lambda scored: (-scored.similarity, scored.paper.id))
     for query, found in hits.items():
         own = [scored for scored in found if scored.paper.id in allowed]
-        free = [scored for scored in [*own, *rest] if scored.paper.id not in taken]
-        if free:
-            taken.add(free[0].paper.id)
-            paper = free[0].paper.model_dump(mode="json")
-            anchors.append({"branch": len(anchors) + 1, "query": query, "paper": paper})
+        free = [scored.paper for scored in [*own, *rest] if scored.paper.id not in taken]
+        apart = [paper for paper in free if paper.id not in linked]
+        for paper in (apart or free)[:1]:
+            taken.add(paper.id)
+            around = [*await context.library.references(paper), *await context.library.citations(paper)]
+            linked |= {neighbour.id for neighbour in around}
+            anchors.append(
+                {"branch": len(anchors) + 1, "query": query, "paper": paper.model_dump(mode="json")}
+            )
     return anchors
 
 
 def start_branches(state: IdeationState) -> list[Send]:
     """All branches side by side."""
     return [
-        Send("explore_branch", {"topic": state["topic"], "anchored": anchored}) for anchored in state["anchors"]
+        Send("explore_branch", {"topic": state["topic"], "anchored": anchored})
+        for anchored in state["anchors"]
     ]
 
 

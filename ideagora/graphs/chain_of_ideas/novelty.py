@@ -22,7 +22,9 @@ async def check_novelty(
     """The check, and for each paper that is too close its title and the overlap."""
     found = await _retrieve(context, draft)
     if not found:
-        return NoveltyCheck(status="unchecked", rounds=rounds, reason="the library has no paper to compare with"), []
+        return NoveltyCheck(
+            status="unchecked", rounds=rounds, reason="the library has no paper to compare with"
+        ), []
     try:
         answer = await NOVELTY_JUDGE(
             context.door,
@@ -48,7 +50,9 @@ async def _retrieve(context: Services, draft: dict[str, Any]) -> list[Scored]:
     return await context.library.similar(list(papers.values())[:COMPARED], whole)
 
 
-def _weigh(found: list[Scored], answer: Comparisons, rounds: int) -> tuple[NoveltyCheck, list[dict[str, str]]]:
+def _weigh(
+    found: list[Scored], answer: Comparisons, rounds: int
+) -> tuple[NoveltyCheck, list[dict[str, str]]]:
     ordered = sorted(answer.comparisons, key=lambda c: (not c.too_close, -found[c.paper].similarity, c.paper))
     closest = tuple(_close(found[comparison.paper], comparison) for comparison in ordered[:REPORTED])
     too_close = [c for c in ordered if c.too_close]

@@ -133,15 +133,19 @@ class Engine:
             chosen.append(max(left, key=lambda i: (round(gain[i], 4), -i)))
         return chosen
 
-    def key_phrases(self, text: str, count: int, about: str | None = None) -> list[str]:
-        """Phrases of the text that stand best for it (or for ``about``), best first, diverse.
+    def key_phrases(self, text: str, count: int, avoid: Sequence[str] = ()) -> list[str]:
+        """Phrases that stand best for the text, best first, diverse; none that contains a word to avoid.
 
-        Phrases of two or three words are preferred to single words.
+        Only phrases of several words or with a hyphen count; generic ones ("language model") do not.
         """
-        candidates = texts.phrases(text)
-        several = [p for p in candidates if " " in p or "-" in p]
-        pool = several if len(several) >= count else candidates
-        return [pool[i] for i in self.select(about or text, pool, count, diversity=0.3)]
+        shunned = [word.lower() for word in avoid]
+        candidates = [
+            phrase
+            for phrase in texts.phrases(text)
+            if not texts.is_generic(phrase) and not any(word in phrase.lower() for word in shunned)
+        ]
+        pool = [phrase for phrase in candidates if " " in phrase or "-" in phrase]
+        return [pool[i] for i in self.select(text, pool, count, diversity=0.3)]
 
     def contrast(self, earlier: str, later: str, count: int = 3, near: float = 0.55) -> Contrast:
         """Phrases that entered, left and stayed between two texts.
@@ -162,5 +166,6 @@ class Engine:
         )
 
     def _leading(self, text: str, pool: list[str], count: int) -> tuple[str, ...]:
-        several = [p for p in pool if " " in p or "-" in p] or pool
+        telling = [p for p in pool if not texts.is_generic(p)]
+        several = [p for p in telling if " " in p or "-" in p] or telling
         return tuple(several[i] for i in self.select(text, several, count, diversity=0.3))

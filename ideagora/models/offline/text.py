@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ideagora.models.offline.words import (
     DATASET_WORDS,
     FUNCTION_WORDS,
+    GENERIC_WORDS,
     GERUND_NOUNS,
     METRIC_WORDS,
     MODEL_WORDS,
@@ -22,9 +23,10 @@ _NAME = re.compile(
     r"[A-Z][A-Za-z0-9]*(?:-[A-Z0-9][A-Za-z0-9]*)+"  # Tune-A-Video, GPT-4
     r"|[A-Z]{2,}[A-Za-z0-9]*"  # RAG, GSM8K, LLaMA
     r"|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+"  # ImageNet, ReAct
-    r"|[A-Za-z]+\d[A-Za-z0-9]*"  # s1, F1
+    r"|[A-Za-z]+\d[A-Za-z0-9]*(?:\.\d+)?(?:-[A-Za-z0-9.]+\b)*"  # s1, F1, Qwen2.5-Math
     r")\b"
 )
+_DATASET_NAME = re.compile(r"Bench\b|Bench-|QA$|Eval\b|^MATH$|^GSM8K|^MMLU|Corpus$|Arena$|^COCO$|^ImageNet")
 
 
 def sentences(text: str) -> list[str]:
@@ -47,12 +49,12 @@ def phrases(text: str, longest: int = 4) -> list[str]:
     """Noun-phrase-like runs of words, in order, without repeats (case-insensitively).
 
     A run ends at punctuation, function words and verbs. Single words count when they are long
-    enough to mean something.
+    enough to mean something. The capital of a sentence's first word is taken back unless it is a name.
     """
     found: dict[str, str] = {}
     for sentence in sentences(text):
         run: list[str] = []
-        for token in [*_TOKEN.findall(sentence), "."]:
+        for token in [*_TOKEN.findall(lower_first(sentence)), "."]:
             if _goes_on(token, bool(run)):
                 run.append(token)
                 continue
@@ -107,6 +109,8 @@ def names(text: str) -> list[Name]:
 
 
 def _kind(name: str, sentence: str, end: int) -> str:
+    if _DATASET_NAME.search(name):
+        return "dataset"
     nearby = set(words(sentence[max(0, end - len(name) - 40) : end + 40]))
     after = set(words(sentence[end : end + 25])[:2])
     if after & METRIC_WORDS or name.lower() in METRIC_WORDS:
@@ -125,7 +129,8 @@ def short_name(title: str, text: str = "") -> str:
     head = re.split(r"[:?]\s", title)[0].strip()
     if head != title and len(head.split()) <= 4:
         return head
-    subject = next((n.name for n in names(text) if n.sentence.startswith(n.name) and n.name not in title), None)
+    often = (n.name for n in names(text) if n.sentence.startswith(n.name) and text.count(n.name) > 1)
+    subject = next((name for name in often if name not in title), None)
     if subject:
         return subject
     return head if len(head.split()) <= 7 else " ".join(head.split()[:6]) + " …"
@@ -141,7 +146,8 @@ def lower_first(text: str) -> str:
     """Lower-case the first letter, unless the first word is a name or an acronym."""
     first = text.split(" ", 1)[0] if text else ""
     keep = any(c.isupper() for c in first[1:]) or any(c.isdigit() for c in first) or first == "I"
-    return text if keep or not text else text[0].lower() + text[1:]
+    named = first.rstrip(".,;:") in re.findall(r"[A-Z][a-z]+", text[len(first) :])
+    return text if keep or named or not text else text[0].lower() + text[1:]
 
 
 def without_stop(text: str) -> str:
@@ -151,15 +157,40 @@ def without_stop(text: str) -> str:
 
 def title_case(text: str) -> str:
     """Capitals as in a title; words that have capitals of their own keep them."""
-    small = {"a", "an", "the", "of", "for", "in", "on", "to", "and", "or", "by", "with", "from", "as", "at", "into", "against", "that"}
+    small = {
+        "a",
+        "an",
+        "the",
+        "of",
+        "for",
+        "in",
+        "on",
+        "to",
+        "and",
+        "or",
+        "by",
+        "with",
+        "from",
+        "as",
+        "at",
+        "into",
+        "against",
+        "that",
+    }
     parts = [w if w in small or any(c.isupper() for c in w) else w[:1].upper() + w[1:] for w in text.split()]
     return " ".join(parts)[:1].upper() + " ".join(parts)[1:]
 
 
 def listed(items: tuple[str, ...] | list[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
-    parts = [lower_first(item) for item in items]
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def is_generic(phrase: str) -> bool:
+    """Whether a phrase is made of words that say nothing about an idea (``language model``)."""
+    return set(words(phrase)) <= GENERIC_WORDS
 
 
 def method_steps(method: str) -> list[str]:

@@ -17,6 +17,7 @@ FUNCTION_WORDS = frozenset(
     it its itself they them their theirs themselves he she his her we us our ours you your i me my one ones
     is are was were be been being am do does did done doing have has had having can could may might must shall
     should will would cannot need needs needed here there now today later earlier first second third last next
+    hundred thousand million billion eleven twelve twenty thirty forty fifty dozen hundreds
     two three four five six seven eight nine ten dozens hundreds thousands millions half up down out off
     first-time at-once less least fewer enough etc e.g i.e versus vs further together apart alone far long well
     close closely directly largely mostly mainly merely simply easily strongly clearly fully partly entirely
@@ -28,7 +29,7 @@ FUNCTION_WORDS = frozenset(
     independently consistently slightly sharply considerably substantially significantly accordingly mere
     equal full expensive cheap costly slow fast untested unclear open missing wrong little lot lots way ways kind
     kinds part parts rest amount number numbers thing things case cases example examples extent need wide widely
-    everything nothing anything something nobody anyone someone others""".split()
+    inside outside whatever whoever including excluding free else everything nothing anything something nobody anyone someone others""".split()
 )
 
 VERBS = frozenset(
@@ -42,11 +43,11 @@ VERBS = frozenset(
     propose proposes proposed present presents presented describe describes described define defines defined
     build builds built construct constructs constructed create creates created form forms formed organize
     organizes organized collect collects collected gather gathers gathered select selects selected choose
-    chooses chose chosen pick picks picked rank ranks ranked sort sorts sorted score scores scored rate rates
+    chooses chose chosen pick picks picked rank ranks ranked sort sorts sorted score scored rate rates
     rated judge judges judged evaluate evaluates evaluated measure measures measured test tests tested compare
-    compares compared study studies studied examine examines examined analyze analyzes analyzed ask asks asked
+    compares compared studied examine examines examined analyze analyzes analyzed ask asks asked
     prompt prompts prompted call calls called feed feeds fed pass passes passed send sends sent return returns
-    returned receive receives received retrieve retrieves retrieved search searches searched read reads write
+    returned receive receives received retrieve retrieves retrieved searches searched read reads write
     writes wrote written rewrite rewrites edit edits edited revise revises revised refine refines refined
     replace replaces replaced remove removes removed drop drops dropped mask masks masked copy copies copied
     share shares shared split splits divide divides divided merge merges merged join joins joined link links
@@ -54,7 +55,7 @@ VERBS = frozenset(
     encode encodes encoded decode decodes decoded map maps mapped project projects projected sample samples
     sampled predict predicts predicted estimate estimates estimated optimize optimizes optimized tune tunes
     tuned fine-tune fine-tunes fine-tuned finetune adapt adapts adapted update updates updated freeze freezes
-    frozen solve solves solved answer answers answered plan plans planned act acts acted observe observes
+    frozen solve solves solved answer answers answered plan planned act acts acted observe observes
     observed reflect reflects reflected remember remembers store stores stored depend depends depended rely
     relies relied require requires required demand demands demanded assume assumes assumed remain remains
     remained stay stays stayed leave leaves left lack lacks lacked fail fails failed lose loses lost miss
@@ -70,7 +71,7 @@ VERBS = frozenset(
     represent represents represented contain contains contained include includes included cover covers covered
     involve involves involved concern concerns concerned address addresses addressed tackle tackles tackled
     handle handles handled provide provides provided offer offers offered supply supplies supplied get gets got
-    inherit inherits inherited spend spends spent cost costs save saves saved pay pays paid waste wastes break
+    inherit inherits inherited spend spends spent costs save saves saved pay pays paid waste wastes break
     breaks broke broken degrade degrades degraded hurt hurts drift drifts drifted compound compounds propagate
     propagates lag lags lagged differ differs differed vary varies varied range ranges ranged rest rests
     released release releases trained pretrained-on guided guide guides conditioned condition conditions
@@ -80,17 +81,19 @@ VERBS = frozenset(
     checked correct corrects corrected exploit exploits exploited explore explores explored expand expands
     expanded interleave interleaves interleaved alternate alternates decompose decomposes decomposed
     formulate formulates cast casts aggregate aggregates aggregated weight weights weighted vote votes voted
-    equip equips equipped augment augments augmented ground grounds grounded steer steers steered control
+    equip equips equipped augment augments augmented ground grounds grounded steer steers steered
     controls controlled transform transforms transformed convert converts converted translate translates
     assign assigns assigned place places placed set sets mix mixes mixed suffice suffices dominate dominates
     dominated persist persists stem stems arise arises occur occurs happen happens amplify amplifies
     understand understands understood perform performs performed conduct conducts conducted execute executes
-    executed simulate simulates simulated implement implements implemented design designs designed
+    executed simulate simulates simulated implement implements implemented designs designed
     extract extracts multiply multiplies assemble assembles embed embeds swap swaps hide hides borrow borrows
     destroy destroys govern governs regress regresses omit omits enlarge enlarges compress compresses express
     expresses concatenate concatenates grade grades lay lays fit fits drive drives pose poses teach teaches tend
     tends append appends prepend prepends dwell dwells derive derives shape shapes exist exists flatten flattens
     repeat repeats rebuild rebuilds open opens close closes proceed proceeds adjust adjusts re-encode re-encodes
+    try tries tried survive survives validate validates validated correlate correlates correlated met meet meets
+    reasons punish punishes arrive arrives arrived exceed lag vary differ
     rise rises condense condenses accept accepts draw draws hand hands aid aids replay replays lean leans trail
     trails belong belongs cope copes isolate isolates distil distils stack stacks move moves moved
     separates inflates modulates unifies unify unified proved prove proves seek seeks sought
@@ -118,10 +121,10 @@ CUES: dict[str, frozenset[str]] = {
     ),
     "finding": frozenset(
         """improved improves outperformed reached beat raised results experiments accuracy gains showed
-        percent matched exceeded benchmarks found better state-of-the-art points""".split()
+        percent matched exceeded revealed surpassed raised solved helped benchmarks found better state-of-the-art points""".split()
     ),
     "limitation": frozenset(
-        """however remains remain cannot fails fail depends depend only costly untested unclear still
+        """however remains remain cannot fails fail not no guarantee rather depends depend only costly untested unclear still
         limited inherits inherit open unsolved restricted relies requires expensive lacks narrow brittle
         whether without""".split()
     ),
@@ -135,4 +138,10 @@ DATASET_WORDS = frozenset(
     "benchmark benchmarks dataset datasets corpus collection questions problems tasks images suite".split()
 )
 METRIC_WORDS = frozenset("accuracy score f1 bleu rouge fid recall precision perplexity rate elo".split())
+GENERIC_WORDS = frozenset(
+    """language model models system systems method methods approach approaches text task tasks paper papers data
+    agent agents network networks training research study studies framework image images llm llms ai work""".split()
+)
+"""A phrase made of these alone says nothing about an idea."""
+
 MODEL_WORDS = frozenset("model models network transformer agent agents system framework".split())

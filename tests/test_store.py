@@ -1,0 +1,553 @@
+"""The embedded store: real Chroma and SQLite files, other processes, kills and damage."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ideagora.errors import FolderUnusable, LibraryError, StoreBusy, StoreCorrupted
+from ideagora.models.embeddings import HashEmbedder
+from ideagora.retrieval.starter import starter_corpus
+from ideagora.retrieval.store import Store, paper_text
+from ideagora.schema import Paper, Scored
+
+EMBEDDER = HashEmbedder()
+
+
+class Counting(HashEmbedder):
+    """The hash embedder with a list of all that it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.extend(texts)
+        return super().encode(texts)
+
+
+class Other(HashEmbedder):
+    name = "other"
+
+
+def paper(number: int, **fields: object) -> Paper:
+    given = {"title": f"Paper {number} on subject {number % 7}", "abstract": f"It treats question {number}."}
+    return Paper.model_validate({"id": f"p:{number:04}", "references": [], **given, **fields})
+
+
+def query(text: str) -> NDArray[np.float32]:
+    return EMBEDDER.encode([text])[0]
+
+
+def pairs(found: list[Scored]) -> list[tuple[str, float]]:
+    return [(one.paper.id, one.similarity) for one in found]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[Store]:
+    with Store.open(folder, EMBEDDER) as opened:
+        yield opened
+
+
+# --- what goes in comes out ---------------------------------------------------------------------
+
+
+def test_papers_edges_and_figures(store: Store, folder: Path) -> None:
+    papers = [
+        paper(1, date="2020-01"),
+        paper(2, date="2021", references=["p:0001", "p:9999"]),
+        paper(3, date="2021-05", references=["p:0002", "p:0001"]),
+        paper(4, references=["p:0001"]),
+    ]
+    assert store.add(papers) == (4, 0, 0)
+    assert store.get("p:0003") == papers[2]
+    assert store.get("p:9999") is None
+    assert store.references("p:0003") == [papers[1], papers[0]]
+    assert store.references("p:0002") == [papers[0]]
+    assert store.citations("p:0001") == [papers[1], papers[2], papers[3]]
+    assert store.citations("p:0004") == []
+    stats = store.stats()
+    assert (stats.papers, stats.citations, stats.oldest, stats.newest) == (4, 4, "2020-01", "2021-05")
+    assert (stats.embedder, stats.version, stats.folder) == ("hash", "1", str(folder))
+    assert stats.size_bytes > 10_000
+
+
+def test_an_empty_store_answers(store: Store) -> None:
+    assert store.search(query("anything"), 5) == []
+    assert (store.count(), store.stats().oldest) == (0, None)
+    assert store.add([]) == (0, 0, 0)
+
+
+def test_search_is_exact_and_ordered(store: Store) -> None:
+    papers = starter_corpus().papers
+    store.add(papers)
+    rows = EMBEDDER.encode([paper_text(one) for one in papers]).astype(np.float64)
+    for text in ("reasoning step by step", "diffusion of images", "judges that prefer the first answer"):
+        cosines = rows @ query(text).astype(np.float64)
+        expected = sorted(
+            ((one.id, round(float(cosine), 4)) for one, cosine in zip(papers, cosines, strict=True)),
+            key=lambda row: (-row[1], row[0]),
+        )
+        assert pairs(store.search(query(text), len(papers))) == expected
+        assert pairs(store.search(query(text), 7)) == expected[:7]
+    assert store.search(query("x"), 0) == []
+
+
+def test_ties_are_ordered_by_id(store: Store) -> None:
+    same = {"title": "The same words", "abstract": None}
+    store.add([paper(number, **same) for number in (5, 3, 9, 1)])
+    found = pairs(store.search(query("The same words"), 3))
+    assert found == [("p:0001", 1.0), ("p:0003", 1.0), ("p:0005", 1.0)]
+
+
+def test_all_is_there_after_reopening(folder: Path) -> None:
+    with Store.open(folder, EMBEDDER) as store:
+        store.add(starter_corpus().papers)
+        store.set_mark("corpus", "v1")
+        before = pairs(store.search(query("agents that use tools"), 20))
+    counting = Counting()
+    with Store.open(folder, counting) as store:
+        assert pairs(store.search(query("agents that use tools"), 20)) == before
+        assert store.mark("corpus") == "v1"
+        assert store.mark("another") is None
+        assert store.add(starter_corpus().papers) == (0, 0, len(starter_corpus().papers))
+    assert counting.asked == []
+
+
+def test_only_changed_texts_are_embedded_again(folder: Path) -> None:
+    counting = Counting()
+    with Store.open(folder, counting) as store:
+        store.add([paper(1), paper(2), paper(3)])
+        counting.asked.clear()
+        changed = [paper(1, citation_count=7), paper(2, abstract="Zebra crossings."), paper(3), paper(4)]
+        assert store.add(changed) == (1, 2, 1)
+        assert counting.asked == [paper_text(changed[1]), paper_text(changed[3])]
+        assert store.get("p:0001") == changed[0]
+        assert pairs(store.search(query("Zebra crossings"), 1))[0][0] == "p:0002"
+        assert store.count() == 4
+
+
+def test_references_that_were_not_asked_for_are_kept(store: Store) -> None:
+    store.add([paper(1), paper(2, references=["p:0001"])])
+    store.add([paper(2, references=None, citation_count=3)])
+    kept = store.get("p:0002")
+    assert kept is not None
+    assert (kept.references, kept.citation_count) == (("p:0001",), 3)
+    assert store.citations("p:0001") == [kept]
+    store.add([paper(2, references=[])])
+    assert store.citations("p:0001") == []
+
+
+def test_of_two_records_with_one_id_the_last_counts(store: Store) -> None:
+    assert store.add([paper(1, title="First"), paper(1, title="Second")]) == (1, 0, 0)
+    assert store.get("p:0001") == paper(1, title="Second")
+
+
+def test_progress_counts_papers_that_are_there_already(store: Store) -> None:
+    store.add([paper(number) for number in range(10)])
+    told: list[tuple[int, int]] = []
+    store.add([paper(number) for number in range(50)], lambda done, total: told.append((done, total)))
+    assert told == [(42, 50), (50, 50)]
+
+
+# --- the index of large stores ------------------------------------------------------------------
+
+
+def test_the_index_agrees_with_the_exact_search(folder: Path) -> None:
+    with Store.open(folder, EMBEDDER) as exact, Store.open(folder, EMBEDDER, exact_below=0) as indexed:
+        exact.add(starter_corpus().papers)
+        for text in ("reasoning step by step", "diffusion of images"):
+            wanted = pairs(exact.search(query(text), 10))
+            found = pairs(indexed.search(query(text), 10))
+            assert [row[0] for row in found] == [row[0] for row in wanted]
+            assert [row[1] for row in found] == pytest.approx([row[1] for row in wanted], abs=1.1e-4)
+        assert len(indexed.search(query("x"), 10_000)) == exact.count()
+
+
+ADD = """
+import sys
+from pathlib import Path
+from ideagora.models.embeddings import HashEmbedder
+from ideagora.retrieval.store import Store
+from ideagora.schema import Paper
+first, last = int(sys.argv[2]), int(sys.argv[3])
+with Store.open(Path(sys.argv[1]), HashEmbedder()) as store:
+    print("open", flush=True)
+    sys.stdin.readline()
+    store.add([Paper(id=f"q:{n:05}", title=f"Added {n} by {first}", references=()) for n in range(first, last)])
+"""
+
+
+def run_add(folder: Path, first: int, last: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", ADD, str(folder), str(first), str(last)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("exact_below", [0, 20_000])
+def test_what_another_process_adds_is_found(folder: Path, exact_below: int) -> None:
+    with Store.open(folder, EMBEDDER, exact_below=exact_below) as store:
+        store.add([paper(number) for number in range(40)])
+        assert store.search(query("Added 1100 by 0"), 1)[0].paper.id.startswith("p:")
+        # Past 1,000 vectors Chroma writes its index anew, which a client of before does not survive.
+        writer = run_add(folder, 0, 1200)
+        writer.communicate("go\n")
+        assert writer.returncode == 0
+        assert pairs(store.search(query("Added 1100 by 0"), 1)) == [("q:01100", 1.0)]
+        store.add([paper(9000, title="Zebra crossings")])
+        assert store.search(query("Zebra crossings"), 1)[0].paper.id == "p:9000"
+        assert store.count() == 1241
+
+
+# --- several processes and threads --------------------------------------------------------------
+
+
+def test_processes_that_write_at_once_lose_nothing(folder: Path) -> None:
+    writers = [run_add(folder, first, first + 400) for first in (0, 400, 800)]
+    for writer in writers:
+        assert writer.stdout
+        assert writer.stdout.readline() == "open\n"
+    for writer in writers:
+        assert writer.stdin
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+    with Store.open(folder, EMBEDDER) as store:
+        found = store.search(query("Added"), 2000)
+        assert {one.paper.id for one in found} == {f"q:{number:05}" for number in range(1200)}
+
+
+def test_threads_share_a_store(store: Store) -> None:
+    def work(number: int) -> list[Scored]:
+        store.add([paper(number, title=f"Thread {number}", abstract=None)])
+        return store.search(query(f"Thread {number}"), 1)
+
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(work, range(30)))
+    assert [pairs(one) for one in found] == [[(f"p:{number:04}", 1.0)] for number in range(30)]
+    assert store.count() == 30
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from ideagora.models.embeddings import HashEmbedder
+from ideagora.retrieval.store import Store
+with Store.open(Path(sys.argv[1]), HashEmbedder()) as store, store.writing():
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that holds the store until a line comes, or it is killed."""
+    command = [sys.executable, "-c", HOLD, str(folder), "--a-flag"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "held\n"
+        try:
+            yield holder
+        finally:
+            holder.kill()
+
+
+def test_a_killed_holder_lets_go_and_who_waits_is_told_of_it(folder: Path, store: Store) -> None:
+    told: list[str] = []
+    with held(folder) as holder:
+
+        def kill(message: str) -> None:
+            told.append(message)
+            holder.send_signal(signal.SIGKILL)
+
+        with Store.open(folder, EMBEDDER, on_wait=kill) as waiting:
+            assert waiting.add([paper(1)]) == (1, 0, 0)
+    assert len(told) == 1
+    assert f"process {holder.pid} (-c {folder} --a-flag) since 20" in told[0]
+    assert str(folder) in told[0]
+
+
+def test_who_waits_too_long_is_told_whom_for(folder: Path, store: Store) -> None:
+    store.add([paper(1)])
+    with held(folder) as holder, Store.open(folder, EMBEDDER, timeout=0.05) as waiting:
+        assert waiting.get("p:0001") == paper(1)  # records can be read all the time
+        with pytest.raises(StoreBusy) as caught:
+            waiting.add([paper(2)])
+        message = str(caught.value)
+        assert f"process {holder.pid} (-c {folder} --a-flag) since 20" in message
+        assert str(folder) in message
+        assert "\n" not in message
+        assert holder.stdin
+        holder.stdin.write("let go\n")
+        holder.stdin.flush()
+        assert holder.wait() == 0
+        assert waiting.add([paper(2)]) == (1, 0, 0)
+    assert not (folder / "store.holder.json").exists()
+
+
+def test_a_note_of_a_dead_process_holds_nobody_up(folder: Path, store: Store) -> None:
+    note = {"pid": 999_999_999, "command": "gone", "since": "1999"}
+    (folder / "store.holder.json").write_text(json.dumps(note))
+    with Store.open(folder, EMBEDDER, timeout=0) as other:
+        assert other.add([paper(1)]) == (1, 0, 0)
+
+
+def test_an_unreadable_note_is_no_name(folder: Path, store: Store) -> None:
+    with held(folder):
+        (folder / "store.holder.json").write_text('{"pid": 1')
+        with (
+            Store.open(folder, EMBEDDER, timeout=0) as other,
+            pytest.raises(StoreBusy, match="another process"),
+        ):
+            other.add([paper(1)])
+
+
+def test_an_embedder_that_fails_leaves_the_lock_open(folder: Path, store: Store) -> None:
+    class Failing(HashEmbedder):
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise OSError("no weights here")
+
+    with (
+        Store.open(folder, Failing()) as failing,
+        pytest.raises(OSError, match="no weights"),
+        failing.writing(),
+    ):
+        failing.add([paper(1)])
+    with Store.open(folder, EMBEDDER, timeout=0) as other:
+        assert other.add([paper(1)]) == (1, 0, 0)
+
+
+ADD_AND_TELL = """
+import sys
+from pathlib import Path
+from ideagora.models.embeddings import HashEmbedder
+from ideagora.retrieval.starter import starter_corpus
+from ideagora.retrieval.store import Store
+from ideagora.retrieval.vectors import Vectors
+
+point = sys.argv[2]
+
+def stop(*_):
+    print("now", flush=True)
+    sys.stdin.readline()
+
+class Stopping(Vectors):
+    writes = 0
+    def upsert(self, ids, vectors):
+        Stopping.writes += 1
+        if point == "before vectors" and self.writes == 3:
+            stop()
+        super().upsert(ids, vectors)
+        if point == "between vectors and records" and self.writes == 3:
+            stop()
+
+with Store.open(Path(sys.argv[1]), HashEmbedder()) as store:
+    store._vectors = Stopping(store.folder)
+    store.add(starter_corpus().papers, lambda done, total: point == "after records" and done > 80 and stop())
+"""
+
+
+@pytest.mark.parametrize("point", ["before vectors", "between vectors and records", "after records"])
+def test_a_killed_writer_breaks_nothing(folder: Path, point: str) -> None:
+    command = [sys.executable, "-c", ADD_AND_TELL, str(folder), point]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout
+        assert writer.stdout.readline() == "now\n"
+        writer.kill()
+    counting = Counting()
+    with Store.open(folder, counting, timeout=5) as store:
+        written = store.count()
+        assert written == (96 if point == "after records" else 64)
+        assert len(store.search(query("models"), 1000)) == written
+        corpus = starter_corpus().papers
+        assert store.add(corpus) == (len(corpus) - written, 0, written)
+        assert len(counting.asked) == len(corpus) - written
+        assert len(store.search(query("models"), 1000)) == len(corpus)
+
+
+# --- stores that are not ours to open -----------------------------------------------------------
+
+
+def test_another_embedder_is_refused(folder: Path, store: Store) -> None:
+    with pytest.raises(LibraryError, match=r"made with the embedder hash, not other\..*IDEAGORA_STORE"):
+        Store.open(folder, Other())
+    assert store.add([paper(1)]) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("version", ["0", "2", "?"])
+def test_another_version_is_refused(folder: Path, version: str) -> None:
+    Store.open(folder, EMBEDDER).close()
+    with closing(sqlite3.connect(folder / "records.sqlite")) as connection, connection:
+        connection.execute("UPDATE manifest SET value = ? WHERE key = 'version'", (version,))
+    with pytest.raises(LibraryError, match=r"has version .*Remove the folder"):
+        Store.open(folder, EMBEDDER)
+
+
+def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(FolderUnusable, match=r"thesis\.tex"):
+        Store.open(tmp_path, EMBEDDER)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(FolderUnusable, match="IDEAGORA_STORE"):
+        Store.open(tmp_path / "file" / "store", EMBEDDER)
+
+
+FILL_UP = """
+import resource, signal, sys
+from pathlib import Path
+from ideagora.errors import FolderUnusable
+from ideagora.models.embeddings import HashEmbedder
+from ideagora.retrieval.starter import starter_corpus
+from ideagora.retrieval.store import Store
+import chromadb  # before the limit: it writes compiled modules
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    with Store.open(Path(sys.argv[1]), HashEmbedder()) as store:
+        store.add(starter_corpus().papers)
+except FolderUnusable as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("limit", [20_000, 200_000, 1_000_000])
+def test_files_that_may_not_grow_are_an_error_and_not_damage(folder: Path, limit: int) -> None:
+    """A limit on the size of files looks to SQLite as a full disk with a quota does."""
+    command = [sys.executable, "-c", FILL_UP, str(folder), str(limit)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith(f"the folder {folder} cannot be used for the store: ")
+    with Store.open(folder, EMBEDDER) as store:  # there is room again
+        corpus = starter_corpus().papers
+        store.add(corpus)
+        assert len(store.search(query("models"), 1000)) == len(corpus)
+
+
+# --- damage -------------------------------------------------------------------------------------
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"no database " * (path.stat().st_size // 12))
+
+
+def middle(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(b"\xa5" * 20_000)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def use(folder: Path) -> None:
+    with Store.open(folder, EMBEDDER) as store:
+        store.search(query("models"), 300)
+
+
+DAMAGES = [
+    *[("records.sqlite", damage) for damage in (cut, garbage, middle, empty, remove)],
+    *[("chroma/chroma.sqlite3", damage) for damage in (cut, garbage, middle, empty, remove)],
+    ("chroma", shutil.rmtree),
+    ("store.lock", lambda path: path.write_bytes(b"no lock " * 1000)),
+]
+
+
+@pytest.mark.parametrize(("name", "damage"), DAMAGES, ids=lambda value: getattr(value, "__name__", value))
+def test_damage_is_named_and_the_store_can_be_rebuilt(
+    folder: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    with Store.open(folder, EMBEDDER) as store:
+        store.add(starter_corpus().papers)
+    damage(folder / name)
+    with pytest.raises(StoreCorrupted) as caught:
+        use(folder)
+    message = str(caught.value)
+    assert str(folder) in message
+    assert "Remove this folder" in message
+    assert "\n" not in message
+    shutil.rmtree(folder)
+    use(folder)
+
+
+@pytest.mark.parametrize("damage", [garbage, remove])
+@pytest.mark.parametrize("name", ["data_level0.bin", "header.bin", "index_metadata.pickle"])
+def test_a_damaged_index_of_a_large_store_is_named(
+    folder: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    with Store.open(folder, EMBEDDER) as store:
+        store.add([paper(number) for number in range(1100)])
+    (index,) = folder.glob(f"chroma/*/{name}")
+    damage(index)
+    with pytest.raises(StoreCorrupted, match="Remove this folder"):
+        use(folder)
+
+
+def test_vectors_that_lost_their_length_are_damage(folder: Path) -> None:
+    with Store.open(folder, EMBEDDER) as store:
+        store.add([paper(number) for number in range(1100)])
+    (index,) = folder.glob("chroma/*/data_level0.bin")
+    middle(index)
+    with pytest.raises(StoreCorrupted, match="damaged|cannot be read"):
+        use(folder)
+
+
+def test_a_damaged_record_is_named(folder: Path) -> None:
+    with Store.open(folder, EMBEDDER) as store:
+        store.add([paper(1)])
+    with closing(sqlite3.connect(folder / "records.sqlite")) as connection, connection:
+        connection.execute("UPDATE papers SET record = '{}'")
+    with Store.open(folder, EMBEDDER) as store, pytest.raises(StoreCorrupted, match="record of p:0001"):
+        store.get("p:0001")
+
+
+def test_papers_without_vectors_are_damage(folder: Path) -> None:
+    with Store.open(folder, EMBEDDER) as store:
+        store.add([paper(1), paper(2)])
+        with store.writing(), store._vectors._collection() as collection:
+            collection.delete(ids=["p:0002"])
+        with pytest.raises(StoreCorrupted, match="1 papers have lost their vectors"):
+            store.search(query("x"), 1)
+
+
+def test_a_closed_store_is_our_mistake_and_not_damage(folder: Path) -> None:
+    store = Store.open(folder, EMBEDDER)
+    store.close()
+    with pytest.raises(sqlite3.ProgrammingError):
+        store.get("p:0001")
