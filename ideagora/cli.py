@@ -11,7 +11,8 @@ import typer
 app = typer.Typer(
     name="ideagora",
     help="Research ideas for a topic, grounded in how the field developed, and judged.",
-    epilog='First steps:  ideagora doctor  |  ideagora generate "retrieval for long documents"  |  ideagora generate --help',
+    epilog='First steps:  ideagora doctor  |  ideagora generate "retrieval for long documents"  |  '
+    "ideagora generate --help",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

@@ -38,7 +38,8 @@ ODD = (EVIL, LONG, MANY, ARABIC, CHINESE, "x", "𝐁𝐨𝐥𝐝 ﷺ 👩‍👩
 HOSTILE_PIECES = st.one_of(
     st.text(max_size=20),
     st.sampled_from(
-        "<script> --> <!-- <div <?x <![CDATA[ ]]> [a](b) ![a](b) <http://a.b> http://a.b www.a.b a@b.c *a* _a_ ~~a~~ ` ``` | \\ "
+        "<script> --> <!-- <div <?x <![CDATA[ ]]> "
+        "[a](b) ![a](b) <http://a.b> http://a.b www.a.b a@b.c *a* _a_ ~~a~~ ` ``` | \\ "
         "&amp; # > - + "
         "1. === --- ``` ~~~ [a]: b [^1] $a$ \n \n\n \t : <b> </p> &#60; \ud800 \u202e \u2028".split(" ")
     ),

@@ -16,11 +16,26 @@ from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
 
-
 ASK_DATA = "Name at least one public data set or benchmark, and say why it shows the limit."
 ASK_METRICS = "Say what is measured, and how a judgement by a model or a person is checked."
 ASK_BASELINES = "Compare with at least two systems, one of them simple."
-"""What the offline reviewer asks for, and the offline refiner settles by what it found."""
+ASK_INTERVALS = "Repeat with several seeds and report intervals clustered by item."
+ASK_COST = "Report calls, tokens and cost of each variant beside its quality."
+ASK_ABLATIONS = "Switch each new part off once."
+"""What the offline reviewer asks for where the plan has nothing on it."""
+
+NO_DATA = (
+    "The papers read name no data set: collect cases from the tasks that they describe, and publish the "
+    "rule of selection before any run."
+)
+MORE_COMPUTATION = (
+    "The gain may come from more computation alone: give every variant the same number of calls and tokens."
+)
+SMALL_STRESS_SET = (
+    "The stress set may be too small to separate the variants: report intervals, and enlarge it before "
+    "looking at results."
+)
+USUAL_METRICS = ("share of the stress set solved", "quality judged blind, in both orders")
 
 
 class PlanView(Inputs):
@@ -63,35 +78,31 @@ class DesignInputs(Inputs):
 
 def _design(engine: Engine, inputs: DesignInputs) -> dict[str, Any]:
     data = _of_kind(inputs.entities, "dataset")
-    systems = [name for name in _of_kind(inputs.entities, "model")][:4]
-    metrics = _of_kind(inputs.entities, "metric") or _measured(engine, inputs)
+    systems = _of_kind(inputs.entities, "model")[:4]
     parts = texts.method_steps(inputs.idea.method)
     built = parts[2:4] or parts
-    claim = texts.without_stop(texts.clip(inputs.idea.title, 25))
-    data_step = (
-        f"Take the data on which the earlier papers can be compared: {', '.join(data)}."
-        if data
-        else "The papers read name no data set; collect cases from the tasks that they describe and publish the selection rule before any run."
-    )
-    steps = [
-        f"Claim to be tested: {claim}. State before any run which difference would count against it.",
-        data_step,
-        f"Reproduce the baselines unchanged ({', '.join(systems) or 'the methods of the chain'}) and check them against the published figures.",
-        *(f"Build: {part}" for part in built),
-        f"Compare on the same inputs and with the same model. {inputs.evaluation}",
-        *(
-            f"Earlier result to be matched first, from {past.title}: {past.experiment}"
-            for past in inputs.past[-1:]
-        ),
-    ]
     return {
-        "steps": steps,
+        "steps": _steps(inputs, data, systems, built),
         "datasets": data,
         "baselines": systems,
-        "metrics": metrics,
+        "metrics": _of_kind(inputs.entities, "metric") or _measured(engine, inputs),
         "ablations": [f"without: {texts.clip(part, 22)}" for part in built],
-        "risks": _risks(inputs),
+        "risks": [MORE_COMPUTATION, SMALL_STRESS_SET],
     }
+
+
+def _steps(inputs: DesignInputs, data: list[str], systems: list[str], built: list[str]) -> list[str]:
+    claim = texts.without_stop(texts.clip(inputs.idea.title, 25))
+    named = ", ".join(systems) or "the methods of the chain"
+    earlier = [f"Earlier result to match first, from {p.title}: {p.experiment}" for p in inputs.past[-1:]]
+    return [
+        f"Claim to be tested: {claim}. State before any run which difference would count against it.",
+        f"Take the data on which the earlier papers can be compared: {', '.join(data)}." if data else NO_DATA,
+        f"Reproduce the baselines unchanged ({named}) and check them against the published figures.",
+        *earlier,
+        *(f"Build: {part}" for part in built),
+        f"Compare on the same inputs and with the same model. {inputs.evaluation}",
+    ]
 
 
 def _of_kind(entities: tuple[EntityView, ...], kind: str) -> list[str]:
@@ -103,15 +114,6 @@ def _measured(engine: Engine, inputs: DesignInputs) -> list[str]:
     pool = list(dict.fromkeys(p for past in inputs.past for p in texts.phrases(past.experiment)))
     ranked = engine.rank("evaluation metric such as accuracy, success rate or quality score", pool)
     return [pool[i] for i, score in ranked[:3] if score >= 0.35]
-
-
-def _risks(inputs: DesignInputs) -> list[str]:
-    return [
-        f"The gain may come from more computation alone: give {part} the same number of calls and tokens as the new method."
-        for part in (["the baselines"] if inputs.past else ["every variant"])
-    ] + [
-        "The stress set may be too small to separate the variants: report intervals, and enlarge it before looking at results."
-    ]
 
 
 EXPERIMENT_DESIGNER = Role(
@@ -149,17 +151,9 @@ def _review(engine: Engine, inputs: ReviewInputs) -> dict[str, Any]:
         (not plan.datasets, ASK_DATA, f"benchmark for {topic}"),
         (not plan.metrics, ASK_METRICS, f"evaluation metrics for {topic}"),
         (len(plan.baselines) < 2, ASK_BASELINES, f"baselines for {topic}"),
-        (
-            "seed" not in text and "interval" not in text,
-            "Repeat with several seeds and report intervals clustered by item.",
-            None,
-        ),
-        (
-            "cost" not in text and "calls" not in text,
-            "Report calls, tokens and cost of each variant beside its quality.",
-            None,
-        ),
-        (not plan.ablations, "Switch each new part off once.", None),
+        ("seed" not in text and "interval" not in text, ASK_INTERVALS, None),
+        ("cost" not in text and "calls" not in text, ASK_COST, None),
+        (not plan.ablations, ASK_ABLATIONS, None),
     ]
     missing = [(suggestion, query) for absent, suggestion, query in lacks if absent]
     return {
@@ -184,38 +178,31 @@ class RefineInputs(Inputs):
 
 
 def _refine(engine: Engine, inputs: RefineInputs) -> dict[str, Any]:
-    plan = inputs.plan
-    found = {texts.short_name(p.title, p.abstract or ""): p for p in inputs.papers}
-    named = [n for p in inputs.papers for n in texts.names(p.abstract or "")]
-    data = plan.datasets or tuple(dict.fromkeys(n.name for n in named if n.kind == "dataset"))[:4]
-    data = (
-        data
-        or tuple(
-            name for name, p in found.items() if "bench" in p.title.lower() or "dataset" in p.title.lower()
-        )[:2]
-    )
-    metrics = plan.metrics or tuple(dict.fromkeys(n.name for n in named if n.kind == "metric"))[:3]
-    metrics = metrics or ("share of the stress set solved", "quality judged blind, in both orders")
-    baselines = (
-        plan.baselines if len(plan.baselines) >= 2 else tuple(dict.fromkeys([*plan.baselines, *found]))[:3]
-    )
-    answered = (bool(data) and not plan.datasets, bool(metrics) and not plan.metrics, len(plan.baselines) < 2)
-    settled = {s for s, done in zip((ASK_DATA, ASK_METRICS, ASK_BASELINES), answered, strict=True) if done}
-    added = [suggestion for suggestion in inputs.suggestions if suggestion not in settled]
+    plan, settled, steps = inputs.plan, set(), []
+    data = plan.datasets or _named_data(inputs.papers)
     if data and not plan.datasets:
-        added.insert(
-            0,
-            f"Run all variants on {', '.join(data)} as well, and say on how many of its items the limit shows.",
-        )
-    learned = [f"Related and worth reading first: {name} ({p.year})." for name, p in list(found.items())[:2]]
+        settled.add(ASK_DATA)
+        steps.append(f"Run all variants on {', '.join(data)}, and say on how many items the limit shows.")
+    if not plan.metrics:
+        settled.add(ASK_METRICS)
+    steps += [suggestion for suggestion in inputs.suggestions if suggestion not in settled]
+    read = [f"{texts.short_name(p.title, p.abstract or '')} ({p.year})" for p in inputs.papers[:2]]
+    if read:
+        steps.append(f"Found for the review, to be read before the first run: {texts.listed(read)}.")
     return {
-        "steps": [*plan.steps, *added, *learned],
+        "steps": [*plan.steps, *steps],
         "datasets": data,
-        "baselines": baselines,
-        "metrics": metrics,
+        "baselines": plan.baselines,
+        "metrics": plan.metrics or USUAL_METRICS,
         "ablations": plan.ablations,
         "risks": plan.risks,
     }
+
+
+def _named_data(papers: tuple[PaperBrief, ...]) -> tuple[str, ...]:
+    """Data sets that the found papers name, and found papers that are one."""
+    named = [name for p in papers for name in texts.names(f"{p.title}. {p.abstract or ''}")]
+    return tuple(dict.fromkeys(name.name for name in named if name.kind == "dataset"))[:4]
 
 
 EXPERIMENT_REFINER = Role(

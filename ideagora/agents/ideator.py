@@ -9,13 +9,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ideagora.agents.idea_telling import FACETS, IdeaInputs, tell_idea
 from ideagora.agents.role import Role
-from ideagora.agents.views import Change, ChainPaper, EntityView, PaperBrief, numbers_missing
+from ideagora.agents.views import ChainPaper, Change, EntityView, PaperBrief, numbers_missing
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
-
-FACETS = ("problem", "method", "finding", "limitation")
 
 RESOLVED = 0.55
 """Cosine from which the offline model takes a limitation for answered by a later paper's method."""
@@ -144,36 +143,6 @@ FORECASTER = Role(
 )
 
 
-class TooClose(Inputs):
-    """A paper that an earlier draft came too close to."""
-
-    title: str
-    overlap: str
-
-
-class DirectionView(Inputs):
-    """The future direction, its limitation and mechanism with the numbers of their papers."""
-
-    text: str
-    limitation: str
-    limitation_from: int
-    mechanism: str
-    mechanism_from: int
-
-
-class IdeaInputs(Inputs):
-    """All that an idea is made from; ``papers`` are the chain's, then the neighbours'."""
-
-    topic: str
-    papers: tuple[PaperBrief, ...]
-    chain_length: int
-    changes: tuple[Change, ...]
-    entities: tuple[EntityView, ...]
-    direction: DirectionView | None
-    earlier_title: str | None
-    too_close: tuple[TooClose, ...]
-
-
 class IdeaSource(Answer):
     """Where a part of the idea came from."""
 
@@ -202,165 +171,6 @@ class IdeaDraft(Answer):
     sources: tuple[IdeaSource, ...] = Field(description="for every part, the papers it rests on")
 
 
-def _ideate(engine: Engine, inputs: IdeaInputs) -> dict[str, Any]:
-    told = _Telling(engine, inputs, _basis(engine, inputs))
-    return {
-        "title": told.title(),
-        "motivation": told.motivation(),
-        "novelty": told.novelty(),
-        "method": told.method(),
-        "summary": told.summary(),
-        "purpose": f"Overcome this limitation of {told.weak}: {told.basis.limitation}",
-        "mechanism": f"Bring the mechanism of {told.strong} to it: {told.basis.mechanism}",
-        "evaluation": told.evaluation(),
-        "sources": told.sources(),
-    }
-
-
-def _basis(engine: Engine, inputs: IdeaInputs) -> DirectionView:
-    """The direction to build on: the predicted one, or a new pairing after a paper was too close.
-
-    Papers that an earlier draft was too close to lend no mechanism again.
-    """
-    closed = {paper.title for paper in inputs.too_close}
-    if inputs.direction and inputs.papers[inputs.direction.mechanism_from].title not in closed:
-        return inputs.direction
-    facets = [engine.facets(p.abstract or p.title, FACETS) for p in inputs.papers]
-    if inputs.direction:
-        weak, limitation = inputs.direction.limitation_from, inputs.direction.limitation
-        closed.add(inputs.papers[inputs.direction.mechanism_from].title)
-    else:
-        weak = max(
-            (i for i in range(inputs.chain_length) if facets[i]["limitation"]),
-            default=inputs.chain_length - 1,
-        )
-        limitation = facets[weak]["limitation"] or inputs.papers[weak].title
-    order = engine.rank(
-        f"{limitation} {inputs.topic}",
-        [f["method"] or p.title for f, p in zip(facets, inputs.papers, strict=True)],
-    )
-    free = (
-        [i for i, _ in order if i != weak and inputs.papers[i].title not in closed]
-        or [i for i, _ in order if i != weak]
-        or [weak]
-    )
-    mechanism = facets[free[0]]["method"] or inputs.papers[free[0]].title
-    return DirectionView(
-        text=f"{limitation} {mechanism}",
-        limitation=limitation,
-        limitation_from=weak,
-        mechanism=mechanism,
-        mechanism_from=free[0],
-    )
-
-
-class _Telling:
-    """Puts the parts of an offline idea into sentences; every part that was taken keeps its source's name."""
-
-    def __init__(self, engine: Engine, inputs: IdeaInputs, basis: DirectionView) -> None:
-        self.engine, self.inputs, self.basis = engine, inputs, basis
-        weak, strong = inputs.papers[basis.limitation_from], inputs.papers[basis.mechanism_from]
-        self.weak_text = weak.abstract or weak.title
-        self.own = engine.facets(self.weak_text, FACETS)
-        self.other = engine.facets(strong.abstract or strong.title, FACETS)
-        short = [texts.short_name(paper.title, paper.abstract or "") for paper in (weak, strong)]
-        self.weak_name, self.strong_name = short
-        self.weak, self.strong = f"{short[0]} ({weak.year})", f"{short[1]} ({strong.year})"
-        self.brought = engine.key_phrases(basis.mechanism, 2, avoid=short) or [short[1]]
-        about = (basis.limitation, self.own["problem"] or "", inputs.topic)
-        self.wanted = next(
-            filter(None, (engine.key_phrases(one, 2, avoid=short) for one in about)), [short[0]]
-        )
-        self.topic = texts.without_stop(texts.clip(inputs.topic, 30))
-
-    def title(self) -> str:
-        paired = f"{self.brought[0]} for {self.wanted[0]}: from {self.strong_name} to {self.weak_name}"
-        return texts.title_case(paired)
-
-    def motivation(self) -> str:
-        chain = self.inputs.papers[: self.inputs.chain_length]
-        first, last = (
-            f"{texts.short_name(p.title, p.abstract or '')} ({p.year})" for p in (chain[0], chain[-1])
-        )
-        moved = [phrase for change in self.inputs.changes for phrase in change.entered[:1]]
-        told = [
-            f"This line of work leads from {first} to {last}."
-            if len(chain) > 1
-            else f"The starting point is {last}."
-        ]
-        if moved:
-            told.append(f"On the way came in {texts.listed(moved)}.")
-        if self.own["problem"]:
-            told.append(f"What {self.weak} set out from: {self.own['problem']}")
-        told.append(f"What it leaves open: {self.basis.limitation}")
-        return " ".join([*told, self._still_open()])
-
-    def _still_open(self) -> str:
-        """What the chain's later papers do about the limit, as measured."""
-        later = self.inputs.papers[self.basis.limitation_from + 1 : self.inputs.chain_length]
-        if not later or self.basis.limitation_from >= self.inputs.chain_length:
-            return "No later paper of the chain could have taken it up."
-        scores = self.engine.similarity(self.basis.limitation, [p.abstract or p.title for p in later])
-        near = max(range(len(later)), key=lambda i: (scores[i], -i))
-        name = texts.short_name(later[near].title, later[near].abstract or "")
-        return f"Of the later papers of the chain, {name} ({later[near].year}) comes nearest to it, at a similarity of {scores[near]:.2f} only."
-
-    def novelty(self) -> str:
-        where = (
-            "another step of the same chain"
-            if self.basis.mechanism_from < self.inputs.chain_length
-            else "a line of work beside the chain"
-        )
-        told = [f"The mechanism comes from {self.strong}, {where}."]
-        if self.other["problem"]:
-            told.append(f"It was made for another problem: {self.other['problem']}")
-        sentence, score = self.engine.best_sentence(self.basis.mechanism, self.weak_text)
-        told.append(
-            f"Here it is turned on the limit of {self.weak}. The nearest that {self.weak_name} itself comes to this mechanism, at a similarity of {score:.2f}, is: {sentence}"
-        )
-        if self.inputs.too_close:
-            told.append(
-                f"An earlier draft was too close to {'; '.join(p.title for p in self.inputs.too_close)}; this one takes another mechanism."
-            )
-        return " ".join(told)
-
-    def method(self) -> str:
-        part, goal = texts.listed(self.brought), texts.listed(self.wanted)
-        limit = texts.lower_first(texts.without_stop(self.basis.limitation))
-        steps = [
-            f"Start from {self.weak}: {self.own['method'] or 'as its authors describe it.'}",
-            f"Collect the cases in which its limit shows ({limit}), and hold them apart as a stress set.",
-            f"Bring in {part} as {self.strong} does: {self.basis.mechanism}",
-            f"Join the two where the limit arises: whatever {self.weak_name} does about {goal} goes through {part} first, and is accepted, revised or sent back by what comes out.",
-            "Keep a switch for each new part, so that a gain can be traced to it and not to more computation.",
-        ]
-        return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
-
-    def summary(self) -> str:
-        return (
-            f"{self.weak} leaves a limit open: {self.basis.limitation} The idea is to turn {texts.listed(self.brought)}, "
-            f"known from {self.strong}, on {texts.listed(self.wanted)}, and to test it on cases chosen for that limit."
-        )
-
-    def evaluation(self) -> str:
-        found, name = (
-            (self.own["finding"], self.weak) if self.own["finding"] else (self.other["finding"], self.strong)
-        )
-        setting = f" Point of reference, from {name}: {found}" if found else ""
-        return f"Compare with {self.weak} unchanged, on the stress set and on its original tasks.{setting}"
-
-    def sources(self) -> list[dict[str, Any]]:
-        weak, strong = self.basis.limitation_from, self.basis.mechanism_from
-        found = [
-            ("motivation", weak, self.own["problem"]),
-            ("motivation", weak, self.basis.limitation),
-            ("novelty", strong, self.other["problem"]),
-            ("method", weak, self.own["method"]),
-            ("method", strong, self.basis.mechanism),
-        ]
-        return [{"part": part, "paper": paper, "quote": quote} for part, paper, quote in found if quote]
-
-
 def _idea_sources(inputs: IdeaInputs, answer: IdeaDraft) -> str | None:
     if not answer.sources:
         return "no part names a paper that it rests on"
@@ -368,5 +178,5 @@ def _idea_sources(inputs: IdeaInputs, answer: IdeaDraft) -> str | None:
 
 
 IDEATOR = Role(
-    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=_ideate, check=_idea_sources
+    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=tell_idea, check=_idea_sources
 )

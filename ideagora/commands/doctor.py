@@ -120,7 +120,10 @@ def _models(settings: Settings) -> Finding:
         return Finding(
             "model",
             "note",
-            "offline (no language model). For a real one: --model openai/gpt-4o, with its key in the environment.",
+            (
+                "offline (no language model). For a real one: --model openai/gpt-4o, with its key in "
+                "the environment."
+            ),
         )
     from ideagora.models.providers import WITHOUT_PROVIDER, resolve
 

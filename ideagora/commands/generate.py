@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,9 +122,7 @@ def _run(
     if not request.quiet:
         _say_cost(settings, tasks, errors)
     with ExitStack() as stack:
-        progress = stack.enter_context(
-            Progress(errors, request.quiet or request.as_json and not sys.stderr.isatty())
-        )
+        progress = stack.enter_context(Progress(errors, request.quiet))
         opened: list[Any] = []
 
         def library() -> Any:

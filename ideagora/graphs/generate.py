@@ -54,11 +54,13 @@ def checked_topic(text: str, offline: bool, **fields: Any) -> Topic:
         )
     if (count := len(clean.split())) > LONGEST_TOPIC or len(clean) > 20 * LONGEST_TOPIC:
         raise TopicError(
-            f"The topic has {count} words and {len(clean)} characters; {LONGEST_TOPIC} words are the most. Keep the question, leave out the background."
+            f"The topic has {count} words and {len(clean)} characters; {LONGEST_TOPIC} words are "
+            "the most. Keep the question, leave out the background."
         )
     if offline and _share_of_latin(clean) < 0.7:
         raise TopicError(
-            f"The offline model reads English only, and “{clean[:60]}” is in another script. Translate the topic, or use --model."
+            f"The offline model reads English only, and “{clean[:60]}” is in another script. "
+            "Translate the topic, or use --model."
         )
     try:
         return Topic(text=clean, **fields)

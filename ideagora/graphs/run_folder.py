@@ -75,7 +75,8 @@ class RunFolder:
         if held is not None and held.get("id") != self.identity:
             topic = str(held.get("topic", {}).get("text", "?"))[:60]
             raise RunError(
-                f"{self.path} holds another run (topic “{topic}”, other settings). Choose another --out folder."
+                f"{self.path} holds another run (topic “{topic}”, other settings). Choose another "
+                "--out folder."
             )
         command = shlex.join(["ideagora", *sys.argv[1:]])[:200]
         (self.path / OWNER).write_text(f"process {os.getpid()}: {command}\n", encoding="utf-8")
@@ -147,7 +148,8 @@ class RunFolder:
 def unusable(path: Path, error: OSError) -> FolderUnusable:
     """The error in one line, with what to do."""
     return FolderUnusable(
-        f"{path} cannot be used: {error.strerror or error}. Free space or choose a folder that can be written (--out, --home)."
+        f"{path} cannot be used: {error.strerror or error}. Free space or choose a folder that "
+        "can be written (--out, --home)."
     )
 
 

@@ -110,7 +110,8 @@ class Progress:
             table.add_row(Text(name), Text(step), Text(plain(note)))
         cost = "price unknown" if self._cost is None else f"${self._cost:.3f}"
         seconds = int(time.monotonic() - self._start)
-        foot = f"{self._calls} calls, {self._cached} from the cache, {self._tokens:,} tokens, {cost}, {seconds} s"
+        calls = f"{self._calls} calls, {self._cached} from the cache"
+        foot = f"{calls}, {self._tokens:,} tokens, {cost}, {seconds} s"
         return Group(table, Text(foot, style="dim"))
 
 

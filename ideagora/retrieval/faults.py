@@ -24,8 +24,12 @@ _NO_ROOM_OR_RIGHT = (
 
 
 @contextmanager
-def named_faults(folder: Path) -> Iterator[None]:
+def named_faults(folder: Path, part: Path | None = None) -> Iterator[None]:
     """Raise what goes wrong in a store's folder as an error with a next step.
+
+    Args:
+        folder: the store's folder.
+        part: what is worked on, when that can be removed and made anew without losing papers.
 
     Raises:
         FolderUnusable: the folder cannot be made, read or written, or the disk is full.
@@ -39,19 +43,22 @@ def named_faults(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise unusable(folder, error.strerror or str(error)) from error
     except sqlite3.Error as error:
-        raise _of_text(folder, str(error)) from error
+        raise _of_text(folder, str(error), part) from error
     except BaseException as error:
         if not _is_chroma(error):
             raise
-        raise _of_text(folder, str(error)) from error
+        raise _of_text(folder, str(error), part) from error
 
 
-def corrupted(folder: Path, what: str) -> StoreCorrupted:
-    """The error for a store whose files cannot be read; they can be made anew, so that is the next step."""
-    return StoreCorrupted(
-        f"the store in {folder} cannot be read: {' '.join(what.split())[:200]}. "
-        "Remove this folder and run the same command again: the store is then rebuilt."
+def corrupted(folder: Path, what: str, part: Path | None = None) -> StoreCorrupted:
+    """The error for a store whose files cannot be read; ``part`` as in ``named_faults``."""
+    step = (
+        f"Remove {part} and run the same command again: it is then made anew from the papers in the store."
+        if part
+        else "Remove this folder and run the same command again: the store is then rebuilt "
+        "(papers that you added yourself have to be added again)."
     )
+    return StoreCorrupted(f"the store in {folder} cannot be read: {' '.join(what.split())[:200]}. {step}")
 
 
 def unusable(folder: Path, what: str) -> FolderUnusable:
@@ -62,13 +69,13 @@ def unusable(folder: Path, what: str) -> FolderUnusable:
     )
 
 
-def _of_text(folder: Path, text: str) -> IdeagoraError:
+def _of_text(folder: Path, text: str, part: Path | None) -> IdeagoraError:
     lowered = text.lower()
     if any(sign in lowered for sign in _NO_ROOM_OR_RIGHT):
         return unusable(folder, text)
     if "database is locked" in lowered:
         return StoreBusy(f"another process holds the store in {folder}. Wait for it, then run this again.")
-    return corrupted(folder, text)
+    return corrupted(folder, text, part)
 
 
 def _is_chroma(error: BaseException) -> bool:

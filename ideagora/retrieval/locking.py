@@ -131,7 +131,7 @@ class FolderLock:
         from filelock import Timeout
 
         acquire = self._lock.acquire_write if alone else self._lock.acquire_read
-        with named_faults(self._folder):
+        with named_faults(self._folder, self._folder / LOCK_FILE):
             try:
                 acquire(timeout=seconds)
             except Timeout:

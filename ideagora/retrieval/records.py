@@ -81,6 +81,11 @@ class Records:
             row = connection.execute("SELECT value FROM manifest WHERE key = 'generation'").fetchone()
         return int(row[0])
 
+    def next_generation(self) -> None:
+        """Tell everybody that the vectors have changed."""
+        with self._writing() as connection:
+            connection.execute(_NEXT_GENERATION)
+
     def set_mark(self, key: str, value: str) -> None:
         """Write one line of the manifest."""
         with self._writing() as connection:

@@ -4,38 +4,53 @@
     <folder>/chroma/          vectors, in Chroma's embedded database
     <folder>/store.lock       held alone by who writes, and by who loads the vectors
 
-A paper's vector is written before its record. A crash between the two leaves a vector that nobody
-asks for, and the next ``add`` writes both again; so killing a writer at any moment loses at most
-the batch it was at, and breaks nothing.
+Killing a writer at any moment loses at most the batch it was at. Its vectors are written before its
+records, so a vector without a record is one that nobody asks for. And the manifest says while
+vectors are worked on (``vectors`` = "open"): who finds that, with the folder held alone, knows that
+a process died over them, and makes all vectors anew from the records. That costs little, since the
+embedder's cache has them.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 from ideagora.errors import LibraryError
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval.faults import corrupted, named_faults, unusable
 from ideagora.retrieval.locking import HOLDER_FILE, LOCK_FILE, FolderLock
 from ideagora.retrieval.records import RECORDS_FILE, Records
-from ideagora.retrieval.vectors import Vectors
+from ideagora.retrieval.vectors import CHROMA_FOLDER, Vectors
 from ideagora.schema import Paper, Record, Scored
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
 STORE_VERSION = "1"
 EXACT_BELOW = 20_000
 """Papers up to which a search compares with every vector: below it that is faster than the index."""
 _BATCH = 32
-_OWN_FILES = {RECORDS_FILE, f"{RECORDS_FILE}-wal", f"{RECORDS_FILE}-shm", "chroma", LOCK_FILE, HOLDER_FILE}
+_VECTORS, _OPEN = "vectors", "open"
+"""Line of the manifest on the state of the vectors, and what it says while they are worked on."""
+_OWN_FILES = {
+    RECORDS_FILE,
+    f"{RECORDS_FILE}-wal",
+    f"{RECORDS_FILE}-shm",
+    CHROMA_FOLDER,
+    LOCK_FILE,
+    HOLDER_FILE,
+}
 
 
 class Added(NamedTuple):
@@ -233,7 +248,8 @@ class Store:
     def _make(self) -> None:
         if self._vectors.create():
             raise corrupted(self.folder, f"there are vectors, but {RECORDS_FILE} is missing or empty")
-        self._records.create({"version": STORE_VERSION, "embedder": self._embedder.name})
+        manifest = {"version": STORE_VERSION, "embedder": self._embedder.name}
+        self._records.create({**manifest, _VECTORS: self._vectors.fingerprint()})
 
     def _check(self, manifest: dict[str, str]) -> None:
         version, embedder = manifest.get("version"), manifest.get("embedder")
@@ -254,10 +270,9 @@ class Store:
         self, papers: Sequence[Paper], done: int, total: int, on_progress: Callable[[int, int], None] | None
     ) -> None:
         """Embed and write batch by batch; others may come in between, since embedding takes its time."""
-        rest = iter(papers)
-        while batch := list(islice(rest, _BATCH)):
+        for batch in _batches(papers):
             vectors = self._embedder.encode([paper_text(paper) for paper in batch])
-            with self.writing():
+            with self._at_vectors():
                 self._vectors.upsert([paper.id for paper in batch], vectors)
                 self._save(batch, new_vectors=True)
             done += len(batch)
@@ -291,14 +306,42 @@ class Store:
             generation = self._records.generation()
             if self._vectors.is_open_at(generation):
                 return _ranked(self._vectors.nearest(query, k))
-        with self.writing():
+        with self._at_vectors():
             self._vectors.keep_open(self._records.generation())
             return _ranked(self._vectors.nearest(query, k))
+
+    @contextmanager
+    def _at_vectors(self) -> Iterator[None]:
+        """Hold the folder alone, with whole vectors, and leave a mark while they are worked on."""
+        with self.writing():
+            self._make_whole()
+            self._records.set_mark(_VECTORS, _OPEN)
+            yield
+            self._records.set_mark(_VECTORS, self._vectors.fingerprint())
+
+    def _make_whole(self) -> None:
+        """See that the vectors are as they were left; make them anew where a process died over them."""
+        self._vectors.close()
+        left_as = self._records.manifest().get(_VECTORS)
+        if left_as == _OPEN or not self._vectors.folder.exists():
+            self._rebuild_vectors()
+        elif left_as != self._vectors.fingerprint():
+            raise self._vectors.damaged("the files of the index are not as they were written")
+
+    def _rebuild_vectors(self) -> None:
+        logger.warning("the vectors of the store in %s are made anew from its records", self.folder)
+        self._records.set_mark(_VECTORS, _OPEN)
+        self._vectors.remove()
+        self._vectors.create()
+        for batch in _batches(sorted(self._records.ids())):
+            papers = self._in_order(batch)
+            self._vectors.upsert(batch, self._embedder.encode([paper_text(paper) for paper in papers]))
+        self._records.next_generation()  # whoever has the old files open must open the new ones
 
     def _current_snapshot(self) -> _Snapshot:
         snapshot = self._snapshot
         if snapshot is None or snapshot.generation != self._records.generation():
-            with self.writing():
+            with self._at_vectors():
                 snapshot = self._loaded_snapshot()
             self._snapshot = snapshot
         return snapshot
@@ -311,9 +354,13 @@ class Store:
         ids, matrix = self._vectors.everything()
         missing = known.difference(ids)
         if missing:
-            raise corrupted(self.folder, f"{len(missing)} papers have lost their vectors")
+            raise self._vectors.damaged(f"{len(missing)} papers have lost their vectors")
         order = sorted((place for place, i in enumerate(ids) if i in known), key=ids.__getitem__)
         return _Snapshot(generation, [ids[place] for place in order], matrix[order])
+
+
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
 
 
 def _ranked(found: list[tuple[str, float]]) -> list[tuple[str, float]]:

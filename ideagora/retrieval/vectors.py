@@ -1,16 +1,24 @@
 """The store's vectors in Chroma's embedded database.
 
-Two things decide how Chroma is used here. Reading writes: opening a folder touches its database,
-and a read after an interrupted write finishes the index on disk. And a client that is open while
-another process writes fails at its next read ("Error finding id"). So a client is opened only by
-who holds the folder alone, is closed again after each use (opening takes some 15 ms), and stays
-open only for queries to a large store, until the store has changed.
+Three things decide how Chroma is used here.
+
+- Reading writes: opening a folder touches its database, and a read after an interrupted write
+  finishes the index on disk. And a client that is open while another process writes fails at its
+  next read ("Error finding id"). So a client is opened only by who holds the folder alone, is closed
+  again after each use (opening takes some 15 ms), and stays open only for queries to a large store,
+  until the store has changed.
+- An index with damaged files can end the process (segmentation fault in the index's C++ part) before
+  anything could be caught. So the files are compared with a fingerprint before Chroma sees them.
+- All vectors can be made again from the records, so a doubtful folder is no loss.
 """
 
 from __future__ import annotations
 
+import hashlib
+import shutil
+import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,56 +30,67 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
     from numpy.typing import NDArray
 
+    from ideagora.errors import StoreCorrupted
+
+CHROMA_FOLDER = "chroma"
 COLLECTION = "papers"
+_DATABASE = "chroma.sqlite3"
 _UNIT_TOLERANCE = 1e-3
 """Chroma keeps vectors at unit length; one that is off has been damaged on disk."""
 
 
 class Vectors:
-    """Vectors by paper id, cosine space. Not safe by itself: the store's lock is held around every call."""
+    """Vectors by paper id, cosine space.
+
+    Not safe by itself: every call wants the store's folder held alone, but for ``nearest``.
+    """
 
     def __init__(self, store_folder: Path) -> None:
         self._store_folder = store_folder
-        self.folder = store_folder / "chroma"
+        self.folder = store_folder / CHROMA_FOLDER
         self._kept: tuple[int, ClientAPI, Collection] | None = None
+        self._digests: dict[Path, tuple[tuple[int, int], bytes]] = {}
 
     def create(self) -> int:
         """Make the collection unless it is there; the number of vectors in it."""
+        space: Any = {"hnsw": {"space": "cosine"}}
         with self._client() as client:
-            space: Any = {"hnsw": {"space": "cosine"}}
-            return client.get_or_create_collection(
-                COLLECTION, configuration=space, embedding_function=None
-            ).count()
+            made = client.get_or_create_collection(COLLECTION, configuration=space, embedding_function=None)
+            return made.count()
+
+    def remove(self) -> None:
+        """Throw all vectors away."""
+        self.close()
+        with named_faults(self._store_folder):
+            shutil.rmtree(self.folder, ignore_errors=not self.folder.exists())
 
     def upsert(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Put vectors in, over those of the same ids. Wants the folder held alone."""
+        """Put vectors in, over those of the same ids."""
         self.close()
-        with self._collection() as collection:
-            collection.upsert(ids=list(ids), embeddings=vectors)
+        with self._client() as client:
+            self._collection(client).upsert(ids=list(ids), embeddings=vectors)
 
     def everything(self) -> tuple[list[str], NDArray[np.float64]]:
-        """All ids and their vectors, shape (n, dimension). Wants the folder held alone."""
+        """All ids and their vectors, shape (n, dimension), in no order."""
         import numpy as np
 
-        with self._collection() as collection:
-            got = collection.get(include=["embeddings"])
+        with self._client() as client:
+            got = self._collection(client).get(include=["embeddings"])
         if not got["ids"]:
             return [], np.empty((0, 0), dtype=np.float64)
         matrix = np.asarray(got["embeddings"], dtype=np.float64)
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-        if not np.all(np.abs(lengths - 1) < _UNIT_TOLERANCE):  # also true of NaN
-            raise corrupted(self._store_folder, "some vectors in chroma/ are damaged")
+        if not np.all(np.abs(lengths - 1) < _UNIT_TOLERANCE):  # so written that NaN is damage too
+            raise self.damaged("some vectors are not of unit length")
         return list(got["ids"]), matrix / lengths
 
     def keep_open(self, generation: int) -> None:
-        """Have a client that has seen a generation of the store. Wants the folder held alone."""
-        if self._kept and self._kept[0] == generation:
-            return
+        """Have a client open that has seen a generation of the store."""
         self.close()
-        with named_faults(self._store_folder):
+        with named_faults(self._store_folder, self.folder):
             client = self._open()
-            self._kept = (generation, client, self._found(client))
-            self._kept[2].peek(1)  # finishes an interrupted write now, while nobody else is here
+            self._kept = (generation, client, self._collection(client))
+            self._kept[2].peek(1)  # reads the index in now, while nobody else is here
 
     def is_open_at(self, generation: int) -> bool:
         """Whether queries can be answered for this generation."""
@@ -83,7 +102,7 @@ class Vectors:
 
         assert self._kept is not None
         collection = self._kept[2]
-        with named_faults(self._store_folder):
+        with named_faults(self._store_folder, self.folder):
             wanted = min(k, collection.count())
             if wanted == 0:
                 return []
@@ -93,20 +112,55 @@ class Vectors:
         assert distances is not None
         return [(found, 1.0 - distance) for found, distance in zip(got["ids"][0], distances[0], strict=True)]
 
+    def fingerprint(self) -> str:
+        """SHA-256 over the index's files; changes with every byte of them.
+
+        Chroma's database is not in it, since mere opening changes that; SQLite checks it instead.
+
+        Raises:
+            StoreCorrupted: the database is damaged.
+        """
+        digest = hashlib.sha256()
+        with named_faults(self._store_folder, self.folder):
+            self._check_database()
+            for path in sorted(self.folder.rglob("*")):
+                if path.is_file() and not path.name.startswith(_DATABASE):
+                    digest.update(f"{path.relative_to(self.folder)}\x1f".encode() + self._digest(path))
+        return digest.hexdigest()
+
+    def damaged(self, what: str) -> StoreCorrupted:
+        """The error for this folder."""
+        return corrupted(self._store_folder, f"{CHROMA_FOLDER}: {what}", self.folder)
+
     def close(self) -> None:
         """Close the client that is kept open, if there is one."""
         if self._kept:
             self._kept[1].close()  # type: ignore[attr-defined]
             self._kept = None
 
-    @contextmanager
-    def _collection(self) -> Iterator[Collection]:
-        with self._client() as client:
-            yield self._found(client)
+    def _digest(self, path: Path) -> bytes:
+        """Digest of one file, read again only when its size or its time has changed."""
+        status = path.stat()
+        state = (status.st_size, status.st_mtime_ns)
+        known = self._digests.get(path)
+        if known is None or known[0] != state:
+            with path.open("rb") as file:
+                known = (state, hashlib.file_digest(file, "sha256").digest())
+            self._digests[path] = known
+        return known[1]
+
+    def _check_database(self) -> None:
+        path = self.folder / _DATABASE
+        if not path.is_file():
+            raise self.damaged(f"{_DATABASE} is missing")
+        with closing(sqlite3.connect(path)) as connection:
+            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise self.damaged(f"{_DATABASE}: {verdict}")
 
     @contextmanager
     def _client(self) -> Iterator[ClientAPI]:
-        with named_faults(self._store_folder):
+        with named_faults(self._store_folder, self.folder):
             client = self._open()
             try:
                 yield client
@@ -121,12 +175,12 @@ class Vectors:
         try:
             return chromadb.PersistentClient(str(self.folder), Settings(anonymized_telemetry=False))
         except ValueError as error:  # "Could not connect to tenant", when its tables are not there
-            raise corrupted(self._store_folder, str(error)) from error
+            raise self.damaged(str(error)) from error
 
-    def _found(self, client: ClientAPI) -> Collection:
+    def _collection(self, client: ClientAPI) -> Collection:
         from chromadb.errors import NotFoundError
 
         try:
             return client.get_collection(COLLECTION, embedding_function=None)
         except NotFoundError as error:
-            raise corrupted(self._store_folder, "chroma/ has lost its vectors") from error
+            raise self.damaged("the vectors are gone") from error
