@@ -34,7 +34,7 @@ TAGS = set(
 )
 ATTRIBUTES = set(
     "lang charset http-equiv content name class dir href rel title role aria-label viewbox width height x y "
-    "cx cy r rx d font-size direction scope data-name open value".split()
+    "cx cy r rx d font-size direction scope data-name colspan open value".split()
 )
 
 

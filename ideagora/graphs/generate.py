@@ -50,7 +50,8 @@ def checked_topic(text: str, offline: bool, **fields: Any) -> Topic:
     clean = " ".join(text.split())
     if not re.search(r"\w", clean):
         raise TopicError(
-            'The topic is empty. Say in a few words what ideas are wanted for, e.g. "retrieval for long documents".'
+            "The topic is empty. Say in a few words what ideas are wanted for, "
+            'e.g. "retrieval for long documents".'
         )
     if (count := len(clean.split())) > LONGEST_TOPIC or len(clean) > 20 * LONGEST_TOPIC:
         raise TopicError(

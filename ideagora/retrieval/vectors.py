@@ -49,6 +49,7 @@ class Vectors:
         self._store_folder = store_folder
         self.folder = store_folder / CHROMA_FOLDER
         self._kept: tuple[int, ClientAPI, Collection] | None = None
+        self._is_checked = False
         self._digests: dict[Path, tuple[tuple[int, int], bytes]] = {}
 
     def create(self) -> int:
@@ -62,7 +63,8 @@ class Vectors:
         """Throw all vectors away."""
         self.close()
         with named_faults(self._store_folder):
-            shutil.rmtree(self.folder, ignore_errors=not self.folder.exists())
+            if self.folder.exists():
+                shutil.rmtree(self.folder)
 
     def upsert(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Put vectors in, over those of the same ids."""
@@ -115,10 +117,11 @@ class Vectors:
     def fingerprint(self) -> str:
         """SHA-256 over the index's files; changes with every byte of them.
 
-        Chroma's database is not in it, since mere opening changes that; SQLite checks it instead.
+        Chroma's database is not in it, since mere opening changes that; SQLite checks it instead, once
+        in a process.
 
         Raises:
-            StoreCorrupted: the database is damaged.
+            StoreCorrupted: the database is damaged or missing.
         """
         digest = hashlib.sha256()
         with named_faults(self._store_folder, self.folder):
@@ -153,10 +156,13 @@ class Vectors:
         path = self.folder / _DATABASE
         if not path.is_file():
             raise self.damaged(f"{_DATABASE} is missing")
+        if self._is_checked:
+            return
         with closing(sqlite3.connect(path)) as connection:
             verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise self.damaged(f"{_DATABASE}: {verdict}")
+        self._is_checked = True
 
     @contextmanager
     def _client(self) -> Iterator[ClientAPI]:

@@ -14,7 +14,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ideagora.agents.ideator import FORECASTER, IDEATOR, DirectionView, TooClose
+from ideagora.agents.idea_telling import DirectionView, TooClose
+from ideagora.agents.ideator import FORECASTER, IDEATOR
 from ideagora.agents.literature import READER, RELEVANCE_JUDGE
 from ideagora.agents.quotes import honest_quote
 from ideagora.agents.trend import TREND_ANALYST
