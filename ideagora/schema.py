@@ -108,7 +108,7 @@ class Scored(Record):
     """A paper with the cosine similarity (-1 to 1) that found it."""
 
     paper: Paper
-    similarity: float
+    similarity: float = Field(allow_inf_nan=False)
 
 
 class Entity(Record):
@@ -196,7 +196,9 @@ class Experiment(Record):
     suggestions: tuple[str, ...] = ()
     """What the reviewer asked for."""
     searched: tuple[str, ...] = ()
-    """Queries that were searched, and papers that were found, for the refinement."""
+    """Queries that were searched for the refinement."""
+    found: tuple[Paper, ...] = ()
+    """Papers that the searches found and the refiner was shown."""
     rounds: int = 0
     """Refinements done."""
 
@@ -206,7 +208,7 @@ class Close(Record):
 
     paper_id: str
     title: str
-    similarity: float
+    similarity: float = Field(allow_inf_nan=False)
     """Cosine between idea and paper, -1 to 1."""
     overlap: str
     """Words of the paper that the idea comes close to."""
@@ -261,6 +263,8 @@ class Idea(Record):
     experiment: Experiment | None = None
     references: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    neighbours: tuple[Paper, ...] = ()
+    """Papers beside the chain that the idea was made with."""
     chain: Chain | None = None
     novelty_check: NoveltyCheck | None = None
     facets: dict[str, str] = Field(default_factory=dict)

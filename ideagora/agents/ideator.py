@@ -57,17 +57,23 @@ def _forecast(engine: Engine, inputs: ForecastInputs) -> dict[str, Any]:
 
 
 def _open_limitation(engine: Engine, topic: str, papers: tuple[ChainPaper, ...]) -> int:
-    """The late paper whose limitation is nearest to the topic and not yet answered by a later method."""
-    scores: dict[int, float] = {}
-    for i, paper in enumerate(papers):
-        if paper.limitation is None:
-            continue
-        later = [other.method for other in papers[i + 1 :]]
-        answered = max(engine.similarity(paper.limitation, later), default=0.0)
-        lateness = i / max(1, len(papers) - 1)
-        near = engine.similarity(topic, [paper.limitation])[0]
-        scores[i] = near + 0.5 * lateness - (1.0 if answered >= RESOLVED else 0.0)
-    return max(scores, key=lambda i: (round(scores[i], 4), i)) if scores else len(papers) - 1
+    """The paper of the chain's late half whose limitation is nearest to the topic and not answered since.
+
+    Where the late half states none that is open, the earlier papers count too.
+    """
+    stated = [i for i, paper in enumerate(papers) if paper.limitation]
+    still_open = [i for i in stated if not _answered(engine, papers, i)]
+    late = [i for i in still_open if i >= len(papers) // 2]
+    pool = late or still_open or stated
+    if not pool:
+        return len(papers) - 1
+    near = engine.similarity(topic, [papers[i].limitation or "" for i in pool])
+    return max(zip(near, pool, strict=True))[1]
+
+
+def _answered(engine: Engine, papers: tuple[ChainPaper, ...], i: int) -> bool:
+    later = [other.method for other in papers[i + 1 :]]
+    return max(engine.similarity(papers[i].limitation or "", later), default=0.0) >= RESOLVED
 
 
 def _methods(engine: Engine, inputs: ForecastInputs) -> list[str]:
@@ -79,6 +85,7 @@ def _methods(engine: Engine, inputs: ForecastInputs) -> list[str]:
 def _mechanism_against(engine: Engine, inputs: ForecastInputs, weak: int, limitation: str) -> int:
     """The paper whose method is near to limitation and topic, but not what the weak paper does already."""
     methods = _methods(engine, inputs)
+    older = _years_older(inputs, weak)
     to_limitation = engine.similarity(limitation, methods)
     to_topic = engine.similarity(inputs.topic, methods)
     to_own = engine.similarity(inputs.papers[weak].method, methods)
@@ -86,11 +93,21 @@ def _mechanism_against(engine: Engine, inputs: ForecastInputs, weak: int, limita
         i: to_limitation[i]
         + 0.5 * to_topic[i]
         - 0.5 * max(0.0, to_own[i] - 0.5)
-        - 0.2 * _only_measures(engine, methods[i])
+        - 0.35 * _only_measures(engine, methods[i])
+        - 0.1 * older[i]
         for i in range(len(methods))
         if i != weak
     }
     return max(gain, key=lambda i: (round(gain[i], 4), -i)) if gain else weak
+
+
+def _years_older(inputs: ForecastInputs, weak: int) -> list[int]:
+    """By how many years each paper is older than the weak one, beyond one; 0 where a date is unknown."""
+    years = [*(paper.year for paper in inputs.papers), *(paper.year for paper in inputs.neighbours)]
+    return [
+        max(0, int(years[weak]) - int(year) - 1) if year.isdigit() and years[weak].isdigit() else 0
+        for year in years
+    ]
 
 
 MEASURES = "A benchmark collects tasks and grades systems; a study compares people and models."

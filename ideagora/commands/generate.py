@@ -27,17 +27,13 @@ from ideagora.graphs.generate import (
 from ideagora.graphs.run_folder import unusable
 from ideagora.graphs.runtime import Task
 from ideagora.registry import find_agent
+from ideagora.report.offline_line import OFFLINE, REAL_MODEL, REAL_MODEL_HINT
 from ideagora.report.screen import Progress, error_line, plain, show_idea
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.schema import Topic
-
-OFFLINE_LINE = (
-    "Made by the offline model: an extractive engine, no language model. For a real one: "
-    'OPENAI_API_KEY=… ideagora generate "…" --model openai/gpt-4o (any litellm name).'
-)
 
 
 @dataclass(frozen=True)
@@ -197,4 +193,5 @@ def _show(console: Console, outcomes: list[Outcome]) -> None:
                 "This run was finished before; --fresh begins it anew.", style="dim", highlight=False
             )
         if "offline" in outcome.task.settings.models:
-            console.print(Text(OFFLINE_LINE, style="dim"))
+            line = f"{OFFLINE} For a real one ({REAL_MODEL_HINT}): {REAL_MODEL}"
+            console.print(Text(line, style="dim"))

@@ -16,7 +16,8 @@ from ideagora.report.geometry import pixels
 from ideagora.report.load import load
 from ideagora.report.records import Ref, Report
 from ideagora.report.text import Item, blocks, markdown
-from ideagora.report.view import OFFLINE, REAL_MODEL, view
+from ideagora.report.offline_line import OFFLINE, REAL_MODEL
+from ideagora.report.view import view
 
 if TYPE_CHECKING:
     import jinja2

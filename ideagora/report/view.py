@@ -30,8 +30,6 @@ from ideagora.report.records import (
 from ideagora.report.text import safe_url, url_of
 from ideagora.schema import Chain, Close, Direction, Idea, Link, NoveltyCheck, Usage
 
-OFFLINE = "Made by the offline model: an extractive engine, not a language model."
-REAL_MODEL = 'ideagora generate "…" --model PROVIDER/MODEL'
 
 _BY_THEN = "what stands here is what there was by then."
 _STATUS = {
@@ -89,8 +87,8 @@ def _directory(folder: Folder) -> dict[str, Ref]:
     """Title, year and address of every paper that the folder knows, by id."""
     found: dict[str, Ref] = {}
     for idea in folder.ideas:
-        for link in idea.chain.links if idea.chain else ():
-            paper = link.paper
+        linked = [link.paper for link in idea.chain.links] if idea.chain else []
+        for paper in (*linked, *idea.neighbours, *(idea.experiment.found if idea.experiment else ())):
             url = safe_url(paper.url) or url_of(paper.id)
             found.setdefault(paper.id, Ref(paper.id, paper.title.strip() or paper.id, paper.year, url))
     for idea in folder.ideas:
@@ -224,6 +222,7 @@ def _plan(idea: Idea) -> tuple[tuple[str, tuple[str, ...], str], ...] | None:
         ("Risks", plan.risks, "None named."),
         ("What the reviewer asked for", plan.suggestions, "Nothing was asked for."),
         ("What was searched", plan.searched, "Nothing was searched."),
+        ("What the searches found", tuple(f"{p.title} ({p.year})" for p in plan.found), "Nothing was found."),
     )
 
 

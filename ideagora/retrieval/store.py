@@ -41,6 +41,7 @@ STORE_VERSION = "1"
 EXACT_BELOW = 20_000
 """Papers up to which a search compares with every vector: below it that is faster than the index."""
 _BATCH = 32
+_REBUILD_BATCH = 256
 _VECTORS, _OPEN = "vectors", "open"
 """Line of the manifest on the state of the vectors, and what it says while they are worked on."""
 _OWN_FILES = {
@@ -270,7 +271,7 @@ class Store:
         self, papers: Sequence[Paper], done: int, total: int, on_progress: Callable[[int, int], None] | None
     ) -> None:
         """Embed and write batch by batch; others may come in between, since embedding takes its time."""
-        for batch in _batches(papers):
+        for batch in _batches(papers, _BATCH):
             vectors = self._embedder.encode([paper_text(paper) for paper in batch])
             with self._at_vectors():
                 self._vectors.upsert([paper.id for paper in batch], vectors)
@@ -333,7 +334,7 @@ class Store:
         self._records.set_mark(_VECTORS, _OPEN)
         self._vectors.remove()
         self._vectors.create()
-        for batch in _batches(sorted(self._records.ids())):
+        for batch in _batches(sorted(self._records.ids()), _REBUILD_BATCH):
             papers = self._in_order(batch)
             self._vectors.upsert(batch, self._embedder.encode([paper_text(paper) for paper in papers]))
         self._records.next_generation()  # whoever has the old files open must open the new ones
@@ -359,8 +360,8 @@ class Store:
         return _Snapshot(generation, [ids[place] for place in order], matrix[order])
 
 
-def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def _ranked(found: list[tuple[str, float]]) -> list[tuple[str, float]]:

@@ -302,11 +302,11 @@ def _idea_view(draft: dict[str, Any]) -> IdeaView:
 
 def experiment_of(state: IdeationState) -> Experiment:
     """The plan as a record, with how it was refined."""
-    papers = [Paper.model_validate(paper) for paper in state.get("found", [])]
     return Experiment(
         **state["plan"],
         suggestions=tuple(state.get("suggestions", [])),
-        searched=(*state["searched"], *(f"found: {paper.title} ({paper.year})" for paper in papers)),
+        searched=tuple(state["searched"]),
+        found=tuple(Paper.model_validate(paper) for paper in state.get("found", [])),
         rounds=state["rounds"],
     )
 

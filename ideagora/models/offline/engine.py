@@ -134,17 +134,18 @@ class Engine:
         return chosen
 
     def key_phrases(self, text: str, count: int, avoid: Sequence[str] = ()) -> list[str]:
-        """Phrases that stand best for the text, best first, diverse; none that contains a word to avoid.
+        """Phrases that stand best for the text, best first, diverse; none that names what is to be avoided.
 
-        Only phrases of several words or with a hyphen count; generic ones ("language model") do not.
+        Phrases of several words, or else words with a hyphen; generic ones ("language model") do not count.
         """
         shunned = [word.lower() for word in avoid]
         candidates = [
             phrase
             for phrase in texts.phrases(text)
-            if not texts.is_generic(phrase) and not any(word in phrase.lower() for word in shunned)
+            if not texts.is_generic(phrase) and not any(_shares(word, phrase.lower()) for word in shunned)
         ]
-        pool = [phrase for phrase in candidates if " " in phrase or "-" in phrase]
+        several = [phrase for phrase in candidates if " " in phrase]
+        pool = several or [phrase for phrase in candidates if "-" in phrase]
         return [pool[i] for i in self.select(text, pool, count, diversity=0.3)]
 
     def contrast(self, earlier: str, later: str, count: int = 3, near: float = 0.55) -> Contrast:
@@ -169,3 +170,7 @@ class Engine:
         telling = [p for p in pool if not texts.is_generic(p)]
         several = [p for p in telling if " " in p or "-" in p] or telling
         return tuple(several[i] for i in self.select(text, several, count, diversity=0.3))
+
+
+def _shares(name: str, phrase: str) -> bool:
+    return name in phrase or phrase in name

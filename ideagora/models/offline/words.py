@@ -17,7 +17,7 @@ FUNCTION_WORDS = frozenset(
     it its itself they them their theirs themselves he she his her we us our ours you your i me my one ones
     is are was were be been being am do does did done doing have has had having can could may might must shall
     should will would cannot need needs needed here there now today later earlier first second third last next
-    hundred thousand million billion eleven twelve twenty thirty forty fifty dozen hundreds
+    hundred thousand million billion eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty dozen hundreds
     two three four five six seven eight nine ten dozens hundreds thousands millions half up down out off
     first-time at-once less least fewer enough etc e.g i.e versus vs further together apart alone far long well
     close closely directly largely mostly mainly merely simply easily strongly clearly fully partly entirely
@@ -94,6 +94,7 @@ VERBS = frozenset(
     repeat repeats rebuild rebuilds open opens close closes proceed proceeds adjust adjusts re-encode re-encodes
     try tries tried survive survives validate validates validated correlate correlates correlated met meet meets
     reasons punish punishes arrive arrives arrived exceed lag vary differ
+    parse parses parsed point points pointed
     rise rises condense condenses accept accepts draw draws hand hands aid aids replay replays lean leans trail
     trails belong belongs cope copes isolate isolates distil distils stack stacks move moves moved
     separates inflates modulates unifies unify unified proved prove proves seek seeks sought

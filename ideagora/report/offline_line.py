@@ -1,0 +1,5 @@
+"""The honest line on everything that the offline model touched; page and terminal say the same."""
+
+OFFLINE = "Made by the offline model: an extractive engine, not a language model."
+REAL_MODEL = 'ideagora generate "…" --model openai/gpt-4o'
+REAL_MODEL_HINT = "its key in the environment, or any other model that litellm knows"
