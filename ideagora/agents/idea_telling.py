@@ -111,7 +111,9 @@ class _Telling:
         short = [texts.short_name(paper.title, paper.abstract or "") for paper in (weak, strong)]
         self.weak_name, self.strong_name = short
         self.weak, self.strong = f"{short[0]} ({weak.year})", f"{short[1]} ({strong.year})"
-        self.brought = engine.key_phrases(basis.mechanism, 2, avoid=short) or [short[1]]
+        self.brought = engine.key_phrases(basis.mechanism, 2, avoid=short, about=basis.limitation) or [
+            short[1]
+        ]
         about = (basis.limitation, self.own["problem"] or "", inputs.topic)
         self.wanted = next(
             filter(None, (engine.key_phrases(one, 2, avoid=short) for one in about)), [short[0]]
@@ -119,7 +121,7 @@ class _Telling:
         self.topic = texts.without_stop(texts.clip(inputs.topic, 30))
 
     def title(self) -> str:
-        paired = f"{self.brought[0]} for {self.wanted[0]}: from {self.strong_name} to {self.weak_name}"
+        paired = f"from {self.strong_name} to {self.weak_name}: {self.brought[0]} for {self.wanted[0]}"
         return texts.title_case(paired)
 
     def motivation(self) -> str:

@@ -130,7 +130,7 @@ def _direction(
     engine: Engine, inputs: ForecastInputs, weak: int, limitation: str, strong: int, mechanism: str
 ) -> str:
     names = [_label(inputs, number).rsplit(" (", 1)[0] for number in (weak, strong)]
-    brought = engine.key_phrases(mechanism, 2, avoid=names) or [names[1]]
+    brought = engine.key_phrases(mechanism, 2, avoid=names, about=limitation) or [names[1]]
     wanted = engine.key_phrases(limitation, 1, avoid=names) or [names[0]]
     place = "an earlier step of this chain" if strong < len(inputs.papers) else "a neighbouring line of work"
     moved = [phrase for change in inputs.changes for phrase in change.entered[:1]]

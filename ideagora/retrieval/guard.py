@@ -75,6 +75,16 @@ def title_key(title: str) -> str:
     return "".join(character for character in plain if character.isalnum())
 
 
+def possible_ids(ban: str) -> list[str]:
+    """Ids, as papers have them, that a ban may mean; none for what can only be a title."""
+    key = _id_key(ban)
+    if _ARXIV.fullmatch(key):
+        return [f"arxiv:{key}"]
+    if key.startswith("10."):
+        return [f"doi:{key}"]
+    return [] if " " in ban.strip() else [ban.strip()]
+
+
 def _id_key(name: str) -> str:
     """An id without scheme, version and case: ``arXiv:2201.11903v2`` and ``2201.11903`` are one paper."""
     key = _SCHEME.sub("", name.strip().casefold())

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Self
 from ideagora.config import Settings
 from ideagora.errors import LibraryError, SettingsError
 from ideagora.models.embeddings import Embedder, load_embedder
-from ideagora.retrieval.guard import Guard
+from ideagora.retrieval.guard import Guard, possible_ids
 from ideagora.retrieval.sources import Source, StoreSource
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store, paper_text
@@ -168,8 +168,8 @@ class Library:
         if self._are_bans_known:
             return
         guard = self._guard
-        for ban in self._banned:
-            known = await self._source.paper(ban)
+        for paper_id in (paper_id for ban in self._banned for paper_id in possible_ids(ban)):
+            known = await self._source.paper(paper_id)
             if known:
                 names = (known.title, known.arxiv_id, known.doi)
                 guard = guard.tightened(None, [name for name in names if name])

@@ -133,8 +133,10 @@ class Engine:
             chosen.append(max(left, key=lambda i: (round(gain[i], 4), -i)))
         return chosen
 
-    def key_phrases(self, text: str, count: int, avoid: Sequence[str] = ()) -> list[str]:
-        """Phrases that stand best for the text, best first, diverse; none that names what is to be avoided.
+    def key_phrases(
+        self, text: str, count: int, avoid: Sequence[str] = (), about: str | None = None
+    ) -> list[str]:
+        """Phrases that stand best for the text (or are nearest to ``about``), best first, diverse; none that names what is to be avoided.
 
         Phrases of several words, or else words with a hyphen; generic ones ("language model") do not count.
         """
@@ -146,7 +148,7 @@ class Engine:
         ]
         several = [phrase for phrase in candidates if " " in phrase]
         pool = several or [phrase for phrase in candidates if "-" in phrase]
-        return [pool[i] for i in self.select(text, pool, count, diversity=0.3)]
+        return [pool[i] for i in self.select(about or text, pool, count, diversity=0.3)]
 
     def contrast(self, earlier: str, later: str, count: int = 3, near: float = 0.55) -> Contrast:
         """Phrases that entered, left and stayed between two texts.
