@@ -11,8 +11,8 @@ import typer
 app = typer.Typer(
     name="ideagora",
     help="Research ideas for a topic, grounded in how the field developed, and judged.",
-    epilog='First steps:  ideagora doctor  |  ideagora generate "retrieval for long documents"  |  '
-    "ideagora generate --help",
+    epilog="First steps:\n\n  ideagora doctor\n\n  ideagora generate 'retrieval for long documents'\n\n"
+    "  ideagora generate --help",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -25,9 +25,9 @@ OUTPUT = "Output"
 
 
 @app.command(
-    epilog='Examples:  ideagora generate "tool use by language models" --branches 2  |  '
-    'ideagora generate "…" --model openai/gpt-4o --reader-model openai/gpt-4o-mini --budget 2.00  |  '
-    'ideagora generate "…" --before 2024-08-01 --json',
+    epilog="Examples:\n\n  ideagora generate 'tool use by language models' --branches 2\n\n"
+    "  ideagora generate '…' --model openai/gpt-4o --reader-model openai/gpt-4o-mini --budget 2.00\n\n"
+    "  ideagora generate '…' --before 2024-08-01 --json"
 )
 def generate(
     topic: Annotated[str | None, typer.Argument(help="What ideas are wanted for, in a few words.")] = None,
@@ -38,19 +38,20 @@ def generate(
         str, typer.Option(help="Who makes the ideas; see: ideagora agents.", rich_help_panel=AGENT)
     ] = "chain-of-ideas",
     branches: Annotated[
-        int | None, typer.Option(help="Chains of ideas, side by side. [default: 3]", rich_help_panel=AGENT)
+        int | None,
+        typer.Option(help="Chains of ideas, side by side.", show_default="3", rich_help_panel=AGENT),
     ] = None,
     length: Annotated[
-        int | None, typer.Option(help="Papers in a chain at most. [default: 5]", rich_help_panel=AGENT)
+        int | None, typer.Option(help="Papers in a chain at most.", show_default="5", rich_help_panel=AGENT)
     ] = None,
     refinements: Annotated[
         int | None,
-        typer.Option(help="Rounds of review of the experiment. [default: 1]", rich_help_panel=AGENT),
+        typer.Option(help="Rounds of review of the experiment.", show_default="1", rich_help_panel=AGENT),
     ] = None,
     rewrites: Annotated[
         int | None,
         typer.Option(
-            help="Rewrites of an idea that is too close to a paper. [default: 2]", rich_help_panel=AGENT
+            help="Rewrites of an idea that is too close to a paper.", show_default="2", rich_help_panel=AGENT
         ),
     ] = None,
     allow_thin: Annotated[
@@ -60,20 +61,22 @@ def generate(
         ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the run. [default: 0]", rich_help_panel=AGENT)
+        int | None, typer.Option(help="Seed of the run.", show_default="0", rich_help_panel=AGENT)
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            help="offline, or any litellm name such as openai/gpt-4o. [default: offline]",
+            help="offline, or any litellm name such as openai/gpt-4o.",
+            show_default="offline",
             rich_help_panel=MODELS,
         ),
     ] = None,
     reader_model: Annotated[
-        str | None, typer.Option(help="Model that reads papers. [default: --model]", rich_help_panel=MODELS)
+        str | None,
+        typer.Option(help="Model that reads papers.", show_default="--model", rich_help_panel=MODELS),
     ] = None,
     judge_model: Annotated[
-        str | None, typer.Option(help="Model that judges. [default: --model]", rich_help_panel=MODELS)
+        str | None, typer.Option(help="Model that judges.", show_default="--model", rich_help_panel=MODELS)
     ] = None,
     api_base: Annotated[
         str | None, typer.Option(help="An OpenAI-compatible server for all models.", rich_help_panel=MODELS)
@@ -93,11 +96,11 @@ def generate(
     ] = None,
     timeout: Annotated[
         float | None,
-        typer.Option(help="Seconds one try of a call may take. [default: 120]", rich_help_panel=MODELS),
+        typer.Option(help="Seconds one try of a call may take.", show_default="120", rich_help_panel=MODELS),
     ] = None,
     concurrency: Annotated[
         int | None,
-        typer.Option(help="Calls that are out at the same time. [default: 8]", rich_help_panel=MODELS),
+        typer.Option(help="Calls that are out at the same time.", show_default="8", rich_help_panel=MODELS),
     ] = None,
     replay: Annotated[
         bool,
@@ -120,21 +123,22 @@ def generate(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(help="Where literature comes from. [default: starter]", rich_help_panel=LITERATURE),
+        typer.Option(help="Where literature comes from.", show_default="starter", rich_help_panel=LITERATURE),
     ] = None,
     store: Annotated[
         str | None,
         typer.Option(
-            help="Folder of the literature store. [default: <home>/store]", rich_help_panel=LITERATURE
+            help="Folder of the literature store.", show_default="<home>/store", rich_help_panel=LITERATURE
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The run's folder. [default: <home>/runs/…]", rich_help_panel=OUTPUT)
+        Path | None,
+        typer.Option(help="The run's folder.", show_default="<home>/runs/…", rich_help_panel=OUTPUT),
     ] = None,
     home: Annotated[
         Path | None,
         typer.Option(
-            help="Where store, caches and runs live. [default: ~/.ideagora]", rich_help_panel=OUTPUT
+            help="Where store, caches and runs live.", show_default="~/.ideagora", rich_help_panel=OUTPUT
         ),
     ] = None,
     as_json: Annotated[
@@ -212,11 +216,13 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Entry point: named errors become one line and their exit code."""
-    from ideagora.errors import IdeagoraError
-
     try:
         app()
-    except IdeagoraError as error:
+    except Exception as error:
+        from ideagora.errors import IdeagoraError  # not before: --help shall not wait for pydantic
+
+        if not isinstance(error, IdeagoraError):
+            raise
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
 

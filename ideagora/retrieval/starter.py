@@ -69,7 +69,7 @@ def merge(files: Mapping[str, str]) -> Starter:
 
 
 def _papers(name: str, text: str) -> Iterator[Paper]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 yield _paper(json.loads(line))
@@ -81,7 +81,9 @@ def _papers(name: str, text: str) -> Iterator[Paper]:
                 ) from error
 
 
-def _paper(line: dict[str, object]) -> Paper:
+def _paper(line: object) -> Paper:
+    if not isinstance(line, dict):
+        raise TypeError("not an object")
     fields = {name: value for name, value in line.items() if name != "summary"}
     return Paper.model_validate({**fields, "abstract": line["summary"], "source": "starter"})
 

@@ -1,0 +1,444 @@
+"""One valid set of inputs and one valid answer for every role, and the same inputs gone thin or strange.
+
+The papers are those of the starter corpus. The answers hold what real ones hold and parsers trip
+over: quotation marks and apostrophes, braces and commas, accents, line breaks, a name in Greek.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from ideagora.agents import experiment, ideator, judges, literature, novelty, trend
+from ideagora.agents.idea_telling import DirectionView, IdeaInputs, TooClose
+from ideagora.agents.role import ROLES, Role
+from ideagora.agents.views import Change, ChainPaper, EntityView, IdeaView, PaperBrief, PastExperiment, brief
+from ideagora.models.call import Inputs
+from ideagora.retrieval.starter import starter_corpus
+from ideagora.schema import Paper
+
+COT, CONSISTENCY, TREE = "arxiv:2201.11903", "arxiv:2203.11171", "arxiv:2305.10601"
+REACT, REFLEXION = "arxiv:2210.03629", "arxiv:2303.11366"
+TOPIC = "step-by-step reasoning with large language models: search, voting and self-correction"
+NAMES = frozenset(
+    """query_planner relevance_judge reader trend_analyst forecaster ideator novelty_judge idea_judge
+    experiment_designer experiment_reviewer experiment_refiner""".split()
+)
+_PARTS = re.compile(r"(?<=\.) (?=[A-Z])")
+
+
+@cache
+def paper(paper_id: str) -> Paper:
+    """A paper of the starter corpus."""
+    return next(paper for paper in starter_corpus().papers if paper.id == paper_id)
+
+
+def chain_paper(paper_id: str) -> ChainPaper:
+    """A paper as a perfect reader would tell it: the four sentences of its summary are its four facets."""
+    found = paper(paper_id)
+    problem, method, finding, limitation = _PARTS.split(found.abstract or "")
+    return ChainPaper(
+        title=found.title,
+        year=found.year,
+        problem=problem,
+        method=method,
+        finding=finding,
+        limitation=limitation,
+    )
+
+
+def _shown(paper_id: str) -> PaperBrief:
+    """A paper of the chain as the ideator is shown it."""
+    told = chain_paper(paper_id)
+    return PaperBrief(title=told.title, year=told.year, abstract=told.text)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a role may be given, and what it may answer to that."""
+
+    inputs: Inputs
+    answer: dict[str, Any]
+
+
+ENTITIES = (
+    EntityView(
+        name="PaLM", description="A 540-billion-parameter model that chains were tried on.", kind="model"
+    ),
+    EntityView(
+        name="GSM8K", description="A benchmark of grade-school word problems in text.", kind="dataset"
+    ),
+    EntityView(
+        name="majority vote", description="The answer on which most chains agree.", kind="technique"
+    ),
+)
+CHANGES = (
+    Change(
+        entered=("sampled chains", "majority voting"),
+        left=("greedy decoding",),
+        text="Self-consistency samples many chains where Chain-of-Thought kept to a single one.",
+    ),
+    Change(
+        entered=("tree search", "partial ratings"),
+        left=("majority voting",),
+        text="Tree of Thoughts rates partial solutions and can go back, which a vote at the end cannot.",
+    ),
+)
+IDEA = IdeaView(
+    title="Verbal Self-Critique for Tree Search over Thoughts",
+    motivation="Tree search spends many tokens on branches that a look at earlier failures would rule out.",
+    novelty="Unlike Tree of Thoughts, the rating of a partial solution learns from written failures.",
+    method="1. Run Tree of Thoughts on GSM8K.\n2. Write a critique of each dead branch.\n"
+    "3. Store the critiques in an episodic memory.\n4. Put the nearest critiques into the rating prompt.",
+)
+OTHER_IDEA = IdeaView(
+    title="Voting with Weights from Calibrated Verifiers",
+    motivation="A majority can be wrong together, since the same slip recurs in many sampled chains.",
+    novelty="Unlike self-consistency, chains that share a step share one vote.",
+    method="1. Sample forty chains.\n2. Cluster the chains by their first differing step.\n"
+    "3. Give each cluster one vote, weighted by a verifier's calibrated score.",
+)
+PLAN = experiment.PlanView(
+    steps=("Reproduce Tree of Thoughts on Game of 24.", "Add the memory of critiques and compare."),
+    datasets=("Game of 24", "GSM8K"),
+    baselines=("Tree of Thoughts", "self-consistency"),
+    metrics=("share of puzzles solved",),
+    ablations=("without the memory",),
+    risks=("critiques may repeat one another",),
+)
+LIMITATION = chain_paper(TREE).limitation or ""
+MECHANISM = _PARTS.split(paper(REFLEXION).abstract or "")[1]
+
+
+def _plan_answer() -> dict[str, Any]:
+    return {
+        "steps": [
+            'Fix the claim: "a memory of critiques saves tokens", and what would refute it.',
+            "Build the memory {size: 200 entries}; one group's budget is enough.",
+            "Compare on the naïve splits, in this order: GSM8K, Game of 24.",
+        ],
+        "datasets": ["GSM8K", "Game of 24"],
+        "baselines": ["Tree of Thoughts", "self-consistency, 40 chains"],
+        "metrics": ["share solved, per 1,000 tokens"],
+        "ablations": ["without the memory's oldest half"],
+        "risks": [],
+    }
+
+
+def _samples() -> dict[str, Sample]:
+    return {
+        "query_planner": Sample(
+            literature.PlannerInputs(topic=TOPIC, count=3),
+            {
+                "queries": [
+                    "stepwise reasoning, search and voting in language models",
+                    "verifiers for a model's own chain-of-thought",
+                    'benchmarks of "deliberate" problem solving',
+                ]
+            },
+        ),
+        "relevance_judge": Sample(
+            literature.RelevanceInputs(
+                topic=TOPIC, papers=tuple(brief(paper(i)) for i in (COT, TREE, "arxiv:2006.11239"))
+            ),
+            {
+                "judgements": [
+                    {"paper": 0, "reason": "It's where written derivations began.", "relevant": True},
+                    {"paper": 1, "reason": 'It searches over "thoughts", {not tokens}.', "relevant": True},
+                    {"paper": 2, "reason": "Image synthesis: nothing, not even naïvely.", "relevant": False},
+                ]
+            },
+        ),
+        "reader": Sample(
+            literature.ReaderInputs(
+                topic=TOPIC,
+                title=paper(TREE).title,
+                text=paper(TREE).abstract or "",
+                references=tuple(f"{paper(i).title} ({paper(i).year})" for i in (COT, CONSISTENCY)),
+            ),
+            {
+                "problem": "Left-to-right decoding can't look ahead.",
+                "method": 'Tree of Thoughts splits a solution into "thoughts", rates them and goes back.',
+                "finding": "74 % of puzzles solved, against 4 % (GPT-4).",
+                "limitation": None,
+                "experiment": "Game of 24, creative writing, crosswords {5 x 5}.",
+                "entities": [
+                    {"name": "GPT-4", "description": "The model's naïve baseline too.", "kind": "model"},
+                    {"name": "Game of 24", "description": "Arithmetic puzzles.", "kind": "dataset"},
+                ],
+                "references": [
+                    {"paper": 1, "relation": "builds on", "reason": "It takes over sampling."},
+                    {"paper": 0, "relation": "baseline", "reason": "Its single chain is compared with."},
+                ],
+            },
+        ),
+        "trend_analyst": Sample(
+            trend.TrendInputs(
+                topic=TOPIC,
+                papers=tuple(chain_paper(i) for i in (COT, CONSISTENCY, TREE)),
+                entities=ENTITIES,
+            ),
+            {
+                "changes": [
+                    {
+                        "earlier": 0,
+                        "entered": ["sampled chains", "a majority vote"],
+                        "left": ["greedy decoding"],
+                        "text": 'The later work samples; one slip no longer decides, as its "vote" shows.',
+                    },
+                    {
+                        "earlier": 1,
+                        "entered": ["tree search"],
+                        "left": [],
+                        "text": "Partial solutions {not whole ones} are rated: that's what lets it go back.",
+                    },
+                ]
+            },
+        ),
+        "forecaster": Sample(
+            ideator.ForecastInputs(
+                topic=TOPIC,
+                papers=tuple(chain_paper(i) for i in (COT, CONSISTENCY, TREE)),
+                changes=CHANGES,
+                entities=ENTITIES,
+                neighbours=tuple(brief(paper(i)) for i in (REACT, REFLEXION)),
+            ),
+            {
+                "limitation": "Tree search doesn't learn from its dead ends.",
+                "limitation_from": 2,
+                "mechanism": 'Reflexion keeps a "verbal" critique, {episode by episode}.',
+                "mechanism_from": 4,
+                "direction": "Search that remembers: naïve restarts give way to critiques, and why now.",
+            },
+        ),
+        "ideator": Sample(
+            IdeaInputs(
+                topic=TOPIC,
+                papers=(
+                    *(_shown(i) for i in (COT, CONSISTENCY, TREE)),
+                    *(brief(paper(i)) for i in (REACT, REFLEXION)),
+                ),
+                chain_length=3,
+                changes=CHANGES,
+                entities=ENTITIES,
+                direction=DirectionView(
+                    text="Search has to remember its dead ends.",
+                    limitation=LIMITATION,
+                    limitation_from=2,
+                    mechanism=MECHANISM,
+                    mechanism_from=4,
+                ),
+                earlier_title="Search with a Scratchpad",
+                too_close=(TooClose(title=paper(REACT).title, overlap="alternate free-text thoughts"),),
+            ),
+            {
+                "motivation": "Tree search forgets; it's costly. What failed once, fails again.",
+                "novelty": 'Unlike Tree of Thoughts, ratings learn from "written" failures.',
+                "method": "1. Search as before.\n2. Write a critique, {one per dead end}.\n3. Rate with it.",
+                "title": "Remembering Dead Ends: Critiques for Tree Search",
+                "summary": "A memory of critiques steers the search, naïve as that sounds.",
+                "purpose": "Save the tokens that dead ends cost.",
+                "mechanism": "An episodic memory (Σ of critiques) in the rating prompt.",
+                "evaluation": "Share solved per 1,000 tokens.",
+                "sources": [
+                    {"part": "motivation", "paper": 2, "quote": "uses many times more tokens"},
+                    {"part": "method", "paper": 4, "quote": "stores that critique in an episodic memory"},
+                ],
+            },
+        ),
+        "novelty_judge": Sample(
+            novelty.NoveltyInputs(
+                topic=TOPIC,
+                title=IDEA.title,
+                summary="Tree search whose ratings read critiques of earlier dead ends.",
+                purpose="Save the tokens that tree search spends on branches known to fail.",
+                mechanism="Store written critiques of failed branches and put them into the rating prompt.",
+                evaluation="Share of Game of 24 puzzles solved at the same number of tokens.",
+                papers=tuple(brief(paper(i)) for i in (TREE, REFLEXION, COT)),
+            ),
+            {
+                "comparisons": [
+                    {
+                        "paper": 1,
+                        "purpose": "related",
+                        "mechanism": "same",
+                        "evaluation": "different",
+                        "overlap": 'stores that critique in an "episodic" memory',
+                        "too_close": False,
+                    },
+                    {
+                        "paper": 0,
+                        "purpose": "same",
+                        "mechanism": "same",
+                        "evaluation": "same",
+                        "overlap": "the model itself rates, {it's naïve} partial solutions",
+                        "too_close": True,
+                    },
+                    {
+                        "paper": 2,
+                        "purpose": "different",
+                        "mechanism": "different",
+                        "evaluation": "related",
+                        "overlap": "written derivation",
+                        "too_close": False,
+                    },
+                ]
+            },
+        ),
+        "idea_judge": Sample(
+            judges.DuelInputs(topic=TOPIC, first=IDEA, second=OTHER_IDEA),
+            {
+                "reason": 'The first learns from "failures", {the second can\'t}; both naïve, yet sound.',
+                "novelty": "first",
+                "significance": "second",
+                "clarity": "tie",
+                "feasibility": "first",
+                "effectiveness": "second",
+            },
+        ),
+        "experiment_designer": Sample(
+            experiment.DesignInputs(
+                topic=TOPIC,
+                idea=IDEA,
+                evaluation="Share of Game of 24 puzzles solved at the same number of tokens.",
+                past=(
+                    PastExperiment(
+                        title=paper(TREE).title,
+                        experiment="GPT-4 solved Game of 24 puzzles; the success rate was compared.",
+                    ),
+                ),
+                entities=ENTITIES,
+            ),
+            _plan_answer(),
+        ),
+        "experiment_reviewer": Sample(
+            experiment.ReviewInputs(topic=TOPIC, idea=IDEA, plan=PLAN, entities=ENTITIES),
+            {
+                "suggestions": [
+                    'Say what "solved" means, {exactly}.',
+                    "Repeat with five seeds; it's cheap, naïve as it sounds.",
+                ],
+                "queries": ["token budgets in tree search, measured"],
+            },
+        ),
+        "experiment_refiner": Sample(
+            experiment.RefineInputs(
+                topic=TOPIC,
+                idea=IDEA,
+                plan=PLAN,
+                suggestions=("Repeat with several seeds.", "Report the cost of every variant."),
+                papers=tuple(brief(paper(i)) for i in (REACT, "arxiv:2009.03300")),
+            ),
+            _plan_answer(),
+        ),
+    }
+
+
+SAMPLES = _samples()
+
+
+def role(name: str) -> Role[Any]:
+    """The role of this name."""
+    return ROLES[name]
+
+
+# --- the same inputs, thin or strange -----------------------------------------------------------
+
+Change_ = Callable[[Any], Any]
+NON_LATIN = "大規模言語モデルによる段階的推論。探索と投票。Рассуждение по шагам. 🙂"
+
+
+def _each(inputs: Inputs, change: Change_) -> Inputs:
+    """The inputs with every model in them, innermost first, passed through a function of its fields."""
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(walk(item) for item in value)
+        if not isinstance(value, BaseModel):
+            return value
+        fields = {name: walk(getattr(value, name)) for name in type(value).model_fields}
+        return type(value)(**change(fields))
+
+    changed = walk(inputs)
+    assert isinstance(changed, Inputs)
+    return changed
+
+
+def _set(**values: Any) -> Change_:
+    return lambda fields: {**fields, **{name: value for name, value in values.items() if name in fields}}
+
+
+def _first_paper_only(fields: dict[str, Any]) -> dict[str, Any]:
+    if "papers" not in fields:
+        if "limitation_from" in fields:
+            return {**fields, "limitation_from": 0, "mechanism_from": 0}
+        return fields
+    return {**fields, **_set(papers=fields["papers"][:1], chain_length=1, changes=(), neighbours=())(fields)}
+
+
+def _in_texts(change: Callable[[str], str]) -> Change_:
+    """A change of every text except those with a vocabulary of their own."""
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(changed(item) for item in value)
+        return change(value) if isinstance(value, str) else value
+
+    return lambda fields: {n: v if n in ("kind", "year") else changed(v) for n, v in fields.items()}
+
+
+STRANGE: dict[str, Change_] = {
+    "one paper": _first_paper_only,
+    "no references": _set(references=()),
+    "no abstract": _set(abstract=None),
+    "no entities": _set(entities=()),
+    "no limitation": _set(limitation=None),
+    "only methods": _set(limitation=None, problem=None, finding=None),
+    "a topic of one word": _set(topic="reasoning"),
+    "a topic of 300 words": _set(topic=" ".join(f"word{n} of the Topic" for n in range(75))),
+    "a topic in other letters": _set(topic=NON_LATIN),
+    "everything in other letters": _in_texts(lambda _: NON_LATIN),
+    "everything one word": _in_texts(lambda _: "reasoning"),
+    "everything punctuation": _in_texts(lambda _: "?!"),
+    "no changes": _set(changes=()),
+    "nothing near": _set(neighbours=(), papers_found=()),
+    "no direction": _set(direction=None, too_close=(), earlier_title=None),
+    "empty changes": _set(entered=(), left=()),
+    "no past": _set(past=()),
+    "an empty plan": _set(steps=(), datasets=(), baselines=(), metrics=(), ablations=(), risks=()),
+    "nothing suggested": _set(suggestions=()),
+    "nothing found": lambda fields: _set(papers=())(fields) if "suggestions" in fields else fields,
+    "equal ideas": lambda fields: _set(second=fields["first"])(fields) if "first" in fields else fields,
+    "every paper the same": lambda fields: (
+        {**fields, "papers": fields["papers"][:1] * len(fields["papers"])} if "papers" in fields else fields
+    ),
+    "twenty queries": _set(count=20),
+    "a text of one sentence": _set(text="Tree of Thoughts searches."),
+    "a long text": lambda fields: _set(text=" ".join([fields.get("text", "")] * 12))(fields),
+}
+
+
+def strange_inputs(name: str) -> Iterator[tuple[str, Inputs]]:
+    """The role's sample inputs in every strange form that changes them."""
+    inputs = SAMPLES[name].inputs
+    for title, change in STRANGE.items():
+        if name == "trend_analyst" and title == "no limitation":
+            pass
+        changed = _each_nullable(inputs, change)
+        if changed is not None and changed != inputs:
+            yield title, changed
+
+
+def _each_nullable(inputs: Inputs, change: Change_) -> Inputs | None:
+    """The changed inputs; ``None`` where a type forbids the change (a direction always has a limitation)."""
+    return _each(inputs, lambda fields: _kept(fields, change(fields)))
+
+
+def _kept(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """A direction keeps its limitation: only the papers of a chain may lack one."""
+    return {**after, **({"limitation": before["limitation"]} if "limitation_from" in before and after.get("limitation") is None else {})}
