@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -98,6 +99,12 @@ def generate(
         float | None,
         typer.Option(help="Seconds one try of a call may take.", show_default="120", rich_help_panel=MODELS),
     ] = None,
+    retries: Annotated[
+        int | None,
+        typer.Option(
+            help="Further tries after a failure that may pass.", show_default="5", rich_help_panel=MODELS
+        ),
+    ] = None,
     concurrency: Annotated[
         int | None,
         typer.Option(help="Calls that are out at the same time.", show_default="8", rich_help_panel=MODELS),
@@ -167,8 +174,8 @@ def generate(
     settings = {
         "model": model, "reader_model": reader_model, "judge_model": judge_model, "api_base": api_base,
         "budget": budget, "price_prompt": price_prompt, "price_completion": price_completion,
-        "timeout": timeout, "concurrency": concurrency, "replay": replay or None, "source": source,
-        "store": store, "home": home, "seed": seed,
+        "timeout": timeout, "retries": retries, "concurrency": concurrency, "replay": replay or None,
+        "source": source, "store": store, "home": home, "seed": seed,
     }  # fmt: skip
     options = {
         "branches": branches, "length": length, "refinements": refinements, "rewrites": rewrites,
@@ -225,6 +232,8 @@ def main() -> None:
             raise
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+    finally:
+        gc.freeze()  # or the interpreter's last collection goes through litellm and torch for a second or two
 
 
 if __name__ == "__main__":

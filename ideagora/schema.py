@@ -159,6 +159,9 @@ class Source(Record):
     part: str
     paper_id: str
     quote: str
+    """Words that the part rests on; said so in the text when they do not stand in the paper."""
+    verbatim: bool = True
+    """Whether the words stand in the text that was shown."""
 
 
 class Direction(Record):
@@ -193,8 +196,12 @@ class Experiment(Record):
     metrics: tuple[str, ...] = ()
     ablations: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
+    refuted_if: str | None = None
+    """The outcome that would refute the idea."""
     suggestions: tuple[str, ...] = ()
     """What the reviewer asked for."""
+    declined: tuple[str, ...] = ()
+    """Suggestions that the refiner did not follow, each with its reason."""
     searched: tuple[str, ...] = ()
     """Queries that were searched for the refinement."""
     found: tuple[Paper, ...] = ()
@@ -210,10 +217,21 @@ class Close(Record):
     title: str
     similarity: float = Field(allow_inf_nan=False)
     """Cosine between idea and paper, -1 to 1."""
-    overlap: str
-    """Words of the paper that the idea comes close to."""
+    overlap: str | None
+    """Words of the paper that the idea comes close to; ``None`` when nothing comes near."""
     facets: dict[str, str] = Field(default_factory=dict)
     """For purpose, mechanism, evaluation: ``same``, ``related`` or ``different``."""
+    difference: str | None = None
+    """What sets the idea apart from the paper, in the judge's words."""
+    too_close: bool = False
+
+
+class DroppedDraft(Record):
+    """A draft that was rewritten, and the papers that it was too close to."""
+
+    title: str
+    summary: str
+    too_close: tuple[Close, ...]
 
 
 class NoveltyCheck(Record):
@@ -224,7 +242,11 @@ class NoveltyCheck(Record):
     rounds: int = 0
     """Rewrites that were made because a paper was too close."""
     compared: int = 0
-    """Papers that the idea was compared with."""
+    """Papers that the judge was shown."""
+    reported: int = 0
+    """Papers on which the judge reported."""
+    dropped: tuple[DroppedDraft, ...] = ()
+    """The drafts before this one, in order."""
     reason: str | None = None
 
 

@@ -66,6 +66,7 @@ class Request:
 
     path: str
     headers: dict[str, str]
+    """By name in small letters."""
     body: Body
 
     @property
@@ -155,7 +156,8 @@ class _Connection(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length) or b"{}")
-        answer = self.server.loopback.answer(Request(self.path, dict(self.headers.items()), body))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        answer = self.server.loopback.answer(Request(self.path, headers, body))
         if isinstance(answer, Fault):
             self._fail(answer)
         else:

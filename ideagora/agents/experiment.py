@@ -35,6 +35,7 @@ SMALL_STRESS_SET = (
     "The stress set may be too small to separate the variants: report intervals, and enlarge it before "
     "looking at results."
 )
+NO_GAIN = "On the stress set the new method does no better than the baselines at the same cost, within the interval."
 USUAL_METRICS = ("share of the stress set solved", "quality judged blind, in both orders")
 
 
@@ -47,6 +48,7 @@ class PlanView(Inputs):
     metrics: tuple[str, ...]
     ablations: tuple[str, ...]
     risks: tuple[str, ...]
+    refuted_if: str
 
 
 class Plan(Answer):
@@ -60,6 +62,15 @@ class Plan(Answer):
     metrics: tuple[str, ...] = Field(description="what is measured")
     ablations: tuple[str, ...] = Field(description="parts that are switched off, one each")
     risks: tuple[str, ...] = Field(description="what may go wrong, and what to do then")
+    refuted_if: str = Field(description="the outcome that would refute the idea")
+
+
+class RefinedPlan(Plan):
+    """The plan after review."""
+
+    declined: tuple[str, ...] = Field(
+        description="a suggestion that was not followed, and why, one string each; [] when all were"
+    )
 
 
 def _has_steps(inputs: Inputs, answer: Plan) -> str | None:
@@ -73,6 +84,7 @@ class DesignInputs(Inputs):
     idea: IdeaView
     evaluation: str
     past: tuple[PastExperiment, ...]
+    related: tuple[PaperBrief, ...]
     entities: tuple[EntityView, ...]
 
 
@@ -88,6 +100,7 @@ def _design(engine: Engine, inputs: DesignInputs) -> dict[str, Any]:
         "metrics": _of_kind(inputs.entities, "metric") or _measured(engine, inputs),
         "ablations": [f"without: {texts.clip(part, 22)}" for part in built],
         "risks": [MORE_COMPUTATION, SMALL_STRESS_SET],
+        "refuted_if": NO_GAIN,
     }
 
 
@@ -196,6 +209,8 @@ def _refine(engine: Engine, inputs: RefineInputs) -> dict[str, Any]:
         "metrics": plan.metrics or USUAL_METRICS,
         "ablations": plan.ablations,
         "risks": plan.risks,
+        "refuted_if": plan.refuted_if,
+        "declined": [],
     }
 
 
@@ -209,7 +224,7 @@ EXPERIMENT_REFINER = Role(
     name="experiment_refiner",
     group="main",
     inputs=RefineInputs,
-    answer=Plan,
+    answer=RefinedPlan,
     offline=_refine,
     check=_has_steps,
 )

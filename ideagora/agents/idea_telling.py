@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ideagora.agents.views import Change, EntityView, PaperBrief
+from ideagora.agents.views import Change, EntityView, ShownPaper
 from ideagora.models.call import Inputs
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
@@ -17,10 +17,18 @@ FACETS = ("problem", "method", "finding", "limitation")
 
 
 class TooClose(Inputs):
-    """A paper that an earlier draft came too close to."""
+    """A paper that an earlier draft came too close to, by its number."""
+
+    paper: int
+    title: str
+    overlap: str | None
+
+
+class EarlierDraft(Inputs):
+    """The draft that has to be replaced."""
 
     title: str
-    overlap: str
+    summary: str
 
 
 class DirectionView(Inputs):
@@ -34,15 +42,15 @@ class DirectionView(Inputs):
 
 
 class IdeaInputs(Inputs):
-    """All that an idea is made from; ``papers`` are the chain's, then the neighbours'."""
+    """All that an idea is made from; ``papers``: the chain's, the neighbours', those that were too close."""
 
     topic: str
-    papers: tuple[PaperBrief, ...]
+    papers: tuple[ShownPaper, ...]
     chain_length: int
     changes: tuple[Change, ...]
     entities: tuple[EntityView, ...]
     direction: DirectionView | None
-    earlier_title: str | None
+    earlier: EarlierDraft | None
     too_close: tuple[TooClose, ...]
 
 

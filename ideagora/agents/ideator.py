@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ideagora.agents.idea_telling import FACETS, IdeaInputs, tell_idea
+from ideagora.agents.quotes import is_quoted
 from ideagora.agents.role import Role
 from ideagora.agents.views import ChainPaper, Change, EntityView, PaperBrief, numbers_missing
 from ideagora.models.call import Answer, Inputs
@@ -30,12 +31,30 @@ class ForecastInputs(Inputs):
     neighbours: tuple[PaperBrief, ...]
 
 
-class Forecast(Answer):
-    """The predicted future direction, with what it rests on."""
+class OpenLimitation(Answer):
+    """A limitation of a paper of the chain, and whether a later one has answered it."""
 
-    limitation: str = Field(description="an unresolved limitation of a late paper, 1 or 2 sentences")
+    paper: int = Field(description="number of the paper")
+    limitation: str = Field(description="one sentence")
+    answered_by: int | None = Field(description="number of a later paper that answers it, or null")
+
+
+class Pairing(Answer):
+    """A limitation that could be met by another paper's mechanism."""
+
+    limitation_from: int = Field(description="number of the paper with the limitation")
+    mechanism_from: int = Field(description="number of the paper with the mechanism")
+    why: str = Field(description="one sentence: why the mechanism applies there")
+
+
+class Forecast(Answer):
+    """The predicted future direction, with the ground it was reached over."""
+
+    limitations: tuple[OpenLimitation, ...] = Field(description="the limitations that matter for the topic")
+    pairings: tuple[Pairing, ...] = Field(description="two to four pairings that were weighed")
+    limitation: str = Field(description="the limitation to take up, 1 or 2 sentences")
     limitation_from: int = Field(description="number of the paper that has this limitation")
-    mechanism: str = Field(description="a mechanism that another paper offers against it, 1 or 2 sentences")
+    mechanism: str = Field(description="the mechanism that another paper offers against it, 1 or 2 sentences")
     mechanism_from: int = Field(description="number of the paper that the mechanism comes from")
     direction: str = Field(
         description="the direction the field should take next and why now, 3 to 6 sentences"
@@ -47,7 +66,10 @@ def _forecast(engine: Engine, inputs: ForecastInputs) -> dict[str, Any]:
     limitation = inputs.papers[weak].limitation or inputs.papers[weak].problem or inputs.papers[weak].method
     strong = _mechanism_against(engine, inputs, weak, limitation)
     mechanism = _methods(engine, inputs)[strong]
+    why = "Its method is the nearest to limitation and topic among the papers shown."
     return {
+        "limitations": _stated_limitations(engine, inputs.papers),
+        "pairings": [{"limitation_from": weak, "mechanism_from": strong, "why": why}],
         "limitation": limitation,
         "limitation_from": weak,
         "mechanism": mechanism,
@@ -62,7 +84,7 @@ def _open_limitation(engine: Engine, topic: str, papers: tuple[ChainPaper, ...])
     Where the late half states none that is open, the earlier papers count too.
     """
     stated = [i for i, paper in enumerate(papers) if paper.limitation]
-    still_open = [i for i in stated if not _answered(engine, papers, i)]
+    still_open = [i for i in stated if _answered_by(engine, papers, i) is None]
     late = [i for i in still_open if i >= len(papers) // 2]
     pool = late or still_open or stated
     if not pool:
@@ -71,9 +93,18 @@ def _open_limitation(engine: Engine, topic: str, papers: tuple[ChainPaper, ...])
     return max(zip(near, pool, strict=True))[1]
 
 
-def _answered(engine: Engine, papers: tuple[ChainPaper, ...], i: int) -> bool:
-    later = [other.method for other in papers[i + 1 :]]
-    return max(engine.similarity(papers[i].limitation or "", later), default=0.0) >= RESOLVED
+def _stated_limitations(engine: Engine, papers: tuple[ChainPaper, ...]) -> list[dict[str, Any]]:
+    return [
+        {"paper": i, "limitation": paper.limitation, "answered_by": _answered_by(engine, papers, i)}
+        for i, paper in enumerate(papers)
+        if paper.limitation
+    ]
+
+
+def _answered_by(engine: Engine, papers: tuple[ChainPaper, ...], i: int) -> int | None:
+    """The later paper whose method comes nearest to a limitation, if near enough."""
+    ranked = engine.rank(papers[i].limitation or "", [other.method for other in papers[i + 1 :]])
+    return i + 1 + ranked[0][0] if ranked and ranked[0][1] >= RESOLVED else None
 
 
 def _methods(engine: Engine, inputs: ForecastInputs) -> list[str]:
@@ -144,10 +175,13 @@ def _direction(
 
 
 def _forecast_sources(inputs: ForecastInputs, answer: Forecast) -> str | None:
-    shown = len(inputs.papers) + len(inputs.neighbours)
-    if complaint := numbers_missing([answer.mechanism_from], shown):
-        return complaint
-    return numbers_missing([answer.limitation_from], shown)
+    titles = [*(paper.title for paper in inputs.papers), *(paper.title for paper in inputs.neighbours)]
+    for field in ("limitation_from", "mechanism_from"):
+        if complaint := numbers_missing(field, [getattr(answer, field)], titles):
+            return complaint
+    if answer.limitation_from == answer.mechanism_from and len(titles) > 1:
+        return f"limitation_from and mechanism_from are both {answer.mechanism_from}: two papers are wanted"
+    return None
 
 
 FORECASTER = Role(
@@ -163,9 +197,9 @@ FORECASTER = Role(
 class IdeaSource(Answer):
     """Where a part of the idea came from."""
 
-    part: Literal["motivation", "novelty", "method"]
+    part: Literal["motivation", "method", "novelty"]
     paper: int = Field(description="number of the paper")
-    quote: str = Field(description="the words of the paper that this part rests on")
+    quote: str = Field(description="5 to 25 words copied unchanged from the text under that number")
 
 
 class IdeaDraft(Answer):
@@ -174,11 +208,11 @@ class IdeaDraft(Answer):
     motivation: str = Field(
         description="background, what earlier work falls short of, and why it matters; 4 to 8 sentences"
     )
-    novelty: str = Field(
-        description="how this differs from named earlier papers and what that gains; 3 to 6 sentences"
-    )
     method: str = Field(
         description="numbered steps, one a line: each part, what it does and why it solves the problem"
+    )
+    novelty: str = Field(
+        description="how this differs from named earlier papers and what that gains; 3 to 6 sentences"
     )
     title: str = Field(description="a specific title of at most 15 words")
     summary: str = Field(description="the idea in 2 or 3 sentences")
@@ -190,8 +224,18 @@ class IdeaDraft(Answer):
 
 def _idea_sources(inputs: IdeaInputs, answer: IdeaDraft) -> str | None:
     if not answer.sources:
-        return "no part names a paper that it rests on"
-    return numbers_missing([source.paper for source in answer.sources], len(inputs.papers))
+        return "sources is empty: name the papers that each part rests on"
+    titles = [paper.title for paper in inputs.papers]
+    if complaint := numbers_missing("sources.paper", [source.paper for source in answer.sources], titles):
+        return complaint
+    texts_shown = [f"{paper.title} {paper.abstract or ''}" for paper in inputs.papers]
+    for place, source in enumerate(answer.sources, 1):
+        if is_quoted(source.quote, texts_shown[source.paper]):
+            continue
+        others = [number for number, text in enumerate(texts_shown) if is_quoted(source.quote, text)]
+        if len(others) == 1:
+            return f"source {place}: these words stand in [{others[0]}], not in [{source.paper}]"
+    return None
 
 
 IDEATOR = Role(

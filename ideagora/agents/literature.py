@@ -5,9 +5,9 @@ Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Tables 8 to 11.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, numbers_missing
@@ -22,7 +22,7 @@ Calibrated on the starter corpus by ``bench/calibrate_offline.py``; the figures 
 """
 
 REFERENCE_RELEVANT = 0.38
-"""The same for a reference of which only the title is shown, against topic and citing paper."""
+"""The same for a reference, against topic and citing paper's title."""
 
 
 class PlannerInputs(Inputs):
@@ -123,8 +123,20 @@ class ReaderInputs(Inputs):
 
     topic: str
     title: str
+    kind: str
+    """What the text is: full text, abstract or title."""
     text: str
-    references: tuple[str, ...]
+    references: tuple[PaperBrief, ...]
+
+
+EntityKind = Literal["model", "dataset", "metric", "technique", "other"]
+
+
+def _known_kind(value: object) -> object:
+    """Models invent kinds ("framework"); what is none of the named ones is other, by that word's meaning."""
+    known = {"model", "dataset", "metric", "technique", "other"}
+    word = str(value).strip().lower().replace("data set", "dataset")
+    return word if word in known else "other"
 
 
 class ReadEntity(Answer):
@@ -132,7 +144,7 @@ class ReadEntity(Answer):
 
     name: str
     description: str = Field(description="one sentence from the paper's point of view")
-    kind: Literal["model", "dataset", "metric", "technique", "other"]
+    kind: Annotated[EntityKind, BeforeValidator(_known_kind)]
 
 
 class ReadReference(Answer):
@@ -150,12 +162,12 @@ class PaperReading(Answer):
 
     problem: str | None = Field(description="what earlier work could not do, 1 or 2 sentences")
     method: str = Field(description="the core mechanism, its parts and why they work, 2 to 5 sentences")
-    finding: str | None = Field(description="what the experiments showed, with figures")
+    finding: str | None = Field(description="what the experiments showed; figures only as in the text")
     limitation: str | None = Field(description="what stays unsolved or goes wrong, as far as the text tells")
     experiment: str | None = Field(description="how it was tested: data, baselines, metrics, procedure")
     entities: tuple[ReadEntity, ...] = Field(description="up to 8 models, data sets, metrics, techniques")
     references: tuple[ReadReference, ...] = Field(
-        description="up to 3 references to follow, the most important first; [] when none bears on the topic"
+        description="up to 3 references, the one to follow first; [] when none bears on the topic"
     )
 
 
@@ -174,12 +186,13 @@ def _read(engine: Engine, inputs: ReaderInputs) -> dict[str, Any]:
 def _follow(engine: Engine, inputs: ReaderInputs) -> list[dict[str, Any]]:
     about = f"{inputs.topic}. {inputs.title}"
     followed = []
-    for number, score in engine.rank(about, inputs.references)[:3]:
+    shown = [f"{reference.title}. {reference.abstract or ''}" for reference in inputs.references]
+    for number, score in engine.rank(about, shown)[:3]:
         if score < REFERENCE_RELEVANT:
             continue
-        named = texts.short_name(inputs.references[number]).lower() in inputs.text.lower()
+        named = texts.short_name(inputs.references[number].title).lower() in inputs.text.lower()
         relation = "builds on" if named else "same topic"
-        reason = f"Its title is near to topic and paper (similarity {score:.2f})" + (
+        reason = f"It is near to topic and paper (similarity {score:.2f})" + (
             ", and the text names it." if named else "."
         )
         followed.append({"paper": number, "relation": relation, "reason": reason})
@@ -190,7 +203,7 @@ def _references_exist(inputs: ReaderInputs, answer: PaperReading) -> str | None:
     numbers = [reference.paper for reference in answer.references]
     if numbers and not inputs.references:
         return "there are no references to follow: answer with an empty list"
-    return numbers_missing(numbers, len(inputs.references))
+    return numbers_missing("references", numbers, [reference.title for reference in inputs.references])
 
 
 READER = Role(

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ideagora.agents.role import Role
-from ideagora.agents.views import PaperBrief
+from ideagora.agents.views import PaperBrief, numbers_missing
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
@@ -32,6 +32,8 @@ class NoveltyInputs(Inputs):
     topic: str
     title: str
     summary: str
+    novelty: str
+    method: str
     purpose: str
     mechanism: str
     evaluation: str
@@ -45,8 +47,11 @@ class Comparison(Answer):
     purpose: Nearness
     mechanism: Nearness
     evaluation: Nearness
-    overlap: str = Field(description="words of the paper that come nearest to the idea, quoted")
-    too_close: bool = Field(description="is the idea in substance this paper's idea?")
+    overlap: str | None = Field(
+        description="words of the paper nearest to the idea, copied; null when nothing comes near"
+    )
+    difference: str = Field(description="one sentence: what sets the idea apart from this paper, if anything")
+    too_close: bool = Field(description="true exactly when purpose and mechanism are both the same")
 
 
 class Comparisons(Answer):
@@ -69,7 +74,14 @@ def _against(engine: Engine, inputs: NoveltyInputs, number: int) -> dict[str, An
     level = {facet: _nearness(score) for facet, (score, _) in nearest.items()}
     quoted = max(nearest["purpose"], nearest["mechanism"])[1]
     same = level["purpose"] == "same" and level["mechanism"] == "same"
-    return {"paper": number, **level, "overlap": quoted, "too_close": same}
+    score = max(nearest["purpose"], nearest["mechanism"])[0]
+    return {
+        "paper": number,
+        **level,
+        "overlap": quoted,
+        "difference": f"By similarity, the nearest sentence is at {score:.2f}; same begins at {SAME:.2f}.",
+        "too_close": same,
+    }
 
 
 def _nearness(score: float) -> Nearness:
@@ -78,11 +90,17 @@ def _nearness(score: float) -> Nearness:
 
 def _papers_once(inputs: NoveltyInputs, answer: Comparisons) -> str | None:
     numbers = [comparison.paper for comparison in answer.comparisons]
-    unknown = [n for n in numbers if not 0 <= n < len(inputs.papers)]
-    if unknown:
-        return f"there is no paper [{unknown[0]}]: the papers are numbered 0 to {len(inputs.papers) - 1}"
-    if len(set(numbers)) < min(3, len(inputs.papers)) or len(set(numbers)) < len(numbers):
-        return f"compare at least {min(3, len(inputs.papers))} papers, each once; got {numbers}"
+    if complaint := numbers_missing("comparisons.paper", numbers, [paper.title for paper in inputs.papers]):
+        return complaint
+    least = min(3, len(inputs.papers))
+    if len(set(numbers)) < least or len(set(numbers)) < len(numbers):
+        return f"compare at least {least} papers, each once; got {numbers}"
+    for one in answer.comparisons:
+        if one.too_close != (one.purpose == one.mechanism == "same"):
+            return (
+                f"paper [{one.paper}] has purpose {one.purpose}, mechanism {one.mechanism} and too_close "
+                f"{one.too_close}: too_close is true exactly when both are the same"
+            )
     return None
 
 

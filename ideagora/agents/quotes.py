@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import re
 
+_OMISSION = re.compile(r"\[?(?:…|\.\.\.)\]?")
 _LOOSE = re.compile(r"[\W_]+")
 
 
 def is_quoted(quote: str, text: str) -> bool:
-    """Whether the quote stands in the text, up to case, punctuation and white space."""
-    wanted = _loose(quote)
-    return bool(wanted) and wanted in _loose(text)
+    """Whether the quote stands in the text, up to case, punctuation and white space.
+
+    A quote with omissions ("…") stands in the text when its pieces do, in their order.
+    """
+    pieces = [piece for piece in map(_loose, _OMISSION.split(quote)) if piece]
+    rest = f" {_loose(text)} "
+    for piece in pieces:
+        _, found, rest = rest.partition(f" {piece} ")
+        if not found:
+            return False
+        rest = f" {rest}"
+    return bool(pieces)
 
 
 def honest_quote(quote: str, text: str) -> str:

@@ -81,6 +81,6 @@ def _shape(kind: Any, meaning: str = "") -> Any:
         return " | ".join(str(value) for value in get_args(kind)) + (f" ({meaning})" if meaning else "")
     if origin in (Union, types.UnionType):
         first = next(a for a in get_args(kind) if a is not type(None))
-        return _shape(first, f"{meaning}; null when there is none")
+        return _shape(first, f"{meaning}; null when the text does not tell")
     named = {int: "integer", float: "number", bool: "true or false"}.get(kind)
     return f"<{named}: {meaning}>" if named else f"<{meaning}>"

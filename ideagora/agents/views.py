@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ideagora.models.call import Inputs
+from ideagora.models.offline.text import clip
 from ideagora.schema import Entity, Link, Paper, Transition
 
 
@@ -20,11 +21,18 @@ class PaperBrief(Inputs):
     abstract: str | None
 
 
+class ShownPaper(PaperBrief):
+    """A paper with its own words and, where it was read, its reader's retelling."""
+
+    retelling: str | None
+
+
 class ChainPaper(Inputs):
     """A paper of the chain as its reader told it."""
 
     title: str
     year: str
+    reason: str
     problem: str | None
     method: str
     finding: str | None
@@ -81,6 +89,7 @@ def chain_paper(link: Link) -> ChainPaper:
     return ChainPaper(
         title=link.paper.title,
         year=link.paper.year,
+        reason=link.reason,
         problem=reading.problem,
         method=reading.method,
         finding=reading.finding,
@@ -94,10 +103,10 @@ def change(transition: Transition) -> Change:
 
 
 def entity_views(entities: Iterable[Entity]) -> list[EntityView]:
-    """Entities, each name once (the first description stays)."""
+    """Entities, each name once (the first description stays), described in 30 words at most."""
     seen: dict[str, EntityView] = {}
     for entity in entities:
-        view = EntityView(name=entity.name, description=entity.description, kind=entity.kind)
+        view = EntityView(name=entity.name, description=clip(entity.description, 30), kind=entity.kind)
         seen.setdefault(entity.name.lower(), view)
     return list(seen.values())
 
@@ -111,9 +120,10 @@ def past_experiments(links: Sequence[Link]) -> list[PastExperiment]:
     ]
 
 
-def numbers_missing(numbers: Iterable[int], count: int) -> str | None:
-    """The complaint when paper numbers point outside 0 … count-1; ``None`` when all exist."""
-    wrong = sorted({n for n in numbers if not 0 <= n < count})
+def numbers_missing(field: str, numbers: Iterable[int], titles: Sequence[str]) -> str | None:
+    """The complaint when paper numbers of a field point outside the list; ``None`` when all exist."""
+    wrong = sorted({n for n in numbers if not 0 <= n < len(titles)})
     if not wrong:
         return None
-    return f"there is no paper [{wrong[0]}]: the papers are numbered 0 to {count - 1}"
+    known = "; ".join(f"[{n}] {clip(title, 8)}" for n, title in enumerate(titles))
+    return f"{field} is {wrong[0]}, but papers are numbered from 0: {known}. Check the other numbers too"

@@ -24,7 +24,7 @@ from ideagora.graphs.generate import (
     opened_library,
     read_topics,
 )
-from ideagora.graphs.run_folder import unusable
+from ideagora.graphs.run_folder import RunFolder, unusable
 from ideagora.graphs.runtime import Task
 from ideagora.registry import find_agent
 from ideagora.report.offline_line import OFFLINE, REAL_MODEL, REAL_MODEL_HINT
@@ -116,7 +116,7 @@ def _run(
     from ideagora.report.build import write_report
 
     if not request.quiet:
-        _say_cost(settings, tasks, errors)
+        _say_cost(settings, [task for task, path in tasks if request.fresh or not _is_done(path)], errors)
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(errors, request.quiet))
         opened: list[Any] = []
@@ -136,19 +136,21 @@ def _run(
     return outcomes
 
 
-def _say_cost(settings: Settings, tasks: list[tuple[Task, Path]], errors: Console) -> None:
+def _is_done(path: Path) -> bool:
+    return RunFolder(path, "").finished() is not None
+
+
+def _say_cost(settings: Settings, tasks: list[Task], errors: Console) -> None:
     """What a run with a real model is expected to cost, before it starts."""
     from ideagora.models.budget import expected_cost
 
-    if settings.models == ["offline"] or settings.replay:
+    if settings.models == ["offline"] or settings.replay or not tasks:
         return
-    calls = tasks[0][0].agent.expected_calls(tasks[0][0].options)
+    calls = tasks[0].agent.expected_calls(tasks[0].options)
     cost = expected_cost(calls, settings)
     told = "price unknown" if cost is None else f"about ${cost * len(tasks):.2f}"
-    errors.print(
-        f"Expected: about {sum(calls.values()) * len(tasks)} calls to {', '.join(settings.models)}, {told}.",
-        highlight=False,
-    )
+    number, models = sum(calls.values()) * len(tasks), ", ".join(settings.models)
+    errors.print(Text(f"Expected: about {number} calls to {plain(models)}, {told}."))
 
 
 def _explain(errors: Console, error: IdeagoraError) -> None:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from ideagora.config import Settings
 from ideagora.errors import FolderUnusable, IdeagoraError, TopicError, UsageError
-from ideagora.graphs.run_folder import RunFolder, unusable
+from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import Listener, Task, run_task
 from ideagora.schema import Idea, Topic
 
@@ -66,9 +66,10 @@ def checked_topic(text: str, offline: bool, **fields: Any) -> Topic:
     try:
         return Topic(text=clean, **fields)
     except ValidationError as error:
-        raise UsageError(
-            f"--before is {fields.get('before')!r}: {error.errors()[0]['msg'].removeprefix('Value error, ')}."
-        ) from None
+        first = error.errors()[0]
+        field, said = str(first["loc"][0]), first["msg"].removeprefix("Value error, ")
+        name = {"before": "--before", "text": "the topic"}.get(field, field)
+        raise UsageError(f"{name} is {first['input']!r}: {said}.") from None
 
 
 def _share_of_latin(text: str) -> float:
@@ -83,9 +84,11 @@ def read_topics(path: Path, offline: bool, **fields: Any) -> list[Topic]:
         UsageError: the file cannot be read, or a line is no topic; names the line.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        # Not splitlines: a topic in JSON may have U+2028 and its like in it.
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--topics {path} cannot be read: {error}.") from None
+        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        raise UsageError(f"--topics {path} cannot be read: {reason}.") from None
     topics = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -110,6 +113,8 @@ def _topic_of_line(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic
     if not isinstance(text, str):
         raise UsageError("has no field “topic”.")
     known = {name: record[name] for name in Topic.model_fields if name in record and name != "text"}
+    if isinstance(known.get("banned"), list):  # a ban from the command line holds for every topic
+        known["banned"] = [*fields.get("banned", ()), *known["banned"]]
     return checked_topic(text, offline, **{**fields, **known})
 
 
@@ -179,11 +184,8 @@ async def _one(
     with RunFolder(path, task.identity) as folder:
         if fresh:
             folder.forget()
-        elif (folder.read() or {}).get("status") == "done":
-            try:
-                return Outcome(task, path, tuple(folder.ideas()), found_done=True)
-            except OSError as error:
-                raise unusable(path, error) from None
+        elif (ideas := folder.finished()) is not None:
+            return Outcome(task, path, tuple(ideas), found_done=True)
         books, embedder = library()
-        ideas = await run_task(task, folder, books, embedder, listener, chats)
-        return Outcome(task, path, tuple(ideas))
+        made = await run_task(task, folder, books, embedder, listener, chats)
+        return Outcome(task, path, tuple(made))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -23,9 +24,11 @@ from typing import IO, Any
 from filelock import FileLock, Timeout
 
 from ideagora.errors import FolderUnusable, RunBusy, RunError
+from ideagora.models.scrub import one_line
 from ideagora.schema import Idea
 
 OWNER = ".owner"
+"""Says who works here, and that the folder is a run's even where a kill came before ``run.json``."""
 
 
 def now() -> str:
@@ -44,6 +47,7 @@ class RunFolder:
     def __enter__(self) -> RunFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            self._demand_own()  # before the lock, which leaves a file
             self._lock = FileLock(self.path / ".lock", timeout=0)
             self._lock.acquire()
             self._take_over()
@@ -67,18 +71,26 @@ class RunFolder:
         if self._lock is not None:
             self._lock.release()
 
-    def _take_over(self) -> None:
-        """Refuse a folder of another run, say who we are, and mend a line that a kill cut short."""
-        held = self.read()
-        if held is None and any(p.name not in (".lock", OWNER) for p in self.path.iterdir()):
+    def _demand_own(self) -> None:
+        """Refuse a folder that is not empty and holds no run, another one, or an unreadable one."""
+        held, found = self.read(), {path.name for path in self.path.iterdir()}
+        if held is None and "run.json" in found:
+            raise RunError(
+                f"{self.path / 'run.json'} cannot be read. Remove it and run the same command again: what "
+                "was answered is in the cache."
+            )
+        if held is None and OWNER not in found and found - {".lock"}:
             raise RunError(f"{self.path} is not empty and holds no run. Choose another --out folder.")
         if held is not None and held.get("id") != self.identity:
-            topic = str(held.get("topic", {}).get("text", "?"))[:60]
             raise RunError(
-                f"{self.path} holds another run (topic “{topic}”, other settings). Choose another "
+                f"{self.path} holds another run (topic “{_topic_of(held)}”, other settings). Choose another "
                 "--out folder."
             )
-        command = shlex.join(["ideagora", *sys.argv[1:]])[:200]
+
+    def _take_over(self) -> None:
+        """Say who we are, and mend a line that a kill cut short."""
+        self._demand_own()
+        command = one_line(shlex.join(["ideagora", *sys.argv[1:]]), 200)
         (self.path / OWNER).write_text(f"process {os.getpid()}: {command}\n", encoding="utf-8")
         events = self.path / "events.jsonl"
         whole = [json.dumps(event, ensure_ascii=False) + "\n" for event in read_events(events)]
@@ -95,7 +107,7 @@ class RunFolder:
         """``run.json``, or ``None`` for a folder without a readable one."""
         try:
             held = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
         return held if isinstance(held, dict) else None
 
@@ -107,10 +119,17 @@ class RunFolder:
         """Replace ``ideas.jsonl`` in one step."""
         self._write("ideas.jsonl", "".join(idea.model_dump_json() + "\n" for idea in ideas))
 
-    def ideas(self) -> list[Idea]:
-        """The ideas of a finished run."""
-        lines = (self.path / "ideas.jsonl").read_text(encoding="utf-8").splitlines()
-        return [Idea.model_validate_json(line) for line in lines]
+    def finished(self) -> list[Idea] | None:
+        """The ideas of a run that is done; ``None``: it is not, or its ideas are not as they were written."""
+        if (self.read() or {}).get("status") != "done":
+            return None
+        try:
+            text = (self.path / "ideas.jsonl").read_text(encoding="utf-8")
+            return [Idea.model_validate_json(line) for line in text.split("\n") if line]
+        except (FileNotFoundError, ValueError):
+            return None
+        except OSError as error:
+            raise unusable(self.path, error) from None
 
     def log(self, event: Mapping[str, Any]) -> None:
         """Append an event; it is out of this process before the call returns."""
@@ -128,9 +147,10 @@ class RunFolder:
     def forget(self) -> None:
         """Drop checkpoints, events and results, to begin anew (the cache of answers is elsewhere)."""
         assert self._events is not None, "the folder is not open"
-        self._events.truncate(0)
-        for name in ("ideas.jsonl", "report.md", "report.html"):
+        # run.json first: without it a folder is taken up anew, whatever else a kill leaves behind.
+        for name in ("run.json", "ideas.jsonl", "report.md", "report.html"):
             (self.path / name).unlink(missing_ok=True)
+        self._events.truncate(0)
         self.forget_checkpoints()
 
     def forget_checkpoints(self) -> None:
@@ -145,11 +165,16 @@ class RunFolder:
             raise unusable(self.path, error) from None
 
 
-def unusable(path: Path, error: OSError) -> FolderUnusable:
+def _topic_of(record: Mapping[str, Any]) -> str:
+    topic = record.get("topic")
+    return str(topic.get("text", "?"))[:60] if isinstance(topic, dict) else "?"
+
+
+def unusable(path: Path, error: OSError | sqlite3.Error) -> FolderUnusable:
     """The error in one line, with what to do."""
+    reason = getattr(error, "strerror", None) or error
     return FolderUnusable(
-        f"{path} cannot be used: {error.strerror or error}. Free space or choose a folder that "
-        "can be written (--out, --home)."
+        f"{path} cannot be used: {reason}. Free space or choose a folder that can be written (--out, --home)."
     )
 
 
@@ -167,7 +192,8 @@ def read_events(path: Path) -> Iterator[dict[str, Any]]:
     """The events of a file; a last line that was cut short is left out."""
     if not path.exists():
         return
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    # Not splitlines: JSON leaves U+2028 and its like as they are.
+    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
         try:
             event = json.loads(line)
         except ValueError:

@@ -7,9 +7,13 @@ again, and the calls it had answered come from the cache of answers.
 from __future__ import annotations
 
 import asyncio
+import logging
 import platform
+import sqlite3
+import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -19,7 +23,7 @@ from ideagora.agents.role import ROLES
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.run_folder import RunFolder, now
+from ideagora.graphs.run_folder import RunFolder, now, unusable
 from ideagora.graphs.services import Services
 from ideagora.models.cache import Cache
 from ideagora.models.door import Door
@@ -44,6 +48,14 @@ RECORDED = (
 )
 SECRET_FREE = ("model", "reader_model", "judge_model", "temperature", "embedder", "source", "seed")
 """Settings that can change a result; together with topic, agent and options they name a run."""
+
+SUMMARIES_ARE_OURS = (
+    "The starter corpus ships summaries in our own words, not the papers' abstracts: what is quoted here "
+    "are words of those summaries."
+)
+
+_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+log = logging.getLogger(__name__)
 
 Listener = Callable[[Mapping[str, Any]], None]
 
@@ -78,10 +90,11 @@ async def run_task(
     The ideas are in the folder when this returns. On an error or a stop the folder says so, and the
     same call goes on; after an error the graph begins anew, with all answered calls in the cache.
     """
+    _warm_up(embedder, task.topic)
     graph = task.agent.build()  # before the record: it defines the roles, whose prompts are recorded
     meter, record = Meter(), _opening_record(task, folder)
     meter.restore(folder.events())
-    if record.pop("previous") in ("failed", None):
+    if record.pop("previous") in ("failed", "done", None):  # done, and its ideas are not to be read
         folder.forget_checkpoints()
     folder.write({**record, "usage": meter.summary()})
 
@@ -120,6 +133,20 @@ async def run_task(
 
 
 async def _drive(
+    task: Task, builder: Any, folder: RunFolder, services: Services, on_event: Listener
+) -> Mapping[str, Any]:
+    """The graph's last state. Checkpoints that cannot be read are dropped: the cache has all answers."""
+    try:
+        return await _streamed(task, builder, folder, services, on_event)
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _CORRUPT:
+            raise unusable(folder.path, error) from None
+        log.warning("the checkpoints in %s cannot be read (%s): the run begins anew", folder.path, error)
+    folder.forget_checkpoints()
+    return await _streamed(task, builder, folder, services, on_event)
+
+
+async def _streamed(
     task: Task, builder: Any, folder: RunFolder, services: Services, on_event: Listener
 ) -> Mapping[str, Any]:
     """Stream the graph to its end, telling the start and end of every step."""
@@ -178,6 +205,16 @@ class _Steps:
             )
 
 
+def _warm_up(embedder: Callable[[], Embedder], topic: Topic) -> None:
+    """Load the embedding model beside the first call. Nothing is loaded where the topic's vector is kept."""
+
+    def load() -> None:
+        with suppress(IdeagoraError):  # whoever needs the model meets the error too
+            embedder().encode([topic.text])
+
+    threading.Thread(target=load, name="embedder warm-up", daemon=True).start()
+
+
 def _voice(on_event: Listener) -> Callable[[str], None]:
     return lambda text: on_event({"event": "note", "label": label.get(), "text": text})
 
@@ -199,7 +236,7 @@ def _opening_record(task: Task, folder: RunFolder) -> dict[str, Any]:
         "error": None,
         "failures": [],
         "held_back": [],
-        "notes": [],
+        "notes": [SUMMARIES_ARE_OURS] if task.settings.source == "starter" else [],
         "started": held.get("started") or now(),
         "finished": None,
         "previous": held.get("status"),

@@ -22,8 +22,8 @@ from pydantic import BaseModel, PrivateAttr
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError
 from ideagora.models.providers import FREE, Price, Provider, load_litellm, resolve
-from ideagora.models.request import Message, schema_of
-from ideagora.models.retry import FormatRefused, Transient, complains_of_format, named
+from ideagora.models.request import Message
+from ideagora.models.retry import SettingRefused, Transient, named, refused_setting
 from ideagora.models.scrub import one_line, without_keys
 
 if TYPE_CHECKING:
@@ -154,8 +154,8 @@ class LiteLLMChat(DoorChat):
     model: str
     settings: Settings
     _provider: Provider | None = PrivateAttr(default=None)
-    _schema_refused: bool = PrivateAttr(default=False)
-    """The server has turned the response format down: the prompt alone says it from then on."""
+    _refused: set[str] = PrivateAttr(default_factory=set)
+    """Settings that the server has turned down, not sent from then on; the prompt says the form, too."""
 
     @property
     def _llm_type(self) -> str:
@@ -181,57 +181,51 @@ class LiteLLMChat(DoorChat):
         temperature: float | None = None,
         **kwargs: Any,
     ) -> ChatResult:
+        from openai import OpenAIError
+
         provider = await self.provider()
-        formatted = answer is not None and not self._schema_refused
-        asked = _plain(messages)
-        if answer is not None and not (formatted and _is_sure_of_schema(provider)):
-            asked = with_format(asked, schema_of(answer))
-        request = _litellm_request(provider, asked, temperature, self.settings.timeout)
-        if formatted:
-            request["response_format"] = answer
+        request = _litellm_request(provider, _plain(messages), self.settings.timeout)
+        wanted = {"temperature": temperature, "response_format": answer}
+        sampling = {n: v for n, v in wanted.items() if v is not None and n not in self._refused}
         try:
-            async with asyncio.timeout(self.settings.timeout):
-                response = await load_litellm().acompletion(**request)
-        except Exception as error:
-            raise self._named(error, provider, formatted) from None
+            async with asyncio.timeout(self.settings.timeout):  # its own limits the silence, not the whole
+                response = await _completed(request | sampling)
+        except (OpenAIError, OSError) as error:
+            raise self._named(error, provider, sampling) from None
         return _litellm_result(response, provider)
 
-    def _named(self, error: Exception, provider: Provider, formatted: bool) -> Transient | IdeagoraError:
-        if formatted and complains_of_format(error):
-            self._schema_refused = True
-            return FormatRefused(f"the server takes no JSON schema ({one_line(str(error), 120)})", 0.0)
-        return named(error, self.model, provider.key_names)
+    def _named(
+        self, error: Exception, provider: Provider, sent: Mapping[str, Any]
+    ) -> Transient | IdeagoraError:
+        setting = refused_setting(error, sent)
+        if setting is None:
+            return named(error, self.model, provider.key_names)
+        self._refused.add(setting)
+        return SettingRefused(f"the server takes no {setting} ({one_line(str(error), 120)})")
 
 
-def with_format(messages: list[Message], schema: str) -> list[Message]:
-    """The messages with the answer's form in words, for models that don't take it as a setting."""
-    told = (
-        "Answer with one JSON object and nothing else, no explanation and no code fence. "
-        f"It has to fit this JSON schema:\n{schema}"
-    )
-    if messages and messages[0][0] == "system":
-        return [("system", f"{messages[0][1]}\n\n{told}"), *messages[1:]]
-    return [("system", told), *messages]
-
-
-def _is_sure_of_schema(provider: Provider) -> bool:
-    """A server of the user's own may take a response format and not heed it."""
-    return provider.takes_schema and provider.api_base is None
-
-
-def _litellm_request(
-    provider: Provider, messages: list[Message], temperature: float | None, timeout: float
-) -> dict[str, Any]:
+def _litellm_request(provider: Provider, messages: list[Message], timeout: float) -> dict[str, Any]:
     request: dict[str, Any] = {
         "model": f"{provider.kind}/{provider.name}",
         "messages": [{"role": role, "content": text} for role, text in messages],
-        "temperature": temperature,
         "timeout": timeout,
         "api_base": provider.api_base,
         "api_key": provider.api_key,
     }
-    bounded = {"max_retries": 0, "num_retries": 0, "drop_params": True}  # the door retries
+    bounded = {"max_retries": 0, "num_retries": 0, "drop_params": False}  # the door retries
     return {name: value for name, value in request.items() if value is not None} | bounded
+
+
+async def _completed(request: dict[str, Any]) -> Any:
+    """litellm's response, without the settings that it knows a model not to take (it asks nobody then)."""
+    litellm = load_litellm()
+    try:
+        return await litellm.acompletion(**request)
+    except litellm.UnsupportedParamsError as error:
+        name = next((n for n in ("temperature", "response_format") if n in request and n in str(error)), None)
+        if name is None:
+            raise
+        return await _completed({other: value for other, value in request.items() if other != name})
 
 
 def _litellm_result(response: Any, provider: Provider) -> ChatResult:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,7 +19,7 @@ from ideagora.errors import ReplayMiss, SettingsError, UnknownModel, UnreadableA
 from ideagora.models.budget import USUAL_COMPLETION, Budget, expected_cost
 from ideagora.models.cache import Cache, Stored, now
 from ideagora.models.call import A, Call
-from ideagora.models.providers import FREE, MILLION, WITHOUT_PROVIDER, Price, load_litellm
+from ideagora.models.providers import CONNECTIONS, FREE, MILLION, WITHOUT_PROVIDER, Price, load_litellm
 from ideagora.models.request import Request, request_of
 from ideagora.models.retry import Sleep
 from ideagora.models.scrub import without_keys
@@ -127,9 +126,7 @@ class Door:
 
     async def aclose(self) -> None:
         """Close the connections to providers and the cache. The door can be used again afterwards."""
-        litellm = sys.modules.get("litellm")
-        if litellm is not None:
-            await litellm.close_litellm_async_clients()
+        await CONNECTIONS.leave(self)
         self.cache.close()
 
     async def _stored(self, call: Call[Any], request: Request, attempt: int) -> Stored:
@@ -187,6 +184,7 @@ class Door:
             return OfflineChat(engine=self._offline_engine)
         if model == "scripted":
             raise UnknownModel("the model 'scripted' is for tests: give the door its replies as chats=…")
+        CONNECTIONS.use(self)
         return LiteLLMChat(model=model, settings=self.settings)
 
     def _offline_engine(self) -> Engine:

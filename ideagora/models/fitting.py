@@ -47,7 +47,7 @@ def fields_named(value: Mapping[str, Any], model: type[BaseModel]) -> dict[str, 
     named: dict[str, str] = {}
     for name, field in model.model_fields.items():
         exactly = [key for key in (name, field.alias) if key is not None and key in value]
-        nearly = [key for key in value if isinstance(key, str) and folded(key) == folded(name)]
+        nearly = [key for key in value if folded(key) == folded(name)]
         if exactly:
             named[name] = exactly[0]
         elif len(nearly) == 1 and nearly[0] not in model.model_fields:
@@ -78,7 +78,7 @@ def fitted(value: Any, kind: Any, metadata: Metadata = ()) -> Any:
     origin = get_origin(kind)
     if origin is Annotated:
         inner, *more = get_args(kind)
-        return fitted(value, inner, (*metadata, *more))
+        return fitted(value, inner, metadata + _flat(more))
     if origin in (Union, UnionType):
         return _fitted_union(value, get_args(kind), metadata)
     if isinstance(value, float) and not math.isfinite(value):
@@ -90,6 +90,13 @@ def fitted(value: Any, kind: Any, metadata: Metadata = ()) -> Any:
     if origin in (dict, Mapping):
         return _fitted_mapping(value, get_args(kind))
     return _fitted_plain(value, kind, metadata) if isinstance(kind, type) else value
+
+
+def _flat(metadata: Iterable[Any]) -> Metadata:
+    """Bounds as such: inside ``Annotated`` pydantic leaves them in a ``Field``."""
+    return tuple(
+        part for item in metadata for part in (item.metadata if isinstance(item, FieldInfo) else [item])
+    )
 
 
 def _fitted_plain(value: Any, kind: type, metadata: Metadata) -> Any:

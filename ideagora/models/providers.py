@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
+from ipaddress import ip_address
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
@@ -54,8 +55,6 @@ class Provider:
     """``none`` for a server of the user's own that needs no key; ``None``: litellm finds it."""
     key_names: str
     """Environment variables of its key, for messages; empty when it has none."""
-    takes_schema: bool
-    """Whether litellm says that the model takes a JSON schema as response format."""
     price: Price | None
     """``None``: not known."""
     price_from_map: bool
@@ -71,10 +70,34 @@ def load_litellm() -> ModuleType:
     import litellm
 
     litellm.suppress_debug_info = True
-    litellm.drop_params = True
+    litellm.drop_params = False  # on a 422 it would ask twice and return None
     litellm.cache = None
     litellm.num_retries = 0
     return litellm
+
+
+class Connections:
+    """litellm keeps its connections for the whole process: the last door that goes closes them."""
+
+    def __init__(self) -> None:
+        self._doors: set[object] = set()
+
+    def use(self, door: object) -> None:
+        """Note that a door uses them."""
+        self._doors.add(door)
+
+    async def leave(self, door: object) -> None:
+        """Close them, unless another door uses them or this one never did."""
+        if door not in self._doors:
+            return
+        self._doors.discard(door)
+        if not self._doors:
+            litellm = load_litellm()
+            await litellm.close_litellm_async_clients()
+            litellm.in_memory_llm_clients_cache.flush_cache()  # it would hand out closed ones
+
+
+CONNECTIONS = Connections()
 
 
 def resolve(model: str, settings: Settings) -> Provider:
@@ -102,7 +125,6 @@ def resolve(model: str, settings: Settings) -> Provider:
         api_base=settings.api_base,
         api_key="none" if missing else None,
         key_names=" or ".join(_keys_in_use(kind)),
-        takes_schema=_takes_schema(name, kind),
         price=price,
         price_from_map=price is not None and price == _map_price(name, kind),
     )
@@ -125,16 +147,19 @@ def price_of(model: str, settings: Settings) -> Price | None:
 def is_loopback(api_base: str | None) -> bool:
     """Whether an address is on this machine."""
     host = urlsplit(api_base).hostname if api_base else None
-    return host is not None and (host in ("localhost", "::1") or host.startswith("127."))
+    try:
+        return host == "localhost" or (host is not None and ip_address(host).is_loopback)
+    except ValueError:
+        return False
 
 
 def _said_price(settings: Settings, known: Price | None) -> Price | None:
     prompt, completion = settings.price_prompt, settings.price_completion
     if prompt is None and completion is None:
         return None
-    prompt = prompt / MILLION if prompt is not None else known and known.prompt
-    completion = completion / MILLION if completion is not None else known and known.completion
-    return None if prompt is None or completion is None else Price(prompt, completion)
+    per_prompt = prompt / MILLION if prompt is not None else known.prompt if known else None
+    per_completion = completion / MILLION if completion is not None else known.completion if known else None
+    return None if per_prompt is None or per_completion is None else Price(per_prompt, per_completion)
 
 
 def _provider_of(model: str, settings: Settings) -> tuple[str, str]:
@@ -163,10 +188,6 @@ def _keys_in_use(kind: str) -> list[str]:
     """The key variables of a provider that are set (litellm lists only those that are missing)."""
     start = kind.partition("_")[0].upper()
     return sorted(name for name in os.environ if name.startswith(start) and name.endswith(_KEY_ENDINGS))
-
-
-def _takes_schema(name: str, kind: str) -> bool:
-    return bool(load_litellm().supports_response_schema(name, kind))
 
 
 def _map_price(name: str, kind: str) -> Price | None:

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ideagora.config import Settings
-from ideagora.models.call import Call
+from ideagora.models.call import A, Call
 from ideagora.models.scrub import without_keys
 
 FORMAT = 1
@@ -59,7 +59,7 @@ class Request:
         return replace(self, messages=self.messages + said)
 
 
-def request_of(call: Call[Any], settings: Settings) -> Request:
+def request_of(call: Call[A], settings: Settings) -> Request:
     """The first request of a call, under the settings' model for its group."""
     model = settings.model_of(call.group)
     offline = model == "offline"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
@@ -26,7 +26,10 @@ _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing|cre
 _NO_SUCH_MODEL = re.compile(
     r"model.{0,80}(not found|not exist|not a valid|unknown|invalid)|unknown model", re.I
 )
-_FORMAT = re.compile(r"response.?format|json.?schema|json_object|structured.?output|schema", re.I)
+_SETTINGS = {
+    "temperature": re.compile(r"temperature", re.I),
+    "response_format": re.compile(r"response.?format|json.?object|structured.?output|schema", re.I),
+}
 _LIBRARY_PREFIX = re.compile(r"^(?:(?:litellm\.\w+|\w*(?:Error|Exception))(?::| -) )+")
 
 
@@ -39,8 +42,8 @@ class Transient(Exception):
         """Seconds that the server asked us to wait."""
 
 
-class FormatRefused(Transient):
-    """The server does not take a JSON schema as response format: ask again without, at once."""
+class SettingRefused(Transient):
+    """The server does not take a setting of the request: ask again without it, at once."""
 
 
 async def retried(attempt: Callable[[], Awaitable[T]], retries: int, sleep: Sleep) -> T:
@@ -122,10 +125,11 @@ def rejection(status: int, detail: str, model: str, key_names: str | None) -> Mo
     return ModelRefused(f"{model}: the provider refused the request ({status}: {detail}). {advice}")
 
 
-def complains_of_format(error: Exception) -> bool:
-    """Whether a server refused a request because of its response format."""
-    status = getattr(error, "status_code", None)
-    return status in (400, 404, 415, 422, 500, 501) and _FORMAT.search(str(error)) is not None
+def refused_setting(error: Exception, sent: Iterable[str]) -> str | None:
+    """Which of the settings that were sent a server's 4xx complains of."""
+    if getattr(error, "status_code", None) not in (400, 404, 415, 422, 501):
+        return None
+    return next((name for name in sent if name in _SETTINGS and _SETTINGS[name].search(str(error))), None)
 
 
 def _headers(error: Exception) -> Mapping[str, str]:

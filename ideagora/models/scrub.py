@@ -7,7 +7,8 @@ import re
 
 _SECRET_NAME = re.compile(r"_(KEY|TOKEN|SECRET|PASSWORD)$", re.I)
 _SECRET_SHAPE = re.compile(
-    r"\b(?:sk|gsk|xai|pplx|hf)[-_](?=[A-Za-z_*-]*\d)[A-Za-z0-9_*-]{16,}|\bAIza[\w-]{30,}|(?<=Bearer )[^\s\"',]{6,}"
+    r"\b(?:sk|gsk|xai|pplx|hf)[-_](?=[A-Za-z_*-]*\d)[A-Za-z0-9_*-]{16,}"
+    r"|\bAIza[\w-]{30,}|(?<=Bearer )[^\s\"',]{6,}"
 )
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
 _SHORTEST = 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from ideagora.errors import IdeagoraError, ModelError, ModelUnavailable
 from ideagora.models.call import Call
 from ideagora.models.providers import Price
 from ideagora.models.request import Request
-from ideagora.models.retry import FormatRefused, Sleep, Transient, named, retried
+from ideagora.models.retry import SettingRefused, Sleep, Transient, named, retried
 from ideagora.schema import Usage
 
 if TYPE_CHECKING:
@@ -51,10 +52,9 @@ class Trying:
             ) from None
 
     async def _try(self) -> tuple[AIMessage, Usage]:
-        try:
-            return await self._try_once()
-        except FormatRefused:  # not the server's bad day: ask at once in the other way
-            return await self._try_once()
+        while True:
+            with suppress(SettingRefused):  # not the server's bad day: ask at once without that setting
+                return await self._try_once()
 
     async def _try_once(self) -> tuple[AIMessage, Usage]:
         started = time.perf_counter()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     import jinja2
 
 _PARTS = re.compile(r"\A\s*# System\n(?P<system>.*?)\n# User\n(?P<user>.*)\Z", re.DOTALL)
-_FENCE = re.compile(r"<\s*/?\s*material\b[^>]*>?", re.IGNORECASE)
+_FENCE = re.compile(r"[<\u2039\u27e8\u3008]\s*/?\s*materials?\b\s*/?\s*[>\u203a\u27e9\u3009]?", re.IGNORECASE)
+_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 
 
 class PromptError(ValueError):
@@ -63,8 +65,14 @@ def fence(text: object) -> str:
     """Foreign text between marks that it cannot close itself; ``None`` is said to be missing."""
     if text is None or text == "":
         return "(not available)"
-    clean = _FENCE.sub("(mark removed)", str(text)).strip()
+    seen = unicodedata.normalize("NFKC", _INVISIBLE.sub("", str(text)))
+    clean = _FENCE.sub("(mark removed)", seen).strip()
     return f"<material>{clean}</material>"
+
+
+def unnumbered(text: str) -> str:
+    """A step without a number or bullet of its own (the prompt numbers the steps)."""
+    return re.sub(r"^\s*(?:\(?\d{1,2}[.):]|[-*•])\s+", "", text)
 
 
 @cache
@@ -75,6 +83,7 @@ def _environment() -> jinja2.Environment:
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
     environment.filters["fence"] = fence
+    environment.filters["unnumbered"] = unnumbered
     return environment
 
 

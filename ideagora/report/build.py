@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from ideagora.errors import FolderUnusable
 from ideagora.report.geometry import pixels
 from ideagora.report.load import load
+from ideagora.report.offline_line import OFFLINE, REAL_MODEL
 from ideagora.report.records import Ref, Report
 from ideagora.report.text import Item, blocks, markdown
-from ideagora.report.offline_line import OFFLINE, REAL_MODEL
 from ideagora.report.view import view
 
 if TYPE_CHECKING:

@@ -30,7 +30,6 @@ from ideagora.report.records import (
 from ideagora.report.text import safe_url, url_of
 from ideagora.schema import Chain, Close, Direction, Idea, Link, NoveltyCheck, Usage
 
-
 _BY_THEN = "what stands here is what there was by then."
 _STATUS = {
     "running": "This run is not finished: what stands here is what there is so far.",
@@ -188,7 +187,7 @@ def _close(close: Close, columns: Iterable[str], papers: dict[str, Ref]) -> Clos
     return CloseView(
         ref=Ref(known.id, close.title.strip() or known.title, known.year, known.url),
         similarity=f"{close.similarity:.2f}" if math.isfinite(close.similarity) else "unknown",
-        overlap=close.overlap.strip(),
+        overlap=(close.overlap or "").strip(),
         cells=tuple((name, close.facets.get(name)) for name in columns),
     )
 

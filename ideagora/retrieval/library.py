@@ -64,6 +64,11 @@ class Library:
         )
 
     @property
+    def embedder(self) -> Embedder:
+        """What measures similarity here; to be shared, since each one loads a model of its own."""
+        return self._embedder
+
+    @property
     def held_back(self) -> list[HeldBack]:
         """What was found and not shown so far, each paper once, ordered by id."""
         return sorted(self._held_back.values())

@@ -103,9 +103,11 @@ def _idea(branch: Mapping[str, Any], topic: Topic, origin: Origin) -> Idea:
         novelty=draft["novelty"],
         method=draft["method"],
         summary=draft["summary"],
-        references=tuple(dict.fromkeys(source.paper_id for source in sources)),
+        references=tuple(dict.fromkeys(source.paper_id for source in sources if source.verbatim)),
         sources=sources,
-        neighbours=tuple(Paper.model_validate(paper) for paper in branch["neighbours"]),
+        neighbours=tuple(
+            Paper.model_validate(paper) for paper in (*branch["neighbours"], *branch.get("avoided", []))
+        ),
         chain=_chain(branch),
         novelty_check=NoveltyCheck.model_validate(branch["novelty_check"]),
         facets={name: draft[name] for name in ("purpose", "mechanism", "evaluation")},

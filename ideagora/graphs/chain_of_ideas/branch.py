@@ -7,28 +7,46 @@ to one side-by-side step, except where the way back needs it: the references com
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Annotated, Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ideagora.agents.idea_telling import DirectionView, TooClose
+from ideagora.agents.idea_telling import DirectionView, EarlierDraft, TooClose
 from ideagora.agents.ideator import FORECASTER, IDEATOR
 from ideagora.agents.literature import READER, RELEVANCE_JUDGE
-from ideagora.agents.quotes import honest_quote
+from ideagora.agents.quotes import honest_quote, is_quoted
 from ideagora.agents.trend import TREND_ANALYST
-from ideagora.agents.views import PaperBrief, brief, chain_paper, change, entity_views
+from ideagora.agents.views import PaperBrief, ShownPaper, brief, chain_paper, change, entity_views
 from ideagora.graphs.chain_of_ideas.novelty import check_novelty
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES, MILESTONE_CITATIONS
 from ideagora.graphs.services import Services
-from ideagora.schema import Direction, Entity, Link, Paper, Reading, Source, Topic, Transition
+from ideagora.models.offline.text import clip
+from ideagora.schema import (
+    Direction,
+    DroppedDraft,
+    Entity,
+    Link,
+    NoveltyCheck,
+    Paper,
+    Reading,
+    Source,
+    Topic,
+    Transition,
+)
+
+OWN_WORDS = 2_500
+"""Characters of a paper's own text that the ideator is shown beside its retelling."""
+
+REFERENCE_WORDS = 30
+"""Words of each reference's abstract that the reader is shown."""
 
 READ_CHARACTERS = 48_000
 """Some 12,000 tokens: what the reader is shown of a paper at most."""
 
-SHOWN_REFERENCES = 40
+SHOWN_REFERENCES = 30
 NEIGHBOURS = 4
 ENTITIES = 20
 
@@ -40,6 +58,7 @@ class BranchState(TypedDict, total=False):
     branch: int
     query: str
     anchor: dict[str, Any]
+    anchor_reason: str
     links: Annotated[list[dict[str, Any]], operator.add]
     readings: Annotated[dict[str, Any], operator.or_]
     stopped: Annotated[dict[str, str], operator.or_]
@@ -48,7 +67,10 @@ class BranchState(TypedDict, total=False):
     neighbours: list[dict[str, Any]]
     draft: dict[str, Any]
     novelty_check: dict[str, Any]
-    too_close: list[dict[str, str]]
+    dropped: list[dict[str, Any]]
+    """Drafts that were too close to a paper, with the papers."""
+    avoided: list[dict[str, Any]]
+    """The papers that a draft was too close to, in the order in which they were met."""
     paper: dict[str, Any]
     """Set only in the input of a ``read_paper`` task."""
 
@@ -60,7 +82,7 @@ async def place_anchor(state: BranchState, runtime: Context) -> BranchState:
     """The anchor opens the chain; without the chain (ablation) the retrieved papers stand beside it."""
     anchor = Paper.model_validate(state["anchor"])
     runtime.context.say(f"anchor: {anchor.title} ({anchor.year})")
-    links = [Link(paper=anchor, position=0, reason=f"best match of the query “{state['query']}”")]
+    links = [Link(paper=anchor, position=0, reason=state["anchor_reason"])]
     if not runtime.context.options.chain:
         found = await runtime.context.library.search(state["query"], runtime.context.options.length + 1)
         others = [scored.paper for scored in found if scored.paper.id != anchor.id]
@@ -151,8 +173,9 @@ async def _read(
         context.door,
         topic=topic.text,
         title=paper.title,
+        kind=kind,
         text=text[:READ_CHARACTERS],
-        references=tuple(f"{reference.title} ({reference.year})" for reference in references),
+        references=tuple(_reference(reference) for reference in references),
     )
     reading = Reading(
         problem=answer.problem,
@@ -163,7 +186,12 @@ async def _read(
         entities=tuple(Entity(name=e.name, description=e.description, kind=e.kind) for e in answer.entities),
         read_from=kind,
     )
-    return reading, [(r.paper, f"{r.relation}: {r.reason}") for r in answer.references]
+    return reading, [(r.paper, r.reason) for r in answer.references]
+
+
+def _reference(paper: Paper) -> PaperBrief:
+    abstract = clip(paper.abstract, REFERENCE_WORDS) if paper.abstract else None
+    return PaperBrief(title=paper.title, year=paper.year, abstract=abstract)
 
 
 async def analyse_trend(state: BranchState, runtime: Context) -> BranchState:
@@ -216,16 +244,26 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
 
 
 async def _neighbours(state: BranchState, context: Services) -> list[Paper]:
-    """Papers outside the chain that are near to what its late papers leave open."""
+    """Papers outside the chain: near to what its late papers leave open, and near to the topic, in turn."""
     late = [link.reading for link in _chain(state)[-2:] if link.reading is not None]
-    wanted = " ".join(reading.limitation or reading.problem or "" for reading in late) or _topic(state).text
-    found = await context.library.search(wanted, NEIGHBOURS + len(state["links"]))
-    return [scored.paper for scored in found if scored.paper.id not in _ids(state)][:NEIGHBOURS]
+    left_open = " ".join(reading.limitation or reading.problem or "" for reading in late).strip()
+    count = NEIGHBOURS + len(state["links"])
+    queries = [query for query in (left_open, _topic(state).text) if query]
+    lists = [await context.library.search(query, count) for query in queries]
+    met = _ids(state)
+    found: dict[str, Paper] = {}
+    for place in range(count):
+        for ranked in lists:
+            if place < len(ranked) and ranked[place].paper.id not in met:
+                found.setdefault(ranked[place].paper.id, ranked[place].paper)
+    return list(found.values())[:NEIGHBOURS]
 
 
 async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
-    """Motivation, novelty, method, idea (Tables 14 and 15); a rewrite is told what was too close."""
-    papers, numbers = _shown_papers(state)
+    """Motivation, method, novelty, idea (Tables 14 and 15); a rewrite is told what was too close."""
+    shown = await _shown_papers(state, runtime.context)
+    numbers = {paper_id: number for number, paper_id in enumerate(shown)}
+    papers = tuple(shown.values())
     answer = await IDEATOR(
         runtime.context.door,
         topic=_topic(state).text,
@@ -234,28 +272,50 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
         changes=tuple(change(transition) for transition in _transitions(state)),
         entities=_entities(state, runtime.context),
         direction=_direction_view(state, numbers),
-        earlier_title=state["draft"]["title"] if state.get("too_close") else None,
-        too_close=tuple(TooClose(**close) for close in state.get("too_close", [])),
+        earlier=_earlier(state),
+        too_close=_too_close(state, numbers),
     )
-    ids = list(numbers)
-    sources = [
-        Source(
-            part=s.part, paper_id=ids[s.paper], quote=honest_quote(s.quote, papers[s.paper].abstract or "")
-        )
-        for s in answer.sources
-    ]
     runtime.context.say(f"idea: {answer.title}")
+    sources = [_source(s.part, list(shown)[s.paper], s.quote, papers[s.paper]) for s in answer.sources]
     draft = answer.model_dump(mode="json", exclude={"sources"})
     return {"draft": {**draft, "sources": [source.model_dump(mode="json") for source in sources]}}
 
 
-def _shown_papers(state: BranchState) -> tuple[tuple[PaperBrief, ...], dict[str, int]]:
-    """The chain as read, then the neighbours; with the number of each id."""
+def _earlier(state: BranchState) -> EarlierDraft | None:
+    drafts = state.get("dropped", [])
+    return EarlierDraft(title=drafts[-1]["title"], summary=drafts[-1]["summary"]) if drafts else None
+
+
+def _too_close(state: BranchState, numbers: dict[str, int]) -> tuple[TooClose, ...]:
+    """Every paper that a draft was too close to, once."""
+    close = {one["paper_id"]: one for draft in state.get("dropped", []) for one in draft["too_close"]}
+    return tuple(
+        TooClose(paper=numbers[paper_id], title=one["title"], overlap=one["overlap"])
+        for paper_id, one in close.items()
+    )
+
+
+def _source(part: str, paper_id: str, quote: str, paper: ShownPaper) -> Source:
+    text = f"{paper.title} {paper.abstract or ''}"
+    return Source(
+        part=part, paper_id=paper_id, quote=honest_quote(quote, text), verbatim=is_quoted(quote, text)
+    )
+
+
+async def _shown_papers(state: BranchState, context: Services) -> dict[str, ShownPaper]:
+    """By id: the chain with its retellings, the neighbours, the papers that a draft was too close to."""
     chain = _chain(state)
-    neighbours = [Paper.model_validate(paper) for paper in state["neighbours"]]
-    told = [PaperBrief(title=p.title, year=p.year, abstract=p.text) for p in map(chain_paper, chain)]
-    ids = [link.paper.id for link in chain] + [paper.id for paper in neighbours]
-    return (*told, *map(brief, neighbours)), {paper_id: number for number, paper_id in enumerate(ids)}
+    retold = {link.paper.id: chain_paper(link).text for link in chain}
+    beside = [Paper.model_validate(paper) for paper in (*state["neighbours"], *state.get("avoided", []))]
+    shown: dict[str, ShownPaper] = {}
+    for paper in (*(link.paper for link in chain), *beside):
+        text, kind = await context.library.text(paper)
+        own = None if kind == "title" else text[:OWN_WORDS]
+        shown.setdefault(
+            paper.id,
+            ShownPaper(title=paper.title, year=paper.year, abstract=own, retelling=retold.get(paper.id)),
+        )
+    return shown
 
 
 def _direction_view(state: BranchState, numbers: dict[str, int]) -> DirectionView | None:
@@ -273,26 +333,48 @@ def _direction_view(state: BranchState, numbers: dict[str, int]) -> DirectionVie
 
 
 async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
-    """Compare the draft with what the library holds on it and on its facets (Table 16)."""
-    before = state.get("novelty_check") or {"rounds": -1}
-    rounds = int(before["rounds"]) + 1
-    check, too_close = await check_novelty(runtime.context, _topic(state), state["draft"], rounds)
-    told = {
-        "novel": "no paper too close",
-        "too_close": f"too close to {len(too_close)}",
-        "unchecked": "unchecked",
-    }
+    """Compare the draft with its own sources and with what the library holds on it (Table 16)."""
+    dropped = tuple(DroppedDraft.model_validate(draft) for draft in state.get("dropped", []))
+    known = await _sources_of(state, runtime.context)
+    check = await check_novelty(runtime.context, _topic(state), state["draft"], known, dropped)
+    told = {"novel": "no paper too close", "too_close": "too close to a paper", "unchecked": "unchecked"}
     runtime.context.say(f"novelty: {told[check.status]}")
-    known = state.get("too_close", [])
-    fresh = [close for close in too_close if close["title"] not in {old["title"] for old in known}]
-    return {"novelty_check": check.model_dump(mode="json"), "too_close": [*known, *fresh]}
+    return {"novelty_check": check.model_dump(mode="json")}
+
+
+async def _sources_of(state: BranchState, context: Services) -> list[Paper]:
+    """The papers that the draft rests on, and those that an earlier draft was too close to."""
+    direction = state["direction"]
+    pair = [direction["limitation_from"], direction["mechanism_from"]] if direction else []
+    named = [source["paper_id"] for source in state["draft"]["sources"]]
+    avoided = [paper["id"] for paper in state.get("avoided", [])]
+    return await _papers(dict.fromkeys([*pair, *named, *avoided]), context)
+
+
+async def _papers(ids: Iterable[str], context: Services) -> list[Paper]:
+    found = [await context.library.paper(paper_id) for paper_id in ids]
+    return [paper for paper in found if paper is not None]
+
+
+async def drop_draft(state: BranchState, runtime: Context) -> BranchState:
+    """Put a draft that was too close aside, with the papers, for the rewrite and for the report."""
+    check = NoveltyCheck.model_validate(state["novelty_check"])
+    close = tuple(one for one in check.closest if one.too_close)
+    draft = DroppedDraft(title=state["draft"]["title"], summary=state["draft"]["summary"], too_close=close)
+    avoided = state.get("avoided", [])
+    met = {paper["id"] for paper in avoided}
+    papers = await _papers((one.paper_id for one in close if one.paper_id not in met), runtime.context)
+    return {
+        "dropped": [*state.get("dropped", []), draft.model_dump(mode="json")],
+        "avoided": [*avoided, *(paper.model_dump(mode="json") for paper in papers)],
+    }
 
 
 def after_novelty(state: BranchState, runtime: Context) -> str:
     """Rewrite while a paper is too close and the bound allows."""
     check = state["novelty_check"]
     again = check["status"] == "too_close" and check["rounds"] < runtime.context.options.rewrites
-    return "draft_idea" if again else END
+    return "drop_draft" if again else END
 
 
 def _topic(state: BranchState) -> Topic:
@@ -337,6 +419,7 @@ def build_branch() -> StateGraph[BranchState, Services, BranchState, BranchState
         predict_direction,
         draft_idea,
         judge_novelty,
+        drop_draft,
     ):
         graph.add_node(node.__name__, node)
     graph.add_edge(START, "place_anchor")
@@ -350,5 +433,6 @@ def build_branch() -> StateGraph[BranchState, Services, BranchState, BranchState
     graph.add_edge("analyse_trend", "predict_direction")
     graph.add_edge("predict_direction", "draft_idea")
     graph.add_edge("draft_idea", "judge_novelty")
-    graph.add_conditional_edges("judge_novelty", after_novelty, ["draft_idea", END])
+    graph.add_conditional_edges("judge_novelty", after_novelty, ["drop_draft", END])
+    graph.add_edge("drop_draft", "draft_idea")
     return graph

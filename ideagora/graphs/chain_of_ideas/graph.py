@@ -22,17 +22,31 @@ from ideagora.agents.experiment import (
 )
 from ideagora.agents.judges import IDEA_JUDGE
 from ideagora.agents.literature import QUERY_PLANNER, RELEVANCE_JUDGE
-from ideagora.agents.views import EntityView, IdeaView, brief, entity_views, past_experiments
-from ideagora.errors import BudgetExhausted, IdeagoraError, NoBranchLeft, ThinTopic, UnreadableAnswer
+from ideagora.agents.views import EntityView, IdeaView, PaperBrief, brief, entity_views, past_experiments
+from ideagora.errors import (
+    BudgetExhausted,
+    FolderUnusable,
+    IdeagoraError,
+    NoBranchLeft,
+    ReplayMiss,
+    ThinTopic,
+    UnreadableAnswer,
+)
 from ideagora.graphs.chain_of_ideas.branch import build_branch
 from ideagora.graphs.chain_of_ideas.choice import duel_scores, rank_branches
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES
 from ideagora.graphs.services import Services
 from ideagora.models.usage import labelled
-from ideagora.schema import Experiment, Link, Paper, Scored, Topic
+from ideagora.schema import Experiment, Link, NoveltyCheck, Paper, Scored, Topic
+
+RELATED = 3
+"""Papers nearest to the idea that the designer is shown."""
 
 SEARCHED = 4
 """Papers per query that the refiner is shown."""
+
+STOPS_ALL = (BudgetExhausted, FolderUnusable, ReplayMiss)
+"""What is no branch's own failure: a run without the branch would be another result."""
 
 
 class IdeationState(TypedDict, total=False):
@@ -48,6 +62,7 @@ class IdeationState(TypedDict, total=False):
     plan: dict[str, Any]
     review: dict[str, Any]
     suggestions: list[str]
+    declined: list[str]
     searched: list[str]
     found: list[dict[str, Any]]
     rounds: int
@@ -78,13 +93,15 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     answer = await RELEVANCE_JUDGE(
         runtime.context.door, topic=topic.text, papers=tuple(brief(paper) for paper in shown)
     )
-    relevant = {shown[judgement.paper].id for judgement in answer.judgements if judgement.relevant}
+    relevant = {shown[one.paper].id: one.reason for one in answer.judgements if one.relevant}
     if not relevant and not options.allow_thin:
         raise _thin(topic, list(candidates.values()))
-    allowed = relevant or set(candidates)
-    anchors = await _assign_anchors(
-        runtime.context, hits, {i: s for i, s in candidates.items() if i in allowed}
-    )
+    allowed = {key: scored for key, scored in candidates.items() if key in relevant or not relevant}
+    anchors = await _assign_anchors(runtime.context, hits, allowed)
+    for anchored in anchors:
+        anchored["reason"] = relevant.get(
+            anchored["paper"]["id"], "nearest to the query, but judged off topic"
+        )
     if len(anchors) < options.branches:
         runtime.context.say(f"{len(anchors)} of {options.branches} branches: no further relevant anchor")
     return {"anchors": anchors}
@@ -141,11 +158,17 @@ async def explore_branch(state: IdeationState, runtime: Context) -> IdeationStat
     anchored = state["anchored"]
     number, query = int(anchored["branch"]), str(anchored["query"])
     branch = build_branch().compile()
-    start = {"topic": state["topic"], "branch": number, "query": query, "anchor": anchored["paper"]}
+    start = {
+        "topic": state["topic"],
+        "branch": number,
+        "query": query,
+        "anchor": anchored["paper"],
+        "anchor_reason": anchored["reason"],
+    }
     with labelled(f"branch {number}"):
         try:
             done = await branch.ainvoke(start, context=runtime.context)  # type: ignore[call-overload]
-        except BudgetExhausted:
+        except STOPS_ALL:
             raise
         except IdeagoraError as error:
             runtime.context.say(f"failed: {error}")
@@ -213,9 +236,17 @@ async def design_experiment(state: IdeationState, runtime: Context) -> IdeationS
             idea=_idea_view(best["draft"]),
             evaluation=best["draft"]["evaluation"],
             past=tuple(past_experiments(_read_links(best))),
+            related=await _nearest(best, runtime.context),
             entities=_best_entities(state, runtime.context),
         )
     return {"plan": plan.model_dump(mode="json")}
+
+
+async def _nearest(branch: dict[str, Any], context: Services) -> tuple[PaperBrief, ...]:
+    """The papers that the novelty check found nearest."""
+    close = NoveltyCheck.model_validate(branch["novelty_check"]).closest[:RELATED]
+    found = [await context.library.paper(one.paper_id) for one in close]
+    return tuple(brief(paper) for paper in found if paper is not None)
 
 
 async def review_experiment(state: IdeationState, runtime: Context) -> IdeationState:
@@ -256,7 +287,8 @@ async def refine_experiment(state: IdeationState, runtime: Context) -> IdeationS
             papers=tuple(brief(Paper.model_validate(paper)) for paper in state["found"]),
         )
     return {
-        "plan": plan.model_dump(mode="json"),
+        "plan": plan.model_dump(mode="json", exclude={"declined"}),
+        "declined": [*state.get("declined", []), *plan.declined],
         "rounds": state["rounds"] + 1,
         "suggestions": [*state.get("suggestions", []), *suggestions],
     }
@@ -305,6 +337,7 @@ def experiment_of(state: IdeationState) -> Experiment:
     return Experiment(
         **state["plan"],
         suggestions=tuple(state.get("suggestions", [])),
+        declined=tuple(state.get("declined", [])),
         searched=tuple(state["searched"]),
         found=tuple(Paper.model_validate(paper) for paper in state.get("found", [])),
         rounds=state["rounds"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ideagora.agents.novelty import NOVELTY_JUDGE, Comparison, Comparisons
@@ -9,7 +10,7 @@ from ideagora.agents.quotes import honest_quote
 from ideagora.agents.views import brief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
-from ideagora.schema import Close, NoveltyCheck, Paper, Scored, Topic
+from ideagora.schema import Close, DroppedDraft, NoveltyCheck, Paper, Scored, Topic
 
 FACETS = ("purpose", "mechanism", "evaluation")
 BY_IDEA, BY_FACET, COMPARED = 8, 5, 12
@@ -17,56 +18,66 @@ REPORTED = 5
 
 
 async def check_novelty(
-    context: Services, topic: Topic, draft: dict[str, Any], rounds: int
-) -> tuple[NoveltyCheck, list[dict[str, str]]]:
-    """The check, and for each paper that is too close its title and the overlap."""
-    found = await _retrieve(context, draft)
+    context: Services,
+    topic: Topic,
+    draft: dict[str, Any],
+    known: Sequence[Paper],
+    dropped: tuple[DroppedDraft, ...],
+) -> NoveltyCheck:
+    """Compare a draft with papers that are known to bear on it and with what the library finds for it.
+
+    Args:
+        known: papers that are compared in any case.
+        dropped: the drafts before this one.
+    """
+    found = await _retrieve(context, draft, known)
+    so_far: dict[str, Any] = {"rounds": len(dropped), "compared": len(found), "dropped": dropped}
     if not found:
-        return NoveltyCheck(
-            status="unchecked", rounds=rounds, reason="the library has no paper to compare with"
-        ), []
+        return NoveltyCheck(status="unchecked", reason="the library has no paper to compare with", **so_far)
     try:
         answer = await NOVELTY_JUDGE(
             context.door,
             topic=topic.text,
             papers=tuple(brief(scored.paper) for scored in found),
-            **{name: draft[name] for name in ("title", "summary", *FACETS)},
+            **{name: draft[name] for name in ("title", "summary", "novelty", "method", *FACETS)},
         )
     except UnreadableAnswer as error:
-        return NoveltyCheck(status="unchecked", rounds=rounds, compared=len(found), reason=str(error)), []
-    return _weigh(found, answer, rounds)
+        return NoveltyCheck(status="unchecked", reason=str(error), **so_far)
+    return _weigh(found, answer).model_copy(update=so_far)
 
 
-async def _retrieve(context: Services, draft: dict[str, Any]) -> list[Scored]:
-    """The best of every list in turn (idea, purpose, mechanism, evaluation), then ranked by the idea."""
+async def _retrieve(context: Services, draft: dict[str, Any], known: Sequence[Paper]) -> list[Scored]:
+    """The known papers, then the best of every list in turn (idea, facets); ranked by the idea."""
     whole = f"{draft['title']}. {draft['summary']}"
     lists = [await context.library.search(whole, BY_IDEA)]
     lists += [await context.library.search(draft[facet], BY_FACET) for facet in FACETS]
-    papers: dict[str, Paper] = {}
+    papers = {paper.id: paper for paper in known}
     for place in range(BY_IDEA):
         for ranked in lists:
             if place < len(ranked):
                 papers.setdefault(ranked[place].paper.id, ranked[place].paper)
-    return await context.library.similar(list(papers.values())[:COMPARED], whole)
+    return await context.library.similar(list(papers.values())[: max(COMPARED, len(known))], whole)
 
 
-def _weigh(
-    found: list[Scored], answer: Comparisons, rounds: int
-) -> tuple[NoveltyCheck, list[dict[str, str]]]:
+def _weigh(found: list[Scored], answer: Comparisons) -> NoveltyCheck:
     ordered = sorted(answer.comparisons, key=lambda c: (not c.too_close, -found[c.paper].similarity, c.paper))
-    closest = tuple(_close(found[comparison.paper], comparison) for comparison in ordered[:REPORTED])
-    too_close = [c for c in ordered if c.too_close]
-    check = NoveltyCheck(
-        status="too_close" if too_close else "novel", closest=closest, rounds=rounds, compared=len(found)
+    too_close = sum(comparison.too_close for comparison in ordered)
+    shown = ordered[: max(REPORTED, too_close)]
+    return NoveltyCheck(
+        status="too_close" if too_close else "novel",
+        closest=tuple(_close(found[comparison.paper], comparison) for comparison in shown),
+        reported=len(ordered),
     )
-    return check, [{"title": found[c.paper].paper.title, "overlap": c.overlap} for c in too_close]
 
 
 def _close(scored: Scored, comparison: Comparison) -> Close:
+    text = f"{scored.paper.title} {scored.paper.abstract or ''}"
     return Close(
         paper_id=scored.paper.id,
         title=scored.paper.title,
         similarity=scored.similarity,
-        overlap=honest_quote(comparison.overlap, f"{scored.paper.title} {scored.paper.abstract or ''}"),
+        overlap=honest_quote(comparison.overlap, text) if comparison.overlap else None,
         facets={facet: getattr(comparison, facet) for facet in FACETS},
+        difference=comparison.difference,
+        too_close=comparison.too_close,
     )

@@ -136,9 +136,10 @@ class Engine:
     def key_phrases(
         self, text: str, count: int, avoid: Sequence[str] = (), about: str | None = None
     ) -> list[str]:
-        """Phrases that stand best for the text (or are nearest to ``about``), best first, diverse; none that names what is to be avoided.
+        """Phrases that stand best for the text (or are nearest to ``about``), best first, diverse.
 
-        Phrases of several words, or else words with a hyphen; generic ones ("language model") do not count.
+        Left out are generic ones ("language model") and those that name what is to be avoided. Phrases
+        of several words come before words with a hyphen; single words do not count.
         """
         shunned = [word.lower() for word in avoid]
         candidates = [

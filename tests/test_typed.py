@@ -1,0 +1,343 @@
+"""Awkward replies: each is read as what it says, or refused. Nothing in between."""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from ideagora.models.call import Answer
+from ideagora.models.typed import Unreadable, is_refusal, read_answer
+
+
+class Verdict(Answer):
+    """A choice with a reason and a score."""
+
+    winner: Literal["A", "B", "tie"]
+    score: float = Field(ge=0, le=10)
+    reason: str = Field(description="Why this one is better.")
+
+
+class Named(BaseModel):
+    paper_id: str
+    relation: Literal["same", "related", "too_close"]
+
+
+class Papers(Answer):
+    """A list of objects, and nothing else that is required."""
+
+    similar_papers: tuple[Named, ...] = Field(min_length=1)
+    remark: str | None = None
+
+
+class Titled(Answer):
+    """Fields that a JSON schema has, too."""
+
+    title: str
+    description: str
+
+
+REJECTED = "rejected"
+GOOD = {"winner": "A", "score": 7.5, "reason": "It is clearer."}
+TEXT = json.dumps(GOOD)
+
+
+def good(**changes: Any) -> dict[str, Any]:
+    return {**GOOD, **changes}
+
+
+def text(**changes: Any) -> str:
+    return json.dumps(good(**changes))
+
+
+ONE_PAPER = {"similar_papers": [{"paper_id": "p1", "relation": "related"}], "remark": None}
+OBJECTS: list[tuple[str, str, dict[str, Any] | str]] = [
+    # around the JSON
+    ("bare", TEXT, GOOD),
+    ("pretty", json.dumps(GOOD, indent=4), GOOD),
+    ("fenced", f"```json\n{TEXT}\n```", GOOD),
+    ("fence without a language", f"```\n{TEXT}\n```", GOOD),
+    ("fence that is not closed", f"```json\n{TEXT}", GOOD),
+    ("text before and after", f"Here is my verdict:\n{TEXT}\nI hope that helps!", GOOD),
+    ("the last of two fences", f"```json\n{text(winner='B')}\n```\nOr rather\n```json\n{TEXT}\n```", GOOD),
+    ("the last one that validates", f"{TEXT}\n```json\n{text(winner='neither')}\n```", GOOD),
+    ("an object of another kind after it", f'{TEXT}\n{{"note": "done"}}', GOOD),
+    ("the same object twice", f"{TEXT}\n{TEXT}", GOOD),
+    ("citations and sets in the prose", f"As [1] and {{a, b}} show [Smith 2020]: {TEXT} [2]", GOOD),
+    ("a bracket in the prose that never closes", f"Let x in [0, 1) be given. {TEXT}", GOOD),
+    ("answer tags", f"<answer>\n{TEXT}\n</answer>", GOOD),
+    ("thinking with a draft", f"<think>\nMaybe {text(winner='B')}\n</think>\n{TEXT}", GOOD),
+    ("thinking, other tag and case", f"<Thinking>{text(winner='B')}</Thinking>{TEXT}", GOOD),
+    ("thinking whose opening tag is lost", f"Well, {text(winner='B')} or\n</think>\n\n{TEXT}", GOOD),
+    ("only thinking", f"<think>\nI would say {TEXT}", REJECTED),
+    ("only a draft in finished thinking", f"<think>{TEXT}</think> I am done.", REJECTED),
+    (
+        "thinking tags inside a string",
+        text(reason="It adds <think> tokens."),
+        good(reason="It adds <think> tokens."),
+    ),
+    ("a fence inside a string", text(reason="Run ```make``` twice."), good(reason="Run ```make``` twice.")),
+    ("brackets inside a string", text(reason="f(x) = {y] holds }"), good(reason="f(x) = {y] holds }")),
+    ("byte order mark", f"\ufeff{TEXT}", GOOD),
+    ("HTML entities for the quotes", TEXT.replace('"', "&quot;"), GOOD),
+    ("HTML entities in a string", text(reason="p &lt; 0.05 &amp; stable"), good(reason="p < 0.05 & stable")),
+    # near-JSON
+    ("trailing comma", TEXT.replace("}", ",}"), GOOD),
+    ("single quotes", "{'winner': 'A', 'score': 7.5, 'reason': 'It is clearer.'}", GOOD),
+    (
+        "apostrophe in single quotes",
+        "{'winner': 'A', 'score': 7.5, 'reason': 'It\\'s fine'}",
+        good(reason="It's fine"),
+    ),
+    ("smart quotes", "{“winner”: “A”, “score”: 7.5, “reason”: “It is clearer.”}", GOOD),
+    ("bare keys", '{winner: "A", score: 7.5, reason: "It is clearer."}', GOOD),
+    (
+        "comments",
+        '{"winner": "A", // the first\n "score": 7.5, /* of 10 */ "reason": "It is clearer."}',
+        GOOD,
+    ),
+    ("hash comments", '{"winner": "A", # it\'s {good}\n "score": 7.5, "reason": "It is clearer."}', GOOD),
+    ("missing comma", '{"winner": "A" "score": 7.5\n "reason": "It is clearer."}', GOOD),
+    ("line break in a string", TEXT.replace("It is", "It\nis"), good(reason="It\nis clearer.")),
+    ("tab in a string", TEXT.replace("It is", "It\tis"), good(reason="It\tis clearer.")),
+    (
+        "quotation that is not escaped",
+        TEXT.replace("clearer", 'a "clear" idea'),
+        good(reason='It is a "clear" idea.'),
+    ),
+    ("encoded twice", json.dumps(TEXT), GOOD),
+    ("encoded twice inside a wrapper", json.dumps({"answer": TEXT}), GOOD),
+    # wrappers and names
+    ("wrapped in answer", json.dumps({"answer": GOOD}), GOOD),
+    ("wrapped in the class's name", json.dumps({"Verdict": GOOD}), GOOD),
+    ("wrapped in properties", json.dumps({"type": "object", "properties": GOOD}), GOOD),
+    ("wrapped as a tool's call", json.dumps({"name": "judge", "arguments": TEXT}), GOOD),
+    ("wrapped in a list of one", json.dumps([GOOD]), GOOD),
+    ("keys in other case", '{"Winner": "A", "SCORE": 7.5, "Reason ": "It is clearer."}', GOOD),
+    ("unknown keys", text(confidence="high"), GOOD),
+    ("a key given twice, the same", TEXT.replace("{", '{"winner": "A", '), GOOD),
+    ("a key given twice, differing", TEXT.replace("{", '{"winner": "B", '), REJECTED),
+    ("two keys for one field", '{"WINNER": "A", "Winner": "B", "score": 1, "reason": "x"}', REJECTED),
+    # values
+    ("number as text", text(score="7.5"), GOOD),
+    ("number with a full stop", text(score="7."), good(score=7.0)),
+    ("fraction of the bound", text(score="7.5/10"), GOOD),
+    ("fraction of something else", text(score="3/4"), REJECTED),
+    ("percent of an unfit bound", text(score="75%"), REJECTED),
+    ("number in words", text(score="seven"), REJECTED),
+    ("truth for a number", text(score=True), REJECTED),
+    ("out of bounds", text(score=11), REJECTED),
+    ("NaN", TEXT.replace("7.5", "NaN"), REJECTED),
+    ("NaN as text", text(score="nan"), REJECTED),
+    ("Infinity", TEXT.replace("7.5", "Infinity"), REJECTED),
+    ("choice in other case", text(winner="TIE"), good(winner="tie")),
+    ("choice with punctuation", text(winner=" **B**. "), good(winner="B")),
+    ("choice in a sentence", text(winner="A is better"), REJECTED),
+    ("choice between two", text(winner="A or B"), REJECTED),
+    ("unknown choice", text(winner="C"), REJECTED),
+    ("number for a text", text(reason=42), good(reason="42")),
+    ("list for a text", text(reason=["It is", "clearer."]), REJECTED),
+    ("object for a text", text(reason={"why": "clear"}), REJECTED),
+    # what is not there
+    ("field missing", json.dumps({"winner": "A", "score": 7.5}), REJECTED),
+    ("field null", text(reason=None), REJECTED),
+    ("field empty", text(reason=""), REJECTED),
+    ("field blank", text(reason=" \n "), REJECTED),
+    ("field undefined", TEXT.replace('"It is clearer."', "undefined"), REJECTED),
+    ("field without a value", TEXT.replace('"It is clearer."', ""), REJECTED),
+    ("Python's None", "{'winner': 'A', 'score': 7.5, 'reason': None}", REJECTED),
+    ("dots for a text", text(reason="..."), REJECTED),
+    ("placeholder sent back", text(reason="<why this one is better>"), REJECTED),
+    ("description sent back", text(reason="Why this one is better."), REJECTED),
+    ("empty object", "{}", REJECTED),
+    ("empty reply", "", REJECTED),
+    ("blank reply", " \n\t", REJECTED),
+    ("null", "null", REJECTED),
+    ("a number", "7.5", REJECTED),
+    ("a list of scalars", "[1, 2, 3]", REJECTED),
+    ("prose", "I prefer idea A, score 7.5, because it is clearer.", REJECTED),
+    ("only an item", "winner: A\nscore: 7.5\nreason: It is clearer.", REJECTED),
+    ("refusal", "I'm sorry, but I can't help with that.", REJECTED),
+    ("refusal in the field", text(reason="I’m sorry, but I can’t assist with that request."), REJECTED),
+    ("schema sent back", json.dumps(Verdict.model_json_schema()), REJECTED),
+    ("schema's properties sent back", json.dumps(Verdict.model_json_schema()["properties"]), REJECTED),
+    # cut off
+    ("cut in a string", TEXT[:-8], REJECTED),
+    ("cut before the bracket", TEXT[:-1], REJECTED),
+    ("cut before the bracket, fenced", f"```json\n{TEXT[:-1]}\n```", REJECTED),
+    ("cut after a comma", TEXT[: TEXT.index("score") - 1], REJECTED),
+    ("cut after a complete one", f"{TEXT}\nBetter:\n{TEXT[:-3]}", REJECTED),
+    ("brackets that cross", '{"winner": "A", "score": [7.5}, "reason": "x"]', REJECTED),
+    ("brackets without end", "[" * 5_000 + TEXT, REJECTED),
+    ("braces without end", "{" * 5_000, REJECTED),
+]
+LISTS: list[tuple[str, str, dict[str, Any] | str]] = [
+    ("as asked", json.dumps(ONE_PAPER), ONE_PAPER),
+    ("a bare list", json.dumps(ONE_PAPER["similar_papers"]), ONE_PAPER),
+    ("a bare list of two", '[{"paper_id": "p1", "relation": "same"}, {"paper_id": "p2", "relation": "same"}]',
+     {"similar_papers": [{"paper_id": p, "relation": "same"} for p in ("p1", "p2")], "remark": None}),
+    ("a bare list, cut off", '[{"paper_id": "p1", "relation": "same"}, {"paper_id": "p2", "r', REJECTED),
+    ("key with a space", json.dumps({"Similar Papers": ONE_PAPER["similar_papers"]}), ONE_PAPER),
+    ("key with a hyphen", json.dumps({"similar-papers": ONE_PAPER["similar_papers"]}), ONE_PAPER),
+    ("inner keys and choices", '{"similarPapers": [{"Paper ID": "p1", "Relation": "Related."}]}', ONE_PAPER),
+    ("choice with a space", '{"similar_papers": [{"paper_id": "p1", "relation": "Too close"}]}',
+     {"similar_papers": [{"paper_id": "p1", "relation": "too_close"}], "remark": None}),
+    ("the list as text", json.dumps({"similar_papers": json.dumps(ONE_PAPER["similar_papers"])}), ONE_PAPER),
+    ("optional text empty", json.dumps({**ONE_PAPER, "remark": ""}), ONE_PAPER),
+    ("an item without a field", '{"similar_papers": [{"paper_id": "p1"}]}', REJECTED),
+    ("an empty item", '{"similar_papers": [{}]}', REJECTED),
+    ("a malformed item", '[{"paper_id": "p1", "relation": "same"}, {"paper_id" "relation": :}]', REJECTED),
+    ("too few items", '{"similar_papers": []}', REJECTED),
+    ("only the optional field", '{"remark": "none found"}', REJECTED),
+]  # fmt: skip
+
+
+def outcome(reply: str, answer_type: type[Answer]) -> dict[str, Any] | str:
+    try:
+        return read_answer(reply, answer_type).model_dump(mode="json")
+    except Unreadable:
+        return REJECTED
+
+
+def cases(table: list[tuple[str, str, dict[str, Any] | str]]) -> pytest.MarkDecorator:
+    rows = [pytest.param(reply, expected, id=name) for name, reply, expected in table]
+    return pytest.mark.parametrize(("reply", "expected"), rows)
+
+
+@cases(OBJECTS)
+def test_objects(reply: str, expected: dict[str, Any] | str) -> None:
+    assert outcome(reply, Verdict) == expected
+
+
+@cases(LISTS)
+def test_lists(reply: str, expected: dict[str, Any] | str) -> None:
+    assert outcome(reply, Papers) == expected
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+def test_a_reply_that_the_provider_stopped_is_rejected_though_it_looks_complete(reason: str) -> None:
+    with pytest.raises(Unreadable):
+        read_answer(TEXT, Verdict, reason)
+
+
+def test_no_text_at_all_is_rejected() -> None:
+    with pytest.raises(Unreadable, match="empty"):
+        read_answer(None, Verdict)
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        TEXT,
+        json.dumps(GOOD, indent=2),
+        f"<think>Hm, {text(winner='B')}</think>{TEXT}",
+        "{'winner': 'A', 'score': 7.5, 'reason': 'It\\'s {clear}, \"really\".',}",
+        "{“winner”: “A”, “score”: 7.5, “reason”: “It is, as “they” say, clearer.”}",
+        "{winner: 'A', // it's the first\n score: 7.5, reason: 'x'}",
+        json.dumps([GOOD]),
+        json.dumps({"answer": GOOD}),
+        json.dumps(json.dumps(GOOD)),
+    ],
+)
+def test_no_beginning_of_an_answer_is_an_answer(whole: str) -> None:
+    read = outcome(whole, Verdict)
+    assert read != REJECTED
+    assert [outcome(whole[:cut], Verdict) for cut in range(len(whole))] == [REJECTED] * len(whole)
+
+
+def test_a_schema_does_not_pass_for_an_answer_with_the_schema_s_own_words() -> None:
+    assert outcome(json.dumps(Titled.model_json_schema()), Titled) == REJECTED
+    assert outcome(json.dumps({"title": "T", "description": "D"}), Titled) == {
+        "title": "T",
+        "description": "D",
+    }
+
+
+def test_a_field_called_answer_is_told_from_the_wrapper() -> None:
+    class Short(Answer):
+        answer: str
+
+    assert outcome('{"answer": "yes"}', Short) == {"answer": "yes"}
+    assert outcome('{"answer": {"answer": "yes"}}', Short) == {"answer": "yes"}
+
+
+def test_other_types_of_fields() -> None:
+    class Colour(Enum):
+        RED = "red"
+        DARK_BLUE = "dark blue"
+
+    class Many(Answer):
+        share: float = Field(ge=0, le=1)
+        count: int
+        certain: bool
+        colour: Colour
+        pair: tuple[str, int]
+        weights: dict[Literal["novelty", "clarity"], Annotated[float, Field(ge=0, le=100)]]
+        level: Literal[1, 2, 3]
+        words: tuple[str, ...] = ()
+        note: str = "untold"
+
+    reply = {
+        "share": "80%", "count": "7.0", "certain": "Yes.", "colour": "Dark-Blue", "pair": ["x", "3"],
+        "weights": {"Novelty": "55 %", "CLARITY": 3}, "level": "2", "words": None, "note": "",
+    }  # fmt: skip
+    assert outcome(json.dumps(reply), Many) == {
+        "share": 0.8, "count": 7, "certain": True, "colour": "dark blue", "pair": ["x", 3],
+        "weights": {"novelty": 55.0, "clarity": 3.0}, "level": 2, "words": [], "note": "untold",
+    }  # fmt: skip
+    assert outcome(json.dumps({**reply, "certain": "maybe"}), Many) == REJECTED
+    assert outcome(json.dumps({**reply, "count": 7.5}), Many) == REJECTED
+    assert outcome(json.dumps({**reply, "words": ["a", ""]}), Many) == REJECTED
+    assert outcome(json.dumps({**reply, "weights": {"novelty": 1, "beauty": 2}}), Many) == REJECTED
+
+
+def test_the_reason_names_what_the_model_can_mend() -> None:
+    with pytest.raises(Unreadable) as missing:
+        read_answer('{"winner": "C", "score": 12}', Verdict)
+    for part in ("'winner'", "'score'", "12", "'reason' is missing"):
+        assert part in missing.value.reason
+    with pytest.raises(Unreadable, match="refusal"):
+        read_answer("I cannot assist with that.", Verdict)
+    with pytest.raises(Unreadable, match="schema itself"):
+        read_answer(json.dumps(Verdict.model_json_schema()), Verdict)
+    with pytest.raises(Unreadable, match="never closed"):
+        read_answer(TEXT[:-1], Verdict)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Sorry, but I can't do that.", "I can’t help with this.", "I'm unable to judge these ideas.",
+        "As an AI language model, I have no opinions.", "Unfortunately, I cannot…", "I won't assist with it.",
+    ],
+)  # fmt: skip
+def test_refusals(sentence: str) -> None:
+    assert is_refusal(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Models refuse: “I'm sorry”.", "I propose a method.", "Sorry is a game."]
+)
+def test_sentences_that_are_no_refusals(sentence: str) -> None:
+    assert not is_refusal(sentence)
+
+
+@given(st.text())
+def test_any_text_is_an_answer_or_unreadable(reply: str) -> None:
+    outcome(reply, Verdict)
+
+
+@given(
+    st.text(alphabet=st.characters(exclude_characters="&<", exclude_categories=["Cs"]), min_size=1),
+    st.booleans(),
+)
+def test_what_is_written_as_json_is_read_as_it_was(said: str, fenced: bool) -> None:
+    said = f"x{said}x".replace("\ufeff", "").replace("\u200b", "")
+    reply = json.dumps({"title": said, "description": said}, ensure_ascii=False)
+    reply = f"Here:\n```json\n{reply}\n```" if fenced else reply
+    assert outcome(reply, Titled) == {"title": said, "description": said}

@@ -1,0 +1,131 @@
+"""What a run cost is what its events say: live, per role and label, and after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ideagora.models.usage import Meter, label, labelled
+from ideagora.schema import Usage
+
+
+def event(key: str = "k", role: str = "judge", **changes: Any) -> dict[str, Any]:
+    usage = Usage(calls=1, prompt_tokens=100, completion_tokens=10, cost_usd=0.25, seconds=1.5)
+    return {
+        "event": "call", "role": role, "label": None, "model": "m", "cached": False, "attempt": 1, "retry": 0,
+        "status": "ok", "reason": None, "billed": True, "usage": usage.model_dump(), "key": key,
+        "worth": None, "answered": None, **changes,
+    }  # fmt: skip
+
+
+def cached(key: str = "k", role: str = "judge", **changes: Any) -> dict[str, Any]:
+    return event(key, role, cached=True, billed=False, usage=Usage().model_dump(), **changes)
+
+
+def failed(key: str = "k", role: str = "judge", **changes: Any) -> dict[str, Any]:
+    return event(key, role, status="failed", usage=Usage(calls=1, seconds=0.5).model_dump(), **changes)
+
+
+def test_roles_labels_and_total() -> None:
+    meter = Meter()
+    for one in (
+        event("a", "judge", label="branch 1"),
+        event("b", "judge", label="branch 2"),
+        event("c", "reader", label="branch 1"),
+        failed("d", "reader"),
+        cached("a", "judge"),
+        cached("e", "planner"),
+    ):
+        meter.record(one)
+    assert meter.total == Usage(calls=4, prompt_tokens=300, completion_tokens=30, cost_usd=0.75, seconds=5.0)
+    assert meter.of_role("judge").calls == 2
+    assert meter.of_role("reader") == Usage(
+        calls=2, prompt_tokens=100, completion_tokens=10, cost_usd=0.25, seconds=2.0
+    )
+    assert meter.of_label("branch 1").calls == 2
+    assert meter.of_label("nobody") == Usage()
+    assert meter.cached == 2
+    assert list(meter.by_role) == ["judge", "reader"]
+    summary = meter.summary()
+    assert summary["roles"]["planner"] == Usage().model_dump()
+    assert summary["cached"] == 2
+    assert list(summary["labels"]) == ["branch 1", "branch 2"]
+    assert summary["total"]["calls"] == 4
+    json.dumps(summary)
+
+
+def test_an_unknown_price_makes_the_cost_unknown_and_not_zero() -> None:
+    meter = Meter()
+    unknown = {**Usage(calls=1, prompt_tokens=7).model_dump(), "cost_usd": None}
+    meter.record(event("a"))
+    meter.record(event("b", "reader", usage=unknown))
+    assert meter.total.cost_usd is None
+    assert meter.of_role("reader").cost_usd is None
+    assert meter.of_role("judge").cost_usd == 0.25
+    assert meter.spent == 0.25
+
+
+def test_a_failed_try_does_not_pay_for_the_answer() -> None:
+    meter = Meter()
+    meter.record(failed("k"))
+    assert not meter.has_paid("k")
+    meter.record(event("k", status="unreadable"))
+    assert meter.has_paid("k")
+
+
+def test_an_answer_that_was_only_cached_is_not_paid() -> None:
+    meter = Meter()
+    meter.record(cached("k"))
+    assert not meter.has_paid("k")
+
+
+def test_what_a_label_s_answers_are_worth_is_the_same_from_the_cache() -> None:
+    worth: dict[str, Any] = {"worth": Usage(calls=1, cost_usd=0.5).model_dump(), "answered": "2024-01-02"}
+    asked, found = Meter(), Meter()
+    for meter, kind in ((asked, event), (found, cached)):
+        meter.record(kind("a", label="branch 1", **worth))
+        meter.record(kind("b", label="branch 1", **{**worth, "answered": "2024-01-01"}))
+        meter.record(kind("a", label="branch 1", **worth))
+    assert asked.answers_by_label == found.answers_by_label
+    assert found.answers_by_label["branch 1"].usage == Usage(calls=2, cost_usd=1.0)
+    assert found.answers_by_label["branch 1"].latest == "2024-01-02"
+    assert found.total == Usage()
+
+
+events = st.lists(
+    st.builds(
+        lambda make, key, role, branch: make(key, role, label=branch),
+        st.sampled_from([event, cached, failed]),
+        st.sampled_from("abcd"),
+        st.sampled_from(["judge", "reader"]),
+        st.sampled_from([None, "branch 1"]),
+    )
+)
+
+
+@given(events)
+def test_a_restored_meter_goes_on_as_the_old_one(told: list[dict[str, Any]]) -> None:
+    live, restored = Meter(), Meter()
+    for one in told:
+        live.record(one)
+    lines = [json.dumps({"event": "step"}), *(json.dumps(one) for one in told)]
+    restored.restore(json.loads(line) for line in lines)
+    assert restored.summary() == live.summary()
+    assert restored.spent == live.spent
+    assert all(restored.has_paid(key) == live.has_paid(key) for key in "abcd")
+
+
+async def test_labels_belong_to_their_task() -> None:
+    async def under(name: str) -> str | None:
+        with labelled(name):
+            await asyncio.gather(asyncio.sleep(0), asyncio.sleep(0))
+            return label.get()
+
+    assert list(await asyncio.gather(under("branch 1"), under("branch 2"))) == ["branch 1", "branch 2"]
+    assert label.get() is None
+    with labelled("outer"), labelled("inner"):
+        assert label.get() == "inner"
