@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ideagora.agents import experiment, ideator, judges, literature, novelty, trend
-from ideagora.agents.idea_telling import DirectionView, IdeaInputs, TooClose
-from ideagora.agents.views import ChainPaper, Change, EntityView, IdeaView, PaperBrief, PastExperiment, brief
+from ideagora.agents.idea_telling import DirectionView, EarlierDraft, IdeaInputs, TooClose
+from ideagora.agents.views import ChainPaper, Change, EntityView, IdeaView, PastExperiment, ShownPaper, brief
 from ideagora.models.call import Inputs
 from ideagora.models.embeddings import Embedder, load_embedder
 from ideagora.models.weights import MINILM
@@ -53,6 +53,7 @@ def chain_paper(paper_id: str) -> ChainPaper:
     return ChainPaper(
         title=found.title,
         year=found.year,
+        reason="the library's citations lead there",
         problem=problem,
         method=method,
         finding=finding,
@@ -60,10 +61,10 @@ def chain_paper(paper_id: str) -> ChainPaper:
     )
 
 
-def _shown(paper_id: str) -> PaperBrief:
-    """A paper of the chain as the ideator is shown it."""
-    told = chain_paper(paper_id)
-    return PaperBrief(title=told.title, year=told.year, abstract=told.text)
+def shown(paper_id: str) -> ShownPaper:
+    """A paper as the ideator is shown it; one of the chain has been read."""
+    told = f"In short: {chain_paper(paper_id).method}" if paper_id in (COT, CONSISTENCY, TREE) else None
+    return ShownPaper(**brief(paper(paper_id)).model_dump(), retelling=told)
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ PLAN = experiment.PlanView(
     metrics=("share of puzzles solved",),
     ablations=("without the memory",),
     risks=("critiques may repeat one another",),
+    refuted_if="At the same cost, plain tree search solves as many puzzles.",
 )
 LIMITATION = chain_paper(TREE).limitation or ""
 MECHANISM = _PARTS.split(paper(REFLEXION).abstract or "")[1]
@@ -133,6 +135,7 @@ def _plan_answer() -> dict[str, Any]:
         "metrics": ["share solved, per 1,000 tokens"],
         "ablations": ["without the memory's oldest half"],
         "risks": [],
+        "refuted_if": 'Plain search does as well, "at the same cost".',
     }
 
 
@@ -164,8 +167,9 @@ def _samples() -> dict[str, Sample]:
             literature.ReaderInputs(
                 topic=TOPIC,
                 title=paper(TREE).title,
+                kind="abstract",
                 text=paper(TREE).abstract or "",
-                references=tuple(f"{paper(i).title} ({paper(i).year})" for i in (COT, CONSISTENCY)),
+                references=tuple(brief(paper(i)) for i in (COT, CONSISTENCY)),
             ),
             {
                 "problem": "Left-to-right decoding can't look ahead.",
@@ -215,6 +219,13 @@ def _samples() -> dict[str, Sample]:
                 neighbours=tuple(brief(paper(i)) for i in (REACT, REFLEXION)),
             ),
             {
+                "limitations": [
+                    {"paper": 1, "limitation": "A vote needs answers {that compare}.", "answered_by": 2},
+                    {"paper": 2, "limitation": "It forgets its dead ends.", "answered_by": None},
+                ],
+                "pairings": [
+                    {"limitation_from": 2, "mechanism_from": 4, "why": 'A dead end is a "failure" too.'}
+                ],
                 "limitation": "Tree search doesn't learn from its dead ends.",
                 "limitation_from": 2,
                 "mechanism": 'Reflexion keeps a "verbal" critique, {episode by episode}.',
@@ -225,10 +236,7 @@ def _samples() -> dict[str, Sample]:
         "ideator": Sample(
             IdeaInputs(
                 topic=TOPIC,
-                papers=(
-                    *(_shown(i) for i in (COT, CONSISTENCY, TREE)),
-                    *(brief(paper(i)) for i in (REACT, REFLEXION)),
-                ),
+                papers=tuple(shown(i) for i in (COT, CONSISTENCY, TREE, REACT, REFLEXION)),
                 chain_length=3,
                 changes=CHANGES,
                 entities=ENTITIES,
@@ -239,8 +247,10 @@ def _samples() -> dict[str, Sample]:
                     mechanism=MECHANISM,
                     mechanism_from=4,
                 ),
-                earlier_title="Search with a Scratchpad",
-                too_close=(TooClose(title=paper(REACT).title, overlap="alternate free-text thoughts"),),
+                earlier=EarlierDraft(title="Search with a Scratchpad", summary="Thoughts and acts in turn."),
+                too_close=(
+                    TooClose(paper=3, title=paper(REACT).title, overlap="alternate free-text thoughts"),
+                ),
             ),
             {
                 "motivation": "Tree search forgets; it's costly. What failed once, fails again.",
@@ -262,6 +272,8 @@ def _samples() -> dict[str, Sample]:
                 topic=TOPIC,
                 title=IDEA.title,
                 summary="Tree search whose ratings read critiques of earlier dead ends.",
+                novelty=IDEA.novelty,
+                method=IDEA.method,
                 purpose="Save the tokens that tree search spends on branches known to fail.",
                 mechanism="Store written critiques of failed branches and put them into the rating prompt.",
                 evaluation="Share of Game of 24 puzzles solved at the same number of tokens.",
@@ -275,6 +287,7 @@ def _samples() -> dict[str, Sample]:
                         "mechanism": "same",
                         "evaluation": "different",
                         "overlap": 'stores that critique in an "episodic" memory',
+                        "difference": "It doesn't search, {it retries}.",
                         "too_close": False,
                     },
                     {
@@ -283,6 +296,7 @@ def _samples() -> dict[str, Sample]:
                         "mechanism": "same",
                         "evaluation": "same",
                         "overlap": "the model itself rates, {it's naïve} partial solutions",
+                        "difference": "None.",
                         "too_close": True,
                     },
                     {
@@ -290,7 +304,8 @@ def _samples() -> dict[str, Sample]:
                         "purpose": "different",
                         "mechanism": "different",
                         "evaluation": "related",
-                        "overlap": "written derivation",
+                        "overlap": None,
+                        "difference": "Nothing is searched there.",
                         "too_close": False,
                     },
                 ]
@@ -312,6 +327,7 @@ def _samples() -> dict[str, Sample]:
                 topic=TOPIC,
                 idea=IDEA,
                 evaluation="Share of Game of 24 puzzles solved at the same number of tokens.",
+                related=(brief(paper(REACT)),),
                 past=(
                     PastExperiment(
                         title=paper(TREE).title,
@@ -340,7 +356,7 @@ def _samples() -> dict[str, Sample]:
                 suggestions=("Repeat with several seeds.", "Report the cost of every variant."),
                 papers=tuple(brief(paper(i)) for i in (REACT, "arxiv:2009.03300")),
             ),
-            _plan_answer(),
+            {**_plan_answer(), "declined": ["Report the cost: it's in the plan, {see the metrics}."]},
         ),
     }
 

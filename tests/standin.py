@@ -49,12 +49,12 @@ def _queries(prompt: str) -> dict[str, Any]:
 
 
 def _judgements(prompt: str) -> dict[str, Any]:
-    count = _count(prompt, "Papers:")
+    count = _count(prompt, "Papers, numbered from 0:")
     return {"judgements": [{"paper": n, "reason": "Same task.", "relevant": True} for n in range(count)]}
 
 
 def _reading(prompt: str) -> dict[str, Any]:
-    known = _count(prompt, "References of this paper:")
+    known = _count(prompt, "References of this paper, numbered")
     follow = [{"paper": 0, "relation": "builds on", "reason": "Extends it."}] if known else []
     return {
         "problem": _text(prompt, "problem", 2),
@@ -71,7 +71,7 @@ def _reading(prompt: str) -> dict[str, Any]:
 
 
 def _trend(prompt: str) -> dict[str, Any]:
-    pairs = _count(prompt, "Papers from early to late:") - 1
+    pairs = _count(prompt, "Papers from early to late, numbered") - 1
     return {
         "changes": [
             {"earlier": n, "entered": ["a search"], "left": ["a guess"], "text": _text(prompt, "change", 3)}
@@ -81,11 +81,14 @@ def _trend(prompt: str) -> dict[str, Any]:
 
 
 def _forecast(prompt: str) -> dict[str, Any]:
+    last = _count(prompt, "The chain, from early to late", "Work in the order") - 1
     return {
+        "limitations": [{"paper": 0, "limitation": _text(prompt, "open limitation", 1), "answered_by": None}],
+        "pairings": [{"limitation_from": 0, "mechanism_from": last, "why": _text(prompt, "pairing", 1)}],
         "limitation": _text(prompt, "limitation", 1),
         "limitation_from": 0,
         "mechanism": _text(prompt, "mechanism", 1),
-        "mechanism_from": _count(prompt, "The chain, from early to late:", "Work in this order") - 1,
+        "mechanism_from": last,
         "direction": _text(prompt, "direction", 5),
     }
 
@@ -100,7 +103,7 @@ def _idea(prompt: str) -> dict[str, Any]:
         "purpose": _text(prompt, "purpose", 1),
         "mechanism": _text(prompt, "mechanism", 1),
         "evaluation": _text(prompt, "evaluation", 1),
-        "sources": [{"part": "method", "paper": 0, "quote": "The method"}],
+        "sources": [{"part": "method", "paper": 0, "quote": "nothing that anybody wrote"}],
     }
 
 
@@ -108,7 +111,10 @@ def _comparisons(prompt: str) -> dict[str, Any]:
     count = min(3, _count(prompt, "Papers that were retrieved"))
     levels = {"purpose": "related", "mechanism": "different", "evaluation": "related"}
     return {
-        "comparisons": [{"paper": n, **levels, "overlap": "model", "too_close": False} for n in range(count)]
+        "comparisons": [
+            {"paper": n, **levels, "overlap": None, "difference": "Another method.", "too_close": False}
+            for n in range(count)
+        ]
     }
 
 
@@ -125,7 +131,12 @@ def _plan(prompt: str) -> dict[str, Any]:
         "metrics": ["accuracy"],
         "ablations": ["without search"],
         "risks": ["it may not work"],
+        "refuted_if": "no difference is found",
     }
+
+
+def _refined(prompt: str) -> dict[str, Any]:
+    return {**_plan(prompt), "declined": []}
 
 
 def _review(prompt: str) -> dict[str, Any]:
@@ -142,5 +153,6 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "Comparisons": _comparisons,
     "Duel": _duel,
     "Plan": _plan,
+    "RefinedPlan": _refined,
     "Review": _review,
 }

@@ -22,7 +22,6 @@ from ideagora.models.call import Answer
 from ideagora.models.chat import ScriptedChat
 from ideagora.models.door import ATTEMPTS, Door
 from ideagora.models.embeddings import HashEmbedder
-from ideagora.models.request import schema_of
 from ideagora.models.typed import Unreadable, read_answer
 from ideagora.models.usage import Meter
 from tests.role_samples import NAMES, SAMPLES
@@ -80,7 +79,7 @@ def only_if_changed(value: Any, changed: Any) -> list[str]:
 
 
 CHOICES = frozenset(
-    "first second tie same related different baseline model dataset motivation method".split() + ["builds on"]
+    ["builds on", *"first second tie same related different baseline model dataset motivation method".split()]
 )
 
 
@@ -96,6 +95,14 @@ def written(value: Any, key: Callable[[str], str] = dumped, comma: str = ",", la
     if isinstance(value, list):
         return "[" + comma.join(written(i, key, comma, last) for i in value) + (last if value else "") + "]"
     return dumped(value)
+
+
+def schema_of(name: str) -> str:
+    return json.dumps(ROLES[name].answer.model_json_schema())
+
+
+def always(value: Any) -> Callable[[Any], Any]:
+    return lambda _: value
 
 
 def camel(name: str) -> str:
@@ -140,8 +147,8 @@ READ: dict[str, Make] = {
     "contradicting drafts, the last one counts": lambda n, a: f"{draft(a)}\n{draft(a)}\n{dumped(a)}",
     "twice the same": lambda n, a: f"{dumped(a)}\n{dumped(a)}",
     "another object after it": lambda n, a: f'{dumped(a)}\nUsage: {{"calls": 1, "notes": null}}',
-    "the schema before it": lambda n, a: f"{fenced(schema_of(ROLES[n].answer))}\n{fenced(dumped(a))}",
-    "the schema after it": lambda n, a: f"{dumped(a)}\nIt fits {schema_of(ROLES[n].answer)}",
+    "the schema before it": lambda n, a: f"{fenced(schema_of(n))}\n{fenced(dumped(a))}",
+    "the schema after it": lambda n, a: f"{dumped(a)}\nIt fits {schema_of(n)}",
     "the form before it": lambda n, a: f"{answer_format(ROLES[n].answer)}\n\n{dumped(a)}",
     "thinking": lambda n, a: f"<think>\nLet me see. {{Not}} easy.\n</think>\n\n{dumped(a)}",
     "thinking in one line": lambda n, a: f"<think>ok</think>{dumped(a)}",
@@ -236,7 +243,7 @@ def skeleton(name: str) -> Fields:
 
 
 def schemas(name: str) -> list[Any]:
-    schema = json.loads(schema_of(ROLES[name].answer))
+    schema = json.loads(schema_of(name))
     bare = {key: value for key, value in schema.items() if key != "$defs"}
     return [schema, bare, schema["properties"], {"answer": schema}, [schema], {"schema": schema}]
 
@@ -245,11 +252,11 @@ REFUSED: dict[str, Make] = {
     "empty": lambda n, a: ["", " \n\t ", "\ufeff", "```json\n```", "<think>hm</think>", '""', '" "'],
     "nothing": lambda n, a: ["null", "{}", "[{}]", "undefined", "None", "…", "true", "42", fenced("{}")],
     "broken off": lambda n, a: cuts(dumped(a)),
-    "broken off in a fence": lambda n, a: cuts(f"Here it is:\n```json\n{dumped(a, 2)}")[3:],
+    "broken off in a fence": lambda n, a: cuts(f"Here it is:\n```json\n{dumped(a, 2)}"),
     "broken off, yet the fence is closed": lambda n, a: [fenced(text) for text in cuts(dumped(a, 2))],
     "broken off with keys unquoted": lambda n, a: cuts(written(a, key=str)),
     "broken off in Python's form": lambda n, a: cuts(repr(a)),
-    "broken off after a complete draft": lambda n, a: [f"{draft(a)}\n{t}" for t in cuts(dumped(a))[1:]],
+    "broken off after a complete draft": lambda n, a: [f"{draft(a)}\n{t}" for t in cuts(dumped(a))],
     "broken off in thinking": lambda n, a: [f"<think>\nMaybe {dumped(a)}", f"<think>{dumped(a)} or so"],
     "refusal": lambda n, a: [
         "I'm sorry, but I can't help with that.",
@@ -261,8 +268,8 @@ REFUSED: dict[str, Make] = {
     "refusal in a text": lambda n, a: required(n, a, "I'm sorry, but I can't help with that.", str),
     "error of a server": lambda n, a: '{"error": {"message": "overloaded", "type": "server_error"}}',
     "prose": lambda n, a: ["The first is better, I think.", "1. one\n2. two\n3. three", "**queries**: a, b"],
-    "Markdown list": lambda n, a: "\n".join(f"- **{key}**: {value}" for key, value in a.items()),
-    "XML": lambda n, a: "".join(f"<{key}>{value}</{key}>" for key, value in a.items()),
+    "Markdown list": lambda n, a: "\n".join(f"- **{key}**: 1. one, 2. two" for key in a),
+    "XML": lambda n, a: "".join(f"<{key}><item>one</item></{key}>" for key in a),
     "YAML": lambda n, a: "\n".join(f"{key}: {key} of the answer" for key in a),
     "record of a language": lambda n, a: repr(ROLES[n].answer.model_validate(a)),
     "fields with equals signs": lambda n, a: f"{ROLES[n].answer.__name__}({', '.join(f'{k}=…' for k in a)})",
@@ -279,7 +286,7 @@ REFUSED: dict[str, Make] = {
         reply for nothing in ("", "  \n", "null", "...") for reply in required(n, a, nothing, str)
     ],
     "all texts are empty": lambda n, a: [
-        dumped(texts(a, lambda _, x=nothing: x)) for nothing in ("", " ", "...", "<text>")
+        dumped(texts(a, always(nothing))) for nothing in ("", " ", "...", "<text>")
     ],
     "a text is an object": lambda n, a: without(a, {"text": "x"}, str),
     "a text is a list": lambda n, a: without(a, ["x"], str),
@@ -295,17 +302,14 @@ REFUSED: dict[str, Make] = {
     "numbers of papers that nobody showed": lambda n, a: numbers(a, lambda number: number + 100),
     "numbers below zero": lambda n, a: numbers(a, lambda number: -1 - number),
     "truth values for numbers": lambda n, a: numbers(a, lambda _: True),
-    "maybe": lambda n, a: [
-        t for x in ("maybe", "partly", None, 2, 0.5, "") for t in truths(a, lambda _, x=x: x)
-    ],
+    "maybe": lambda n, a: [t for x in ("maybe", "partly", None, 2, 0.5, "") for t in truths(a, always(x))],
     "choices nobody offered": lambda n, a: [
         t
         for x in ("neither", "first | second | tie", "same or related", "", None, 1, ["first"])
-        for t in choices(a, lambda _, x=x: x)
+        for t in choices(a, always(x))
     ],
     "the same key twice, different values": lambda n, a: [
-        f"{{{dumped(key)}: {dumped('other' if value != 'other' else 'another')}, {dumped(a)[1:]}"
-        for key, value in a.items()
+        f'{{"{key}": "other", {dumped(a)[1:]}' for key in a
     ],
     "the same key in two spellings": lambda n, a: [
         dumped({key.title(): "other", key.upper(): a[key], **{k: v for k, v in a.items() if k != key}})
