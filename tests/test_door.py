@@ -252,6 +252,19 @@ async def test_an_error_reaches_all_who_wait(tmp_path: Path) -> None:
     assert b.meter.total.calls == 1
 
 
+async def test_a_door_that_closes_leaves_the_connections_of_another(tmp_path: Path) -> None:
+    with Loopback([GOOD]) as server:
+        async with bench(tmp_path / "a", server) as staying:
+            await staying.door.ask(call("One."))
+            async with bench(tmp_path / "b", server) as leaving:
+                await leaving.door.ask(call("One."))
+            await staying.door.ask(call("Two."))
+        async with bench(tmp_path / "c", server) as later:
+            await later.door.ask(call("One."))
+    assert staying.told("status") == ["ok", "ok"]
+    assert later.told("status") == ["ok"]
+
+
 # --- other chat models ---
 
 

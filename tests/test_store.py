@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ideagora.errors import FolderUnusable, LibraryError, StoreBusy, StoreCorrupted
 from ideagora.models.embeddings import CachedEmbedder, HashEmbedder
 from ideagora.models.vector_cache import VectorCache
+from ideagora.retrieval import locking
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store, paper_text
 from ideagora.schema import Paper, Scored
@@ -312,6 +313,16 @@ def test_who_waits_too_long_is_told_whom_for(folder: Path, store: Store) -> None
         assert holder.wait() == 0
         assert waiting.add([paper(2)]) == (1, 0, 0)
     assert not (folder / "store.holder.json").exists()
+
+
+def test_one_holder_is_announced_once(folder: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locking, "_SLICE_SECONDS", 0.01)
+    told: list[str] = []
+    with held(folder), Store.open(folder, EMBEDDER, timeout=0.2, on_wait=told.append) as waiting:
+        for times in (1, 2):
+            with pytest.raises(StoreBusy):
+                waiting.add([paper(1)])
+            assert len(told) == times
 
 
 def test_a_note_of_a_dead_process_holds_nobody_up(folder: Path, store: Store) -> None:

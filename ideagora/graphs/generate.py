@@ -138,13 +138,11 @@ def opened_library(
     on_progress: Callable[[int, int], None] | None,
 ) -> Iterator[tuple[Library, Callable[[], Embedder]]]:
     """The library and the embedder that the offline model shares with it; closed at the end."""
-    from ideagora.models.embeddings import load_embedder
     from ideagora.retrieval.library import open_library
 
-    embedder = load_embedder(settings.embedder, settings.home / "cache")
     library = open_library(settings, on_wait=on_wait, on_progress=on_progress)
     try:
-        yield library, lambda: embedder
+        yield library, lambda: library.embedder
     finally:
         library.close()
 

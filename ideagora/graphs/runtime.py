@@ -93,9 +93,14 @@ async def run_task(
     _warm_up(embedder, task.topic)
     graph = task.agent.build()  # before the record: it defines the roles, whose prompts are recorded
     meter, record = Meter(), _opening_record(task, folder)
-    meter.restore(folder.events())
-    if record.pop("previous") in ("failed", "done", None):  # done, and its ideas are not to be read
+    events = folder.events()
+    meter.restore(events)
+    cache = Cache.at_home(task.settings.home)
+    previous = record.pop("previous")
+    if previous in ("failed", "done", None):  # done, and its ideas are not to be read
         folder.forget_checkpoints()
+    if previous == "failed" and not task.settings.replay:  # what could not be read is asked for anew
+        cache.forget(event["key"] for event in events if event.get("status") == "unreadable")
     folder.write({**record, "usage": meter.summary()})
 
     def on_event(event: Mapping[str, Any]) -> None:
@@ -105,7 +110,7 @@ async def run_task(
     restricted = library.restricted(task.topic)
     door = Door(
         task.settings,
-        cache=Cache(task.settings.home / "cache" / "answers.sqlite"),
+        cache=cache,
         meter=meter,
         chats=chats,
         embedder=embedder,

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -81,6 +81,15 @@ class Cache:
         row = (key, answer.model_dump_json(), answer.created, answer.run_id)
         self._do(lambda db: db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", row).close())
         return self.get(key) or answer
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Drop the answers to these requests, so that they are asked again.
+
+        Raises:
+            FolderUnusable: the file cannot be written.
+        """
+        rows = [(key,) for key in keys]
+        self._do(lambda db: db.executemany("DELETE FROM answers WHERE key = ?", rows).close())
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""

@@ -36,6 +36,8 @@ class Request:
     """JSON schema of the answer."""
     temperature: float | None
     sample: int
+    seed: int = 0
+    """The run's seed: another seed is another sample of every answer."""
     offline: str | None = None
     """For the offline model: what its answer depends on besides the messages."""
 
@@ -71,6 +73,7 @@ def request_of(call: Call[A], settings: Settings) -> Request:
         schema=schema_of(call.answer),
         temperature=call.temperature if settings.temperature is None else settings.temperature,
         sample=call.sample,
+        seed=settings.seed,
         offline=_offline_state(call, settings) if offline else None,
     )
 

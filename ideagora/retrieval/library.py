@@ -13,7 +13,7 @@ from ideagora.retrieval.guard import Guard, possible_ids
 from ideagora.retrieval.sources import Source, StoreSource
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store, paper_text
-from ideagora.schema import Paper, Scored, Topic
+from ideagora.schema import Paper, Scored, Topic, last_day
 
 SOURCES = ("starter",)
 _STARTER_MARK = "starter corpus"
@@ -32,8 +32,8 @@ class Library:
     """Search, one paper, its neighbours, its text: all that an agent can read.
 
     A library that is restricted to a topic behaves as if the papers that the topic forbids did not
-    exist. Papers come out of it without their list of references, which could name some of them;
-    ``references`` tells the ones that may be seen.
+    exist. Papers come out of it without their list of references, which could name some of them
+    (``references`` tells the ones that may be seen), and without citation counts from after the cut-off.
     """
 
     def __init__(
@@ -182,7 +182,11 @@ class Library:
 
     def _outward(self, paper: Paper) -> Paper:
         self._given.add(paper.id)
-        return paper if self._guard.is_open else paper.model_copy(update={"references": None})
+        if self._guard.is_open:
+            return paper
+        counted_late = self._guard.cutoff and last_day(paper.citations_as_of or "9999") >= self._guard.cutoff
+        hindsight = {"citation_count": None, "citations_as_of": None} if counted_late else {}
+        return paper.model_copy(update={"references": None, **hindsight})
 
 
 def _by_similarity(embedder: Embedder, papers: Sequence[Paper], query: str) -> list[Scored]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ideagora.models.offline.words import (
+    AMBIGUOUS_VERBS,
     DATASET_WORDS,
     FUNCTION_WORDS,
     GENERIC_WORDS,
     GERUND_NOUNS,
     METRIC_WORDS,
     MODEL_WORDS,
-    VERBS,
 )
 
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|et al|vs|cf|Fig|Eq|Sec|No|approx|resp|Dr|St)\.$", re.IGNORECASE)
@@ -67,11 +68,24 @@ def phrases(text: str, longest: int = 4) -> list[str]:
 def _goes_on(token: str, inside: bool) -> bool:
     """Whether a token belongs to the run; -ed and -ing open one (as adjectives) but do not go on with it."""
     lower = token.lower()
-    if not token[0].isalnum() or lower in FUNCTION_WORDS or lower in VERBS:
+    if not token[0].isalnum() or lower in FUNCTION_WORDS or _is_verb(lower):
         return False
     if lower.endswith("ly") and len(lower) > 4:
         return False
     return not (inside and _verbal(lower))
+
+
+@lru_cache(maxsize=50_000)
+def _is_verb(lower: str) -> bool:
+    """Whether a word stands for an action: by lemminflect's dictionary (no tagger needs it), or by our list."""
+    from lemminflect import getAllLemmas
+
+    if lower in AMBIGUOUS_VERBS:
+        return True
+    if "-" in lower or lower in GERUND_NOUNS or lower.endswith(("ed", "ing")):
+        return False
+    known = getAllLemmas(lower)
+    return "VERB" in known and not known.keys() & {"NOUN", "ADJ", "PROPN"}
 
 
 def _verbal(word: str) -> bool:

@@ -1,7 +1,7 @@
 """Word lists of the offline model: where a phrase ends, and which words give a facet away.
 
-Small closed lists instead of a tagger: tagger weights cannot be had from a package index without a
-download at run time, and a phrase boundary needs no more than this.
+Small closed lists beside lemminflect's dictionary, instead of a tagger: tagger weights cannot be had
+from a package index without a download at run time, and a phrase boundary needs no more than this.
 """
 
 from __future__ import annotations
@@ -32,75 +32,30 @@ FUNCTION_WORDS = frozenset(
     inside outside whatever whoever including excluding free else everything nothing anything something nobody anyone someone others""".split()
 )
 
-VERBS = frozenset(
-    """use uses used add adds added make makes made making give gives gave given giving take takes took taken
-    show shows showed shown showing find finds found let lets keep keeps kept put puts hold holds held run runs
-    ran running train trains trained learn learns learned generate generates generated produce produces produced
-    improve improves improved reach reaches reached raise raises raised reduce reduces reduced lower lowers
-    lowered cut cuts beat beats match matches matched exceed exceeds exceeded outperform outperforms
-    outperformed surpass surpasses surpassed achieve achieves achieved obtain obtains obtained yield yields
-    yielded turn turns turned combine combines combined extend extends extended introduce introduces introduced
-    propose proposes proposed present presents presented describe describes described define defines defined
-    build builds built construct constructs constructed create creates created form forms formed organize
-    organizes organized collect collects collected gather gathers gathered select selects selected choose
-    chooses chose chosen pick picks picked rank ranks ranked sort sorts sorted score scored rate rates
-    rated judge judges judged evaluate evaluates evaluated measure measures measured test tests tested compare
-    compares compared studied examine examines examined analyze analyzes analyzed ask asks asked
-    prompt prompts prompted call calls called feed feeds fed pass passes passed send sends sent return returns
-    returned receive receives received retrieve retrieves retrieved searches searched read reads write
-    writes wrote written rewrite rewrites edit edits edited revise revises revised refine refines refined
-    replace replaces replaced remove removes removed drop drops dropped mask masks masked copy copies copied
-    share shares shared split splits divide divides divided merge merges merged join joins joined link links
-    linked connect connects connected attach attaches attached inject injects injected insert inserts inserted
-    encode encodes encoded decode decodes decoded map maps mapped project projects projected sample samples
-    sampled predict predicts predicted estimate estimates estimated optimize optimizes optimized tune tunes
-    tuned fine-tune fine-tunes fine-tuned finetune adapt adapts adapted update updates updated freeze freezes
-    frozen solve solves solved answer answers answered plan planned act acts acted observe observes
-    observed reflect reflects reflected remember remembers store stores stored depend depends depended rely
-    relies relied require requires required demand demands demanded assume assumes assumed remain remains
-    remained stay stays stayed leave leaves left lack lacks lacked fail fails failed lose loses lost miss
-    misses missed ignore ignores ignored suffer suffers suffered limit limits limited restrict restricts
-    restricted prevent prevents prevented avoid avoids avoided allow allows allowed enable enables enabled
-    permit permits help helps helped support supports supported serve serves served work works worked apply
-    applies applied transfer transfers transferred generalize generalizes generalized scale scales scaled grow
-    grows grew grown increase increases increased decrease decreases decreased change changes changed become
-    becomes became come comes came go goes went gone lead leads led bring brings brought carry carries carried
-    follow follows followed start starts started begin begins began end ends ended stop stops stopped continue
-    continues continued seem seems seemed appear appears appeared look looks see sees saw seen know knows knew
-    known mean means meant say says said tell tells told treat treats treated consider considers considered
-    represent represents represented contain contains contained include includes included cover covers covered
-    involve involves involved concern concerns concerned address addresses addressed tackle tackles tackled
-    handle handles handled provide provides provided offer offers offered supply supplies supplied get gets got
-    inherit inherits inherited spend spends spent costs save saves saved pay pays paid waste wastes break
-    breaks broke broken degrade degrades degraded hurt hurts drift drifts drifted compound compounds propagate
-    propagates lag lags lagged differ differs differed vary varies varied range ranges ranged rest rests
-    released release releases trained pretrained-on guided guide guides conditioned condition conditions
-    demonstrate demonstrates demonstrated reveal reveals revealed indicate indicates confirm confirms confirmed
-    suggest suggests suggested argue argues argued report reports reported claim claims identify identifies
-    identified detect detects detected recognize recognizes recognized verify verifies verified check checks
-    checked correct corrects corrected exploit exploits exploited explore explores explored expand expands
-    expanded interleave interleaves interleaved alternate alternates decompose decomposes decomposed
-    formulate formulates cast casts aggregate aggregates aggregated weight weights weighted vote votes voted
-    equip equips equipped augment augments augmented ground grounds grounded steer steers steered
-    controls controlled transform transforms transformed convert converts converted translate translates
-    assign assigns assigned place places placed set sets mix mixes mixed suffice suffices dominate dominates
-    dominated persist persists stem stems arise arises occur occurs happen happens amplify amplifies
-    understand understands understood perform performs performed conduct conducts conducted execute executes
-    executed simulate simulates simulated implement implements implemented designs designed
-    extract extracts multiply multiplies assemble assembles embed embeds swap swaps hide hides borrow borrows
-    destroy destroys govern governs regress regresses omit omits enlarge enlarges compress compresses express
-    expresses concatenate concatenates grade grades lay lays fit fits drive drives pose poses teach teaches tend
-    tends append appends prepend prepends dwell dwells derive derives shape shapes exist exists flatten flattens
-    repeat repeats rebuild rebuilds open opens close closes proceed proceeds adjust adjusts re-encode re-encodes
-    try tries tried survive survives validate validates validated correlate correlates correlated met meet meets
-    reasons punish punishes arrive arrives arrived exceed lag vary differ
-    parse parses parsed point points pointed
-    rise rises condense condenses accept accepts draw draws hand hands aid aids replay replays lean leans trail
-    trails belong belongs cope copes isolate isolates distil distils stack stacks move moves moved
-    separates inflates modulates unifies unify unified proved prove proves seek seeks sought
-    had-to led-to made-from thought think thinks want wants wanted yielding using being having getting
-    """.split()
+AMBIGUOUS_VERBS = frozenset(
+    """adapted aggregate aggregates aid aids alternate alternates applied attached beat beats break breaks
+    broke broken build builds call calls cast casts check checks closes collect collected collects
+    combine combines comes compress compresses concatenate concerned conditioned conduct connected
+    considered construct constructs contained controlled convert converts cope copes copies copy correct
+    correlate correlated correlates cover covers cut cuts decrease decreases divided draw draws drift
+    drifts drive drives drop drops dwell dwells end ends exploit exploits express expresses extended
+    extract extracts fail feed feeds find finds fine-tune fine-tuned fine-tunes finetune fit fits formed
+    freeze freezes frozen gather gathers give go goes grade grades grounded had-to hand handle handles
+    hands help helps hide hides hold holds hurt implement implements included increase increased
+    increases injected insert inserts isolate isolates join joins keep keeps known lack lag lags lay
+    lays lead leads lean leans leave leaves led-to left limited look looks made-from make makes map maps
+    masked match matches means measured meet meets miss misses mix mixed mixes move moves multiply offer
+    offers pass passes pay permit permits pick picks placed pointed pose poses prepend prepends present
+    presents pretrained-on proceeds produce prompts raise raises ranks re-encode re-encodes reach
+    reaches read reads reasons refined reflected regress remains repeat repeats replay replays
+    restricted rests return returns revised rewrite rewrites rise rises run running runs sample samples
+    save saves saw say scale scales scored serve serves set sets share shares show shows simulated sort
+    sorts split splits start starts stay stays steer steers stop stops studied supplies supply support
+    supports swap swaps tackle tackles take takes think thought trails train trains transform transforms
+    treat treats tried tries try tune tunes turn turns use used uses varied want wanted waste wastes
+    yield yielding yields""".split()
 )
+"""Words that are verbs in abstracts although a dictionary knows them as nouns or adjectives too."""
 
 GERUND_NOUNS = frozenset(
     """reasoning prompting planning learning training tuning fine-tuning sampling ranking re-ranking reranking judging
