@@ -1,0 +1,1 @@
+"""Benchmarks: ``python -m bench [name …]``. Each prints a table and, last, one JSON line."""
