@@ -119,18 +119,12 @@ class _Telling:
         short = [texts.short_name(paper.title, paper.abstract or "") for paper in (weak, strong)]
         self.weak_name, self.strong_name = short
         self.weak, self.strong = f"{short[0]} ({weak.year})", f"{short[1]} ({strong.year})"
-        self.brought = engine.key_phrases(basis.mechanism, 2, avoid=short, about=basis.limitation) or [
-            short[1]
-        ]
-        about = (basis.limitation, self.own["problem"] or "", inputs.topic)
-        self.wanted = next(
-            filter(None, (engine.key_phrases(one, 2, avoid=short) for one in about)), [short[0]]
-        )
-        self.topic = texts.without_stop(texts.clip(inputs.topic, 30))
+        self.lack, self.step = engine.nearest_clauses(basis.limitation, basis.mechanism)
+        phrases = [engine.key_phrases(one, 1, avoid=short) for one in (self.step, basis.mechanism)]
+        self.part = next((found[0] for found in phrases if found), "mechanism")
 
     def title(self) -> str:
-        paired = f"from {self.strong_name} to {self.weak_name}: {self.brought[0]} for {self.wanted[0]}"
-        return texts.title_case(paired)
+        return texts.title_case(f"{self.weak_name} with the {self.part} of {self.strong_name}")
 
     def motivation(self) -> str:
         chain = self.inputs.papers[: self.inputs.chain_length]
@@ -186,28 +180,20 @@ class _Telling:
         return " ".join(told)
 
     def method(self) -> str:
-        part, goal = texts.listed(self.brought), texts.listed(self.wanted)
-        limit = texts.lower_first(texts.without_stop(self.basis.limitation))
         steps = [
             f"Start from {self.weak}: {self.own['method'] or 'as its authors describe it.'}",
-            f"Collect the cases in which its limit shows ({limit}), and hold them apart as a stress set.",
-            f"Bring in {part} as {self.strong} does: {self.basis.mechanism}",
-            (
-                f"Join the two where the limit arises: whatever {self.weak_name} does about {goal} "
-                f"goes through {part} first, and is accepted, revised or sent back by what comes out."
-            ),
-            (
-                "Keep a switch for each new part, so that a gain can be traced to it and not to more "
-                "computation."
-            ),
+            f"Collect the cases in which its limit shows (“{self.lack}”), and hold them apart as a stress set.",
+            f"Take from {self.strong}: {self.basis.mechanism}",
+            f"Join the two where the limit arises: what {self.weak_name} puts out goes through the step taken "
+            f"from {self.strong_name} (“{self.step}”), and is accepted, revised or sent back by what comes out.",
+            "Keep a switch for each new part, so that a gain can be traced to it and not to more computation.",
         ]
         return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
 
     def summary(self) -> str:
         return (
-            f"{self.weak} leaves a limit open: {self.basis.limitation} The idea is to turn "
-            f"{texts.listed(self.brought)}, "
-            f"known from {self.strong}, on {texts.listed(self.wanted)}, and to test it on cases "
+            f"Where {self.weak} falls short (“{self.lack}”), {self.strong} has something to offer (“{self.step}”). "
+            f"The idea is to build that step into {self.weak_name} where its limit arises, and to test it on cases "
             "chosen for that limit."
         )
 

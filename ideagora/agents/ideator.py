@@ -160,17 +160,15 @@ def _label(inputs: ForecastInputs, number: int) -> str:
 def _direction(
     engine: Engine, inputs: ForecastInputs, weak: int, limitation: str, strong: int, mechanism: str
 ) -> str:
-    names = [_label(inputs, number).rsplit(" (", 1)[0] for number in (weak, strong)]
-    brought = engine.key_phrases(mechanism, 2, avoid=names, about=limitation) or [names[1]]
-    wanted = engine.key_phrases(limitation, 1, avoid=names) or [names[0]]
+    lack, step = engine.nearest_clauses(limitation, mechanism)
     place = "an earlier step of this chain" if strong < len(inputs.papers) else "a neighbouring line of work"
     moved = [phrase for change in inputs.changes for phrase in change.entered[:1]]
     path = f"Step by step the chain has brought in {texts.listed(moved)}. " if moved else ""
     return (
         f"{path}At its late end one limitation stays open. {_label(inputs, weak)}: {limitation} "
         f"{_label(inputs, strong)}, from {place}, offers a mechanism that speaks to it: {mechanism} "
-        f"The next step is to bring {texts.listed(brought)} to bear on {texts.listed(wanted)}, "
-        f"for {texts.without_stop(texts.clip(inputs.topic, 30))}."
+        f"The next step is to set “{step}” against “{lack}”, for "
+        f"{texts.without_stop(texts.clip(inputs.topic, 30))}."
     )
 
 

@@ -151,6 +151,14 @@ class Engine:
         pool = several or [phrase for phrase in candidates if "-" in phrase]
         return [pool[i] for i in self.select(about or text, pool, count, diversity=0.3)]
 
+    def nearest_clauses(self, one: str, other: str) -> tuple[str, str]:
+        """The clause of one text and the clause of the other that are nearest to each other."""
+        left, right = texts.clauses(one), texts.clauses(other)
+        among = self.vectors(left) @ self.vectors(right).T
+        pairs = ((round(float(among[i, j]), 4), -i, -j) for i in range(len(left)) for j in range(len(right)))
+        _, i, j = max(pairs)
+        return left[-i], right[-j]
+
     def contrast(self, earlier: str, later: str, count: int = 3, near: float = 0.55) -> Contrast:
         """Phrases that entered, left and stayed between two texts.
 

@@ -41,6 +41,17 @@ def sentences(text: str) -> list[str]:
     return parts
 
 
+_CLAUSE = re.compile(
+    r"[;,:]\s+(?:and |or |but |so |then |while |whereas |which |although )?|\s+(?:and|but|while|whereas|so that)\s+"
+)
+
+
+def clauses(text: str) -> list[str]:
+    """Parts of sentences that say something of their own: at least three words between joints."""
+    parts = [part.strip().rstrip(".") for sentence in sentences(text) for part in _CLAUSE.split(sentence)]
+    return [part for part in parts if len(part.split()) >= 3] or [without_stop(text)]
+
+
 def words(text: str) -> list[str]:
     """Lower-case words, hyphens kept, without punctuation."""
     return [token.lower() for token in _TOKEN.findall(text) if token[0].isalnum()]
