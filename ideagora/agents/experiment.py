@@ -35,7 +35,10 @@ SMALL_STRESS_SET = (
     "The stress set may be too small to separate the variants: report intervals, and enlarge it before "
     "looking at results."
 )
-NO_GAIN = "On the stress set the new method does no better than the baselines at the same cost, within the interval."
+NO_GAIN = (
+    "On the stress set the new method does no better than the baselines at the same cost, "
+    "within the interval."
+)
 USUAL_METRICS = ("share of the stress set solved", "quality judged blind, in both orders")
 
 

@@ -42,7 +42,8 @@ def sentences(text: str) -> list[str]:
 
 
 _CLAUSE = re.compile(
-    r"[;,:]\s+(?:and |or |but |so |then |while |whereas |which |although )?|\s+(?:and|but|while|whereas|so that)\s+"
+    r"[;,:]\s+(?:and |or |but |so |then |while |whereas |which |although )?"
+    r"|\s+(?:and|but|while|whereas|so that)\s+"
 )
 
 
