@@ -180,32 +180,22 @@ class _Telling:
         return " ".join(told)
 
     def method(self) -> str:
+        base = self.own["method"] or "as its authors describe it."
         steps = [
-            f"Start from {self.weak}: {self.own['method'] or 'as its authors describe it.'}",
-            (
-                f"Collect the cases in which its limit shows (“{self.lack}”), and hold them apart as "
-                "a stress set."
-            ),
+            f"Start from {self.weak}: {base}",
+            f"Collect the cases in which its limit shows (“{self.lack}”), and hold them as a stress set.",
             f"Take from {self.strong}: {self.basis.mechanism}",
-            f"Join the two where the limit arises: what {self.weak_name} puts out goes through "
-            "the step taken "(
-                f"from {self.strong_name} (“{self.step}”), and is accepted, revised or sent back by "
-                "what comes out."
-            ),
-            (
-                "Keep a switch for each new part, so that a gain can be traced to it and not to more "
-                "computation."
-            ),
+            f"Join the two where the limit arises: what {self.weak_name} puts out goes through the step "
+            f"taken from {self.strong_name} (“{self.step}”), and is accepted, revised or sent back.",
+            "Keep a switch for each new part, so that a gain can be traced to it, not to more computation.",
         ]
         return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
 
     def summary(self) -> str:
         return (
             f"Where {self.weak} falls short (“{self.lack}”), {self.strong} has something to offer "
-            f"(“{self.step}”). "
-            f"The idea is to build that step into {self.weak_name} where its limit arises, and to "
-            "test it on cases "
-            "chosen for that limit."
+            f"(“{self.step}”). The idea is to build that step into {self.weak_name} where its limit "
+            "arises, and to test it on cases chosen for that limit."
         )
 
     def evaluation(self) -> str:

@@ -89,7 +89,7 @@ def _goes_on(token: str, inside: bool) -> bool:
 
 @lru_cache(maxsize=50_000)
 def _is_verb(lower: str) -> bool:
-    """Whether a word stands for an action: by lemminflect's dictionary (no tagger needs it), or by our list."""
+    """Whether a word stands for an action, by lemminflect's dictionary or by our list."""
     from lemminflect import getAllLemmas
 
     if lower in AMBIGUOUS_VERBS:
