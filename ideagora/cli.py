@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -188,7 +189,7 @@ def generate(
     raise typer.Exit(run(request))
 
 
-@app.command()
+@app.command(epilog="Examples:\n\n  ideagora agents\n\n  ideagora agents --json")
 def agents(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON list on stdout.")] = False,
 ) -> None:
@@ -198,7 +199,7 @@ def agents(
     raise typer.Exit(run(as_json))
 
 
-@app.command()
+@app.command(epilog="Examples:\n\n  ideagora doctor\n\n  ideagora doctor --json --home /data/ideagora")
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     home: Annotated[Path | None, typer.Option(help="Where store, caches and runs live.")] = None,
@@ -209,7 +210,7 @@ def doctor(
     raise typer.Exit(run(as_json, _given({"home": home})))
 
 
-@app.command()
+@app.command(epilog="Example:\n\n  ideagora version")
 def version() -> None:
     """Print the version."""
     from ideagora import __version__
@@ -225,6 +226,12 @@ def main() -> None:
     """Entry point: named errors become one line and their exit code."""
     try:
         app()
+    except OSError as error:  # what goes wrong with files has its name by now: this is the output
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # or the rest is tried again at the end
+        print(f"error: the output cannot be written: {error.strerror}.", file=sys.stderr)
+        raise SystemExit(1) from None
     except Exception as error:
         from ideagora.errors import IdeagoraError  # not before: --help shall not wait for pydantic
 

@@ -7,6 +7,7 @@ it can be killed. Some tests still start a whole new interpreter, see ``fresh_in
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import resource
@@ -58,6 +59,10 @@ class Running:
         """Send a signal."""
         assert self.process.pid is not None
         os.kill(self.process.pid, number)
+
+    def has_ended(self) -> bool:
+        """Whether it is no longer at work."""
+        return not self.process.is_alive()
 
     def wait(self) -> Done:
         """Wait for its end."""
@@ -130,3 +135,15 @@ def _command(
     from ideagora.cli import main
 
     main()
+
+
+@cache
+def filled_home() -> Path:
+    """A home whose store holds the starter corpus under the hash embedder; copy it before use."""
+    from ideagora.config import Settings
+    from ideagora.retrieval.library import open_library
+
+    home = Path(mkdtemp(prefix="ideagora-filled-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    open_library(Settings(home=home, embedder="hash")).close()
+    return home

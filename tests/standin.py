@@ -9,13 +9,105 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from tests.loopback import Answer, Body
+
 _NUMBERED = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
+_WORD = re.compile(r"\b[0-9a-f]{12}\b")
+SIDES = [
+    "language model agents",
+    "tool use planning",
+    "reasoning verification",
+    "judging text",
+    "retrieval of evidence",
+    "generation of hypotheses",
+    "control of diffusion",
+]
 
 
-def answer(body: dict[str, Any]) -> str:
+@dataclass(frozen=True)
+class Asked:
+    """One request that was answered."""
+
+    body: str
+    """The whole request, as canonical JSON."""
+    wanted: str
+    """Name of the schema of the answer."""
+    prompt: str
+    reply: Answer
+
+    @property
+    def word(self) -> str:
+        """What marks everything that was written in reply to this prompt."""
+        return _word(self.prompt)
+
+    @property
+    def words(self) -> set[str]:
+        """The words of earlier replies that this prompt was made from."""
+        return set(_WORD.findall(self.prompt))
+
+
+class Model:
+    """Answers as a model does, each time after some seconds, and remembers what it was asked."""
+
+    def __init__(
+        self,
+        reply: Callable[[Body], Answer] | None = None,
+        seconds: Callable[[Body], float] = lambda body: 0.0,
+    ) -> None:
+        self.reply = reply or answer
+        self.seconds = seconds
+        self.asked: list[Asked] = []
+        self._out = 0
+        self._changed = threading.Condition()
+
+    def __call__(self, body: Body) -> Answer:
+        """The handler of a ``Loopback``."""
+        with self._changed:
+            self._out += 1
+        try:
+            time.sleep(self.seconds(body))
+            reply = self.reply(body)
+            with self._changed:
+                self.asked.append(_asked(body, reply))
+            return reply
+        finally:
+            with self._changed:
+                self._out -= 1
+                self._changed.notify_all()
+
+    @property
+    def bodies(self) -> list[str]:
+        """What was asked, request by request."""
+        return [asked.body for asked in self.asked]
+
+    def wait_until_quiet(self) -> None:
+        """Wait until no request is being answered, such as those of a client that was killed."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._out, timeout=60)
+
+    def wait_for(self, answered: int, unless: Callable[[], bool]) -> None:
+        """Wait until so many requests are answered in all, unless something else happens before."""
+        with self._changed:
+            while len(self.asked) < answered and not unless():
+                self._changed.wait(0.02)
+
+
+def _asked(body: Body, reply: Answer) -> Asked:
+    return Asked(
+        body=json.dumps(body, sort_keys=True),
+        wanted=body["response_format"]["json_schema"]["name"],
+        prompt=str(body["messages"][-1]["content"]),
+        reply=reply,
+    )
+
+
+def answer(body: Body) -> str:
     """The reply to a chat request (OpenAI form)."""
     prompt = str(body["messages"][-1]["content"])
     wanted = body["response_format"]["json_schema"]["name"]
@@ -29,7 +121,7 @@ def _count(prompt: str, after: str = "", before: str = "Answer with one JSON obj
 
 def _word(prompt: str) -> str:
     """A word that stands for this prompt."""
-    return hashlib.sha256(prompt.encode()).hexdigest()[:6]
+    return hashlib.sha256(prompt.encode()).hexdigest()[:12]
 
 
 def _text(prompt: str, what: str, sentences: int) -> str:
@@ -40,9 +132,10 @@ def _text(prompt: str, what: str, sentences: int) -> str:
 
 
 def _queries(prompt: str) -> dict[str, Any]:
-    count = int(re.findall(r"Write (\d+) different", prompt)[0])
+    several = re.search(r"Write (\d+) different", prompt)
+    count = int(several[1]) if several else 1
     return {
-        "queries": ["language model agents", "tool use planning", "reasoning verification", "judging text"][
+        "queries": (SIDES + [f"{side} of agents" for side in SIDES] + [f"{side} of text" for side in SIDES])[
             :count
         ]
     }
@@ -50,7 +143,8 @@ def _queries(prompt: str) -> dict[str, Any]:
 
 def _judgements(prompt: str) -> dict[str, Any]:
     count = _count(prompt, "Papers, numbered from 0:")
-    return {"judgements": [{"paper": n, "reason": "Same task.", "relevant": True} for n in range(count)]}
+    reason = f"Same task {_word(prompt)}."
+    return {"judgements": [{"paper": n, "reason": reason, "relevant": True} for n in range(count)]}
 
 
 def _reading(prompt: str) -> dict[str, Any]:
@@ -112,15 +206,25 @@ def _comparisons(prompt: str) -> dict[str, Any]:
     levels = {"purpose": "related", "mechanism": "different", "evaluation": "related"}
     return {
         "comparisons": [
-            {"paper": n, **levels, "overlap": None, "difference": "Another method.", "too_close": False}
+            {
+                "paper": n,
+                **levels,
+                "overlap": None,
+                "difference": _text(prompt, "difference", 1),
+                "too_close": False,
+            }
             for n in range(count)
         ]
     }
 
 
 def _duel(prompt: str) -> dict[str, Any]:
+    """The idea whose word comes later wins, in either order; ideas of others tie."""
+    words = list(dict.fromkeys(re.findall(r"An Idea (\w+)", prompt)))
+    first = len(words) == 2 and words[0] > words[1]
+    choice = "tie" if len(words) != 2 else "first" if first else "second"
     names = ("novelty", "significance", "clarity", "feasibility", "effectiveness")
-    return {"reason": _text(prompt, "verdict", 3), **dict.fromkeys(names, "first")}
+    return {"reason": _text(prompt, "verdict", 3), **dict.fromkeys(names, choice)}
 
 
 def _plan(prompt: str) -> dict[str, Any]:
@@ -156,3 +260,18 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "RefinedPlan": _refined,
     "Review": _review,
 }
+
+ROLES = {
+    "query_planner": "Queries",
+    "relevance_judge": "Judgements",
+    "reader": "PaperReading",
+    "trend_analyst": "Trend",
+    "forecaster": "Forecast",
+    "ideator": "IdeaDraft",
+    "novelty_judge": "Comparisons",
+    "idea_judge": "Duel",
+    "experiment_designer": "Plan",
+    "experiment_refiner": "RefinedPlan",
+    "experiment_reviewer": "Review",
+}
+"""Name of the answer's schema, by role: for a scripted model, which is told the role."""

@@ -285,13 +285,13 @@ REFUSED: dict[str, Make] = {
     "a text is empty": lambda n, a: [
         reply for nothing in ("", "  \n", "null", "...") for reply in required(n, a, nothing, str)
     ],
-    "all texts are empty": lambda n, a: [
-        dumped(texts(a, always(nothing))) for nothing in ("", " ", "...", "<text>")
+    "all texts are placeholders": lambda n, a: [
+        dumped(texts(a, always(form))) for form in ("...", "<text>", "string")
     ],
     "a text is an object": lambda n, a: without(a, {"text": "x"}, str),
-    "a text is a list": lambda n, a: without(a, ["x"], str),
+    "a text is a list of objects": lambda n, a: without(a, [{"part": 1, "of": ["it"]}], str),
     "a text is a truth value": lambda n, a: without(a, True, str),
-    "a list is a text": lambda n, a: without(a, "some text", list),
+    "a list is a text": lambda n, a: without(a, "some text\nand more of it", list),
     "a list is a number": lambda n, a: without(a, 7, list),
     "a list is an object": lambda n, a: without(a, {"0": "x"}, list),
     "a list of nulls": lambda n, a: without(a, [None], list),

@@ -22,7 +22,7 @@ from ideagora.models.offline import Engine
 from ideagora.models.typed import read_answer
 from ideagora.models.usage import Meter
 from tests.loopback import Body, Loopback
-from tests.role_samples import NAMES, SAMPLES, needs_weights, real_embedder
+from tests.role_samples import NAMES, SAMPLES, Remembering, real_embedder, with_weights
 
 Fields = dict[str, Any]
 Path_ = tuple[str | int, ...]
@@ -425,6 +425,9 @@ STRANGE_INPUTS = [
 ]
 
 
+HASHED = Remembering(HashEmbedder())
+
+
 def answered(name: str, inputs: Inputs, embedder: Embedder) -> Fields:
     """The offline answer as the door would take it, after all that could be wrong with it was asked."""
     role = ROLES[name]
@@ -441,11 +444,10 @@ def answered(name: str, inputs: Inputs, embedder: Embedder) -> Fields:
 
 @each_role
 def test_the_offline_model_answers_the_sample(name: str) -> None:
-    answered(name, SAMPLES[name].inputs, HashEmbedder())
+    answered(name, SAMPLES[name].inputs, HASHED)
 
 
-@pytest.mark.weights
-@needs_weights
+@with_weights
 @each_role
 def test_the_offline_model_answers_the_sample_with_real_vectors(name: str) -> None:
     answered(name, SAMPLES[name].inputs, real_embedder())
@@ -453,11 +455,10 @@ def test_the_offline_model_answers_the_sample_with_real_vectors(name: str) -> No
 
 @pytest.mark.parametrize(("name", "title"), STRANGE_INPUTS)
 def test_the_offline_model_answers_strange_inputs(name: str, title: str) -> None:
-    answered(name, strange(name, title), HashEmbedder())
+    answered(name, strange(name, title), HASHED)
 
 
-@pytest.mark.weights
-@needs_weights
+@with_weights
 @pytest.mark.parametrize(("name", "title"), STRANGE_INPUTS)
 def test_the_offline_model_answers_strange_inputs_with_real_vectors(name: str, title: str) -> None:
     answered(name, strange(name, title), real_embedder())

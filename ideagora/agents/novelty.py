@@ -50,7 +50,9 @@ class Comparison(Answer):
     overlap: str | None = Field(
         description="words of the paper nearest to the idea, copied; null when nothing comes near"
     )
-    difference: str = Field(description="one sentence: what sets the idea apart from this paper, if anything")
+    difference: str | None = Field(
+        description="one sentence: what sets the idea apart from this paper; null when nothing does"
+    )
     too_close: bool = Field(description="true exactly when purpose and mechanism are both the same")
 
 

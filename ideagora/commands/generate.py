@@ -158,7 +158,7 @@ def _explain(errors: Console, error: IdeagoraError) -> None:
     if isinstance(error, ThinTopic) and error.nearest:
         errors.print("Nearest papers in the library:", highlight=False)
         for title in error.nearest:
-            errors.print(Text(f"  {plain(title)}"))
+            errors.print(Text(f"  {plain(title)}"), soft_wrap=True)
     if isinstance(error, BudgetExhausted):
         errors.print(
             "What was answered is kept. The same command with a higher --budget goes on.", highlight=False

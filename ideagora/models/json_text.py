@@ -34,7 +34,7 @@ class CutOff(ValueError):
     """A JSON value begins in the text and never ends."""
 
 
-class _Ambiguous(ValueError):
+class Ambiguous(ValueError):
     """One object gives the same key two different values."""
 
 
@@ -43,6 +43,7 @@ def values_in(text: str) -> list[Any]:
 
     Raises:
         CutOff: a value begins and never ends, or the reply ends inside its thinking.
+        Ambiguous: there is nothing but an object that contradicts itself.
     """
     text = text.replace("\ufeff", "").replace("\u200b", "").strip()
     whole = exact(text)
@@ -80,14 +81,20 @@ def without_thinking(text: str) -> str:
 
 def _scanned(text: str) -> list[Any]:
     found: list[Any] = []
+    contradiction: Ambiguous | None = None
     position = unclosed = 0
     while unclosed < MOST_UNCLOSED and (opener := _OPENER.search(text, position)):
         start = opener.start()
-        value, position = _value_at(text, start)
+        try:
+            value, position = _value_at(text, start)
+        except Ambiguous as error:
+            value, position, contradiction = None, end_of(text, start) or start + 1, error
         if value is not None:
             found.append(value)
         elif position == start + 1:
             unclosed += 1
+    if contradiction is not None and not found:
+        raise contradiction
     return found
 
 
@@ -95,8 +102,8 @@ def _value_at(text: str, start: int) -> tuple[Any | None, int]:
     """The value that begins at an opening bracket, or ``None``, and where to look on."""
     try:
         return _DECODER.raw_decode(text, start)
-    except _Ambiguous:
-        return None, end_of(text, start) or start + 1
+    except Ambiguous:
+        raise
     except (ValueError, RecursionError):
         pass
     end = end_of(text, start)
@@ -181,7 +188,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for key, value in pairs:
         if key in read and read[key] != value:
-            raise _Ambiguous(f"{key!r} is given twice with different values")
+            raise Ambiguous(f"the field {key!r} is given twice with different values")
         read[key] = value
     return read
 

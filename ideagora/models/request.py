@@ -33,7 +33,7 @@ class Request:
     api_base: str | None
     messages: tuple[Message, ...]
     schema: str
-    """JSON schema of the answer."""
+    """JSON schema of the answer, fields in the order of their definition."""
     temperature: float | None
     sample: int
     seed: int = 0
@@ -44,7 +44,9 @@ class Request:
     @property
     def key(self) -> str:
         """SHA-256 of the canonical JSON, in hex."""
-        return hashlib.sha256(_canonical({"format": FORMAT, **vars(self)}).encode()).hexdigest()
+        schema = _canonical(json.loads(self.schema))
+        told = {"format": FORMAT, **vars(self), "schema": schema}
+        return hashlib.sha256(_canonical(told).encode()).hexdigest()
 
     @property
     def characters(self) -> int:
@@ -54,8 +56,9 @@ class Request:
     def asked_again(self, reply: str, complaint: str) -> Request:
         """The same question after a reply that could not be used, with what was wrong with it."""
         correction = (
-            f"Your reply could not be used: {complaint}. Answer the same task again, with one complete "
-            f"JSON object and nothing else. It has to fit this JSON schema:\n{self.schema}"
+            f"Your reply could not be used: {_one_line(complaint)}. Answer the same task again with one "
+            "complete JSON object and nothing else: repeat every field, mend what is named here and keep "
+            f"the rest as it was. The object has to fit this JSON schema:\n{self.schema}"
         )
         said: tuple[Message, ...] = (("assistant", _clipped(reply)), ("user", correction))
         return replace(self, messages=self.messages + said)
@@ -80,8 +83,8 @@ def request_of(call: Call[A], settings: Settings) -> Request:
 
 @cache
 def schema_of(answer: type[BaseModel]) -> str:
-    """The JSON schema of a typed answer, as compact JSON."""
-    return _canonical(answer.model_json_schema())
+    """The JSON schema of a typed answer, as compact JSON in the order of definition."""
+    return json.dumps(answer.model_json_schema(), ensure_ascii=False, separators=(",", ":"))
 
 
 def _offline_state(call: Call[Any], settings: Settings) -> str:
@@ -110,6 +113,11 @@ def _address(api_base: str) -> str:
     scheme, separator, rest = api_base.partition("://")
     host, slash, path = rest.partition("/")
     return without_keys(f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}".rstrip("/"))
+
+
+def _one_line(complaint: str) -> str:
+    """A complaint may quote papers and the reply: they must not look like parts of the prompt."""
+    return " ".join(complaint.replace("<", " ").replace(">", " ").split())
 
 
 def _clipped(reply: str) -> str:

@@ -2,20 +2,21 @@
 
 What can be read is read: other spellings of a field's name, a wrapper around the object, numbers
 and choices written as text. What is not there is not made up: a missing, ``null`` or empty required
-field, a cut-off reply, a refusal, or the schema itself sent back makes the reply ``Unreadable``, and
-the reason is told to the model when it is asked again.
+field, a cut-off reply, a refusal, or the form or the schema sent back makes the reply ``Unreadable``,
+and the reason is told to the model when it is asked again.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from ideagora.models.fitting import fields_named, fitted_object, list_field
-from ideagora.models.json_text import CutOff, exact, values_in
+from ideagora.models.fitting import fields_named, fitted_object, folded, list_field
+from ideagora.models.json_text import Ambiguous, CutOff, exact, values_in
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -34,6 +35,8 @@ _SCHEMA_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "o
 _SCHEMA_WORDS = frozenset({"$ref", "anyOf", "allOf", "oneOf", "enum", "const"})
 _WRAPPERS = ("answer", "properties", "arguments", "parameters", "output", "result", "response")
 _DEEPEST_WRAPPING = 4
+_MOST_COMPLAINTS = 5
+_PLACEHOLDER = re.compile(r"<[^<>\n]{0,80}>|\.\.\.|…|string")
 _STOPPED_SHORT = {
     "length": "it was cut off at the token limit: answer in fewer words",
     "max_tokens": "it was cut off at the token limit: answer in fewer words",
@@ -61,7 +64,7 @@ def read_answer(text: str | None, answer_type: type[A], finish_reason: str | Non
         raise Unreadable("it was empty")
     try:
         values = values_in(text)
-    except CutOff as error:
+    except (CutOff, Ambiguous) as error:
         raise Unreadable(str(error)) from None
     complaints = []
     for value in reversed(values):
@@ -144,25 +147,98 @@ def _validated(value: dict[str, Any], answer_type: type[A]) -> A:
         text = fitted.get(name)
         if field.annotation is str and isinstance(text, str) and is_refusal(text):
             raise Unreadable(f"the field {name!r} is a refusal ({_short(text)})")
+    echoed = [place for place, text in _texts_in(fitted) if _is_echo(text, answer_type)]
     try:
-        return answer_type.model_validate(fitted)
+        answer = answer_type.model_validate(fitted)
     except ValidationError as error:
-        raise Unreadable(_told(error)) from None
+        raise Unreadable(_told(echoed, error)) from None
+    if echoed:
+        raise Unreadable(_told(echoed))
+    return answer
 
 
-def _told(error: ValidationError) -> str:
-    """The first complaints of a validation, in words for a model."""
-    complaints = []
-    for detail in error.errors(include_url=False)[:3]:
+def _texts_in(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a JSON value with its place, as in ``sources.0.quote``."""
+    if isinstance(value, str):
+        yield place, value
+    inner: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        inner = value.items()
+    elif isinstance(value, list):
+        inner = enumerate(value)
+    for key, item in inner:
+        yield from _texts_in(item, f"{place}.{key}" if place else str(key))
+
+
+def _is_echo(text: str, answer_type: type[BaseModel]) -> bool:
+    """Whether a text is the form that was to be filled in: a placeholder, a field's meaning, its choices."""
+    text = " ".join(text.split())
+    if _PLACEHOLDER.fullmatch(text):
+        return True
+    meanings, choices = _form_of(answer_type)
+    if any(text.casefold().startswith(choice) for choice in choices):
+        return True
+    said = folded(text)
+    bracketed = text.startswith("<") and text.endswith(">")
+    return said in meanings or (bracketed and any(meaning in said for meaning in meanings))
+
+
+@cache
+def _form_of(model: type[BaseModel]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """What the form for an answer is made of: descriptions of fields (folded), and "a | b | c"."""
+    meanings, choices = set[str](), list[str]()
+    for field in model.model_fields.values():
+        meanings.add(folded(field.description or ""))
+        for kind in _kinds(field.annotation):
+            if get_origin(kind) is Literal and len(get_args(kind)) > 1:
+                choices.append(" | ".join(str(option) for option in get_args(kind)).casefold())
+            elif isinstance(kind, type) and issubclass(kind, BaseModel) and kind is not model:
+                inner = _form_of(kind)
+                meanings |= inner[0]
+                choices += inner[1]
+    return frozenset(meanings - {""}), tuple(choices)
+
+
+def _kinds(kind: Any) -> Iterator[Any]:
+    """A type annotation and those inside it."""
+    yield kind
+    for inner in get_args(kind) if get_origin(kind) is not Literal else ():
+        yield from _kinds(inner)
+
+
+def _told(echoed: list[str], error: ValidationError | None = None) -> str:
+    """The first complaints about an answer, in words for a model."""
+    told = {place: f"{_field(place)} holds the form's own words instead of an answer" for place in echoed}
+    for detail in error.errors(include_url=False) if error else ():
         place = ".".join(str(part) for part in detail["loc"])
-        if detail["type"] == "missing" or detail["input"] is None:
-            complaints.append(f"the field {place!r} is missing, null or empty")
-        else:
-            said = detail["msg"][:1].lower() + detail["msg"][1:]
-            complaints.append(f"the field {place!r}: {said} (got {_short(repr(detail['input']))})")
-    return "; ".join(complaints)
+        if not any(f"{other}.".startswith(f"{place}.") for other in echoed):
+            told.setdefault(place, _complaint(place, detail["type"], detail["msg"], detail["input"]))
+    complaints = list(told.values())
+    more = len(complaints) - _MOST_COMPLAINTS
+    return "; ".join(complaints[:_MOST_COMPLAINTS] + ([f"and {more} more"] if more > 0 else []))
+
+
+def _complaint(place: str, kind: str, message: str, said: Any) -> str:
+    if kind == "missing" or said is None:
+        return f"{_field(place)} is missing, null or empty"
+    message = (
+        _short(message, 200).replace("a valid tuple", "a list").replace("a valid dictionary", "an object")
+    )
+    return f"{_field(place)}: {message[:1].lower()}{message[1:]} (got {_quoted(said)})"
+
+
+def _field(place: str) -> str:
+    return f"the field {_short(place)!r}" if place else "the answer"
+
+
+def _quoted(said: Any) -> str:
+    if not isinstance(said, str):
+        return _short(repr(said))
+    return "'" + re.sub(r"[\"'“”‘’`]", "", _short(said)) + "'"
 
 
 def _short(text: str, longest: int = 80) -> str:
-    line = " ".join(text.split())
+    """One line without angle brackets: what a model said must not look like a part of the prompt."""
+    shown = "".join(c if c.isprintable() and c not in "<>" else " " for c in text[: 4 * longest])
+    line = " ".join(shown.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -82,6 +82,8 @@ class CloseView:
     similarity: str
     overlap: str
     cells: tuple[tuple[str, str | None], ...]
+    difference: str = ""
+    too_close: bool = False
 
 
 @dataclass(frozen=True)

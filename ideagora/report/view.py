@@ -28,7 +28,7 @@ from ideagora.report.records import (
     Step,
 )
 from ideagora.report.text import safe_url, url_of
-from ideagora.schema import Chain, Close, Direction, Idea, Link, NoveltyCheck, Usage
+from ideagora.schema import Chain, Close, Direction, DroppedDraft, Idea, Link, NoveltyCheck, Usage
 
 _BY_THEN = "what stands here is what there was by then."
 _STATUS = {
@@ -173,8 +173,10 @@ def _novelty(check: NoveltyCheck | None, papers: dict[str, Ref]) -> NoveltyView:
     named = any(close.facets for close in check.closest)
     columns = (*_FACETS, *sorted(others)) if named else ()
     facts = [
-        _counted(check.compared, "Compared with {} paper", "Compared with {} papers"),
+        _counted(check.compared, "{} paper shown to the judge", "{} papers shown to the judge"),
+        *([_counted(check.reported, "It reported on {}", "It reported on {}")] if check.reported else []),
         _rounds(check.rounds),
+        *(_dropped(number, draft) for number, draft in enumerate(check.dropped, 1)),
     ]
     if check.reason:
         facts.append(check.reason)
@@ -189,7 +191,15 @@ def _close(close: Close, columns: Iterable[str], papers: dict[str, Ref]) -> Clos
         similarity=f"{close.similarity:.2f}" if math.isfinite(close.similarity) else "unknown",
         overlap=(close.overlap or "").strip(),
         cells=tuple((name, close.facets.get(name)) for name in columns),
+        difference=(close.difference or "").strip(),
+        too_close=close.too_close,
     )
+
+
+def _dropped(number: int, draft: DroppedDraft) -> str:
+    """A draft that was rewritten, with the papers that it was too close to."""
+    papers = "; ".join(f"{close.title} (similarity {close.similarity:.2f})" for close in draft.too_close)
+    return f"Draft {number}, “{draft.title}”, was too close to: {papers}."
 
 
 def _rounds(rounds: int) -> str:
@@ -219,7 +229,9 @@ def _plan(idea: Idea) -> tuple[tuple[str, tuple[str, ...], str], ...] | None:
         ("Metrics", plan.metrics, "None named."),
         ("Ablations", plan.ablations, "None named."),
         ("Risks", plan.risks, "None named."),
+        ("Would be refuted by", (plan.refuted_if,) if plan.refuted_if else (), "Not said."),
         ("What the reviewer asked for", plan.suggestions, "Nothing was asked for."),
+        ("Suggestions not followed, and why", plan.declined, "None."),
         ("What was searched", plan.searched, "Nothing was searched."),
         ("What the searches found", tuple(f"{p.title} ({p.year})" for p in plan.found), "Nothing was found."),
     )

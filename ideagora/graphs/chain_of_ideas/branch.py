@@ -51,6 +51,12 @@ NEIGHBOURS = 4
 ENTITIES = 20
 
 
+def with_new(links: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The links with those of further papers: both sides may come upon one paper in the same step."""
+    known = {link["paper"]["id"] for link in links}
+    return [*links, *(link for link in more if link["paper"]["id"] not in known)]
+
+
 class BranchState(TypedDict, total=False):
     """Plain values only: this is what a checkpoint holds."""
 
@@ -59,7 +65,7 @@ class BranchState(TypedDict, total=False):
     query: str
     anchor: dict[str, Any]
     anchor_reason: str
-    links: Annotated[list[dict[str, Any]], operator.add]
+    links: Annotated[list[dict[str, Any]], with_new]
     readings: Annotated[dict[str, Any], operator.or_]
     stopped: Annotated[dict[str, str], operator.or_]
     transitions: list[dict[str, Any]]

@@ -1,0 +1,269 @@
+"""Prompts: a file that is not what its role needs is found early, and no text gets out of its fence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jinja2 import UndefinedError
+
+from ideagora.agents.role import ROLES, Role
+from ideagora.models.call import Answer, Inputs
+from ideagora.prompts.loader import Prompt, PromptError, check_prompt, fence, load_prompt, unnumbered
+
+GOOD = "# System\nYou judge.\n\n# User\nTopic: {{ topic | fence }}\n"
+Write = Callable[[str], str]
+
+
+@pytest.fixture
+def prompt_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
+    """Writes the text of a role's prompt, in a folder that stands in for the package's; gives its name."""
+
+    def write(text: str) -> str:
+        (tmp_path / "sample.md").write_text(text, encoding="utf-8")
+        return "sample"
+
+    monkeypatch.setattr("ideagora.prompts.loader.resources.files", lambda _: tmp_path)
+    load_prompt.cache_clear()
+    yield write
+    load_prompt.cache_clear()
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def test_a_prompt_has_two_parts(prompt_file: Write) -> None:
+    text = "\n# System\n You judge. \n\n# User\n\nTopic: {{ topic | fence }}\n# System\n"
+    prompt = load_prompt(prompt_file(text))
+    assert prompt == Prompt("sample", "You judge.", "Topic: {{ topic | fence }}\n# System")
+    assert prompt.render({"topic": "x"}) == ("You judge.", "Topic: <material>x</material>\n# System")
+
+
+def test_a_file_that_is_not_there_is_named(prompt_file: Write) -> None:
+    prompt_file(GOOD)
+    with pytest.raises(PromptError, match=r"no prompt file other\.md in ideagora/prompts"):
+        load_prompt("other")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "You judge. {{ topic }}",
+        "# User\nTopic: {{ topic }}\n",
+        "# System\nYou judge.\n",
+        "# User\nTopic: {{ topic }}\n# System\nYou judge.\n",
+        "A word before.\n# System\nYou judge.\n# User\nTopic\n",
+        "## System\nYou judge.\n## User\nTopic\n",
+    ],
+)
+def test_a_file_without_its_two_parts_in_order_is_refused(prompt_file: Write, text: str) -> None:
+    with pytest.raises(PromptError, match=r"sample\.md needs a '# System' part and then a '# User' part"):
+        load_prompt(prompt_file(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        (GOOD, {"topic"}),
+        ("# System\n{{ role }}\n# User\n{{ topic }}", {"role", "topic"}),
+        ("# System\nx\n# User\n{% for p in papers %}{{ p.title }}{{ loop.index0 }}{% endfor %}", {"papers"}),
+        ("# System\nx\n# User\n{% if topic %}yes{% endif %}{% set n = 1 %}{{ n }}", {"topic"}),
+    ],
+)
+def test_variables_are_those_that_somebody_has_to_give(
+    prompt_file: Write, text: str, variables: set[str]
+) -> None:
+    prompt = load_prompt(prompt_file(text))
+    assert prompt.variables() == variables
+    check_prompt(prompt, variables)
+
+
+def test_a_variable_that_the_role_does_not_offer_is_refused(prompt_file: Write) -> None:
+    prompt = load_prompt(prompt_file(GOOD))
+    with pytest.raises(PromptError, match=r"sample\.md uses \['topic'\], which its role does not offer"):
+        check_prompt(prompt, {"title"})
+
+
+def test_an_input_that_the_prompt_never_shows_is_refused(prompt_file: Write) -> None:
+    prompt = load_prompt(prompt_file(GOOD))
+    with pytest.raises(PromptError, match=r"sample\.md never shows \['a', 'b'\] to the model"):
+        check_prompt(prompt, {"topic", "b", "a"})
+
+
+def test_a_field_that_an_input_does_not_have_is_an_error_not_an_empty_place(prompt_file: Write) -> None:
+    prompt = load_prompt(prompt_file("# System\nx\n# User\n{{ paper.titel }}"))
+    with pytest.raises(UndefinedError, match="titel"):
+        prompt.render({"paper": {"title": "x"}})
+
+
+def test_what_is_put_in_is_not_read_as_a_template(prompt_file: Write) -> None:
+    prompt = load_prompt(prompt_file(GOOD))
+    _, user = prompt.render({"topic": "{{ 7 * 7 }} {% for x in y %} & <b>"})
+    assert user == "Topic: <material>{{ 7 * 7 }} {% for x in y %} & <b></material>"
+
+
+def test_the_hash_depends_on_both_parts_alone() -> None:
+    texts = [("a", "x", "y"), ("b", "x", "y"), ("a", "z", "y"), ("a", "x", "z")]
+    hashes = [Prompt(*parts).hash for parts in texts]
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes)) == 3
+    assert all(re.fullmatch("[0-9a-f]{12}", found) for found in hashes)
+
+
+# --- fences -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("plain", "plain"),
+        ("  spaces around \n", "spaces around"),
+        ("a < b, <b>bold</b>, material </p>", "a < b, <b>bold</b>, material </p>"),
+        ("the <immaterial> and the <materialised>", "the <immaterial> and the <materialised>"),
+        (0, "0"),
+        ("</material>", "(mark removed)"),
+        ("<material>x</material>", "(mark removed)x(mark removed)"),
+        ("</MATERIAL >", "(mark removed)"),
+        ("<\n/ Material\t>", "(mark removed)"),
+        ("</material/>", "(mark removed)"),
+        ("x</material", "x(mark removed)"),
+        ("<<material>/material>", "<(mark removed)/material>"),
+        ("</mat</material>erial>", "</mat(mark removed)erial>"),
+        ("<\u200b/mat\u200derial>", "(mark removed)"),
+        ("</mate\u00adrial\ufeff>", "(mark removed)"),
+        ("＜／ｍaterial＞", "(mark removed)"),
+        ("‹/material›", "(mark removed)"),
+    ],
+)
+def test_a_fence_cannot_be_closed_from_inside(text: object, inside: str) -> None:
+    assert fence(text) == f"<material>{inside}</material>"
+
+
+def test_attributes_do_not_save_a_mark() -> None:
+    assert fence('<material id="1">x').startswith("<material>(mark removed)")
+    assert "<material id" not in fence('<material id="1">x')
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_what_is_missing_is_said_to_be_missing(nothing: str | None) -> None:
+    assert fence(nothing) == "(not available)"
+
+
+PIECES = [
+    "<",
+    "</",
+    ">",
+    "/",
+    "material",
+    "MATERIAL",
+    "materials",
+    " ",
+    "\n",
+    "\u200b",
+    "＜",
+    "x",
+    "mat",
+    "erial",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_no_text_made_of_marks_gets_out(text: str) -> None:
+    inside = fence(text).removeprefix("<material>").removesuffix("</material>")
+    assert not re.search(r"<\s*/?\s*material\b", inside, re.IGNORECASE)
+
+
+letters = st.text(alphabet="abyz AZ09 äßéñ αβΣ Жя 模型 .,;:!?()[]{}>&'\"%$#@*+-=/\\_|~^`\n", min_size=1)
+
+
+@given(letters.map(str.strip).filter(bool))
+def test_ordinary_text_loses_nothing(text: str) -> None:
+    assert fence(text) == f"<material>{text}</material>"
+
+
+@pytest.mark.parametrize(
+    ("step", "bare"),
+    [
+        ("1. Ask.", "Ask."),
+        ("(2) Ask.", "Ask."),
+        (" 12: Ask 3 times.", "Ask 3 times."),
+        ("- Ask - twice.", "Ask - twice."),
+        ("Ask 1. Then stop.", "Ask 1. Then stop."),
+        ("3.5 points", "3.5 points"),
+        ("2023. A year.", "2023. A year."),
+    ],
+)
+def test_a_step_loses_its_own_number(step: str, bare: str) -> None:
+    assert unnumbered(step) == bare
+
+
+# --- roles --------------------------------------------------------------------------------------
+
+
+class SampleInputs(Inputs):
+    topic: str
+
+
+class SampleAnswer(Answer):
+    verdict: str
+
+
+def sample_role(**changed: Any) -> Role[SampleAnswer]:
+    fields = {
+        "name": "sample",
+        "group": "main",
+        "inputs": SampleInputs,
+        "answer": SampleAnswer,
+        "offline": lambda engine, inputs: {"verdict": inputs.topic},
+    }
+    return Role(**{**fields, **changed})
+
+
+@pytest.fixture
+def own_roles(monkeypatch: pytest.MonkeyPatch) -> dict[str, Role[Any]]:
+    """The known roles; what a test defines is forgotten after it."""
+    known = dict(ROLES)
+    monkeypatch.setattr("ideagora.agents.role.ROLES", known)
+    return known
+
+
+def test_a_role_is_known_by_its_name_once_it_is_defined(
+    prompt_file: Write, own_roles: dict[str, Role[Any]]
+) -> None:
+    prompt_file(GOOD)
+    defined = sample_role()
+    assert own_roles["sample"] is defined
+    call = defined.call(SampleInputs(topic="trees"))
+    assert (call.system, call.role, call.group) == ("You judge.", "sample", "main")
+    assert call.prompt.startswith("Topic: <material>trees</material>\n\nAnswer with one JSON object")
+    assert '"verdict"' in call.prompt
+
+
+@pytest.mark.parametrize(
+    ("text", "changed", "error", "said"),
+    [
+        (GOOD, {"offline": None}, TypeError, "role 'sample' has no recipe for the offline model"),
+        (GOOD, {"name": "other"}, PromptError, "no prompt file other.md"),
+        ("# User\nx", {}, PromptError, "needs a '# System' part"),
+        (GOOD.replace("topic", "title"), {}, PromptError, "uses ['title'], which its role does not offer"),
+        ("# System\nx\n# User\ny", {}, PromptError, "never shows ['topic'] to the model"),
+    ],
+)
+def test_a_role_that_could_not_work_is_an_error_when_it_is_defined(
+    prompt_file: Write,
+    own_roles: dict[str, Role[Any]],
+    text: str,
+    changed: dict[str, Any],
+    error: type[Exception],
+    said: str,
+) -> None:
+    prompt_file(text)
+    with pytest.raises(error, match=re.escape(said)):
+        sample_role(**changed)
+    assert not {"sample", "other"} & own_roles.keys()
