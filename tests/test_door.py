@@ -81,7 +81,8 @@ async def test_what_changes_the_answer_changes_the_request(tmp_path: Path) -> No
 
 
 def test_a_request_holds_no_key_and_no_login(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    one = request_of(call(), Settings(model="openai/x", api_base="http://me:" + "pass@host/v1/", home=tmp_path))
+    base = "http://me:" + "pass@host/v1/"
+    one = request_of(call(), Settings(model="openai/x", api_base=base, home=tmp_path))
     assert one.api_base == "http://host/v1"
     assert (
         request_of(call(), Settings(model="openai/x", api_base="http://host/v1", home=tmp_path)).key

@@ -112,7 +112,7 @@ def test_kill_at_any_moment(model: standin.Model, server: Loopback, home: Path, 
         running = command.start(arguments(server, *WHOLE))
         model.wait_for(enough, unless=running.has_ended)
         running.process.join(chance.uniform(0, 0.1))
-        assert not running.has_ended(), "there was nothing left to kill"
+        assert not running.has_ended(), f"there was nothing left to kill: {running.read('err')}"
         running.send(signal.SIGKILL)
         assert running.wait().code == -signal.SIGKILL
         model.wait_until_quiet()

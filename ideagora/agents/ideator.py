@@ -66,7 +66,7 @@ def _forecast(engine: Engine, inputs: ForecastInputs) -> dict[str, Any]:
     limitation = inputs.papers[weak].limitation or inputs.papers[weak].problem or inputs.papers[weak].method
     strong = _mechanism_against(engine, inputs, weak, limitation)
     mechanism = _methods(engine, inputs)[strong]
-    why = "Its method is the nearest to limitation and topic among the papers shown."
+    why = "Near to limitation and topic, and neither a benchmark nor much older."
     return {
         "limitations": _stated_limitations(engine, inputs.papers),
         "pairings": [{"limitation_from": weak, "mechanism_from": strong, "why": why}],
@@ -161,11 +161,16 @@ def _direction(
     engine: Engine, inputs: ForecastInputs, weak: int, limitation: str, strong: int, mechanism: str
 ) -> str:
     lack, step = engine.nearest_clauses(limitation, mechanism)
-    place = "an earlier step of this chain" if strong < len(inputs.papers) else "a neighbouring line of work"
+    within = strong < len(inputs.papers)
+    place = (
+        "a neighbouring line of work"
+        if not within
+        else f"{'an earlier' if strong < weak else 'a later'} step"
+    )
     moved = [phrase for change in inputs.changes for phrase in change.entered[:1]]
     path = f"Step by step the chain has brought in {texts.listed(moved)}. " if moved else ""
     return (
-        f"{path}At its late end one limitation stays open. {_label(inputs, weak)}: {limitation} "
+        f"{path}One limitation is taken up here. {_label(inputs, weak)}: {limitation} "
         f"{_label(inputs, strong)}, from {place}, offers a mechanism that speaks to it: {mechanism} "
         f"The next step is to set “{step}” against “{lack}”, for "
         f"{texts.without_stop(texts.clip(inputs.topic, 30))}."

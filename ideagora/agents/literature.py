@@ -134,8 +134,10 @@ EntityKind = Literal["model", "dataset", "metric", "technique", "other"]
 
 def _known_kind(value: object) -> object:
     """Models invent kinds ("framework"); what is none of the named ones is other, by that word's meaning."""
+    if not isinstance(value, str) or not value.strip():
+        return value
     known = {"model", "dataset", "metric", "technique", "other"}
-    word = str(value).strip().lower().replace("data set", "dataset")
+    word = value.strip().lower().replace("data set", "dataset")
     return word if word in known else "other"
 
 

@@ -68,7 +68,7 @@ def _compare(engine: Engine, inputs: NoveltyInputs) -> dict[str, Any]:
 
 def _against(engine: Engine, inputs: NoveltyInputs, number: int) -> dict[str, Any]:
     paper = inputs.papers[number]
-    parts = texts.sentences(paper.abstract or paper.title)
+    parts = texts.sentences((paper.abstract or "").strip() or paper.title)
     nearest = {
         facet: max(zip(engine.similarity(getattr(inputs, facet), parts), parts, strict=True))
         for facet in ("purpose", "mechanism", "evaluation")

@@ -17,9 +17,10 @@ import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -42,7 +43,7 @@ class RunFolder:
     def __init__(self, path: Path, identity: str) -> None:
         self.path, self.identity = path, identity
         self._lock: FileLock | None = None
-        self._events: IO[str] | None = None
+        self._events: FileIO | None = None
 
     def __enter__(self) -> RunFolder:
         try:
@@ -68,6 +69,7 @@ class RunFolder:
     ) -> None:
         if self._events is not None:
             self._events.close()
+            self._events = None
         if self._lock is not None:
             self._lock.release()
 
@@ -95,7 +97,7 @@ class RunFolder:
         events = self.path / "events.jsonl"
         whole = [json.dumps(event, ensure_ascii=False) + "\n" for event in read_events(events)]
         write_atomically(events, "".join(whole))
-        self._events = events.open("a", encoding="utf-8")
+        self._events = events.open("ab", buffering=0)  # so that a full disk leaves nothing for later
 
     def _owner(self) -> str:
         try:
@@ -134,9 +136,9 @@ class RunFolder:
     def log(self, event: Mapping[str, Any]) -> None:
         """Append an event; it is out of this process before the call returns."""
         assert self._events is not None, "the folder is not open"
+        line = json.dumps({"time": now(), **event}, ensure_ascii=False) + "\n"
         try:
-            self._events.write(json.dumps({"time": now(), **event}, ensure_ascii=False) + "\n")
-            self._events.flush()
+            self._events.write(line.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise unusable(self.path, error) from None
 

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -166,13 +166,15 @@ async def _streamed(
         }
         known = await graph.aget_state(config)
         start = None if known.values else task.agent.start(task.topic)
-        if not known.values or known.next:
+        # Not ``next``: that leaves out tasks which are done and wait for their step's checkpoint.
+        if not known.values or known.tasks:
             steps = _Steps(on_event)
             stream = graph.astream(
                 start, config, context=services, stream_mode="tasks", subgraphs=True, durability="async"
             )
-            async for namespace, payload in stream:
-                steps.tell(namespace, payload)
+            async with aclosing(stream):  # or its tasks outlive an error of the listener
+                async for namespace, payload in stream:
+                    steps.tell(namespace, payload)
         final = await graph.aget_state(config)
         values: Mapping[str, Any] = final.values
         return values

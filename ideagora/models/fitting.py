@@ -31,7 +31,7 @@ _NOTHING = re.compile(
 )
 _FORM = re.compile(r"<[^<>\n]*>|\.\.\.|…|string")
 """What a text that is to be put together with others must not be: it could be the form's own words."""
-_ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#39|#34);")
+_ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#\d{2,6}|#x[0-9a-fA-F]{2,5});")
 _PERCENT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*%")
 _OUT_OF = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(?:/|out of)\s*(\d+(?:\.\d+)?)")
 _LISTS = (list, tuple, set, frozenset, Sequence, Iterable)

@@ -3,8 +3,9 @@
 A value is found by its brackets, not by fences: fences, tags and prose around it need no rules of
 their own, and a fence inside a string does no harm. Exact JSON is read exactly; near-JSON (single
 quotes, trailing commas, comments, Python literals) goes through ``json_repair``. That library also
-closes what was cut off, which would invent an ending, so it only ever sees text whose brackets and
-quotes we have found to be closed, and it runs in its strict mode.
+closes what was cut off, which would invent an ending, and guesses anew where a string ends, which
+would cut one at a comma. So it only ever sees text whose brackets and quotes we have found to be
+closed, without their strings, and it runs in its strict mode.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
 OPENERS = {"{": "}", "[": "]"}
@@ -24,10 +26,24 @@ _THINKING = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad"
 _THOUGHT = re.compile(rf"^\s*<({_THINKING})>.*?</\1>", re.I | re.S | re.M)
 _THOUGHT_BEFORE = re.compile(rf"\A.*</({_THINKING})>[ \t]*(?=\n|\Z|[{{\[`<])", re.I | re.S)
 _THOUGHT_UNCLOSED = re.compile(rf"^\s*<({_THINKING})>", re.I | re.M)
-_JSON_START = re.compile(r"""\{\s*(["'“”‘]|\w+\s*:)|\[\s*["'“‘{\[]""")
+_COMMENTS = r"\s*(?:(?://|#)[^\n]*\n\s*|/\*.*?\*/\s*)*"
+_JSON_START = re.compile(rf"""\{{{_COMMENTS}(["'“‘”]|\w+\s*:)|\[{_COMMENTS}["'“‘{{\[]""", re.S)
 _OPENER = re.compile(r"[{\[]")
-_SPACE = re.compile(r"\s*")
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?\*/", re.S)
+_WORD = r"(?:true|false|null|undefined|NaN|-?Infinity|True|False|None)\b"
+_KEY = r"""(?:["'“”‘’}}\]/#]|[A-Za-z_*][\w*-]*\s*:|$)"""
+_VALUE = rf"""(?:["'“”‘’{{\[}}\]/#]|\.\.\.|-?\d|{_WORD}|$)"""
+_AFTER_STRING = {
+    "}": re.compile(rf"\s*(?:[:}}\]/#]|,\s*{_KEY}|\+\s*[\"'])|\s*\n\s*{_KEY}|\s+[\"'“‘][\w -]+[\"'”’]\s*:"),
+    "]": re.compile(rf"\s*(?:[}}\]/#]|,\s*{_VALUE}|\+\s*[\"'])|\s*\n\s*[\"'“‘]"),
+}
+"""What follows a string's last quote, inside an object and inside a list."""
+_BETWEEN = re.compile(rf"""(?:[\s{{}}\[\],:]|""|-?\d[\d.eE+-]*|{_WORD}|[A-Za-z_*][\w*-]*(?=\s*:))*""")
+_STAND_IN = re.compile(r'"§\d+"')
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.S)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "", "_": "_"} | {
+    c: c for c in "\"'/\\"
+}
 
 
 class CutOff(ValueError):
@@ -50,10 +66,9 @@ def values_in(text: str) -> list[Any]:
     if whole is not None:
         return values_in(whole) if isinstance(whole, str) else [whole]
     spoken = without_thinking(text)
-    values = _scanned(spoken)
-    if not values and "&quot;" in spoken:  # escaped by a tool on the way
-        values = _scanned(html.unescape(spoken))
-    return values
+    if "&quot;" in spoken and '"' not in spoken:  # escaped by a tool on the way
+        spoken = html.unescape(spoken)
+    return _scanned(spoken)
 
 
 def exact(text: str) -> Any | None:
@@ -106,53 +121,89 @@ def _value_at(text: str, start: int) -> tuple[Any | None, int]:
         raise
     except (ValueError, RecursionError):
         pass
-    end = end_of(text, start)
+    found = _closed(text, start)
     is_json = _JSON_START.match(text, start) is not None
-    if end is not None:
-        return (_repaired(text[start:end]), end) if is_json else (None, start + 1)
+    if found is not None:
+        return (_repaired(found), found.end) if is_json else (None, start + 1)
     if is_json:
         raise CutOff("the JSON is not complete: a bracket or a quote is never closed")
     return None, start + 1
 
 
-def _repaired(text: str) -> Any | None:
+def _repaired(found: _Closed) -> Any | None:
     import json_repair
 
+    if not _BETWEEN.fullmatch(_STAND_IN.sub('""', found.shape)):
+        return None  # an ellipsis, an operator, a stray word: there is no one reading
     try:
-        value = json_repair.loads(text, strict=True, skip_json_loads=True)
+        value = json_repair.loads(found.shape, strict=True, skip_json_loads=True)
+        return _filled(value, found.strings) if isinstance(value, dict | list) else None
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict | list) else None
+
+
+def _filled(value: Any, strings: list[str]) -> Any:
+    """The value with its strings back in their places.
+
+    Raises:
+        ValueError: the repair has run two of them together.
+    """
+    if isinstance(value, dict):
+        return {_filled(key, strings): _filled(item, strings) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, strings) for item in value]
+    stands_in = isinstance(value, str) and "§" in value
+    return strings[int(value[1:])] if stands_in else value
+
+
+@dataclass(frozen=True)
+class _Closed:
+    """A value whose brackets and quotes are closed."""
+
+    end: int
+    shape: str
+    """The value without comments; ``"§0"``, ``"§1"``, … stand in for its strings, equal ones for equal."""
+    strings: list[str]
 
 
 def end_of(text: str, start: int) -> int | None:
     """Where the value that begins at ``start`` ends; ``None`` when brackets or quotes don't close."""
+    found = _closed(text, start)
+    return None if found is None else found.end
+
+
+def _closed(text: str, start: int) -> _Closed | None:
     expected: list[str] = []
+    shape: list[str] = []
+    strings: dict[str, int] = {}
     position = start
     while position < len(text) and len(expected) <= MOST_NESTED:
         character = text[position]
-        if character in OPENERS:
-            expected.append(OPENERS[character])
-        elif character in "}]":
-            if expected.pop() != character:
+        if expected and _opens_string(text, position):
+            inside, end = _string(text, position, expected[-1])
+            if end is None:
                 return None
-            if not expected:
-                return position + 1
-        elif character in QUOTES and _opens_string(text, position):
-            string_end = _string_end(text, position)
-            if string_end is None:
-                return None
-            position = string_end
+            shape.append(f'"§{strings.setdefault(_unescaped(inside), len(strings))}"')
+            position = end
             continue
-        elif comment := _COMMENT.match(text, position):
+        if comment := _COMMENT.match(text, position):
             position = comment.end()
             continue
+        if character in OPENERS:
+            expected.append(OPENERS[character])
+        elif character in "}]" and expected.pop() != character:
+            return None
+        shape.append(character)
         position += 1
+        if not expected:
+            return _Closed(position, "".join(shape), list(strings))
     return None
 
 
 def _opens_string(text: str, position: int) -> bool:
     """Straight double quotes always do; the others only where a key or value may begin."""
+    if text[position] not in QUOTES:
+        return False
     if text[position] == '"':
         return True
     before = position - 1
@@ -161,27 +212,38 @@ def _opens_string(text: str, position: int) -> bool:
     return text[before] in "{[,:"
 
 
-def _string_end(text: str, start: int) -> int | None:
-    """After the closing quote: the first one that something of JSON's own follows.
+def _string(text: str, start: int, closing: str) -> tuple[str, int | None]:
+    """A string's raw content and where it ends: at the first quote that something of JSON's own follows.
 
     So a quotation inside a string that somebody forgot to escape does not end it.
     """
+    if text.startswith('"""', start):
+        end = text.find('"""', start + 3)
+        return text[start + 3 : end], None if end < 0 else end + 3
     closers = QUOTES[text[start]]
+    if closers[0] != text[start] and closers[0] in text:
+        closers = closers[0]  # quotes that come in pairs: a straight one belongs to the text
     position = start + 1
     while position < len(text):
         if text[position] == "\\":
             position += 2
-            continue
-        if text[position] in closers and _ends_string(text, position):
-            return position + 1
-        position += 1
-    return None
+        elif text[position] in closers and _AFTER_STRING[closing].match(text, position + 1):
+            return text[start + 1 : position], position + 1
+        else:
+            position += 1
+    return "", None
 
 
-def _ends_string(text: str, position: int) -> bool:
-    space = _SPACE.match(text, position + 1)
-    following = text[space.end() : space.end() + 1] if space else ""
-    return following in tuple(",:}]/#")
+def _unescaped(text: str) -> str:
+    """A string's content; a backslash before what nobody escapes is a backslash (``\\alpha``)."""
+    read = _ESCAPE.sub(lambda found: _escaped(found[1]), text)
+    return read.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _escaped(code: str) -> str:
+    if code[0] in "ux" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    return _ESCAPED.get(code, f"\\{code}")
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

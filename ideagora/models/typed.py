@@ -33,8 +33,7 @@ _REFUSAL = re.compile(
 )
 _SCHEMA_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 _SCHEMA_WORDS = frozenset({"$ref", "anyOf", "allOf", "oneOf", "enum", "const"})
-_WRAPPERS = ("answer", "properties", "arguments", "parameters", "output", "result", "response")
-_DEEPEST_WRAPPING = 4
+_DEEPEST_WRAPPING = 6
 _MOST_COMPLAINTS = 5
 _PLACEHOLDER = re.compile(r"<[^<>\n]{0,80}>|\.\.\.|…|string")
 _STOPPED_SHORT = {
@@ -67,7 +66,11 @@ def read_answer(text: str | None, answer_type: type[A], finish_reason: str | Non
     except (CutOff, Ambiguous) as error:
         raise Unreadable(str(error)) from None
     complaints = []
-    for value in reversed(values):
+    # An object names its fields; a bare list may be anybody's ("see [1, 2]"), so it comes after them.
+    for value in [
+        *(v for v in reversed(values) if isinstance(v, dict)),
+        *(v for v in reversed(values) if isinstance(v, list)),
+    ]:
         try:
             return _answer_in(value, answer_type)
         except Unreadable as error:
@@ -110,18 +113,25 @@ def _objects(value: Any, answer_type: type[BaseModel], depth: int = 0) -> Iterat
         known = fields_named(value, answer_type)
         if known:
             yield value
-        inner = list(value.values()) if len(value) == 1 else []
-        if not known:
-            inner = inner or [value[key] for key in _WRAPPERS if key in value]
+        alone = len(value) == 1
+        inner = [] if known and not alone else [v for v in value.values() if alone or _may_wrap(v)]
         for wrapped in inner:
             yield from _objects(wrapped, answer_type, depth + 1)
 
 
+def _may_wrap(value: Any) -> bool:
+    """Whether the answer may stand inside: an object, one in a list, or one written as text."""
+    if isinstance(value, str):
+        return value.lstrip()[:1] in ("{", "[") and _may_wrap(exact(value))
+    if isinstance(value, list):
+        return len(value) == 1 and isinstance(value[0], dict)
+    return isinstance(value, dict)
+
+
 def _objects_of_list(values: list[Any], answer_type: type[BaseModel], depth: int) -> Iterator[dict[str, Any]]:
-    only = values[0] if len(values) == 1 else None
-    if isinstance(only, dict) and (not list_field(answer_type) or fields_named(only, answer_type)):
-        yield from _objects(only, answer_type, depth + 1)
-    elif field := list_field(answer_type):
+    if len(values) == 1 and isinstance(values[0], dict):
+        yield from _objects(values[0], answer_type, depth + 1)
+    if field := list_field(answer_type):
         yield {field: values}
 
 
@@ -143,10 +153,9 @@ def _describes_a_type(value: Any) -> bool:
 
 def _validated(value: dict[str, Any], answer_type: type[A]) -> A:
     fitted = fitted_object(value, answer_type)
-    for name, field in answer_type.model_fields.items():
-        text = fitted.get(name)
-        if field.annotation is str and isinstance(text, str) and is_refusal(text):
-            raise Unreadable(f"the field {name!r} is a refusal ({_short(text)})")
+    for place, text in _texts_in(fitted):
+        if is_refusal(text):
+            raise Unreadable(f"the field {place!r} is a refusal ({_short(text)})")
     echoed = [place for place, text in _texts_in(fitted) if _is_echo(text, answer_type)]
     try:
         answer = answer_type.model_validate(fitted)

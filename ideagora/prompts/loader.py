@@ -65,8 +65,9 @@ def fence(text: object) -> str:
     """Foreign text between marks that it cannot close itself; ``None`` is said to be missing."""
     if text is None or text == "":
         return "(not available)"
-    seen = unicodedata.normalize("NFKC", _INVISIBLE.sub("", str(text)))
-    clean = _FENCE.sub("(mark removed)", seen).strip()
+    plain = str(text).strip()
+    seen = unicodedata.normalize("NFKC", _INVISIBLE.sub("", plain))  # what a mark may hide behind
+    clean = _FENCE.sub("(mark removed)", seen) if _FENCE.search(seen) or _FENCE.search(plain) else plain
     return f"<material>{clean}</material>"
 
 

@@ -80,6 +80,8 @@ def phrases(text: str, longest: int = 4) -> list[str]:
 def _goes_on(token: str, inside: bool) -> bool:
     """Whether a token belongs to the run; -ed and -ing open one (as adjectives) but do not go on with it."""
     lower = token.lower()
+    if _NAME.fullmatch(token):
+        return True
     if not token[0].isalnum() or lower in FUNCTION_WORDS or _is_verb(lower):
         return False
     if lower.endswith("ly") and len(lower) > 4:
