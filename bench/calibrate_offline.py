@@ -2,7 +2,8 @@
 
 Relevance: topics that describe a thread against the papers of that thread, of other threads, and
 topics that have nothing to do with the corpus. Novelty: a paper's own problem and method sentences
-against the nearest sentences of its nearest other papers (they should stay below "same").
+against the nearest sentences of its nearest other papers (they should stay below "same"), and of the
+same paper, which stand for the same thing said in other words.
 """
 
 from __future__ import annotations
@@ -138,21 +139,36 @@ def _novelty(engine: Engine, papers: list[Paper], vectors: NDArray[np.float32]) 
     import numpy as np
 
     among = vectors @ vectors.T
-    found: dict[str, list[float]] = {"problem": [], "method": []}
+    others: dict[str, list[float]] = {"problem": [], "method": []}
+    own: dict[str, list[float]] = {"problem": [], "method": []}
+    too_close = []
     for i, paper in enumerate(papers):
-        facets = engine.facets(paper.abstract or "", ["problem", "method", "finding", "limitation"])
+        said = engine.facets(paper.abstract or "", ["problem", "method", "finding", "limitation"])
         near = [j for j in np.argsort(-among[i]) if j != i][:NEAREST]
-        sentences = [s for j in near for s in texts.sentences(papers[j].abstract or "")]
-        for facet, values in found.items():
-            if facets[facet]:
-                values.append(max(engine.similarity(facets[facet] or "", sentences)))
-    both = [a >= SAME and b >= SAME for a, b in zip(found["problem"], found["method"], strict=False)]
-    print(
-        f"novelty: nearest sentence among the {NEAREST} nearest other papers (same {SAME}, related {RELATED})"
-    )
-    for facet, values in found.items():
-        shares = np.percentile(values, [50, 90, 95, 99])
-        told = "  ".join(f"p{p} {v:.2f}" for p, v in zip((50, 90, 95, 99), shares, strict=True))
-        print(f"  {facet:8} {told}  at or above same: {np.mean(np.array(values) >= SAME):.3f}")
-    print(f"  published papers that would be called too close to another: {np.mean(both):.3f}")
-    return {"same": SAME, "related": RELATED, "papers_too_close": round(float(np.mean(both)), 4)}
+        elsewhere = [s for j in near for s in texts.sentences(papers[j].abstract or "")]
+        highest = {}
+        for facet in others:
+            if sentence := said[facet]:
+                highest[facet] = max(engine.similarity(sentence, elsewhere))
+                others[facet].append(highest[facet])
+                own[facet].append(max(engine.similarity(sentence, _rest(paper, sentence))))
+        too_close.append(len(highest) == 2 and min(highest.values()) >= SAME)
+    print(f"novelty, similarity of a paper's sentence (same {SAME}, related {RELATED})")
+    for facet in others:
+        _show(f"{facet}, to the nearest sentence of {NEAREST} near papers", others[facet])
+        _show(f"{facet}, to the nearest of its own paper (a paraphrase)", own[facet])
+    print(f"  published papers that would be called too close to another: {np.mean(too_close):.3f}")
+    return {"same": SAME, "related": RELATED, "papers_too_close": round(float(np.mean(too_close)), 4)}
+
+
+def _rest(paper: Paper, sentence: str) -> list[str]:
+    """The title and the other sentences of a paper: the nearest thing to the same said otherwise."""
+    return [paper.title, *(s for s in texts.sentences(paper.abstract or "") if s not in sentence)]
+
+
+def _show(what: str, values: list[float]) -> None:
+    import numpy as np
+
+    shares = zip((5, 50, 90, 95, 99), np.percentile(values, [5, 50, 90, 95, 99]), strict=True)
+    told = "  ".join(f"p{percent} {value:.2f}" for percent, value in shares)
+    print(f"  {what:56} {told}  at or above same: {np.mean(np.array(values) >= SAME):.3f}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,16 +25,16 @@ class Ran:
 def ideagora(*arguments: str, home: Path, **environment: str) -> Ran:
     """Run the command line in a home of its own; raises when it fails."""
     keep = {k: v for k, v in os.environ.items() if not k.startswith("IDEAGORA_")}
+    command = [sys.executable, "-c", "from ideagora.cli import main; main()", *arguments]
+    env = {**keep, "IDEAGORA_HOME": str(home), "PYTHONPATH": str(ROOT), **environment}
     before = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", "from ideagora.cli import main; main()", *arguments],
-        env={**keep, "IDEAGORA_HOME": str(home), "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-        cwd=home,
-    )
-    seconds = time.perf_counter() - before
-    if done.returncode:
-        raise SystemExit(f"ideagora {' '.join(arguments)}: {done.stderr.strip()[-2000:]}")
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024  # the largest child so far
-    return Ran(seconds, peak, done.stdout)
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen(command, env=env, stdout=out, stderr=err, cwd=home)
+        _, status, used = os.wait4(process.pid, 0)  # the memory of this child, not of the largest so far
+        seconds = time.perf_counter() - before
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        if process.returncode:
+            raise SystemExit(f"ideagora {' '.join(arguments)}: {err.read().strip()[-2000:]}")
+        return Ran(seconds, used.ru_maxrss / 1024, out.read())

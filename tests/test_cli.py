@@ -101,7 +101,6 @@ def test_a_topic_that_nothing_matches_in_meaning() -> None:
     refused(thin, 1, "nothing on the topic", "--allow-thin", beside="Nearest.*|  .*")
     found = answered(generate("crop rotation on alpine meadows", "--allow-thin", env=real))
     assert found["ideas"][0]["topic"] == "crop rotation on alpine meadows"
-    assert answered(generate("language models that use tools", env=real))["ideas"]
 
 
 HOSTILE = (

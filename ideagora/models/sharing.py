@@ -37,3 +37,5 @@ async def _ended(task: asyncio.Task[Any]) -> None:
     if not task.done():
         task.cancel()
         await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # looked at, or asyncio complains of it: nobody waits for it any more
