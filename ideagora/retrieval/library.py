@@ -9,10 +9,12 @@ from typing import Literal, NamedTuple, Self
 from ideagora.config import Settings
 from ideagora.errors import LibraryError, SettingsError
 from ideagora.models.embeddings import Embedder, load_embedder
+from ideagora.retrieval.fitting import READER_TOKENS, fitted
 from ideagora.retrieval.guard import Guard, possible_ids
 from ideagora.retrieval.sources import Source, StoreSource
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store, paper_text
+from ideagora.retrieval.texts import Texts
 from ideagora.schema import Paper, Scored, Topic, last_day
 
 SOURCES = ("starter",)
@@ -43,6 +45,7 @@ class Library:
         *,
         guard: Guard | None = None,
         banned: tuple[str, ...] = (),
+        texts: Texts | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
@@ -50,6 +53,7 @@ class Library:
         self._guard = guard or Guard()
         self._banned = banned
         self._are_bans_known = not banned
+        self._texts = texts
         self._on_close = on_close
         self._held_back: dict[str, HeldBack] = {}
         self._given: set[str] = set()
@@ -61,6 +65,7 @@ class Library:
             self._embedder,
             guard=self._guard.tightened(topic.before, topic.banned),
             banned=(*self._banned, *topic.banned),
+            texts=self._texts,
         )
 
     @property
@@ -110,8 +115,16 @@ class Library:
         """The papers that cite one, oldest first; empty for a paper that is held back."""
         return await self._neighbours(paper, self._source.citations)
 
-    async def text(self, paper: Paper) -> tuple[str, TextKind]:
+    async def text(self, paper: Paper, tokens: int = READER_TOKENS) -> tuple[str, TextKind]:
         """The longest text of a paper, and which it is.
+
+        A full text is told without its list of references, by the sections that say most of the paper.
+        A version of it that may be from after the cut-off is held back, as are sections that name a
+        banned title.
+
+        Args:
+            paper: one that the library gave.
+            tokens: what a full text may take at most.
 
         Raises:
             LibraryError: the paper is held back, so there is no text that could be given.
@@ -120,6 +133,9 @@ class Library:
             raise LibraryError(
                 f"paper {paper.id} is held back for this topic. Take one that the library gave."
             )
+        full_text = await self._full_text(paper, tokens)
+        if full_text:
+            return full_text, "full text"
         known = paper if paper.abstract else await self._source.paper(paper.id)
         if known and known.abstract:
             return known.abstract, "abstract"
@@ -135,6 +151,18 @@ class Library:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    async def _full_text(self, paper: Paper, tokens: int) -> str:
+        """What may be read of a paper's full text; empty when there is none."""
+        found = await asyncio.to_thread(self._texts.get, paper.id) if self._texts else None
+        if found is None:
+            return ""
+        cutoff = self._guard.cutoff
+        if cutoff and not found.is_before(cutoff):
+            why = f"its full text is of {found.as_of or 'an unknown day'}, not before the cut-off {cutoff}"
+            self._held_back[f"{paper.id} full text"] = HeldBack(paper.id, paper.title, why)
+            return ""
+        return fitted([part for part in found.sections if not self._guard.names_banned(part.text)], tokens)
 
     async def _first_shown(self, found: Sequence[Scored], k: int) -> list[Scored]:
         """The first k that may be seen; those behind them are not looked at, so not recorded either."""
@@ -229,7 +257,8 @@ def open_library(
     except BaseException:
         store.close()
         raise
-    return Library(StoreSource(store, embedder), embedder, on_close=store.close)
+    texts = Texts(store.folder)
+    return Library(StoreSource(store, embedder), embedder, texts=texts, on_close=store.close)
 
 
 def _fill(store: Store, on_progress: Callable[[int, int], None] | None) -> None:
