@@ -96,11 +96,11 @@ def test_texts_lists_and_files_come_back(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     full = FullText(sections=(section("method", 2),), as_of="2020-05")
     texts.put([("own:1", full)])
-    texts.put_cited([("own:1", [Cited(title="One", year="2019"), Cited(doi="10.1/x")])])
+    texts.put_cited([("own:1", [Cited(text="One", year="2019"), Cited(doi="10.1/x")])])
     texts.put_file("h", "1", "{}")
     again = Texts(tmp_path)
     assert again.get("own:1") == full
-    assert list(again.cited()) == [("own:1", Cited(title="One", year="2019")), ("own:1", Cited(doi="10.1/x"))]
+    assert list(again.cited()) == [("own:1", Cited(text="One", year="2019")), ("own:1", Cited(doi="10.1/x"))]
     assert (again.file("h", "1"), again.file("h", "2"), again.count()) == ("{}", None, 1)
     again.put_cited([("own:1", [])])
     assert list(again.cited()) == []

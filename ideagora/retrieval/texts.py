@@ -25,7 +25,7 @@ _BUSY_SECONDS = 30.0
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS texts (paper TEXT PRIMARY KEY, as_of TEXT, sections TEXT NOT NULL)"
     " WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS cited (paper TEXT NOT NULL, position INTEGER NOT NULL, title TEXT NOT NULL,"
+    "CREATE TABLE IF NOT EXISTS cited (paper TEXT NOT NULL, position INTEGER NOT NULL, entry TEXT NOT NULL,"
     " year TEXT, arxiv_id TEXT, doi TEXT, PRIMARY KEY (paper, position)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS files (hash TEXT PRIMARY KEY, reader TEXT NOT NULL, outcome TEXT NOT NULL)"
     " WITHOUT ROWID",
@@ -57,7 +57,8 @@ class FullText(Record):
 class Cited(Record):
     """One entry of a paper's list of references, as far as it could be read."""
 
-    title: str = ""
+    text: str = ""
+    """The entry as printed, or its title."""
     year: str | None = None
     arxiv_id: str | None = None
     doi: str | None = None
@@ -93,16 +94,16 @@ class Texts:
 
     def cited(self) -> Iterator[tuple[str, Cited]]:
         """Every entry of every list of references, in the order of paper and list."""
-        query = "SELECT paper, title, year, arxiv_id, doi FROM cited ORDER BY paper, position"
-        for paper, title, year, arxiv_id, doi in self._rows(query):
-            yield paper, Cited(title=title, year=year, arxiv_id=arxiv_id, doi=doi)
+        query = "SELECT paper, entry, year, arxiv_id, doi FROM cited ORDER BY paper, position"
+        for paper, entry, year, arxiv_id, doi in self._rows(query):
+            yield paper, Cited(text=entry, year=year, arxiv_id=arxiv_id, doi=doi)
 
     def put_cited(self, lists: Iterable[tuple[str, Sequence[Cited]]]) -> None:
         """Write lists of references by paper id, over those that were there."""
         with self._writing() as connection:
             for paper, entries in lists:
                 connection.execute("DELETE FROM cited WHERE paper = ?", (paper,))
-                rows = [(paper, n, e.title, e.year, e.arxiv_id, e.doi) for n, e in enumerate(entries)]
+                rows = [(paper, n, e.text, e.year, e.arxiv_id, e.doi) for n, e in enumerate(entries)]
                 connection.executemany("INSERT INTO cited VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def file(self, content_hash: str, reader: str) -> str | None:
