@@ -69,7 +69,7 @@ class Guard:
         return any(title in key for title in titles)
 
     def _is_banned(self, paper: Paper) -> bool:
-        ids = {_id_key(name) for name in (paper.id, paper.arxiv_id, paper.doi) if name}
+        ids = {_id_key(name) for name in (paper.id, paper.arxiv_id, paper.doi, *paper.other_ids) if name}
         return bool(ids & self.banned_ids) or title_key(paper.title) in self.banned_titles
 
 
