@@ -253,7 +253,7 @@ def open_library(
     embedder = load_embedder(settings.embedder, settings.home / "cache")
     store = Store.open(settings.store_folder, embedder, on_wait=on_wait)
     try:
-        _fill(store, on_progress)
+        fill_starter(store, on_progress)
     except BaseException:
         store.close()
         raise
@@ -261,7 +261,7 @@ def open_library(
     return Library(StoreSource(store, embedder), embedder, texts=texts, on_close=store.close)
 
 
-def _fill(store: Store, on_progress: Callable[[int, int], None] | None) -> None:
+def fill_starter(store: Store, on_progress: Callable[[int, int], None] | None) -> None:
     """Put the starter corpus in unless this very corpus is there; one process does it, others wait."""
     corpus = starter_corpus()
     if store.mark(_STARTER_MARK) == corpus.fingerprint:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -25,6 +26,16 @@ _TABLES = (
     " PRIMARY KEY (citing, cited)) WITHOUT ROWID",
     "CREATE INDEX citations_by_cited ON citations (cited)",
 )
+
+
+class Names(NamedTuple):
+    """What tells one paper from another."""
+
+    id: str
+    title: str
+    date: str | None
+    arxiv_id: str | None
+    doi: str | None
 
 
 class Records:
@@ -110,6 +121,22 @@ class Records:
         """Ids of all papers."""
         with self._reading() as connection:
             return {row[0] for row in connection.execute("SELECT id FROM papers")}
+
+    def names(self) -> Iterator[Names]:
+        """What each paper goes by, without reading the records as a whole."""
+        query = (
+            "SELECT id, json_extract(record, '$.title'), date, json_extract(record, '$.arxiv_id'), "
+            "json_extract(record, '$.doi') FROM papers ORDER BY id"
+        )
+        with self._reading() as connection:
+            rows = connection.execute(query).fetchall()
+        return (Names(*row) for row in rows)
+
+    def by_source(self) -> dict[str, int]:
+        """Number of papers by where their record came from."""
+        query = "SELECT json_extract(record, '$.source') s, count(*) FROM papers GROUP BY s ORDER BY s"
+        with self._reading() as connection:
+            return dict(connection.execute(query).fetchall())
 
     def cited_by(self, paper_id: str) -> list[str]:
         """Ids that a paper cites, in the order of its references."""

@@ -149,7 +149,8 @@ def _largest(runs: Sequence[Run]) -> str:
 
 def _can_be_title(text: str) -> bool:
     letters = sum(character.isalpha() for character in text)
-    return 8 <= len(text) <= _LONGEST_TITLE and letters > 0.6 * len(text) and " " in text
+    is_sized = 8 <= len(text) <= _LONGEST_TITLE and " " in text
+    return is_sized and letters > 0.6 * len(text) and "@" not in text
 
 
 def _until_heading(lines: Sequence[str]) -> Iterator[str]:

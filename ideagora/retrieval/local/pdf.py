@@ -181,7 +181,7 @@ def _paper(title: str, read: _Read, text: str) -> Any:
 
 def _unspaced_stamp(first: str) -> str:
     """The part of page 1 in which an arXiv id is the paper's own: its stamp, not what it cites."""
-    stamp = _STAMP.search(first)
+    stamp = _STAMP.search(tidy(first))
     return stamp[0] if stamp else ""
 
 
