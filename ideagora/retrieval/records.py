@@ -17,6 +17,8 @@ from ideagora.schema import Paper
 RECORDS_FILE = "records.sqlite"
 _BUSY_SECONDS = 30.0
 _IDS_A_QUERY = 500
+_LAST_POSITION = 1_000_000
+"""Place of a reference of which we know only that it is there."""
 _NEXT_GENERATION = "UPDATE manifest SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation'"
 _TABLES = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -159,11 +161,20 @@ class Records:
         with self._writing() as connection:
             connection.executemany("INSERT OR REPLACE INTO papers VALUES (?, ?, ?, ?)", rows)
             connection.executemany(
-                "DELETE FROM citations WHERE citing = ?", [(paper.id,) for paper in papers]
+                "DELETE FROM citations WHERE citing = ?",
+                [(paper.id,) for paper in papers if paper.references is not None],
             )
             connection.executemany("INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", edges)
             if new_vectors:
                 connection.execute(_NEXT_GENERATION)
+
+    def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Write edges (citing, cited) of papers whose own list of references is not known."""
+        rows = [(citing, cited, _LAST_POSITION) for citing, cited in pairs]
+        with self._writing() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", rows
+            )
 
     def count(self) -> int:
         """Number of papers."""

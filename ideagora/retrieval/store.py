@@ -185,6 +185,11 @@ class Store:
         new = sum(paper.id not in here for paper in wanted)
         return Added(new, len(embedded) + len(updated) - new, same)
 
+    def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Note who cites whom (citing id, cited id), as told by somebody else than the citing paper."""
+        with self.writing():
+            self._records.add_citations(pairs)
+
     def get(self, paper_id: str) -> Paper | None:
         """The paper with an id."""
         return self._records.papers([paper_id]).get(paper_id)
