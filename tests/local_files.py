@@ -75,11 +75,11 @@ def article(title: str = FIRST_TITLE, references: Sequence[str] = (), head: Sequ
     first: list[Line] = [
         *head,
         *((18, line) for _, line in wrapped(title, 30)),
-        (11, "Ada Planke and Otto Steg"),
+        (11, "Ada Planke, Otto Steg"),
     ]
     first += [(12, "Abstract"), *wrapped(ABSTRACT), (12, "1 Introduction")]
     first += wrapped("Bridges were wide once. " * 8)
-    first += [(12, "2 Method"), *wrapped("We add a plank to the meas- ured side. " * 6), (11, "2.1 Planks")]
+    first += [(12, "2 Method"), (10, "We add a plank to the meas-"), (10, "ured side."), (11, "2.1 Planks")]
     first += wrapped("Planks are cut from oak. " * 6)
     second: list[Line] = [(12, "3 Experiments"), *wrapped("Ten bridges were widened in a year. " * 6)]
     second += [(12, "Limitations"), *wrapped("Stone bridges were not tried. " * 4)]

@@ -225,8 +225,9 @@ def test_pypdf_says_nothing_on_its_own(tmp_path: Path, caplog: pytest.LogCapture
 
 BIBTEX = r"""% made by hand
 @string{jb = "Journal of Bridges"}
-@article{a, title = {The {BERT} of \"{U}nter \'et\'e: 50% \& more}, author = "Doe, John and {Oak and Sons} and others",
-  year = 2019, month = mar, journal = jb, doi = {https://doi.org/10.1234/X}, abstract = {Gains 5% on $x_1$. All told.}}
+@article{a, title = {The {BERT} of \"{U}nter \'et\'e: 50% \& more}, year = 2019,
+  author = "Doe, John and {Oak and Sons} and others", month = mar, journal = jb,
+  doi = {https://doi.org/10.1234/X}, abstract = {Gains 5% on $x_1$. All told.}}
 @article{broken, title = {Never closed, year = 2020
 @misc{b, title = "Planks", eprint = {2201.11903}, archivePrefix = {arXiv}, date = {2022-01-28/2022-02}}
 @article{c title = {no comma}}
@@ -256,7 +257,7 @@ def test_bibtex_is_read_and_each_broken_entry_named_by_line(tmp_path: Path) -> N
     assert (papers[1].id, papers[1].date) == ("arxiv:2201.11903", "2022-01-28")
     assert papers[2].id == "arxiv:1706.03762"
     assert papers[3].date == "2001"
-    assert [one.place for one in problems] == ["line 5", "line 7", "line 8", "line 11"]
+    assert [one.place for one in problems] == ["line 6", "line 8", "line 9", "line 12"]
     assert "@article{broken" in problems[0].what
     assert "title more than once" in problems[2].what
     assert "'f' has no title" in problems[3].what
