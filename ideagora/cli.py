@@ -130,7 +130,12 @@ def generate(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(help="Where literature comes from.", show_default="starter", rich_help_panel=LITERATURE),
+        typer.Option(
+            help="Where literature comes from: starter, semantic-scholar, openalex, arxiv, or several with "
+            "commas.",
+            show_default="starter",
+            rich_help_panel=LITERATURE,
+        ),
     ] = None,
     store: Annotated[
         str | None,

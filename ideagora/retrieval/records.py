@@ -172,9 +172,7 @@ class Records:
         """Write edges (citing, cited) of papers whose own list of references is not known."""
         rows = [(citing, cited, _LAST_POSITION) for citing, cited in pairs]
         with self._writing() as connection:
-            connection.executemany(
-                "INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", rows
-            )
+            connection.executemany("INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", rows)
 
     def count(self) -> int:
         """Number of papers."""
