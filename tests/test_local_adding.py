@@ -119,8 +119,6 @@ def test_a_changed_file_updates_its_papers(store: Store, tmp_path: Path) -> None
 def test_what_may_not_be_read_stops_nothing(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     bad = written(tmp_path, "a.bib", bib("a", "Cannot be read"))
     good = written(tmp_path, "b.bib", bib("b", SECOND_TITLE))
     opened = Path.open

@@ -217,9 +217,9 @@ def _begins_appendix(line: str) -> bool:
 
 def _entries(text: str) -> list[str]:
     """One text an entry: by numbers that count up, else by ends of sentences before names."""
-    for pattern in (_NUMBER_IN_BRACKETS, _NUMBER_WITH_DOT):
+    for pattern, least in ((_NUMBER_IN_BRACKETS, 1), (_NUMBER_WITH_DOT, 2)):
         starts = _counting_up(pattern, text)
-        if len(starts) >= 2 and starts[0][0] < _NEAR_BEGINNING:
+        if len(starts) >= least and starts[0][0] < _NEAR_BEGINNING:
             ends = [start for start, _ in starts[1:]] + [len(text)]
             return [text[begin:end] for (_, begin), end in zip(starts, ends, strict=True)]
     bullets = _BULLET.split(text)[1:]

@@ -14,6 +14,8 @@ from ideagora.schema import Paper
 
 _TELLING_CHARACTERS = 16
 """A shorter title (“Editorial”, “Results”) tells nothing where a year is missing."""
+_SHORTEST_PIECE = 12
+"""Characters of a piece of a reference that can be a title; shorter ones are names and places."""
 _RANKS = {"pdf": 0, "bibtex": 1, "ris": 1, "csl": 1, "jsonl": 3}
 _OTHER_RANK = 2
 """Records of the starter corpus and of sources on the network."""
@@ -122,7 +124,7 @@ def _is_near(date: str | None, other: str | None, key: str) -> bool:
 def _possible_titles(entry: str) -> Iterator[str]:
     """Keys of what may be the title in an entry: each piece between points and quotes, and two in a row."""
     pieces = [key for piece in _SENTENCE.split(entry) if (key := title_key(piece))]
-    yield from (key for key in pieces if len(key) >= _TELLING_CHARACTERS)
+    yield from (key for key in pieces if len(key) >= _SHORTEST_PIECE)
     yield from (first + second for first, second in pairwise(pieces))
     whole = title_key(entry)
     if whole not in pieces:
