@@ -131,7 +131,12 @@ def generate(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(help="Where literature comes from.", show_default="starter", rich_help_panel=LITERATURE),
+        typer.Option(
+            help="Where literature comes from: starter, semantic-scholar, openalex, arxiv, or several with "
+            "commas.",
+            show_default="starter",
+            rich_help_panel=LITERATURE,
+        ),
     ] = None,
     store: Annotated[
         str | None,
@@ -208,6 +213,67 @@ def doctor(
     from ideagora.commands.doctor import run
 
     raise typer.Exit(run(as_json, _given({"home": home})))
+
+
+STORE = Annotated[
+    str | None, typer.Option(help="Folder of the literature store.", show_default="<home>/store")
+]
+HOME = Annotated[
+    Path | None, typer.Option(help="Where store, caches and runs live.", show_default="~/.ideagora")
+]
+
+library = typer.Typer(help="Your own papers and the store of literature.", no_args_is_help=True)
+app.add_typer(library, name="library")
+
+
+@library.command(
+    "add",
+    epilog="Examples:\n\n  ideagora library add paper.pdf references.bib\n\n  ideagora library add ~/papers",
+)
+def library_add(
+    paths: Annotated[list[Path], typer.Argument(help="Files, and folders with all below them.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    store: STORE = None,
+    home: HOME = None,
+) -> None:
+    """Put your own papers into the store: PDF, BibTeX, RIS, CSL-JSON, JSON lines, or folders of them.
+
+    What cannot be read is named at the end and stops nothing. Papers that are there already are
+    brought up to date, and the same command goes on where it was stopped.
+    """
+    from ideagora.commands.library import add
+
+    raise typer.Exit(add(paths, _given({"store": store, "home": home}), as_json, quiet))
+
+
+@library.command("stats")
+def library_stats(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    store: STORE = None,
+    home: HOME = None,
+) -> None:
+    """Say what the store holds."""
+    from ideagora.commands.library import stats
+
+    raise typer.Exit(stats(_given({"store": store, "home": home}), as_json))
+
+
+@library.command("search", epilog="Example:\n\n  ideagora library search 'tool use' --k 5 --before 2024")
+def library_search(
+    query: Annotated[str, typer.Argument(help="What to look for, in a few words.")],
+    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="Papers to show.")] = 10,
+    before: Annotated[
+        str | None, typer.Option(help="Cut-off date (YYYY, YYYY-MM, YYYY-MM-DD): only older papers.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON list on stdout.")] = False,
+    store: STORE = None,
+    home: HOME = None,
+) -> None:
+    """Find the papers of the store that are nearest to a query."""
+    from ideagora.commands.library import search
+
+    raise typer.Exit(search(query, k, before, _given({"store": store, "home": home}), as_json))
 
 
 @app.command(epilog="Example:\n\n  ideagora version")

@@ -58,6 +58,13 @@ class Settings(BaseSettings):
     embedder: str = "all-MiniLM-L6-v2"
     """A sentence-transformers name or folder, or ``hash`` (tests only: no meaning in it)."""
     source: str = "starter"
+    """Where literature comes from: names with commas between them."""
+    semantic_scholar_url: str | None = None
+    openalex_url: str | None = None
+    arxiv_url: str | None = None
+    """Base URLs in place of the services' own."""
+    literature_days: int = Field(default=30, ge=0, le=36_500)
+    """Days for which an answer of a service is used again."""
     store: str | None = None
     """Folder of the store; ``None``: ``<home>/store``."""
     home: Path = Field(default_factory=lambda: Path.home() / ".ideagora")

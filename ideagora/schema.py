@@ -78,6 +78,8 @@ class Paper(Record):
     venue: str | None = None
     arxiv_id: str | None = None
     doi: str | None = None
+    other_ids: tuple[str, ...] = ()
+    """Further ids, as sources have them (``s2:…``, ``openalex:…``)."""
     citation_count: int | None = None
     citations_as_of: str | None = None
     references: tuple[str, ...] | None = None

@@ -303,6 +303,9 @@ class Down:
     async def citations(self, paper_id: str) -> list[Paper]:
         raise SourceDown("down did not answer. Try again later.")
 
+    async def disconnect(self) -> None:
+        raise AssertionError("nobody asked for that")
+
 
 async def test_a_source_that_is_down_is_not_an_empty_answer() -> None:
     source: Source = Down()

@@ -57,6 +57,9 @@ class World:
     async def citations(self, paper_id: str) -> list[Paper]:
         return [paper for paper in self.papers.values() if paper_id in (paper.references or ())]
 
+    async def disconnect(self) -> None:
+        """Nothing is connected."""
+
 
 def paper(number: int, *cites: int, **fields: Any) -> Paper:
     """Paper ``pN`` of the year 2000 + N."""

@@ -133,6 +133,8 @@ async def run_task(
         raise
     finally:
         await door.aclose()
+        await restricted.disconnect()
+        record["notes"] += restricted.notes
         record.update(usage=meter.summary(), held_back=_held_back(restricted), finished=now())
         folder.write(record)
 
@@ -243,7 +245,7 @@ def _opening_record(task: Task, folder: RunFolder) -> dict[str, Any]:
         "error": None,
         "failures": [],
         "held_back": [],
-        "notes": [SUMMARIES_ARE_OURS] if task.settings.source == "starter" else [],
+        "notes": [SUMMARIES_ARE_OURS] if "starter" in task.settings.source.split(",") else [],
         "started": held.get("started") or now(),
         "finished": None,
         "previous": held.get("status"),

@@ -15,6 +15,9 @@ _SCHEME = re.compile(
 _ARXIV = re.compile(r"(?:10\.48550/arxiv\.)?(\d{4}\.\d{4,5})(?:v\d+)?(?:\.pdf)?")
 
 
+_TELLING_CHARACTERS = 16
+
+
 @dataclass(frozen=True)
 class Guard:
     """Holds back papers dated on or after a day, and papers that are banned by id or title."""
@@ -59,8 +62,14 @@ class Guard:
         is_late = last_day(paper.date) >= self.cutoff
         return f"its date {paper.date} is not before the cut-off {self.cutoff}" if is_late else None
 
+    def names_banned(self, text: str) -> bool:
+        """Whether a text names a banned title (short ones are words that any text may have)."""
+        titles = [title for title in self.banned_titles if len(title) >= _TELLING_CHARACTERS]
+        key = title_key(text) if titles else ""
+        return any(title in key for title in titles)
+
     def _is_banned(self, paper: Paper) -> bool:
-        ids = {_id_key(name) for name in (paper.id, paper.arxiv_id, paper.doi) if name}
+        ids = {_id_key(name) for name in (paper.id, paper.arxiv_id, paper.doi, *paper.other_ids) if name}
         return bool(ids & self.banned_ids) or title_key(paper.title) in self.banned_titles
 
 

@@ -7,15 +7,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, NamedTuple, Self
 
 from ideagora.config import Settings
-from ideagora.errors import LibraryError, SettingsError
+from ideagora.errors import LibraryError
 from ideagora.models.embeddings import Embedder, load_embedder
+from ideagora.retrieval.fitting import READER_TOKENS, fitted
 from ideagora.retrieval.guard import Guard, possible_ids
-from ideagora.retrieval.sources import Source, StoreSource
+from ideagora.retrieval.http import SYSTEM_TIME, Time
+from ideagora.retrieval.journal import Journal
+from ideagora.retrieval.opening import STARTER, grown_source, source_names
+from ideagora.retrieval.sources import Source, StoreSource, by_similarity
 from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store, paper_text
+from ideagora.retrieval.store import Store
+from ideagora.retrieval.texts import Texts
 from ideagora.schema import Paper, Scored, Topic, last_day
 
-SOURCES = ("starter",)
 _STARTER_MARK = "starter corpus"
 TextKind = Literal["full text", "abstract", "title"]
 
@@ -43,6 +47,8 @@ class Library:
         *,
         guard: Guard | None = None,
         banned: tuple[str, ...] = (),
+        texts: Texts | None = None,
+        journal: Journal | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
@@ -50,6 +56,9 @@ class Library:
         self._guard = guard or Guard()
         self._banned = banned
         self._are_bans_known = not banned
+        self._texts = texts
+        self._journal = Journal() if journal is None else journal
+        self._journal_from = len(self._journal)
         self._on_close = on_close
         self._held_back: dict[str, HeldBack] = {}
         self._given: set[str] = set()
@@ -61,6 +70,8 @@ class Library:
             self._embedder,
             guard=self._guard.tightened(topic.before, topic.banned),
             banned=(*self._banned, *topic.banned),
+            texts=self._texts,
+            journal=self._journal,
         )
 
     @property
@@ -72,6 +83,11 @@ class Library:
     def held_back(self) -> list[HeldBack]:
         """What was found and not shown so far, each paper once, ordered by id."""
         return sorted(self._held_back.values())
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be told since this library was made: sources that are down, nothing found, …"""
+        return self._journal.told(self._journal_from)
 
     async def search(self, query: str, k: int = 10) -> list[Scored]:
         """The k papers nearest to a query, best first.
@@ -95,7 +111,7 @@ class Library:
         """The given papers, each once, by their similarity to a query; best first, ties by id."""
         once = {paper.id: paper for paper in papers}.values()
         shown = [self._outward(paper) for paper in once if await self._may_have(paper)]
-        return await asyncio.to_thread(_by_similarity, self._embedder, shown, query)
+        return await asyncio.to_thread(by_similarity, self._embedder, shown, query)
 
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id; ``None`` when there is none, or it is held back."""
@@ -110,8 +126,16 @@ class Library:
         """The papers that cite one, oldest first; empty for a paper that is held back."""
         return await self._neighbours(paper, self._source.citations)
 
-    async def text(self, paper: Paper) -> tuple[str, TextKind]:
+    async def text(self, paper: Paper, tokens: int = READER_TOKENS) -> tuple[str, TextKind]:
         """The longest text of a paper, and which it is.
+
+        A full text is told without its list of references, by the sections that say most of the paper.
+        A version of it that may be from after the cut-off is held back, as are sections that name a
+        banned title.
+
+        Args:
+            paper: one that the library gave.
+            tokens: what a full text may take at most.
 
         Raises:
             LibraryError: the paper is held back, so there is no text that could be given.
@@ -120,10 +144,17 @@ class Library:
             raise LibraryError(
                 f"paper {paper.id} is held back for this topic. Take one that the library gave."
             )
+        full_text = await self._full_text(paper, tokens)
+        if full_text:
+            return full_text, "full text"
         known = paper if paper.abstract else await self._source.paper(paper.id)
         if known and known.abstract:
             return known.abstract, "abstract"
         return paper.title, "title"
+
+    async def disconnect(self) -> None:
+        """Close the connections of this event loop; the library stays usable."""
+        await self._source.disconnect()
 
     def close(self) -> None:
         """Close the store and release its locks; a restricted library leaves that to its origin."""
@@ -135,6 +166,18 @@ class Library:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    async def _full_text(self, paper: Paper, tokens: int) -> str:
+        """What may be read of a paper's full text; empty when there is none."""
+        found = await asyncio.to_thread(self._texts.get, paper.id) if self._texts else None
+        if found is None:
+            return ""
+        cutoff = self._guard.cutoff
+        if cutoff and not found.is_before(cutoff):
+            why = f"its full text is of {found.as_of or 'an unknown day'}, not before the cut-off {cutoff}"
+            self._held_back[f"{paper.id} full text"] = HeldBack(paper.id, paper.title, why)
+            return ""
+        return fitted([part for part in found.sections if not self._guard.names_banned(part.text)], tokens)
 
     async def _first_shown(self, found: Sequence[Scored], k: int) -> list[Scored]:
         """The first k that may be seen; those behind them are not looked at, so not recorded either."""
@@ -189,50 +232,45 @@ class Library:
         return paper.model_copy(update={"references": None, **hindsight})
 
 
-def _by_similarity(embedder: Embedder, papers: Sequence[Paper], query: str) -> list[Scored]:
-    import numpy as np
-
-    if not papers:
-        return []
-    texts = [query, *(paper_text(paper) for paper in papers)]
-    vectors = np.asarray(embedder.encode(texts), dtype=np.float64)
-    rounded = np.round(vectors[1:] @ vectors[0], 4) + 0.0  # no minus zero
-    scored = [Scored(paper=p, similarity=float(s)) for p, s in zip(papers, rounded, strict=True)]
-    return sorted(scored, key=lambda one: (-one.similarity, one.paper.id))
-
-
 def open_library(
     settings: Settings,
     on_wait: Callable[[str], None] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
+    time: Time = SYSTEM_TIME,
 ) -> Library:
     """Open the literature that the settings name; blocks, and on first use fills the store.
 
+    The starter corpus alone is read from the store, with whatever else is there. With a source on the
+    network, the sources named are asked, and what they tell goes into the store.
+
     Args:
-        settings: ``source``, ``store_folder``, ``embedder`` and ``home`` count.
+        settings: ``source``, the sources' URLs, ``store_folder``, ``embedder`` and ``home`` count.
         on_wait: told whom we wait for when another process holds the store.
         on_progress: called with (done, total) papers while the starter corpus is filled in.
+        time: the sources' clock.
 
     Raises:
-        SettingsError: no such source.
+        SettingsError: no such source, or a URL that is none.
         EmbedderError: no usable weights.
         FolderUnusable, StoreBusy, StoreCorrupted, LibraryError: as ``Store.open``.
     """
-    if settings.source not in SOURCES:
-        raise SettingsError(
-            f"unknown source {settings.source!r}. Set IDEAGORA_SOURCE to one of: {', '.join(SOURCES)}."
-        )
+    names = source_names(settings)
     embedder = load_embedder(settings.embedder, settings.home / "cache")
     store = Store.open(settings.store_folder, embedder, on_wait=on_wait)
     try:
-        _fill(store, on_progress)
+        if names != (STARTER,):
+            journal = Journal()
+            grown, close = grown_source(names, settings, store, embedder, journal, time)
+            return Library(grown, embedder, texts=Texts(store.folder), journal=journal, on_close=close)
+        fill_starter(store, on_progress)
     except BaseException:
         store.close()
         raise
-    return Library(StoreSource(store, embedder), embedder, on_close=store.close)
+    texts = Texts(store.folder)
+    return Library(StoreSource(store, embedder), embedder, texts=texts, on_close=store.close)
 
 
-def _fill(store: Store, on_progress: Callable[[int, int], None] | None) -> None:
+def fill_starter(store: Store, on_progress: Callable[[int, int], None] | None) -> None:
     """Put the starter corpus in unless this very corpus is there; one process does it, others wait."""
     corpus = starter_corpus()
     if store.mark(_STARTER_MARK) == corpus.fingerprint:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -16,6 +17,8 @@ from ideagora.schema import Paper
 RECORDS_FILE = "records.sqlite"
 _BUSY_SECONDS = 30.0
 _IDS_A_QUERY = 500
+_LAST_POSITION = 1_000_000
+"""Place of a reference of which we know only that it is there."""
 _NEXT_GENERATION = "UPDATE manifest SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation'"
 _TABLES = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -25,6 +28,16 @@ _TABLES = (
     " PRIMARY KEY (citing, cited)) WITHOUT ROWID",
     "CREATE INDEX citations_by_cited ON citations (cited)",
 )
+
+
+class Names(NamedTuple):
+    """What tells one paper from another."""
+
+    id: str
+    title: str
+    date: str | None
+    arxiv_id: str | None
+    doi: str | None
 
 
 class Records:
@@ -111,6 +124,22 @@ class Records:
         with self._reading() as connection:
             return {row[0] for row in connection.execute("SELECT id FROM papers")}
 
+    def names(self) -> Iterator[Names]:
+        """What each paper goes by, without reading the records as a whole."""
+        query = (
+            "SELECT id, json_extract(record, '$.title'), date, json_extract(record, '$.arxiv_id'), "
+            "json_extract(record, '$.doi') FROM papers ORDER BY id"
+        )
+        with self._reading() as connection:
+            rows = connection.execute(query).fetchall()
+        return (Names(*row) for row in rows)
+
+    def by_source(self) -> dict[str, int]:
+        """Number of papers by where their record came from."""
+        query = "SELECT json_extract(record, '$.source') s, count(*) FROM papers GROUP BY s ORDER BY s"
+        with self._reading() as connection:
+            return dict(connection.execute(query).fetchall())
+
     def cited_by(self, paper_id: str) -> list[str]:
         """Ids that a paper cites, in the order of its references."""
         return self._column("SELECT cited FROM citations WHERE citing = ? ORDER BY position, cited", paper_id)
@@ -132,11 +161,18 @@ class Records:
         with self._writing() as connection:
             connection.executemany("INSERT OR REPLACE INTO papers VALUES (?, ?, ?, ?)", rows)
             connection.executemany(
-                "DELETE FROM citations WHERE citing = ?", [(paper.id,) for paper in papers]
+                "DELETE FROM citations WHERE citing = ?",
+                [(paper.id,) for paper in papers if paper.references is not None],
             )
             connection.executemany("INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", edges)
             if new_vectors:
                 connection.execute(_NEXT_GENERATION)
+
+    def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Write edges (citing, cited) of papers whose own list of references is not known."""
+        rows = [(citing, cited, _LAST_POSITION) for citing, cited in pairs]
+        with self._writing() as connection:
+            connection.executemany("INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", rows)
 
     def count(self) -> int:
         """Number of papers."""

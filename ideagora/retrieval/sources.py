@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Protocol
 
 from ideagora.models.embeddings import Embedder
-from ideagora.retrieval.store import Store
+from ideagora.retrieval.store import Store, paper_text
 from ideagora.schema import Paper, Scored
 
 
@@ -35,6 +36,10 @@ class Source(Protocol):
         """The papers that cite one."""
         ...
 
+    async def disconnect(self) -> None:
+        """Close connections, if there are any; the source stays usable."""
+        ...
+
 
 class StoreSource:
     """The embedded store as a source; its blocking work is done in threads."""
@@ -61,5 +66,21 @@ class StoreSource:
         """The papers here that cite one, oldest first."""
         return await asyncio.to_thread(self._store.citations, paper_id)
 
+    async def disconnect(self) -> None:
+        """Nothing is connected."""
+
     def _search(self, query: str, k: int) -> list[Scored]:
         return self._store.search(self._embedder.encode([query])[0], k)
+
+
+def by_similarity(embedder: Embedder, papers: Sequence[Paper], query: str) -> list[Scored]:
+    """The papers by their cosine similarity to a query, rounded to 4 decimals; ties by id."""
+    import numpy as np
+
+    if not papers:
+        return []
+    texts = [query, *(paper_text(paper) for paper in papers)]
+    vectors = np.asarray(embedder.encode(texts), dtype=np.float64)
+    rounded = np.round(vectors[1:] @ vectors[0], 4) + 0.0  # no minus zero
+    scored = [Scored(paper=p, similarity=float(s)) for p, s in zip(papers, rounded, strict=True)]
+    return sorted(scored, key=lambda one: (-one.similarity, one.paper.id))

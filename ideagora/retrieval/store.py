@@ -25,7 +25,7 @@ from ideagora.errors import LibraryError
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval.faults import corrupted, named_faults, unusable
 from ideagora.retrieval.locking import HOLDER_FILE, LOCK_FILE, FolderLock
-from ideagora.retrieval.records import RECORDS_FILE, Records
+from ideagora.retrieval.records import RECORDS_FILE, Names, Records
 from ideagora.retrieval.vectors import CHROMA_FOLDER, Vectors
 from ideagora.schema import Paper, Record, Scored
 
@@ -185,6 +185,11 @@ class Store:
         new = sum(paper.id not in here for paper in wanted)
         return Added(new, len(embedded) + len(updated) - new, same)
 
+    def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Note who cites whom (citing id, cited id), as told by somebody else than the citing paper."""
+        with self.writing():
+            self._records.add_citations(pairs)
+
     def get(self, paper_id: str) -> Paper | None:
         """The paper with an id."""
         return self._records.papers([paper_id]).get(paper_id)
@@ -229,6 +234,24 @@ class Store:
             newest=newest,
             size_bytes=sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file()),
         )
+
+    def names(self) -> Iterator[Names]:
+        """What each paper goes by: id, title, date, arXiv id, DOI."""
+        return self._records.names()
+
+    def by_source(self) -> dict[str, int]:
+        """Number of papers by where their record came from."""
+        return self._records.by_source()
+
+    def has(self, ids: Sequence[str]) -> list[bool]:
+        """Whether each paper is here."""
+        here = self._records.content_hashes(ids)
+        return [paper_id in here for paper_id in ids]
+
+    @property
+    def generation(self) -> int:
+        """Counts the changes to the set of papers and their texts, by any process."""
+        return self._records.generation()
 
     def mark(self, key: str) -> str | None:
         """A note that a filler of the store left in its manifest."""

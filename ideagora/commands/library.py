@@ -1,0 +1,191 @@
+"""``ideagora library``: your own papers into the store, what the store holds, and a look into it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from ideagora.config import Settings, load_settings
+from ideagora.errors import IdeagoraError, LibraryError, SettingsError
+from ideagora.report.screen import error_line, plain
+from ideagora.schema import Scored, Topic
+
+if TYPE_CHECKING:
+    from ideagora.models.embeddings import Embedder
+    from ideagora.retrieval.local.adding import Summary
+    from ideagora.retrieval.store import Store
+
+Opened = tuple["Store", "Embedder"]
+_MOST_PROBLEMS = 50
+"""Lines on the screen; ``--json`` has all."""
+
+
+def add(paths: Sequence[Path], flags: dict[str, Any], as_json: bool, quiet: bool) -> int:
+    """Put papers of files and folders into the store; 1 when nothing could be read."""
+    return _guarded(lambda errors: _add(paths, load_settings(**flags), as_json, quiet, errors))
+
+
+def stats(flags: dict[str, Any], as_json: bool) -> int:
+    """Say what the store holds."""
+    return _guarded(lambda errors: _stats(load_settings(**flags), as_json, errors))
+
+
+def search(query: str, k: int, before: str | None, flags: dict[str, Any], as_json: bool) -> int:
+    """The papers of the store that are nearest to a query."""
+    return _guarded(lambda errors: _search(query, k, before, load_settings(**flags), as_json, errors))
+
+
+def _guarded(work: Callable[[Console], int]) -> int:
+    errors = Console(stderr=True)
+    logging.getLogger("ideagora").setLevel(logging.WARNING)
+    try:
+        return work(errors)
+    except KeyboardInterrupt:
+        errors.print("\nStopped. What was added is kept; the same command goes on from here.")
+        return 130
+    except IdeagoraError as error:
+        error_line(errors, str(error))
+        return error.exit_code
+
+
+@contextmanager
+def _opened(
+    settings: Settings, say: Callable[[str], None], *, fill: bool
+) -> Iterator[tuple[Store, Embedder]]:
+    """The store of the settings; ``fill``: with the starter corpus, lest papers come in twice later."""
+    from ideagora.models.embeddings import load_embedder
+    from ideagora.retrieval.library import fill_starter
+    from ideagora.retrieval.store import Store
+
+    embedder = load_embedder(settings.embedder, settings.home / "cache")
+    with Store.open(settings.store_folder, embedder, on_wait=say) as store:
+        if fill and "starter" in settings.source:
+            fill_starter(store, lambda done, total: say(f"filling the store: {done} of {total} papers"))
+        yield store, embedder
+
+
+def _add(paths: Sequence[Path], settings: Settings, as_json: bool, quiet: bool, errors: Console) -> int:
+    from ideagora.retrieval.local.adding import Adding
+    from ideagora.retrieval.texts import Texts
+
+    with _bar(errors, quiet) as bar:
+        task = bar.add_task("opening the store", total=1.0)
+
+        def tell(file: str, part: float, papers: int) -> None:
+            bar.update(task, completed=part, description=f"{papers} papers, {_short(file)}")
+
+        say = lambda text: bar.update(task, description=plain(text))  # noqa: E731
+        with _opened(settings, say, fill=True) as (store, embedder):
+            summary = Adding(store, Texts(store.folder), embedder, tell).add(paths)
+    if as_json:
+        print(json.dumps(summary.model_dump(), ensure_ascii=False))
+    else:
+        _show_summary(summary, settings, Console(), errors)
+    return 1 if summary.is_failure else 0
+
+
+def _bar(errors: Console, quiet: bool) -> Progress:
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=errors,
+        transient=True,
+        disable=quiet or not errors.is_terminal,
+    )
+
+
+def _short(file: str) -> str:
+    return plain(Path(file).name)[:40]
+
+
+def _show_summary(summary: Summary, settings: Settings, console: Console, errors: Console) -> None:
+    for text in (*map(str, summary.problems[:_MOST_PROBLEMS]), *summary.notes):
+        errors.print(Text(plain(text)), soft_wrap=True)
+    if len(summary.problems) > _MOST_PROBLEMS:
+        errors.print(f"… and {len(summary.problems) - _MOST_PROBLEMS} more; --json lists all.")
+    parts = [f"{summary.added} added", f"{summary.updated} updated", f"{summary.same} same"]
+    if summary.full_texts:
+        parts.append(f"{summary.full_texts} with full text")
+    if summary.citations:
+        parts.append(f"{summary.citations} new citations between papers")
+    console.print(Text(f"Papers: {', '.join(parts)}."), soft_wrap=True)
+    console.print(Text(f"Store: {plain(str(settings.store_folder))}"), soft_wrap=True)
+    files = [f"{summary.read} read", f"{summary.skipped} read before"]
+    unread = summary.files - summary.read - summary.skipped
+    files += [f"{unread} without a paper"] if unread else []
+    files += [f"{summary.ignored} of other kinds left alone"] if summary.ignored else []
+    console.print(Text(f"Files: {', '.join(files)}."), soft_wrap=True)
+    if summary.problems:
+        number = len(summary.problems)
+        errors.print(f"{number} thing{'s' * (number != 1)} could not be read, see above.", highlight=False)
+
+
+def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
+    from ideagora.retrieval.records import RECORDS_FILE
+    from ideagora.retrieval.texts import Texts
+
+    folder = settings.store_folder
+    if not (folder / RECORDS_FILE).exists():
+        raise LibraryError(
+            f"there is no store in {folder} yet. The first run makes it, and so does: "
+            "ideagora library add PATH."
+        )
+    with _opened(settings, lambda text: errors.print(plain(text)), fill=False) as (store, _):
+        figures = store.stats().model_dump()
+        figures |= {"full_texts": Texts(folder).count(), "sources": store.by_source()}
+    if as_json:
+        print(json.dumps(figures, ensure_ascii=False))
+        return 0
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    figures["sources"] = ", ".join(f"{name} {number}" for name, number in figures["sources"].items())
+    figures["size"] = f"{figures.pop('size_bytes') / 1e6:,.1f} MB"
+    for name, value in figures.items():
+        shown = "unknown" if value is None else plain(f"{value:,}" if isinstance(value, int) else str(value))
+        table.add_row(name.replace("_", " "), Text(shown, overflow="fold"))
+    Console().print(table)
+    return 0
+
+
+def _search(
+    query: str, k: int, before: str | None, settings: Settings, as_json: bool, errors: Console
+) -> int:
+    from ideagora.retrieval.library import Library
+    from ideagora.retrieval.sources import StoreSource
+
+    try:
+        topic = Topic(text=query or " ", before=before)
+    except ValidationError:
+        raise SettingsError(f"--before is {before!r}: write YYYY, YYYY-MM or YYYY-MM-DD.") from None
+    with _opened(settings, lambda text: errors.print(plain(text)), fill=True) as (store, embedder):
+        library = Library(StoreSource(store, embedder), embedder).restricted(topic)
+        found = asyncio.run(library.search(query, k))
+    if as_json:
+        print(json.dumps([one.model_dump(mode="json") for one in found], ensure_ascii=False))
+    else:
+        _show_found(found)
+    return 0
+
+
+def _show_found(found: Sequence[Scored]) -> None:
+    console = Console()
+    if not found:
+        console.print("Nothing found. Add papers: ideagora library add PATH.", highlight=False)
+        return
+    table = Table("similarity", "year", "title", "id", box=None, padding=(0, 2, 0, 0))
+    for one in found:
+        row = (one.paper.year, one.paper.title, one.paper.id)
+        table.add_row(f"{one.similarity:.3f}", *(Text(plain(text), overflow="fold") for text in row))
+    console.print(table)

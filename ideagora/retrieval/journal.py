@@ -1,0 +1,66 @@
+"""What a run has to tell about the literature: who did not answer, what was not found, what is thin."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+_SHOWN = 5
+Kind = Literal["down", "nothing", "no abstract", "cut", "as of"]
+
+
+class Entry(NamedTuple):
+    """One thing that happened."""
+
+    kind: Kind
+    about: str
+    """Source, query or paper."""
+    detail: str = ""
+
+
+class Journal:
+    """Entries in the order in which they came; readers remember from where on they read."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def note(self, kind: Kind, about: str, detail: str = "") -> None:
+        """Write an entry."""
+        self._entries.append(Entry(kind, about, detail))
+
+    def told(self, since: int = 0) -> list[str]:
+        """The entries from a place on as sentences, each thing once, in an order that time doesn't change."""
+        entries = self._entries[since:]
+        lines = _downs([entry for entry in entries if entry.kind == "down"])
+        nothing = sorted({entry.about for entry in entries if entry.kind == "nothing"})
+        lines += (
+            [f"Nothing found for {_listed([f'“{query[:80]}”' for query in nothing])}."] if nothing else []
+        )
+        thin = sorted({entry.about for entry in entries if entry.kind == "no abstract"})
+        if thin:
+            lines.append(
+                f"Found but without abstract in any source asked: {len(thin)} papers ({_listed(thin)}). "
+                "They could only be judged by their titles."
+            )
+        rest = sorted({(entry.about, entry.detail) for entry in entries if entry.kind in ("cut", "as of")})
+        return lines + [f"{about}: {detail}." for about, detail in rest]
+
+
+def _downs(entries: Sequence[Entry]) -> list[str]:
+    """Per source: how often, and the reason that it gave last."""
+    counts = Counter(entry.about for entry in entries)
+    reasons = {entry.about: entry.detail for entry in entries}
+    return [
+        f"Source down: {name}, {count} {'question' if count == 1 else 'questions'} without an answer "
+        f"({reasons[name].rstrip('.')}). What only it knows is missing here."
+        for name, count in sorted(counts.items())
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

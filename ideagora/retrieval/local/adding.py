@@ -1,0 +1,224 @@
+"""Your own papers into the store: read, told apart from what is there, embedded, linked.
+
+It can be killed at any moment. What was written stays, a file counts as read when all of it was
+written, and the same call goes on from there. The store is held only while something is written, so
+that a run can use it meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ideagora.models.embeddings import Embedder
+from ideagora.retrieval.local.found import Document, Problem
+from ideagora.retrieval.local.reading import READERS, read
+from ideagora.retrieval.local.same import Known, names_of, united
+from ideagora.retrieval.local.walking import digest, walked
+from ideagora.retrieval.store import Store, paper_text
+from ideagora.retrieval.texts import Texts
+from ideagora.schema import Paper, Record
+
+_BATCH = 128
+Tell = Callable[[str, float, int], None]
+
+
+class Summary(Record):
+    """What came of adding, in files and papers."""
+
+    files: int = 0
+    read: int = 0
+    """Files that gave at least one paper now."""
+    skipped: int = 0
+    """Files with a content that was read before."""
+    ignored: int = 0
+    """Files in folders that are of no kind that is read."""
+    added: int = 0
+    updated: int = 0
+    same: int = 0
+    full_texts: int = 0
+    """Papers whose full text was read now."""
+    citations: int = 0
+    """Citations between papers of the store that are new."""
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether nothing at all could be read."""
+        return self.read + self.skipped == 0
+
+
+class Adding:
+    """One call of ``add``: reads files and writes what they hold, batch by batch."""
+
+    def __init__(self, store: Store, texts: Texts, embedder: Embedder, tell: Tell | None = None) -> None:
+        """``tell`` hears the file, the part (0 to 1) of all bytes that is done, and papers so far."""
+        self._store = store
+        self._texts = texts
+        self._embedder = embedder
+        self._tell = tell or (lambda file, part, papers: None)
+        self._known = Known(store.names())
+        self._generation = store.generation
+        self._waiting: list[Document] = []
+        self._new: set[str] = set()
+        self._changed: set[str] = set()
+        self._met: set[str] = set()
+        self._ids: list[str] = []
+        self._full_texts = 0
+        self._problems: list[Problem] = []
+        self._notes: list[str] = []
+        self._sizes: dict[Path, int] = {}
+        self._bytes_done = 0
+
+    def add(self, paths: Sequence[Path]) -> Summary:
+        """Read the files of paths and put what they hold into the store.
+
+        Raises:
+            FolderUnusable, StoreBusy, StoreCorrupted: as ``Store.add``.
+        """
+        found = walked(paths)
+        self._sizes = {path: _size(path) for path in found.files}
+        self._problems += found.problems
+        before = self._store.stats().citations
+        outcomes = [self._file(path) for path in found.files]
+        self._link()
+        return Summary(
+            files=len(found.files),
+            read=outcomes.count("read"),
+            skipped=outcomes.count("skipped"),
+            ignored=found.ignored,
+            added=len(self._new),
+            updated=len(self._changed - self._new),
+            same=len(self._met - self._changed - self._new),
+            full_texts=self._full_texts,
+            citations=self._store.stats().citations - before,
+            problems=tuple(self._problems),
+            notes=tuple(self._notes),
+        )
+
+    def _file(self, path: Path) -> str | None:
+        """Read one file, or remember what came of it; ``read``, ``skipped``, or ``None``: nothing in it."""
+        self._progress(path, 0.0)
+        try:
+            content = digest(path)
+        except OSError:
+            self._problems += [one for one in read(path) if isinstance(one, Problem)]
+            return None
+        outcome = "skipped" if self._is_remembered(path, content) else self._read(path, content)
+        self._bytes_done += self._sizes[path]
+        return outcome
+
+    def _read(self, path: Path, content: str) -> str | None:
+        wrong: list[Problem] = []
+        self._ids = []
+        for one in read(path):
+            if isinstance(one, Problem):
+                wrong.append(one)
+                continue
+            self._waiting.append(one)
+            if one.note:
+                self._notes.append(f"{path}: {one.note}.")
+            if len(self._waiting) >= _BATCH:
+                self._flush()
+                self._progress(path, one.done)
+        self._flush()
+        self._problems += wrong
+        if not self._ids:
+            return None
+        self._texts.put_file(content, READERS, _outcome(self._ids, wrong))
+        return "read"
+
+    def _progress(self, path: Path, part: float) -> None:
+        total = sum(self._sizes.values()) or 1
+        self._tell(str(path), (self._bytes_done + part * self._sizes[path]) / total, len(self._met))
+
+    def _is_remembered(self, path: Path, content: str) -> bool:
+        """Whether this content was read and its papers are still here; tells again what was wrong in it."""
+        noted = self._texts.file(content, READERS)
+        if noted is None:
+            return False
+        outcome = json.loads(noted)
+        if not all(self._store.has(outcome["papers"])):
+            return False
+        self._met.update(outcome["papers"])
+        self._problems += [Problem(**{**problem, "path": str(path)}) for problem in outcome["problems"]]
+        return True
+
+    def _flush(self) -> None:
+        """Write what waits. Vectors are made before the store is held: they take nearly all the time."""
+        if not self._waiting:
+            return
+        self._embedder.encode([paper_text(paper) for paper in self._changes(self._merged()[0])])
+        with self._store.writing():
+            if self._generation != self._store.generation:  # another process wrote meanwhile
+                self._known = Known(self._store.names())
+            merged, ids = self._merged()
+            self._write(merged, ids)
+            self._generation = self._store.generation
+        self._waiting.clear()
+
+    def _merged(self) -> tuple[dict[str, Paper], list[str]]:
+        """Records that are new or change by what waits, and the id of each that waits."""
+        papers: dict[str, Paper] = {}
+        ids: list[str] = []
+        for document in self._waiting:
+            paper = document.paper
+            paper_id = self._known.find(paper) or paper.id
+            old = papers.get(paper_id) or self._store.get(paper_id)
+            whole = united(old, self._with_known_references(paper))
+            papers[paper_id] = whole
+            self._known.learn(names_of(whole))
+            ids.append(paper_id)
+        return papers, ids
+
+    def _with_known_references(self, paper: Paper) -> Paper:
+        if not paper.references:
+            return paper
+        return paper.model_copy(update={"references": tuple(map(self._known.find_id, paper.references))})
+
+    def _changes(self, merged: dict[str, Paper]) -> list[Paper]:
+        return [paper for paper in merged.values() if self._store.get(paper.id) != paper]
+
+    def _write(self, merged: dict[str, Paper], ids: Sequence[str]) -> None:
+        changed = self._changes(merged)
+        here = dict(zip(merged, self._store.has(list(merged)), strict=True))
+        self._store.add(changed)
+        pairs = list(zip(ids, self._waiting, strict=True))
+        full = [(paper_id, one.full_text) for paper_id, one in pairs if one.full_text]
+        self._texts.put(full)
+        self._texts.put_cited((paper_id, one.cited) for paper_id, one in pairs if one.cited)
+        self._full_texts += len(full)
+        self._new.update(paper_id for paper_id, is_here in here.items() if not is_here)
+        self._changed.update(paper.id for paper in changed)
+        self._met.update(ids)
+        self._ids += ids
+
+    def _link(self) -> None:
+        """Make citations of all lists of references, also of papers that came long before what they cite."""
+        cited: dict[str, list[str]] = {}
+        for paper_id, entry in self._texts.cited():
+            found = self._known.find_cited(entry)
+            if found and found != paper_id:
+                cited.setdefault(paper_id, []).append(found)
+        self._store.add(filter(None, (self._linked(paper_id, ids) for paper_id, ids in cited.items())))
+
+    def _linked(self, paper_id: str, ids: Sequence[str]) -> Paper | None:
+        """The record with further references; ``None`` when it has them, or there is no such paper."""
+        paper = self._store.get(paper_id)
+        known = (paper.references or ()) if paper else ()
+        references = tuple(dict.fromkeys([*known, *ids]))
+        return paper.model_copy(update={"references": references}) if paper and references != known else None
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _outcome(ids: Sequence[str], problems: Sequence[Problem]) -> str:
+    told = [problem.model_dump() for problem in problems]
+    return json.dumps({"papers": list(dict.fromkeys(ids)), "problems": told})

@@ -1,0 +1,114 @@
+"""What kind of file it is, by its content; a suffix only decides where the content leaves it open."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+Kind = Literal["pdf", "bibtex", "ris", "csl", "jsonl"]
+
+SUFFIXES: dict[str, Kind] = {
+    ".pdf": "pdf",
+    ".bib": "bibtex",
+    ".bibtex": "bibtex",
+    ".ris": "ris",
+    ".json": "csl",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+_HEAD_BYTES = 65_536
+_PDF_WITHIN = 1024
+"""Bytes of rubbish that may stand before a PDF's header, as readers have always allowed."""
+_HTML = re.compile(
+    r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_RIS = re.compile(r"^\s*TY {1,2}-", re.M)
+_BIBTEX = re.compile(r"^[ \t]*@\s*[A-Za-z]+\s*[{(]", re.M)
+_BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_MAGIC = {
+    b"PK\x03\x04": ("an archive or an office document", "Save it as PDF and add that."),
+    b"\xd0\xcf\x11\xe0": ("an old office document", "Save it as PDF and add that."),
+    b"{\\rtf": ("a text document (RTF)", "Save it as PDF and add that."),
+    b"\x1f\x8b": ("a compressed file", "Unpack it and add what is in it."),
+    b"%!PS": ("PostScript", "Turn it into PDF (ps2pdf) and add that."),
+    b"\x89PNG": ("a picture", "A picture has no text: add the PDF, or a BibTeX entry for it."),
+    b"\xff\xd8\xff": ("a picture", "A picture has no text: add the PDF, or a BibTeX entry for it."),
+}
+_ANY = "Add a PDF, BibTeX, RIS, CSL-JSON or JSONL file."
+
+
+class Unknown(NamedTuple):
+    """A file that no reader reads; what it is, and what to do."""
+
+    what: str
+    step: str
+
+
+def kind_of(path: Path) -> Kind | Unknown:
+    """The kind of a file, from its first bytes.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    if not head.strip():
+        return Unknown("the file is empty", "Get it again, or remove it.")
+    if b"%PDF-" in head[:_PDF_WITHIN]:
+        return "pdf"
+    for magic, (what, step) in _MAGIC.items():
+        if head.startswith(magic):
+            return Unknown(f"it is {what}", step)
+    if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return Unknown("it is a binary file of no kind that is known", _ANY)
+    return _kind_of_text(decoded(head), path.suffix.lower())
+
+
+def decoded(content: bytes) -> str:
+    """Text as its mark of byte order says, else UTF-8, else what Windows wrote for decades."""
+    for mark, encoding in _BOMS.items():
+        if content.startswith(mark):
+            return content.decode(encoding, "replace")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        is_only_cut = len(content) == _HEAD_BYTES and error.start > _HEAD_BYTES - 4
+        return content.decode("utf-8" if is_only_cut else "cp1252", "replace")
+
+
+def _kind_of_text(head: str, suffix: str) -> Kind | Unknown:
+    if _HTML.match(head):
+        called = "it is called a PDF and is" if suffix == ".pdf" else "it is"
+        step = "Open it in a browser (often it asks for a login) and save the PDF itself."
+        return Unknown(f"{called} a web page (HTML)", step)
+    if head.lstrip().startswith(("{", "[")):
+        return _kind_of_json(head.lstrip(), suffix)
+    ris, bibtex = _RIS.search(head), _BIBTEX.search(head)
+    if ris and (not bibtex or ris.start() < bibtex.start()):
+        return "ris"
+    if bibtex:
+        return "bibtex"
+    expected = SUFFIXES.get(suffix)
+    if expected == "pdf":
+        return Unknown("it is called a PDF and has no PDF in it", "Get it again.")
+    named = {"csl": "CSL-JSON", "jsonl": "JSON", "bibtex": "BibTeX", "ris": "RIS"}
+    if expected:
+        return Unknown(f"no {named[expected]} could be found in it", _ANY)
+    return Unknown("it is text of no kind that is known", _ANY)
+
+
+def _kind_of_json(head: str, suffix: str) -> Kind:
+    """JSON lines have a whole object a line; CSL-JSON is a list, or an object with words of its own."""
+    if head.startswith("["):
+        return "csl"
+    first, _, rest = head.partition("\n")
+    is_whole_line = first.rstrip().endswith("}")
+    is_csl = SUFFIXES.get(suffix) == "csl" or re.search(r'"(?:issued|container-title|DOI)"\s*:', first)
+    return (
+        "jsonl"
+        if is_whole_line and (rest.strip() or not is_csl)
+        else "csl"
+        if suffix != ".jsonl"
+        else "jsonl"
+    )

@@ -1,0 +1,311 @@
+"""The way to a service: its pace, Retry-After, retries that end, the cache, bounds and redirects."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ideagora.errors import FolderUnusable, SettingsError, SourceDown
+from ideagora.models.retry import LONGEST_WAIT
+from ideagora.retrieval.http import HttpDoor, Limiter, Manners, NotKept, Question, Time, kept_only
+from ideagora.retrieval.http_cache import HttpCache, Kept
+from tests.literature_server import FakeTime, Fault, LiteratureServer, Work
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+WORKS = (Work("w1", "A title"),)
+PAPER = Question("/graph/v1/paper/w1", {"fields": "title"})
+KEY = "s2key-" + "9f8e7d6c" * 3
+
+
+@pytest.fixture
+def server() -> Iterator[LiteratureServer]:
+    with LiteratureServer(WORKS) as running:
+        yield running
+
+
+@pytest.fixture
+def fake() -> FakeTime:
+    return FakeTime()
+
+
+def a_time(fake: FakeTime) -> Time:
+    return Time(fake.clock, fake.sleep, lambda: NOW)
+
+
+def a_door(
+    server: LiteratureServer, fake: FakeTime, cache: HttpCache | None = None, **manners: Any
+) -> HttpDoor:
+    return HttpDoor(
+        "semantic-scholar",
+        server.url("semantic-scholar"),
+        Manners(**{"interval": 1.0, **manners}),
+        cache,
+        a_time(fake),
+        key_name="SEMANTIC_SCHOLAR_API_KEY",
+        headers={"x-api-key": KEY},
+    )
+
+
+@pytest.fixture
+async def door(server: LiteratureServer, fake: FakeTime) -> AsyncIterator[HttpDoor]:
+    made = a_door(server, fake)
+    yield made
+    await made.disconnect()
+
+
+async def title(door: HttpDoor, question: Question = PAPER) -> str | None:
+    answer = await door.ask(question, json.loads)
+    return None if answer is None else str(answer.value["title"])
+
+
+async def test_an_answer_comes_with_its_day_and_the_request_with_its_key(
+    server: LiteratureServer, door: HttpDoor
+) -> None:
+    answer = await door.ask(PAPER, json.loads)
+    assert answer is not None
+    assert (answer.value["title"], answer.day) == ("A title", "2026-03-01")
+    [asked] = server.requests
+    assert asked.headers["x-api-key"] == KEY
+    assert asked.headers["user-agent"].startswith("ideagora/")
+    assert asked.query == {"fields": "title"}
+
+
+async def test_what_is_not_there_is_no_failure(server: LiteratureServer, door: HttpDoor) -> None:
+    assert await title(door, Question("/graph/v1/paper/none")) is None
+    assert len(server.requests) == 1
+
+
+async def test_branches_share_the_rate(server: LiteratureServer, door: HttpDoor, fake: FakeTime) -> None:
+    questions = [Question("/graph/v1/paper/w1", {"fields": str(number)}) for number in range(5)]
+    await asyncio.gather(*(title(door, question) for question in questions))
+    assert len(server.requests) == 5
+    assert fake.seconds >= 1_004.0
+
+
+async def test_the_limiter_keeps_starts_apart() -> None:
+    fake = FakeTime()
+    limiter = Limiter(3.0, a_time(fake))
+    starts = []
+    for _ in range(4):
+        await limiter.turn()
+        starts.append(fake.seconds)
+    assert starts == [1_000.0, 1_003.0, 1_006.0, 1_009.0]
+    limiter.pause(60.0)
+    await limiter.turn()
+    assert fake.seconds == 1_069.0
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(429),
+        Fault(500),
+        Fault(503),
+        Fault(408),
+        Fault(200, body=b'{"title": "A ti', cut=True),
+        Fault(200, body=b'{"title": "A ti'),
+        Fault(200, headers={"Content-Encoding": "gzip"}, body=b"no gzip"),
+    ],
+)
+async def test_what_may_pass_is_tried_again(
+    server: LiteratureServer, door: HttpDoor, fake: FakeTime, fault: Fault
+) -> None:
+    server.faults += [fault, fault]
+    assert await title(door) == "A title"
+    assert len(server.requests) == 3
+    assert fake.seconds > 1_001.0
+
+
+async def test_retry_after_holds_for_all_branches(
+    server: LiteratureServer, door: HttpDoor, fake: FakeTime
+) -> None:
+    server.faults.append(Fault(429, headers={"Retry-After": "17"}))
+    assert await title(door) == "A title"
+    assert 1_017.0 <= fake.seconds < 1_019.0
+
+
+async def test_retry_after_is_capped(server: LiteratureServer, door: HttpDoor, fake: FakeTime) -> None:
+    server.faults.append(Fault(503, headers={"Retry-After": "86400"}))
+    assert await title(door) == "A title"
+    assert LONGEST_WAIT <= fake.seconds - 1_000.0 < LONGEST_WAIT + 2
+
+
+async def test_retries_end_and_then_the_source_is_left_alone_for_a_while(
+    server: LiteratureServer, door: HttpDoor, fake: FakeTime
+) -> None:
+    server.faults.append(Fault(503, forever=True))
+    with pytest.raises(SourceDown, match=r"semantic-scholar did not answer \(HTTP 503.*--source"):
+        await title(door)
+    assert len(server.requests) == 5
+    with pytest.raises(SourceDown, match="HTTP 503"):
+        await title(door, Question("/graph/v1/paper/w1", {"fields": "other"}))
+    assert len(server.requests) == 5
+    server.faults.clear()
+    fake.seconds += 61
+    assert await title(door) == "A title"
+
+
+async def test_a_silent_server_is_given_up(server: LiteratureServer, fake: FakeTime) -> None:
+    door = a_door(server, fake, timeout=0.05, retries=1)
+    server.faults.append(Fault(hang=True, forever=True))
+    with pytest.raises(SourceDown, match="ReadTimeout"):
+        await title(door)
+    assert len(server.requests) == 2
+    await door.disconnect()
+
+
+async def test_nobody_at_home(fake: FakeTime) -> None:
+    with LiteratureServer(WORKS) as gone:
+        door = a_door(gone, fake)
+    with pytest.raises(SourceDown, match="ConnectError"):
+        await title(door)
+    await door.disconnect()
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (Fault(400, body=b'{"error":"Unrecognized or unsupported fields: [unknown]"}'), "Unrecognized"),
+        (Fault(403), "Check SEMANTIC_SCHOLAR_API_KEY"),
+        (Fault(401), "Check SEMANTIC_SCHOLAR_API_KEY"),
+        (Fault(200, body=b"x" * 3_000_000), "sent more than 2 MiB"),
+    ],
+)
+async def test_what_will_not_pass_is_told_at_once(
+    server: LiteratureServer, fake: FakeTime, fault: Fault, told: str
+) -> None:
+    door = a_door(server, fake, largest=2 * 2**20)
+    server.faults.append(fault)
+    with pytest.raises(SourceDown, match=told):
+        await title(door)
+    assert len(server.requests) == 1
+    assert await title(door) == "A title"
+    await door.disconnect()
+
+
+async def test_no_error_shows_the_key(
+    server: LiteratureServer, door: HttpDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEMANTIC_SCHOLAR_API_KEY", KEY)
+    server.faults.append(Fault(400, body=f"bad key {KEY}".encode()))
+    with pytest.raises(SourceDown) as caught:
+        await title(door)
+    assert KEY not in str(caught.value)
+
+
+async def test_redirects_on_the_same_host_are_followed(server: LiteratureServer, door: HttpDoor) -> None:
+    server.faults.append(Fault(301, headers={"Location": "/semantic-scholar/graph/v1/paper/w1"}))
+    assert await title(door, Question("/graph/v1/paper/old")) == "A title"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://10.0.0.1/x",
+        "http://169.254.169.254/latest",
+        "http://127.0.0.1:1/x",
+        "file:///etc/hosts",
+        "//[::1]/",
+    ],
+)
+async def test_redirects_elsewhere_are_refused(server: LiteratureServer, door: HttpDoor, target: str) -> None:
+    server.faults.append(Fault(302, headers={"Location": target}))
+    with pytest.raises(SourceDown, match="redirects to another place"):
+        await title(door)
+    assert len(server.requests) == 1
+
+
+async def test_redirects_for_ever_end(server: LiteratureServer, door: HttpDoor) -> None:
+    server.faults.append(Fault(302, headers={"Location": "?again"}, forever=True))
+    with pytest.raises(SourceDown, match="redirects"):
+        await title(door)
+    assert len(server.requests) == 6
+
+
+@pytest.mark.parametrize("base", ["", "nonsense", "ftp://host/x", "http://"])
+def test_a_base_that_is_no_url_is_refused(base: str, fake: FakeTime) -> None:
+    with pytest.raises(SettingsError, match="IDEAGORA_SEMANTIC_SCHOLAR_URL"):
+        HttpDoor("semantic-scholar", base, Manners(1.0), None, a_time(fake))
+
+
+# --- the cache ----------------------------------------------------------------------------------
+
+
+def a_cache(folder: Path, later: timedelta = timedelta(), days: int = 30) -> HttpCache:
+    return HttpCache(folder / "cache" / "literature.sqlite", days, lambda: (NOW + later).date())
+
+
+async def test_a_question_is_asked_once(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
+    for _ in range(2):  # two processes
+        door = a_door(server, fake, a_cache(tmp_path))
+        assert await asyncio.gather(*[title(door)] * 1, *(title(door) for _ in range(3))) == ["A title"] * 4
+        assert await title(door, Question("/graph/v1/paper/none")) is None
+        await door.disconnect()
+    assert len(server.requests) == 2
+
+
+async def test_an_old_answer_is_asked_for_again(
+    server: LiteratureServer, fake: FakeTime, tmp_path: Path
+) -> None:
+    for later, requests in [(timedelta(), 1), (timedelta(days=29), 1), (timedelta(days=30), 2)]:
+        door = a_door(server, fake, a_cache(tmp_path, later))
+        await title(door)
+        assert len(server.requests) == requests
+        await door.disconnect()
+
+
+async def test_failures_are_not_kept(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
+    door = a_door(server, fake, a_cache(tmp_path), retries=0)
+    server.faults += [Fault(200, body=b"{"), Fault(400)]
+    for _ in range(2):
+        with pytest.raises(SourceDown):
+            await title(door)
+        fake.seconds += 61
+    assert await title(door) == "A title"
+    await door.disconnect()
+
+
+async def test_only_kept_answers_when_that_is_wanted(
+    server: LiteratureServer, fake: FakeTime, tmp_path: Path
+) -> None:
+    door = a_door(server, fake, a_cache(tmp_path))
+    with kept_only(), pytest.raises(NotKept):
+        await title(door)
+    assert server.requests == []
+    await title(door)
+    with kept_only():
+        assert await title(door) == "A title"
+    await door.disconnect()
+
+
+async def test_no_key_is_kept_on_disk(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
+    cache = a_cache(tmp_path)
+    door = a_door(server, fake, cache)
+    await title(door)
+    await door.disconnect()
+    cache.close()
+    assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_a_damaged_cache_begins_anew(tmp_path: Path) -> None:
+    cache = a_cache(tmp_path)
+    cache.put("one", Kept(200, b"body", "2026-03-01"))
+    assert cache.get("one") == Kept(200, b"body", "2026-03-01")
+    cache.close()
+    cache.path.write_bytes(b"no database" * 500)
+    assert cache.get("one") is None
+    cache.put("one", Kept(404, b"", "2026-03-01"))
+    assert cache.get("one") == Kept(404, b"", "2026-03-01")
+    cache.close()
+
+
+def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(FolderUnusable, match=r"literature\.sqlite.*IDEAGORA_HOME"):
+        a_cache(tmp_path).get("one")

@@ -1,0 +1,169 @@
+"""Full texts: kept by section, fitted to a number of tokens, and held back where a topic forbids them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ideagora.errors import LibraryError, StoreCorrupted
+from ideagora.models.embeddings import HashEmbedder
+from ideagora.retrieval.fitting import estimated_tokens, fitted
+from ideagora.retrieval.library import Library
+from ideagora.retrieval.sources import StoreSource
+from ideagora.retrieval.store import Store
+from ideagora.retrieval.texts import Cited, FullText, Section, SectionKind, Texts
+from ideagora.schema import Paper, Topic
+
+EMBEDDER = HashEmbedder()
+PAPER = Paper(id="own:1", title="A paper of ours", abstract="In short.", date="2021-03")
+
+
+def section(kind: SectionKind, sentences: int, heading: str = "") -> Section:
+    text = " ".join(f"Sentence {n} of {kind}." for n in range(sentences))
+    return Section(kind=kind, heading=heading or kind.title(), text=text)
+
+
+WHOLE = [
+    section("introduction", 100),
+    section("related", 100),
+    section("method", 200),
+    section("experiment", 10),
+    section("limitation", 3),
+    section("appendix", 300),
+]
+
+
+# --- fitting ------------------------------------------------------------------------------------
+
+
+def test_what_fits_is_told_whole_and_in_order() -> None:
+    told = fitted(WHOLE, 100_000)
+    assert told == "\n\n".join(f"{one.heading}\n{one.text}" for one in WHOLE)
+
+
+@pytest.mark.parametrize("tokens", [200, 333, 1000, 2500, 4000])
+def test_the_limit_holds(tokens: int) -> None:
+    told = fitted(WHOLE, tokens)
+    assert told
+    assert estimated_tokens(told) <= tokens
+
+
+def test_short_sections_are_whole_and_long_ones_share_the_rest() -> None:
+    told = fitted(WHOLE, 1000)
+    assert all(one.text in told for one in WHOLE if one.kind in ("experiment", "limitation"))
+    assert "Introduction\nSentence 0 of introduction." in told
+    assert "Method\nSentence 0 of method." in told
+    assert told.count(" […]") == 2
+    assert "related" not in told
+    assert "appendix" not in told
+
+
+def test_the_appendix_comes_after_everything_else() -> None:
+    told = fitted(WHOLE, 5000)
+    assert WHOLE[1].text in told
+    assert "Sentence 0 of appendix." in told
+    assert WHOLE[5].text not in told
+
+
+def test_a_cut_ends_with_a_sentence() -> None:
+    told = fitted([section("method", 100)], 100)
+    assert told.endswith(" of method. […]")
+
+
+def test_no_room_no_text() -> None:
+    assert fitted(WHOLE, 0) == fitted([], 1000) == ""
+
+
+def test_other_scripts_count_too() -> None:
+    text = Section(kind="method", heading="方法", text="这是一个方法。" * 500)
+    assert estimated_tokens(fitted([text], 300)) <= 300
+
+
+# --- what is kept -------------------------------------------------------------------------------
+
+
+def test_texts_lists_and_files_come_back(tmp_path: Path) -> None:
+    texts = Texts(tmp_path)
+    assert (texts.get("own:1"), list(texts.cited()), texts.file("h", "1"), texts.count()) == (
+        None,
+        [],
+        None,
+        0,
+    )
+    assert not list(tmp_path.iterdir())
+    full = FullText(sections=(section("method", 2),), as_of="2020-05")
+    texts.put([("own:1", full)])
+    texts.put_cited([("own:1", [Cited(text="One", year="2019"), Cited(doi="10.1/x")])])
+    texts.put_file("h", "1", "{}")
+    again = Texts(tmp_path)
+    assert again.get("own:1") == full
+    assert list(again.cited()) == [("own:1", Cited(text="One", year="2019")), ("own:1", Cited(doi="10.1/x"))]
+    assert (again.file("h", "1"), again.file("h", "2"), again.count()) == ("{}", None, 1)
+    again.put_cited([("own:1", [])])
+    assert list(again.cited()) == []
+
+
+def test_a_file_of_a_later_version_is_named(tmp_path: Path) -> None:
+    Texts(tmp_path).put([])
+    with closing(sqlite3.connect(tmp_path / "texts.sqlite")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(LibraryError, match=r"texts\.sqlite has version 99, .*IDEAGORA_STORE"):
+        Texts(tmp_path).get("own:1")
+
+
+def test_damage_is_named_with_a_next_step(tmp_path: Path) -> None:
+    (tmp_path / "texts.sqlite").write_bytes(b"no database " * 1000)
+    with pytest.raises(StoreCorrupted, match=r"texts\.sqlite cannot be read .*ideagora library add PATH"):
+        Texts(tmp_path).get("own:1")
+
+
+# --- through the library ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    store = Store.open(tmp_path / "store", EMBEDDER)
+    store.add([PAPER, PAPER.model_copy(update={"id": "own:2"})])
+    texts = Texts(store.folder)
+    named = Section(kind="related", heading="Related", text="As Smith’s “The Banned Paper\nof Ours” has it.")
+    texts.put([(PAPER.id, FullText(sections=(section("method", 2), named), as_of="2021-04-02"))])
+    return Library(StoreSource(store, EMBEDDER), EMBEDDER, texts=texts, on_close=store.close)
+
+
+async def test_the_reader_gets_the_full_text_where_there_is_one(library: Library) -> None:
+    with library:
+        text, kind = await library.text(PAPER)
+        assert (text.split("\n")[0], kind) == ("Method", "full text")
+        assert await library.text(PAPER, tokens=0) == ("In short.", "abstract")
+        other = PAPER.model_copy(update={"id": "own:2"})
+        assert await library.text(other) == ("In short.", "abstract")
+
+
+@pytest.mark.parametrize(
+    ("before", "kind"), [("2021-04-02", "abstract"), ("2021-04-03", "full text"), ("2021-04", "abstract")]
+)
+async def test_a_version_after_the_cut_off_is_held_back(library: Library, before: str, kind: str) -> None:
+    with library:
+        restricted = library.restricted(Topic(text="x", before=before))
+        assert (await restricted.text(PAPER))[1] == kind
+        told = [one.why for one in restricted.held_back]
+        assert len(told) == (kind == "abstract")
+        assert all(why.startswith("its full text is of 2021-04-02") for why in told)
+
+
+async def test_a_version_of_an_unknown_day_is_held_back(library: Library) -> None:
+    with library:
+        assert library._texts
+        library._texts.put([(PAPER.id, FullText(sections=(section("method", 2),)))])
+        assert (await library.restricted(Topic(text="x", before="2025")).text(PAPER))[1] == "abstract"
+        assert (await library.restricted(Topic(text="x")).text(PAPER))[1] == "full text"
+
+
+async def test_sections_that_name_a_banned_title_are_left_out(library: Library) -> None:
+    with library:
+        restricted = library.restricted(Topic(text="x", banned=("The banned paper of ours!",)))
+        text, kind = await restricted.text(PAPER)
+        assert ("Method" in text, "Smith" in text, kind) == (True, False, "full text")
