@@ -111,8 +111,10 @@ def test_kill_at_any_moment(model: standin.Model, server: Loopback, home: Path, 
         enough = len(model.asked) + chance.randrange(9)
         running = command.start(arguments(server, *WHOLE))
         model.wait_for(enough, unless=running.has_ended)
-        running.process.join(chance.uniform(0, 0.1))
-        assert not running.has_ended(), f"there was nothing left to kill: {running.read('err')}"
+        running.process.join(chance.uniform(0, 0.05))
+        if running.has_ended():  # on a fast machine there may be nothing left to kill
+            assert running.wait().code == 0
+            break
         running.send(signal.SIGKILL)
         assert running.wait().code == -signal.SIGKILL
         model.wait_until_quiet()
@@ -122,7 +124,8 @@ def test_kill_at_any_moment(model: standin.Model, server: Loopback, home: Path, 
         replies = {asked.word: asked.reply for asked in model.asked}
         used = set().union(*(asked.words for asked in model.asked))
         assert {replies[word] for word in used & replies.keys()} <= stored
-    assert len({len(stored) for _, stored in seen_by_kill}) > 5, "the kills came at the same moments"
+    assert len(seen_by_kill) >= 7
+    assert len({len(stored) for _, stored in seen_by_kill}) >= 5, "the kills came at the same moments"
 
     done(server, *WHOLE)
     for number, stored in seen_by_kill:
@@ -322,7 +325,7 @@ def test_the_order_in_which_branches_end_changes_nothing(
 ) -> None:
     done(server, *WHOLE, out=Path("straight"))
     chance = random.Random(1)
-    model.seconds = lambda body: chance.uniform(0, 0.1)
+    model.seconds = lambda body: chance.uniform(0, 0.05)
     straight = [asked.wanted for asked in model.asked]
     model.asked.clear()
     shutil.rmtree(home / "cache")
