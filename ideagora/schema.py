@@ -315,4 +315,15 @@ class Verdict(Record):
     reason: str | None = None
     judge: str
     order: int = 0
+    """0: the order that was drawn; 1: the two swapped."""
     usage: Usage = Usage()
+    kind: Literal["idea", "experiment"] = "idea"
+    """What was judged of the subjects."""
+    agents: tuple[str, ...] = ()
+    """Who made the subjects, in the order shown. The judge never saw it."""
+    words: tuple[int, ...] = ()
+    """Words of each subject as it was shown."""
+    told: str | None = None
+    """The judge's reasons in its own words."""
+    flags: tuple[str, ...] = ()
+    """What was suspicious about a subject, e.g. text that speaks to the judge."""

@@ -1,0 +1,1 @@
+"""Which pairs are judged next: pure functions from what was seen to pairings."""
