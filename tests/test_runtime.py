@@ -25,7 +25,7 @@ from ideagora.config import Settings
 from ideagora.errors import FolderUnusable, IdeagoraError, NoBranchLeft, RunBusy, RunError, ThinTopic
 from ideagora.graphs.generate import LONGEST_TOPIC, checked_topic, folder_for, generate, read_topics
 from ideagora.graphs.run_folder import RunFolder, read_events, write_atomically
-from ideagora.graphs.runtime import Task
+from ideagora.graphs.task import Task
 from ideagora.models.chat import ScriptedCall, ScriptedChat
 from ideagora.models.embeddings import HashEmbedder
 from ideagora.registry import AGENTS, find_agent

@@ -25,7 +25,7 @@ from ideagora.graphs.generate import (
     read_topics,
 )
 from ideagora.graphs.run_folder import RunFolder, unusable
-from ideagora.graphs.runtime import Task
+from ideagora.graphs.task import Task
 from ideagora.registry import find_agent
 from ideagora.report.offline_line import OFFLINE, REAL_MODEL, REAL_MODEL_HINT
 from ideagora.report.screen import Progress, error_line, plain, show_idea

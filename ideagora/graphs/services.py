@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ideagora.errors import RunError
+
 if TYPE_CHECKING:
     from ideagora.models.door import Door
     from ideagora.retrieval.library import Library
@@ -16,8 +18,16 @@ class Services:
     """The model door, the library with cut-off and bans applied, the agent's options, and a voice."""
 
     door: Door
-    library: Library
+    books: Library | None
+    """The library, where the graph was given one."""
     options: Any
     """The agent's own options (a frozen pydantic model)."""
     say: Callable[[str], None]
     """Tell the user, in a few words, what was just found; labelled with the branch at work."""
+
+    @property
+    def library(self) -> Library:
+        """The library of a graph that reads literature."""
+        if self.books is None:
+            raise RunError("This graph was started without a library.")
+        return self.books

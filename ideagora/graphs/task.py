@@ -1,0 +1,95 @@
+"""One topic for one agent, as the runtime runs it: how it is known, what is recorded, where ideas go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ideagora.config import Settings
+from ideagora.graphs.agent import Agent, Origin
+from ideagora.graphs.run_folder import RunFolder
+from ideagora.graphs.runtime import SECRET_FREE, Job, Listener, run_job
+from ideagora.models.usage import Meter
+from ideagora.schema import Idea, Topic, stable_id
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ideagora.models.embeddings import Embedder
+    from ideagora.retrieval.library import Library
+
+SUMMARIES_ARE_OURS = (
+    "The starter corpus ships summaries in our own words, not the papers' abstracts: what is quoted here "
+    "are words of those summaries."
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One topic for one agent."""
+
+    topic: Topic
+    agent: Agent
+    options: Any
+    settings: Settings
+
+    @property
+    def identity(self) -> str:
+        """The same for the same command: a repeated command finds its run again."""
+        chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
+        parts = [self.topic.model_dump_json(), self.agent.name, self.options.model_dump_json()]
+        return stable_id(*parts, *(f"{name}={chosen[name]}" for name in SECRET_FREE))
+
+
+async def run_task(
+    task: Task,
+    folder: RunFolder,
+    library: Library,
+    embedder: Callable[[], Embedder],
+    listener: Listener,
+    chats: Mapping[str, BaseChatModel] | None = None,
+) -> list[Idea]:
+    """Run the agent's graph in an open folder, or go on where it was stopped (``run_job``).
+
+    The ideas are in the folder when this returns.
+    """
+    made: list[Idea] = []
+
+    def finish(state: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
+        made.extend(task.agent.ideas(state, _origin(task, meter)))
+        folder.write_ideas(made)
+        return {"failures": task.agent.failures(state)}
+
+    job = Job(
+        name=task.agent.name,
+        identity=task.identity,
+        settings=task.settings,
+        record=_record(task),
+        build=task.agent.build,
+        start=task.agent.start(task.topic),
+        finish=finish,
+        options=task.options,
+        first_text=task.topic.text,
+    )
+    await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats)
+    return made
+
+
+def _record(task: Task) -> dict[str, Any]:
+    return {
+        "topic": task.topic.model_dump(mode="json"),
+        "agent": task.agent.name,
+        "options": task.options.model_dump(mode="json"),
+        "notes": [SUMMARIES_ARE_OURS] if "starter" in task.settings.source.split(",") else [],
+    }
+
+
+def _origin(task: Task, meter: Meter) -> Origin:
+    used = meter.answers_by_label
+    return Origin(
+        agent=task.agent.name,
+        model=" + ".join(task.settings.models),
+        usage={name: answers.usage for name, answers in used.items()},
+        answered={name: answers.latest for name, answers in used.items()},
+    )
