@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ideagora.subcommands import vote
+
 app = typer.Typer(
     name="ideagora",
     help="Research ideas for a topic, grounded in how the field developed, and judged.",
@@ -274,6 +276,9 @@ def library_search(
     from ideagora.commands.library import search
 
     raise typer.Exit(search(query, k, before, _given({"store": store, "home": home}), as_json))
+
+
+app.add_typer(vote.app, name="vote")
 
 
 @app.command(epilog="Example:\n\n  ideagora version")
