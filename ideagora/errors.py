@@ -21,6 +21,8 @@ command line returns.
     │   ├── ReplayMiss                         --replay, and the cache has no such answer
     │   └── RealCallForbidden                  a test tried to reach a real provider
     ├── EmbedderError                          no usable embedding weights
+    ├── IdeasError                             a file of ideas cannot be used
+    │   └── TopicNeeded               exit 2   its ideas have no topic, and none was given
     ├── RunError
     │   ├── RunBusy                            another process works in this run's folder
     │   ├── FolderUnusable                     folder cannot be made or written, or the disk is full
@@ -121,6 +123,16 @@ class RealCallForbidden(ModelError):
 
 class EmbedderError(IdeagoraError):
     """No usable embedding weights."""
+
+
+class IdeasError(IdeagoraError):
+    """A file of ideas cannot be used."""
+
+
+class TopicNeeded(IdeasError):
+    """The ideas of a file have no topic, and none was given."""
+
+    exit_code = 2
 
 
 class RunError(IdeagoraError):

@@ -1,0 +1,234 @@
+"""A file opened as rows, whatever holds them: JSON, JSON lines, a table with commas, SQLite.
+
+Only the content decides what a file is. Memory is bounded: a JSON document up to a size, a line up
+to a length; lines and tables are read row by row.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ideagora.errors import IdeasError
+from ideagora.importing.found import Problem, Row
+from ideagora.importing.tidy import Unreadable, json_value, tidy
+
+LARGEST_DOCUMENT = 128_000_000
+"""Bytes of a JSON document that is read at once."""
+LONGEST_LINE = 16_000_000
+"""Bytes of one line, and characters of one cell."""
+_HEAD_BYTES = 65_536
+_SQLITE = b"SQLite format 3\0"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_BOM = b"\xef\xbb\xbf"
+_TABLE = "results"
+"""The table that LiveIdeaBench writes."""
+_ANY = "Give JSON, JSON lines, a table with commas (CSV) or LiveIdeaBench's SQLite file."
+
+
+@dataclass(frozen=True)
+class Material:
+    """A file as rows. ``rows`` can be asked for again; a row that cannot be read is a problem."""
+
+    shape: str
+    """``JSON``, ``JSON lines``, ``table`` or ``SQLite``, for messages."""
+    rows: Callable[[], Iterator[Row | Problem]]
+
+
+def open_material(path: Path) -> Material:
+    """Open a file.
+
+    Raises:
+        IdeasError: it is not there, is empty, or holds nothing that rows could be read from.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise IdeasError(f"{path} cannot be read ({error.strerror}). Name a file of ideas.") from None
+    if head.startswith(_SQLITE):
+        return Material("SQLite", lambda: _database(path))
+    text = head.removeprefix(_BOM).strip()
+    if not text:
+        raise IdeasError(f"{path} is empty. {_ANY}")
+    if head.startswith(_UTF16):
+        raise IdeasError(f"{path} is UTF-16 text. Save it as UTF-8 and import that.")
+    if b"\0" in head or head[:1] == b"\x80" or head.startswith((b"PK\x03\x04", b"\x1f\x8b")):
+        raise IdeasError(f"{path} is a binary file (an archive, a pickle …), which is never opened. {_ANY}")
+    if not text.startswith((b"{", b"[")):
+        return Material("table", lambda: _table(path))
+    if not text.startswith(b"[") and _has_lines(path):
+        return Material("JSON lines", lambda: _lines(path))
+    return _document(path, size)
+
+
+# --- JSON -------------------------------------------------------------------------------------
+
+
+def _has_lines(path: Path) -> bool:
+    """Whether a line by itself is a whole object and more follows, or one line alone is too much."""
+    for number, line in _bounded_lines(path):
+        if number > 50:
+            return False
+        if line is None:
+            return True
+        if not line.strip():
+            continue
+        if _is_object(line):
+            return number > 1 or _more_than(path, line)
+    return False
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line.removeprefix(_BOM)), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _more_than(path: Path, line: bytes) -> bool:
+    with path.open("rb") as file:
+        file.seek(len(line))
+        while block := file.read(_HEAD_BYTES):
+            if block.strip():
+                return True
+    return False
+
+
+def _document(path: Path, size: int) -> Material:
+    if size > LARGEST_DOCUMENT:
+        most = f"{LARGEST_DOCUMENT / 1e6:,.0f} MB"
+        raise IdeasError(
+            f"{path} has {size / 1e6:,.0f} MB, and a JSON document is read up to {most}. Split it, or turn "
+            "it into JSON lines (jq -c '.[]' FILE)."
+        )
+    try:
+        value = json_value(path.read_bytes().removeprefix(_BOM))
+    except Unreadable as error:
+        raise IdeasError(f"{path} cannot be read: {error}. Mend it, or write it again.") from None
+    if isinstance(value, dict):
+        return Material("JSON", lambda: iter([Row(path.name, None, value)]))
+    return Material("JSON", lambda: (_row(path, f"record {n}", entry) for n, entry in enumerate(value, 1)))
+
+
+def _row(path: Path, place: str, value: Any) -> Row | Problem:
+    if isinstance(value, dict):
+        return Row(path.name, place, value)
+    if value is None:
+        return Problem(path.name, place, None, "null: a run that failed leaves no idea")
+    return Problem(path.name, place, None, f"it is {described(value)}, where an object is needed")
+
+
+def described(value: Any) -> str:
+    """What a JSON value is, for messages."""
+    names = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list"}
+    return "null" if value is None else names.get(type(value), "an object")
+
+
+def _lines(path: Path) -> Iterator[Row | Problem]:
+    for number, line in _bounded_lines(path):
+        place = f"line {number}"
+        if line is None:
+            yield Problem(path.name, place, None, f"the line is longer than {LONGEST_LINE / 1e6:,.0f} MB")
+        elif line.strip():
+            try:
+                yield _row(path, place, json_value(line.removeprefix(_BOM)))
+            except Unreadable as error:
+                yield Problem(path.name, place, None, str(error))
+
+
+def _bounded_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
+    """(number, line) of a file; ``None`` for a line that is too long."""
+    with path.open("rb") as file:
+        number = 0
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                _skip_line(file)
+                yield number, None
+            else:
+                yield number, line
+
+
+def _skip_line(file: BinaryIO) -> None:
+    while rest := file.readline(LONGEST_LINE):
+        if rest.endswith(b"\n"):
+            return
+
+
+# --- tables -----------------------------------------------------------------------------------
+
+
+def _table(path: Path) -> Iterator[Row | Problem]:
+    """Rows of a table; numbers are those of a spreadsheet, whose first row is the header."""
+    csv.field_size_limit(LONGEST_LINE)
+    number = 1
+    try:
+        lines = _text_lines(path)
+        header = next(lines)
+        marks = max((",", ";", "\t"), key=header.count)
+        columns = next(csv.reader([header], delimiter=marks))
+        for number, cells in enumerate(csv.reader(lines, delimiter=marks), 2):
+            if cells:
+                yield _table_row(path, f"row {number}", columns, cells)
+    except (csv.Error, Unreadable, UnicodeDecodeError, StopIteration) as error:
+        why = f"nothing after row {number} could be read ({_table_fault(error)})"
+        yield Problem(path.name, f"row {number + 1}", None, why)
+
+
+def _table_row(path: Path, place: str, columns: list[str], cells: list[str]) -> Row | Problem:
+    if len(cells) > len(columns):
+        why = f"it has {len(cells)} cells under {len(columns)} columns, so it is not clear which is which"
+        return Problem(path.name, place, None, why)
+    value = {column: cell if cell.strip() else None for column, cell in zip(columns, cells, strict=False)}
+    return Row(path.name, place, tidy(value))
+
+
+def _table_fault(error: Exception) -> str:
+    return "it is no UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error) or "no header"
+
+
+def _text_lines(path: Path) -> Iterator[str]:
+    for _, line in _bounded_lines(path):
+        if line is None:
+            raise Unreadable(f"a line is longer than {LONGEST_LINE / 1e6:,.0f} MB")
+        yield line.removeprefix(_BOM).decode()
+
+
+# --- SQLite -----------------------------------------------------------------------------------
+
+
+def _database(path: Path) -> Iterator[Row | Problem]:
+    """Rows of LiveIdeaBench's table. A view in its place is refused: it could be made to run for ever."""
+    number = 0
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_LINE)
+            kind = connection.execute("SELECT type FROM sqlite_master WHERE name = ?", (_TABLE,)).fetchone()
+            if kind != ("table",):
+                yield Problem(path.name, None, None, f"the database has no table {_TABLE!r}")
+                return
+            cursor = connection.execute(f"SELECT * FROM {_TABLE}")  # noqa: S608
+            columns = [one[0] for one in cursor.description]
+            for number, cells in enumerate(cursor, 1):
+                yield _database_row(path, number, dict(zip(columns, cells, strict=True)))
+    except sqlite3.Error as error:
+        why = f"nothing after row {number} could be read ({error})"
+        yield Problem(path.name, f"row {number + 1}", None, why)
+
+
+def _database_row(path: Path, number: int, value: Mapping[str, Any]) -> Row | Problem:
+    place = f"id {value['id']}" if isinstance(value.get("id"), int) else f"row {number}"
+    try:
+        return Row(path.name, place, tidy(dict(value)))
+    except Unreadable as error:
+        return Problem(path.name, place, None, str(error))

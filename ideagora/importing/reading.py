@@ -1,0 +1,184 @@
+"""The one way in: a file or a folder of any known form, and its ideas.
+
+The form is found by content alone. What cannot be imported is told with file, row and field; all else
+is imported.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from ideagora.errors import IdeasError, TopicNeeded
+from ideagora.importing.finishing import finished
+from ideagora.importing.formats import FORMATS
+from ideagora.importing.found import Draft, Format, Found, Imported, Problem, Row, Side
+from ideagora.importing.material import Material, open_material
+from ideagora.schema import Idea
+
+_SAMPLE = 200
+"""Rows that are looked at to find the form."""
+_MOST_FILES = 20_000
+_SUFFIXES = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".db", ".sqlite", ".sqlite3"}
+"""Files of a folder that are tried; a file that is named itself may be called anything."""
+_RUN = ("ideas.jsonl", "run.json")
+
+
+def read_ideas(path: Path, *, agent: str | None = None, topic: str | None = None) -> Imported:
+    """The ideas of a file, of a run's folder, or of all files of a folder.
+
+    Args:
+        path: what to read; its form is recognised by content.
+        agent: name for who made them. A file with the ideas of several models gives ``agent/model``.
+            ``None``: the names that the file has, else that of its form.
+        topic: for ideas whose file tells no topic.
+
+    Raises:
+        IdeasError: it cannot be read, or is of no known form (says what was looked for).
+        TopicNeeded: the form tells no topic, and none was given.
+    """
+    return read_all([path], agent=agent, topic=topic)
+
+
+def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | None = None) -> Imported:
+    """The ideas of several files, read together: a file of scores speaks of the ideas of the others.
+
+    With one path the first error is raised; with several, each bad file is a problem of its own.
+
+    Raises:
+        IdeasError: as ``read_ideas``, if there is only one file.
+        TopicNeeded: there are ideas without a topic, and none was given.
+    """
+    files = [file for path in paths for file in _files(path)]
+    drafts: list[tuple[Draft, Format]] = []
+    sides: list[Side] = []
+    problems: list[Problem] = []
+    kinds: dict[str, None] = {}
+    for file in files:
+        try:
+            material = open_material(file)
+            form = recognised(material, file)
+        except IdeasError as error:
+            if len(files) == 1:
+                raise
+            problems.append(Problem(file.name, None, None, str(error)))
+            continue
+        kinds[form.name] = None
+        for found in _read(material, form, problems):
+            if isinstance(found, Side):
+                sides.append(found)
+            else:
+                drafts.append((found, form))
+    ideas = _finish(drafts, sides, problems, agent, topic)
+    if sides and not drafts and not problems:
+        raise IdeasError(
+            f"{files[0].name} holds scores or topics but no ideas: name it together with the file that has them."
+        )
+    return Imported(tuple(ideas), tuple(problems), ", ".join(kinds))
+
+
+def recognised(material: Material, path: Path) -> Format:
+    """The form of a file.
+
+    Raises:
+        IdeasError: none matches, or more than one.
+    """
+    rows = [row for row in islice(material.rows(), _SAMPLE)]
+    values = [row.value for row in rows if isinstance(row, Row)]
+    found = [form for form in FORMATS if any(form.matches(value) for value in values)]
+    found = [form for form in found if not form.is_last] or found
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = " and ".join(form.name for form in found)
+        raise IdeasError(f"{path} has records of {names}. Put each kind into a file of its own.")
+    raise IdeasError(_unknown(path, material, rows))
+
+
+def _unknown(path: Path, material: Material, rows: Sequence[Row | Problem]) -> str:
+    if not rows:
+        return f"{path} has no records: the list in it is empty."
+    first = rows[0]
+    if isinstance(first, Row):
+        seen = f"its first record has {', '.join(sorted(map(repr, first.value))[:12]) or 'no fields'}"
+    else:
+        seen = f"{first.row or 'the file'}: {first.why}"
+    wanted = "; ".join(f"{form.name}: {form.looks_for}" for form in FORMATS)
+    return (
+        f"{path} ({material.shape}) is of no known form; {seen}. Looked for: {wanted}. See docs/importing.md."
+    )
+
+
+def _files(path: Path) -> list[Path]:
+    """The file itself; of a run's folder its ideas; of another folder all files that may hold ideas."""
+    if not path.is_dir():
+        return [path]
+    if all((path / name).is_file() for name in _RUN):
+        return [path / _RUN[0]]
+    found = (one for one in path.rglob("*") if one.suffix.lower() in _SUFFIXES and one.is_file())
+    files = sorted(islice((one for one in found if not one.name.startswith(".")), _MOST_FILES))
+    if not files:
+        raise IdeasError(f"{path} has no files of ideas in it ({', '.join(sorted(_SUFFIXES))}).")
+    return files
+
+
+def _read(material: Material, form: Format, problems: list[Problem]) -> Iterator[Draft | Side]:
+    found: Iterable[Found] = form.read(_good(material.rows(), problems))
+    for one in found:
+        if isinstance(one, Problem):
+            problems.append(one)
+        else:
+            yield one
+
+
+def _good(rows: Iterator[Row | Problem], problems: list[Problem]) -> Iterator[Row]:
+    for row in rows:
+        if isinstance(row, Row):
+            yield row
+        else:
+            problems.append(row)
+
+
+def _finish(
+    drafts: Sequence[tuple[Draft, Format]],
+    sides: Sequence[Side],
+    problems: list[Problem],
+    agent: str | None,
+    topic: str | None,
+) -> list[Idea]:
+    spoken = defaultdict(list)
+    for side in sides:
+        spoken[side.key].append(side)
+    ideas: dict[str, Idea] = {}
+    places: dict[str, str] = {}
+    for draft, form in drafts:
+        told = [side for key in draft.keys for side in spoken.get(key, ())]
+        made = finished(draft, form.name, agent, topic, told)
+        if isinstance(made, Problem):
+            problems.append(made)
+        elif made.id in ideas:
+            problems.append(draft.row.problem(None, f"the same idea as {places[made.id]}: kept once"))
+        else:
+            ideas[made.id] = made
+            places[made.id] = draft.row.place or draft.row.file
+    if (
+        not ideas
+        and topic is None
+        and (lacking := next((one for one in problems if one.field == "topic"), None))
+    ):
+        raise TopicNeeded(
+            f"the ideas of {lacking.file} have no topic of their own: say what they were made for with "
+            "--topic 'TEXT'."
+        )
+    problems += [
+        side.row.problem(None, f"no idea of these files is {side.key!r}") for side in _mute(sides, drafts)
+    ]
+    return [*ideas.values()]
+
+
+def _mute(sides: Sequence[Side], drafts: Sequence[tuple[Draft, Format]]) -> list[Side]:
+    """Scores that speak of no idea here. Topics may: they come for a whole benchmark."""
+    known = {key for draft, _ in drafts for key in draft.keys}
+    return [side for side in sides if side.key not in known and side.scores and drafts]
