@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ideagora.importing.found import Unusable
@@ -36,14 +37,15 @@ def needed_text(value: Value, name: str) -> str:
     """
     found = text_or_none(value, name)
     if found is None:
-        raise Unusable(
-            name, "it is empty" if name in value and value[name] is not None else _gone(value, name)
-        )
+        raise Unusable(name, missing(value, name))
     return found
 
 
-def _gone(value: Value, name: str) -> str:
-    return "it is null (a run that failed?)" if name in value else "it is missing"
+def missing(value: Value, name: str) -> str:
+    """Why there is nothing under a name: it is missing, null or empty."""
+    if name not in value:
+        return "it is missing"
+    return "it is null (a run that failed?)" if value[name] is None else "it is empty"
 
 
 def first_text(value: Value, *names: str) -> str | None:
@@ -136,7 +138,7 @@ def _cut(text: str) -> list[str]:
     if len(starts) < 2:
         return [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
     bounds = [0, *starts, len(lines)]
-    parts = ["\n".join(lines[a:b]).strip() for a, b in zip(bounds, bounds[1:], strict=False)]
+    parts = ["\n".join(lines[a:b]).strip() for a, b in pairwise(bounds)]
     return [part for part in parts if part]
 
 

@@ -74,7 +74,7 @@ def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | No
     ideas = _finish(drafts, sides, problems, agent, topic)
     if sides and not drafts and not problems:
         raise IdeasError(
-            f"{files[0].name} holds scores or topics but no ideas: name it together with the file that has them."
+            f"{files[0].name} holds scores or topics but no ideas: name the file that has them as well."
         )
     return Imported(tuple(ideas), tuple(problems), ", ".join(kinds))
 
@@ -85,7 +85,7 @@ def recognised(material: Material, path: Path) -> Format:
     Raises:
         IdeasError: none matches, or more than one.
     """
-    rows = [row for row in islice(material.rows(), _SAMPLE)]
+    rows = list(islice(material.rows(), _SAMPLE))
     values = [row.value for row in rows if isinstance(row, Row)]
     found = [form for form in FORMATS if any(form.matches(value) for value in values)]
     found = [form for form in found if not form.is_last] or found

@@ -77,7 +77,7 @@ def _named(row: Row, place: str | None, topic: str | None, group: Any) -> Iterat
     for name, value in group.items():
         if isinstance(value, dict):
             inner = row.inside(place or f"idea {name!r}", value)
-            yield from guarded(lambda one, name=name: [_idea(one, name, topic, {})], inner)  # type: ignore[misc]
+            yield from guarded(lambda one, name=name: [_idea(one, name, topic, {})], inner)
         else:
             yield row.problem(place or f"ideas.{name}", "its fields are missing")
 
@@ -129,9 +129,8 @@ def _read_top(row: Row) -> Iterator[Found]:
 
 def _is_reviews(value: Mapping[str, Any]) -> bool:
     columns = (value.get(f"{name}_score") for name in _CRITERIA)
-    return any(isinstance(one, dict | list) for one in columns) and (
-        "idea_id" in value or "condition" in value
-    )
+    is_table = any(isinstance(one, dict | list) for one in columns)
+    return is_table and ("idea_id" in value or "condition" in value)
 
 
 def _read_reviews(row: Row) -> Iterator[Found]:

@@ -1,7 +1,7 @@
 """The plain form: a record an idea, with the names that anyone would choose.
 
 ``topic``, ``title``, ``motivation``, ``novelty``, ``method`` (or ``idea``, ``text``, ``description``,
-``abstract``, ``hypothesis``), ``summary``, ``experiment`` (text, list or object), ``references`` (list of
+``hypothesis``), ``summary``, ``experiment`` (text, list or object), ``references`` (list of
 ids), ``agent``. JSON, JSON lines or a table; capitals and blanks in names do not matter.
 """
 
@@ -16,7 +16,7 @@ from ideagora.importing.fields import experiment_of, first_text, names_in, plain
 from ideagora.importing.found import Draft, Format, Row, Unusable, each
 from ideagora.schema import Experiment
 
-_BODIES = ("method", "idea", "text", "description", "abstract", "hypothesis")
+_BODIES = ("method", "idea", "text", "description", "hypothesis")
 _PLANS = ("experiment", "experiments", "experiment_plan")
 
 
@@ -25,7 +25,8 @@ def _named(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _matches(value: Mapping[str, Any]) -> bool:
-    return any(isinstance(_named(value).get(name), str) for name in _BODIES)
+    fields = _named(value)
+    return any(isinstance(fields.get(name), str) for name in _BODIES) and "paperid" not in fields
 
 
 def _read(row: Row) -> Iterator[Draft]:
@@ -63,7 +64,7 @@ FORMATS = (
     Format(
         name="plain",
         about="anyone: JSON, JSON lines or CSV with plain names",
-        looks_for="'method', 'idea', 'text', 'description', 'abstract' or 'hypothesis' (and 'topic', 'title')",
+        looks_for="'method', 'idea', 'text', 'description' or 'hypothesis'",
         matches=_matches,
         read=each(_read),
         is_last=True,

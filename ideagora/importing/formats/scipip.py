@@ -54,12 +54,9 @@ def _ideas(value: Value, stage: str) -> list[Any]:
 
 
 def _comparable(stages: Mapping[str, list[Any]], best: str) -> list[str]:
-    """The stages whose places mean the same idea: the best one, and earlier ones of its length."""
-    return [
-        stage
-        for stage in stages
-        if stage == best or (stage != _STAGES[2] and len(stages[stage]) == len(stages[best]))
-    ]
+    """The stages whose places mean the same idea: the best one, and the filtered one of its length."""
+    aligned = [one for one in stages if one != "initial_ideas" and len(stages[one]) == len(stages[best])]
+    return aligned or [best]
 
 
 def _is_idea(text: Any) -> bool:
