@@ -8,25 +8,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ideagora.importing.tidy import tidy_text
-
 _HEADING = re.compile(
-    r"^\s{0,3}(?:#{1,6}\s+(?P<hash>\S.*?)\s*#*|\*\*(?P<bold>[^*\n]{2,160}?)\*\*:?|(?P<plain>[A-Z][\w /-]{2,40}):)\s*$"
+    r"^\s{0,3}(?:#{1,6}\s+(?P<hash>\S.*?)\s*#*"
+    r"|\*\*(?P<bold>[^*\n]{2,160}?)\*\*:?"
+    r"|(?P<plain>[A-Z][\w /-]{2,40}):)\s*$"
 )
+_INLINE = re.compile(r"^\s{0,3}\*\*(?P<bold>[^*\n]{2,60}?):?\*\*:?\s+\S")
+"""A heading with its text in the same line."""
 _TITLE = re.compile(
     r"^[\s#*_]*(?:(?:research\s+)?idea(?:\s+\d{1,3})?(?:\s+title)?|title)[\s*_]*:[\s*_]*(?P<title>\S.*?)[\s*_]*$",
     re.IGNORECASE,
 )
 _KINDS = (
-    (
-        "motivation",
-        re.compile(r"motivation|background|origin|problem|challenges?$|limitation|related work", re.I),
-    ),
-    ("novelty", re.compile(r"novel|innovat|contribution|differ|enhancements? over|advance", re.I)),
-    (
-        "method",
-        re.compile(r"method|approach|design|framework|idea|implementation|solution|architecture", re.I),
-    ),
+    ("motivation", r"motivation|background|origin|problem|challenges?:?$|limitation|related work"),
+    ("novelty", r"novel|innovat|contribution|differ|enhancements? over|advance"),
+    ("method", r"method|approach|design|framework|idea|implementation|solution|architecture"),
 )
 _LONGEST_TITLE = 16
 """Words of a title that is taken from a text."""
@@ -52,7 +48,7 @@ def parts_of(text: str) -> Parts:
     found: dict[str, list[str]] = {"motivation": [], "novelty": [], "method": []}
     kind = "method"
     for line in lines:
-        heading = _HEADING.match(line)
+        heading = _HEADING.match(line) or _INLINE.match(line)
         kind = (heading and _kind(heading)) or kind
         found[kind].append(line)
     told = {name: "\n".join(part).strip() or None for name, part in found.items()}
@@ -62,27 +58,33 @@ def parts_of(text: str) -> Parts:
 
 
 def _kind(heading: re.Match[str]) -> str | None:
-    name = heading["hash"] or heading["bold"] or heading["plain"] or ""
+    name = _name(heading)
     if re.match(r"\W*\d", name):  # an entry of a list, not a section
         return None
-    return next((kind for kind, words in _KINDS if words.search(name)), None)
+    return next((kind for kind, words in _KINDS if re.search(words, name, re.IGNORECASE)), None)
+
+
+def _name(heading: re.Match[str]) -> str:
+    return next(name for name in heading.groupdict().values() if name)
 
 
 def _title_line(lines: list[str]) -> tuple[str | None, list[str]]:
     """The title, where the first line with words gives one, and the other lines."""
-    place = next((number for number, line in enumerate(lines) if line.strip()), None)
-    if place is None or not (match := _TITLE.match(lines[place])):
+    place = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    if match := _TITLE.match(lines[place]):
+        title = match["title"]
+    elif (heading := _HEADING.match(lines[place])) and not heading["plain"] and not _kind(heading):
+        title = _name(heading)
+    else:
         return None, lines
-    title = match["title"].strip('*_# "“”')
-    return (title, lines[:place] + lines[place + 1 :]) if title and len(title) <= 300 else (None, lines)
+    title = title.strip('*_# "“”')
+    return (title, lines[:place] + lines[place + 1 :]) if 0 < len(title) <= 300 else (None, lines)
 
 
 def title_from(text: str) -> str:
     """The first sentence of a text as its title, cut after 16 words; the text's own words."""
-    line = next(
-        (line for line in text.split("\n") if re.search(r"\w", line) and not _HEADING.match(line)), text
-    )
-    bare = re.sub(r"[*_`#]+", "", tidy_text(line)).strip(" -•>\t")
+    told = (line for line in text.split("\n") if re.search(r"\w", line) and not _HEADING.match(line))
+    bare = re.sub(r"[*_`#]+", "", next(told, text)).strip(" -•>\t\n")
     words = re.split(r"(?<=[.!?])\s+(?=[A-Z“\"(])", bare, maxsplit=1)[0].split()
     cut = len(words) > _LONGEST_TITLE
     return f"{' '.join(words[:_LONGEST_TITLE]).rstrip(',;:')} …" if cut else " ".join(words).rstrip(".:")
