@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ideagora.subcommands import vote
+from ideagora.commands.ideas_app import ideas
 
 app = typer.Typer(
     name="ideagora",
@@ -279,6 +280,7 @@ def library_search(
 
 
 app.add_typer(vote.app, name="vote")
+app.add_typer(ideas, name="ideas")
 
 
 @app.command(epilog="Example:\n\n  ideagora version")

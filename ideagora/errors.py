@@ -22,6 +22,7 @@ command line returns.
     │   └── RealCallForbidden                  a test tried to reach a real provider
     ├── EmbedderError                          no usable embedding weights
     ├── IdeasError                             a file of ideas cannot be used
+    │   ├── UnknownIdeas                       it is of no form that is known
     │   └── TopicNeeded               exit 2   its ideas have no topic, and none was given
     ├── RunError
     │   ├── RunBusy                            another process works in this run's folder
@@ -127,6 +128,14 @@ class EmbedderError(IdeagoraError):
 
 class IdeasError(IdeagoraError):
     """A file of ideas cannot be used."""
+
+
+class UnknownIdeas(IdeasError):
+    """A file is of no form that is known; ``short`` says so without what was looked for."""
+
+    def __init__(self, message: str, short: str) -> None:
+        super().__init__(message)
+        self.short = short
 
 
 class TopicNeeded(IdeasError):

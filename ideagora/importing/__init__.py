@@ -4,6 +4,7 @@
 """
 
 from ideagora.importing.found import Imported, Problem
+from ideagora.importing.kept import find_ideas
 from ideagora.importing.reading import read_all, read_ideas
 
-__all__ = ["Imported", "Problem", "read_all", "read_ideas"]
+__all__ = ["Imported", "Problem", "find_ideas", "read_all", "read_ideas"]

@@ -8,22 +8,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ideagora.importing.found import Draft, Problem, Side
+from ideagora.importing.found import Draft, Format, Problem, Side
 from ideagora.importing.sections import title_from
 from ideagora.schema import Idea, Usage, stable_id
 
 
 def finished(
-    draft: Draft, kind: str, agent: str | None, topic: str | None, sides: Iterable[Side]
+    draft: Draft, form: Format, agent: str | None, topic: str | None, sides: Iterable[Side], *, several: bool
 ) -> Idea | Problem:
     """The idea of a draft, or why there is none.
 
     Args:
         draft: what the source says.
-        kind: name of its format.
-        agent: the name asked for; ``None``: the source's own, else the format's.
+        form: how it was read.
+        agent: the name asked for; ``None``: the source's own, else the form's.
         topic: for ideas whose source tells none.
         sides: what other files say of it.
+        several: whether it stands beside ideas of other makers, so that these must be told apart.
     """
     told = list(sides)
     elsewhere = next((side.topic for side in told if side.topic), None)
@@ -33,17 +34,26 @@ def finished(
     if not draft.method or not re.search(r"\w", draft.method):
         return draft.row.problem("method", "there is no text that says what would be done")
     scores = {name: score for side in told for name, score in side.scores.items()} | dict(draft.scores)
+    maker = _named(
+        maker_of(draft) or form.name, agent, several or form.compares, is_own=bool(maker_of(draft))
+    )
     try:
-        return _idea(draft, kind, _maker(draft, kind, agent), wanted, scores)
+        return _idea(draft, form.name, maker, wanted, scores)
     except ValidationError as error:
         first = error.errors()[0]
         return draft.row.problem(".".join(map(str, first["loc"])) or None, first["msg"].lower())
 
 
-def _maker(draft: Draft, kind: str, agent: str | None) -> str:
-    if draft.model is None:
-        return agent or (draft.whole.agent if draft.whole else kind)
-    return f"{agent}/{draft.model}" if agent else draft.model
+def maker_of(draft: Draft) -> str | None:
+    """Who made it, as the source says."""
+    return draft.whole.agent if draft.whole else draft.maker
+
+
+def _named(maker: str, agent: str | None, several: bool, *, is_own: bool) -> str:
+    """The name to compete under: the one asked for, with the source's own behind it where it needs one."""
+    if agent is None or maker == agent or maker.startswith(f"{agent}/"):
+        return maker
+    return f"{agent}/{maker}" if several and is_own else agent
 
 
 def _idea(draft: Draft, kind: str, maker: str, topic: str, scores: dict[str, Any]) -> Idea:

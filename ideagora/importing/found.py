@@ -68,8 +68,10 @@ class Draft:
     summary: str | None = None
     experiment: Experiment | None = None
     references: tuple[str, ...] = ()
+    maker: str | None = None
+    """Who made it, where the file says so."""
     model: str | None = None
-    """Who made it, where a file holds the ideas of several."""
+    """The language model, where the file says so."""
     whole: Idea | None = None
     """An idea of our own, complete."""
     created: str | None = None
@@ -148,6 +150,8 @@ class Format:
     read: Reader
     is_last: bool = False
     """Whether it is only asked when no other form matches."""
+    compares: bool = False
+    """Whether its files compare several makers, so that each keeps a name of its own."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from ideagora.errors import IdeasError, TopicNeeded
-from ideagora.importing.finishing import finished
+from ideagora.errors import IdeasError, TopicNeeded, UnknownIdeas
+from ideagora.importing.finishing import finished, maker_of
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.found import Draft, Format, Found, Imported, Problem, Row, Side
 from ideagora.importing.material import Material, open_material
@@ -63,7 +63,7 @@ def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | No
         except IdeasError as error:
             if len(files) == 1:
                 raise
-            problems.append(Problem(file.name, None, None, str(error)))
+            problems.append(Problem(file.name, None, None, getattr(error, "short", str(error))))
             continue
         kinds[form.name] = None
         for found in _read(material, form, problems):
@@ -94,20 +94,21 @@ def recognised(material: Material, path: Path) -> Format:
     if found:
         names = " and ".join(form.name for form in found)
         raise IdeasError(f"{path} has records of {names}. Put each kind into a file of its own.")
-    raise IdeasError(_unknown(path, material, rows))
+    raise _unknown(path, material, rows)
 
 
-def _unknown(path: Path, material: Material, rows: Sequence[Row | Problem]) -> str:
+def _unknown(path: Path, material: Material, rows: Sequence[Row | Problem]) -> IdeasError:
     if not rows:
-        return f"{path} has no records: the list in it is empty."
+        return IdeasError(f"{path} has no records: the list in it is empty.")
     first = rows[0]
     if isinstance(first, Row):
         seen = f"its first record has {', '.join(sorted(map(repr, first.value))[:12]) or 'no fields'}"
     else:
         seen = f"{first.row or 'the file'}: {first.why}"
     wanted = "; ".join(f"{form.name}: {form.looks_for}" for form in FORMATS)
-    return (
-        f"{path} ({material.shape}) is of no known form; {seen}. Looked for: {wanted}. See docs/importing.md."
+    short = f"it is of no known form; {seen}"
+    return UnknownIdeas(
+        f"{path} ({material.shape}) is of no known form; {seen}. Looked for: {wanted}.", short
     )
 
 
@@ -151,11 +152,12 @@ def _finish(
     spoken = defaultdict(list)
     for side in sides:
         spoken[side.key].append(side)
+    several = len({maker_of(draft) for draft, _ in drafts}) > 1
     ideas: dict[str, Idea] = {}
     places: dict[str, str] = {}
     for draft, form in drafts:
         told = [side for key in draft.keys for side in spoken.get(key, ())]
-        made = finished(draft, form.name, agent, topic, told)
+        made = finished(draft, form, agent, topic, told, several=several)
         if isinstance(made, Problem):
             problems.append(made)
         elif made.id in ideas:

@@ -64,6 +64,7 @@ def _draft(row: Row, path: tuple[str, str, str]) -> Draft:
         row=row,
         topic=question,
         method=needed_text(row.value, "answer"),
+        maker=model,
         model=model,
         scores=numbers_of(row.value, *_SCORES),
         notes={"temperature_label": temperature},
@@ -77,5 +78,6 @@ FORMATS = (
         looks_for="'models' with temperatures, questions and answers",
         matches=_matches,
         read=each(_read),
+        compares=True,
     ),
 )

@@ -35,7 +35,7 @@ def _read(row: Row) -> Iterator[Draft]:
 
 FORMATS = (
     Format(
-        name="chain-of-ideas",
+        name="coi-agent",
         about="Chain-of-Ideas agent: result.json, cases",
         looks_for="'idea' and 'idea_chain'",
         matches=_matches,

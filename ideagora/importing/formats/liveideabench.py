@@ -77,6 +77,7 @@ def _draft(idea: _Idea) -> Draft:
         row=idea.row,
         topic=idea.keyword,
         method=idea.text,
+        maker=idea.model,
         model=idea.model,
         created=text_or_none(value, "timestamp") if isinstance(value.get("timestamp"), str) else None,
         scores=idea.scores,
@@ -92,5 +93,6 @@ FORMATS = (
         looks_for="'keywords', 'idea_model' and 'idea'",
         matches=_matches,
         read=_read,
+        compares=True,
     ),
 )

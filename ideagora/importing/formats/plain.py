@@ -45,7 +45,8 @@ def _read(row: Row) -> Iterator[Draft]:
         summary=text_or_none(value, "summary"),
         experiment=_experiment(plan),
         references=names_in(value.get("references")),
-        model=first_text(value, "agent", "model"),
+        maker=text_or_none(value, "agent"),
+        model=text_or_none(value, "model"),
         notes={"method_from": body} if body != "method" else {},
     )
 
