@@ -166,11 +166,8 @@ _PARTS = ("motivation", "novelty", "experiment")
 def _summary(imported: Imported, name: str, path: Path, new: int, same: int, *, is_kept: bool) -> list[str]:
     ideas, lacking = imported.ideas, _lacking(imported.ideas)
     topics, agents = len({one.topic for one in ideas}), sorted({one.agent for one in ideas})
-    made = (
-        agents[0]
-        if len(agents) == 1
-        else f"{len(agents)} makers ({', '.join(agents[:3])}{' …' * (len(agents) > 3)})"
-    )
+    names = f"{', '.join(agents[:3])}{' …' * (len(agents) > 3)}"
+    made = names if len(agents) == 1 else f"{len(agents)} makers ({names})"
     lines = [
         f"Ideas: {len(ideas)} from {imported.kind}, {new} new, {same} there before; "
         f"{_counted(topics, 'topic')}, by {made}.",

@@ -34,9 +34,7 @@ def finished(
     if not draft.method or not re.search(r"\w", draft.method):
         return draft.row.problem("method", "there is no text that says what would be done")
     scores = {name: score for side in told for name, score in side.scores.items()} | dict(draft.scores)
-    maker = _named(
-        maker_of(draft) or form.name, agent, several or form.compares, is_own=bool(maker_of(draft))
-    )
+    maker = _named(maker_of(draft), form, agent, several)
     try:
         return _idea(draft, form.name, maker, wanted, scores)
     except ValidationError as error:
@@ -49,11 +47,15 @@ def maker_of(draft: Draft) -> str | None:
     return draft.whole.agent if draft.whole else draft.maker
 
 
-def _named(maker: str, agent: str | None, several: bool, *, is_own: bool) -> str:
+def _named(maker: str | None, form: Format, agent: str | None, several: bool) -> str:
     """The name to compete under: the one asked for, with the source's own behind it where it needs one."""
-    if agent is None or maker == agent or maker.startswith(f"{agent}/"):
+    if agent is None:
+        return maker or form.name
+    if maker is None:
+        return agent
+    if maker == agent or maker.startswith(f"{agent}/"):
         return maker
-    return f"{agent}/{maker}" if several and is_own else agent
+    return f"{agent}/{maker}" if several or form.compares else agent
 
 
 def _idea(draft: Draft, kind: str, maker: str, topic: str, scores: dict[str, Any]) -> Idea:

@@ -106,10 +106,8 @@ def _unknown(path: Path, material: Material, rows: Sequence[Row | Problem]) -> I
     else:
         seen = f"{first.row or 'the file'}: {first.why}"
     wanted = "; ".join(f"{form.name}: {form.looks_for}" for form in FORMATS)
-    short = f"it is of no known form; {seen}"
-    return UnknownIdeas(
-        f"{path} ({material.shape}) is of no known form; {seen}. Looked for: {wanted}.", short
-    )
+    short = f"is of no known form; {seen}"
+    return UnknownIdeas(f"{path} ({material.shape}) {short}. Looked for: {wanted}.", f"it {short}")
 
 
 def _files(path: Path) -> list[Path]:
