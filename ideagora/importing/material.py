@@ -62,6 +62,8 @@ def open_material(path: Path) -> Material:
         raise IdeasError(f"{path} is UTF-16 text. Save it as UTF-8 and import that.")
     if b"\0" in head or head[:1] == b"\x80" or head.startswith((b"PK\x03\x04", b"\x1f\x8b")):
         raise IdeasError(f"{path} is a binary file (an archive, a pickle …), which is never opened. {_ANY}")
+    if text.startswith(b"<"):
+        raise IdeasError(f"{path} is a web page or XML. {_ANY}")
     if not text.startswith((b"{", b"[")):
         return Material("table", lambda: _table(path))
     if not text.startswith(b"[") and _has_lines(path):

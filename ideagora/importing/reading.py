@@ -99,7 +99,7 @@ def recognised(material: Material, path: Path) -> Format:
 
 def _unknown(path: Path, material: Material, rows: Sequence[Row | Problem]) -> IdeasError:
     if not rows:
-        return IdeasError(f"{path} has no records: the list in it is empty.")
+        return IdeasError(f"{path} ({material.shape}) has no records in it.")
     first = rows[0]
     if isinstance(first, Row):
         seen = f"its first record has {', '.join(sorted(map(repr, first.value))[:12]) or 'no fields'}"
