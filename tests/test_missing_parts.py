@@ -67,6 +67,6 @@ def test_a_report_has_no_section_for_a_missing_part(tmp_path: Path) -> None:
     text = markdown_of(folder)
     assert "### Method" in text
     assert "### Motivation" not in text
-    assert "None" not in text
+    assert "\nNone\n" not in text
     assert "secret_field" not in text
     assert "scores" in text
