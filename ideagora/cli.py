@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ideagora.subcommands import vote
-from ideagora.commands.ideas_app import ideas
+from ideagora.subcommands import ideas, vote
 
 app = typer.Typer(
     name="ideagora",
@@ -280,7 +279,7 @@ def library_search(
 
 
 app.add_typer(vote.app, name="vote")
-app.add_typer(ideas, name="ideas")
+app.add_typer(ideas.app, name="ideas")
 
 
 @app.command(epilog="Example:\n\n  ideagora version")

@@ -1,4 +1,4 @@
-"""The command line of ``ideagora ideas``."""
+"""``ideagora ideas import``, ``list``, ``show`` and ``formats``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-ideas = typer.Typer(help="Ideas that others have made, brought in to be judged.", no_args_is_help=True)
+app = typer.Typer(help="Ideas that others have made, brought in to be judged.", no_args_is_help=True)
 
 HOME = Annotated[
     Path | None, typer.Option(help="Where store, caches and runs live.", show_default="~/.ideagora")
@@ -15,7 +15,7 @@ HOME = Annotated[
 AS_JSON = Annotated[bool, typer.Option("--json", help="JSON on stdout and nothing else.")]
 
 
-@ideas.command(
+@app.command(
     "import",
     epilog="Examples:\n\n  ideagora ideas import ideas.json --as ai-scientist --topic 'grokking'\n\n"
     "  ideagora ideas import proposals/ ranking.json --as ai-researcher\n\n"
@@ -52,7 +52,7 @@ def bring(
     raise typer.Exit(run(Request(tuple(files), name, topic, out, as_json, _given(home))))
 
 
-@ideas.command("list", epilog="Examples:\n\n  ideagora ideas list\n\n  ideagora ideas list --json")
+@app.command("list", epilog="Examples:\n\n  ideagora ideas list\n\n  ideagora ideas list --json")
 def listed(as_json: AS_JSON = False, home: HOME = None) -> None:
     """List the names under which ideas were imported."""
     from ideagora.commands.ideas import listed as run
@@ -60,7 +60,7 @@ def listed(as_json: AS_JSON = False, home: HOME = None) -> None:
     raise typer.Exit(run(_given(home), as_json))
 
 
-@ideas.command(
+@app.command(
     "show", epilog="Examples:\n\n  ideagora ideas show ai-scientist\n\n  ideagora ideas show ideas.json 3f9a"
 )
 def shown(
@@ -78,7 +78,7 @@ def shown(
     raise typer.Exit(run(name, idea, topic, _given(home), as_json))
 
 
-@ideas.command("formats", epilog="Example:\n\n  ideagora ideas formats")
+@app.command("formats", epilog="Example:\n\n  ideagora ideas formats")
 def formats(as_json: AS_JSON = False) -> None:
     """List the forms of files that can be imported, and what each is recognised by."""
     from ideagora.commands.ideas import formats as run
