@@ -320,6 +320,18 @@ def test_plain_records(tmp_path: Path, form: str) -> None:
     )
 
 
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_tables_of_any_spreadsheet(tmp_path: Path, mark: str) -> None:
+    text = f"\ufeffTopic{mark}Title{mark}Experiment Plan{mark}Method\r\nt{mark}T{mark}1. a\r\n"
+    text += f'u{mark}U{mark}"1. a\n2. b"{mark}"x{mark} y"\r\n'
+    imported = read(put(tmp_path / "a", text))
+    (idea,) = imported.ideas
+    assert (idea.topic, idea.title, idea.method) == ("u", "U", f"x{mark} y".strip())
+    assert idea.experiment is not None
+    assert idea.experiment.steps == ("a", "b")
+    assert told(imported) == [("row 2", "method")]
+
+
 def test_the_shortest_record_is_a_method(tmp_path: Path) -> None:
     text = "Let a goat find the way home. It knows every stone."
     (idea,) = read(put_lines(tmp_path / "a", [{"idea": text}]), topic="goats").ideas
@@ -466,3 +478,8 @@ def test_real_files(name: str, kind: str, number: int) -> None:
 def test_real_files_without_ideas_are_not_taken_for_ideas(name: str) -> None:
     with pytest.raises(UnknownIdeas):
         read_ideas(SHARED / name, agent="guest", topic="given")
+
+
+def test_every_form_is_in_the_docs() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "importing.md").read_text(encoding="utf-8")
+    assert [form.name for form in FORMATS if f"| `{form.name}`" not in text] == []

@@ -236,6 +236,12 @@ def test_no_needed_field_is_made_up(tmp_path: Path, field: str, value: object) -
         assert told(imported) == [("record 1", field)]
 
 
+@pytest.mark.parametrize("piece", ["* ", "# ", " \n", "**a", "1. ", "Title: ", "\t", "* *:"])
+def test_long_runs_of_marks_are_read_at_once(tmp_path: Path, piece: str) -> None:
+    runs = [{**COI, "idea": f"Title: {piece * 200_000}x", "experiment": piece * 200_000 + "y"}]
+    assert len(read(put(tmp_path / "a", runs)).ideas) == 1
+
+
 def test_shapes_that_no_writer_makes_never_raise_anything_else(tmp_path: Path) -> None:
     odd: list[Any] = [None, 1, "x", [[1]], [{"a": None}], {"a": {"b": []}}]
     keys = [*COI, *SCIENTIST, "model_result", "index", "ideas", "topic_description", "full_experiment_plan"]

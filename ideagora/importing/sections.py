@@ -24,6 +24,8 @@ _KINDS = (
     ("novelty", r"novel|innovat|contribution|differ|enhancements? over|advance"),
     ("method", r"method|approach|design|framework|idea|implementation|solution|architecture"),
 )
+_LONGEST_HEADING = 400
+"""Characters; a longer line is text, whatever it looks like."""
 _LONGEST_TITLE = 16
 """Words of a title that is taken from a text."""
 
@@ -48,7 +50,7 @@ def parts_of(text: str) -> Parts:
     found: dict[str, list[str]] = {"motivation": [], "novelty": [], "method": []}
     kind = "method"
     for line in lines:
-        heading = _HEADING.match(line) or _INLINE.match(line)
+        heading = _heading(line) or _INLINE.match(line)
         kind = (heading and _kind(heading)) or kind
         found[kind].append(line)
     told = {name: "\n".join(part).strip() or None for name, part in found.items()}
@@ -71,19 +73,24 @@ def _name(heading: re.Match[str]) -> str:
 def _title_line(lines: list[str]) -> tuple[str | None, list[str]]:
     """The title, where the first line with words gives one, and the other lines."""
     place = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    if match := _TITLE.match(lines[place]):
+    line = lines[place]
+    if len(line) <= _LONGEST_HEADING and (match := _TITLE.match(line)):
         title = match["title"]
-    elif (heading := _HEADING.match(lines[place])) and not heading["plain"] and not _kind(heading):
+    elif (heading := _heading(line)) and not heading["plain"] and not _kind(heading):
         title = _name(heading)
     else:
         return None, lines
     title = title.strip('*_# "“”')
-    return (title, lines[:place] + lines[place + 1 :]) if 0 < len(title) <= 300 else (None, lines)
+    return (title, lines[:place] + lines[place + 1 :]) if title else (None, lines)
+
+
+def _heading(line: str) -> re.Match[str] | None:
+    return _HEADING.match(line) if len(line) <= _LONGEST_HEADING else None
 
 
 def title_from(text: str) -> str:
     """The first sentence of a text as its title, cut after 16 words; the text's own words."""
-    told = (line for line in text.split("\n") if re.search(r"\w", line) and not _HEADING.match(line))
+    told = (line for line in text.split("\n") if re.search(r"\w", line) and not _heading(line))
     bare = re.sub(r"[*_`#]+", "", next(told, text)).strip(" -•>\t\n")
     words = re.split(r"(?<=[.!?])\s+(?=[A-Z“\"(])", bare, maxsplit=1)[0].split()
     cut = len(words) > _LONGEST_TITLE

@@ -6,6 +6,7 @@ import ast
 import json
 import math
 import re
+import warnings
 from typing import Any
 
 DEEPEST = 40
@@ -77,8 +78,10 @@ def literal_value(text: str) -> Any:
     if len(text) > LONGEST_LITERAL:
         raise Unreadable(f"it is longer than {LONGEST_LITERAL:,} characters")
     try:
-        tree = _Numbers().visit(ast.parse(text.strip(), mode="eval"))
-        return tidy(ast.literal_eval(tree))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd escapes: the text is another's
+            tree = ast.parse(text.strip(), mode="eval")
+        return tidy(ast.literal_eval(_Numbers().visit(tree)))
     except Unreadable:
         raise
     except SyntaxError:
