@@ -194,11 +194,9 @@ def _table_row(path: Path, place: str, columns: list[str], cells: list[str]) -> 
 
 
 def _table_fault(error: Exception) -> str:
-    return (
-        "it is no UTF-8 text: save it as such"
-        if isinstance(error, UnicodeDecodeError)
-        else str(error) or "no header"
-    )
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no UTF-8 text: save it as such"
+    return str(error) or "no header"
 
 
 def _text_lines(path: Path) -> Iterator[str]:
