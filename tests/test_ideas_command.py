@@ -67,6 +67,11 @@ def test_without_a_name_ideas_keep_the_forms(tmp_path: Path, home: Path) -> None
     assert (home / "ideas" / "coi-agent.jsonl").exists()
 
 
+def test_a_plain_files_name_is_the_name(tmp_path: Path, home: Path) -> None:
+    assert ideas("import", put_lines(tmp_path / "mine.jsonl", [PLAIN])).code == 0
+    assert (home / "ideas" / "mine.jsonl").exists()
+
+
 def test_out_names_the_file(tmp_path: Path, home: Path) -> None:
     out = tmp_path / "deep" / "mine.jsonl"
     done = ideas("import", put(tmp_path / "a", [COI]), "--as", "guest", "--out", out)

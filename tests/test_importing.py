@@ -346,6 +346,25 @@ def test_makers_are_told_apart_where_a_file_has_several(tmp_path: Path) -> None:
     assert [idea.agent for idea in read(put(tmp_path / "y", records[:1])).ideas] == ["guest"]
 
 
+def test_a_plain_file_without_makers_goes_by_its_own_name(tmp_path: Path) -> None:
+    assert read(put(tmp_path / "mine.json", [PLAIN]), agent=None).ideas[0].agent == "mine"
+    assert read(put(tmp_path / "x.json", [SCIENTIST]), agent=None, topic="t").ideas[0].agent == "ai-scientist"
+
+
+def test_a_name_is_not_put_before_itself(tmp_path: Path) -> None:
+    first = read(put_table(tmp_path / "a", CRITICS))
+    kept = put(tmp_path / "kept", "".join(f"{idea.model_dump_json()}\n" for idea in first.ideas))
+    assert read(kept).ideas == read(kept, agent=None).ideas == first.ideas
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_document_over_several_lines_is_no_list_of_lines(tmp_path: Path, indent: int | None) -> None:
+    seeds = {"topic_description": "ropes", "ideas": [{"Wet Knots": SEED}]}
+    inner = json.dumps(seeds["ideas"], indent=indent)[1:-1].strip()
+    text = f'{{"topic_description": "ropes", "ideas": [\n{inner}\n]}}'
+    assert [idea.title for idea in read(put(tmp_path / "a", text)).ideas] == ["Wet Knots"]
+
+
 OWN = Idea(id="abc", topic="t", agent="mine", title="T", motivation="m", novelty=None, method="M")
 
 

@@ -18,7 +18,7 @@ from ideagora.errors import IdeagoraError, IdeasError, UsageError
 from ideagora.graphs.run_folder import unusable, write_atomically
 from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
 from ideagora.importing.formats import FORMATS
-from ideagora.importing.kept import kept_file, kept_names
+from ideagora.importing.kept import is_name, kept_file, kept_names
 from ideagora.registry import AGENTS
 from ideagora.report.screen import error_line, plain, show_idea
 from ideagora.schema import Idea
@@ -86,7 +86,7 @@ def _bring(request: Request, errors: Console) -> int:
     if request.topic is not None and not request.topic.strip():
         raise UsageError("--topic is empty: say what the ideas were made for, in a few words.")
     imported = read_all(request.files, agent=request.name, topic=request.topic)
-    name = request.name or imported.kind.partition(",")[0]
+    name = request.name or _default_name(imported)
     path = request.out or kept_file(home, name)
     new, same = _keep(path, imported.ideas) if imported.ideas else (0, 0)
     if request.as_json:
@@ -101,6 +101,13 @@ def _bring(request: Request, errors: Console) -> int:
     for line in _summary(imported, name, path, new, same, is_kept=request.out is None):
         Console().print(Text(plain(line)), soft_wrap=True)
     return 0
+
+
+def _default_name(imported: Imported) -> str:
+    """The maker's name if there is one, and it can be a file's; else the form's."""
+    agents = {idea.agent for idea in imported.ideas}
+    name = agents.pop() if len(agents) == 1 else ""
+    return name if is_name(name) else imported.kind.partition(",")[0]
 
 
 def _demand_free(name: str, home: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,7 +22,7 @@ def finished(
     Args:
         draft: what the source says.
         form: how it was read.
-        agent: the name asked for; ``None``: the source's own, else the form's.
+        agent: the name asked for; ``None``: the source's own, else the form's (the file's, if it is plain).
         topic: for ideas whose source tells none.
         sides: what other files say of it.
         several: whether it stands beside ideas of other makers, so that these must be told apart.
@@ -34,7 +35,7 @@ def finished(
     if not draft.method or not re.search(r"\w", draft.method):
         return draft.row.problem("method", "there is no text that says what would be done")
     scores = {name: score for side in told for name, score in side.scores.items()} | dict(draft.scores)
-    maker = _named(maker_of(draft), form, agent, several)
+    maker = _named(draft, form, agent, several)
     try:
         return _idea(draft, form.name, maker, wanted, scores)
     except ValidationError as error:
@@ -47,10 +48,11 @@ def maker_of(draft: Draft) -> str | None:
     return draft.whole.agent if draft.whole else draft.maker
 
 
-def _named(maker: str | None, form: Format, agent: str | None, several: bool) -> str:
+def _named(draft: Draft, form: Format, agent: str | None, several: bool) -> str:
     """The name to compete under: the one asked for, with the source's own behind it where it needs one."""
+    maker = maker_of(draft)
     if agent is None:
-        return maker or form.name
+        return maker or (Path(draft.row.file).stem if form.is_last else form.name)
     if maker is None:
         return agent
     if maker == agent or maker.startswith(f"{agent}/"):

@@ -17,7 +17,7 @@ def kept_file(home: Path, name: str) -> Path:
     Raises:
         UsageError: the name cannot be used.
     """
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise UsageError(
             f"{name[:80]!r} cannot be a name of ideas: take up to 64 letters, digits, dots, dashes and "
             "underscores, and begin with a letter or digit."
@@ -25,10 +25,15 @@ def kept_file(home: Path, name: str) -> Path:
     return home / FOLDER / f"{name}.jsonl"
 
 
+def is_name(name: str) -> bool:
+    """Whether ideas can be kept under this name."""
+    return _NAME.fullmatch(name) is not None
+
+
 def kept_names(home: Path) -> list[str]:
     """The names under which ideas are kept, in order."""
     files = (home / FOLDER).glob("*.jsonl")
-    return sorted(file.stem for file in files if _NAME.fullmatch(file.stem) and file.is_file())
+    return sorted(file.stem for file in files if is_name(file.stem) and file.is_file())
 
 
 def find_ideas(thing: str, home: Path) -> Path:
@@ -40,7 +45,7 @@ def find_ideas(thing: str, home: Path) -> Path:
     path = Path(thing).expanduser()
     if path.exists():
         return path
-    if _NAME.fullmatch(thing) and kept_file(home, thing).is_file():
+    if is_name(thing) and kept_file(home, thing).is_file():
         return kept_file(home, thing)
     known = ", ".join(kept_names(home)) or "none yet"
     raise IdeasError(

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,6 +25,8 @@ LARGEST_DOCUMENT = 128_000_000
 LONGEST_LINE = 16_000_000
 """Bytes of one line, and characters of one cell."""
 _HEAD_BYTES = 65_536
+_LINES_TRIED = 20
+"""Lines that are looked at to tell a document from JSON lines."""
 _SQLITE = b"SQLite format 3\0"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
@@ -66,26 +69,29 @@ def open_material(path: Path) -> Material:
         raise IdeasError(f"{path} is a web page or XML. {_ANY}")
     if not text.startswith((b"{", b"[")):
         return Material("table", lambda: _table(path))
-    if not text.startswith(b"[") and _has_lines(path):
-        return Material("JSON lines", lambda: _lines(path))
-    return _document(path, size)
+    return _document(path, size) if text.startswith(b"[") else _json(path, size)
 
 
 # --- JSON -------------------------------------------------------------------------------------
 
 
-def _has_lines(path: Path) -> bool:
-    """Whether a line by itself is a whole object and more follows, or one line alone is too much."""
-    for number, line in _bounded_lines(path):
-        if number > 50:
-            return False
-        if line is None:
-            return True
-        if not line.strip():
-            continue
-        if _is_object(line):
-            return number > 1 or _more_than(path, line)
-    return False
+def _json(path: Path, size: int) -> Material:
+    """A document, or lines: where the first line is a whole object, or a document cannot be read."""
+    objects = [number for number, line in _first_lines(path) if line is None or _is_object(line)]
+    first = next((number for number, line in _first_lines(path) if line is None or line.strip()), 1)
+    lines = Material("JSON lines", lambda: _lines(path))
+    if first in objects and _has_more(path, first):
+        return lines
+    try:
+        return _document(path, size)
+    except IdeasError:
+        if objects:
+            return lines
+        raise
+
+
+def _first_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
+    return islice(_bounded_lines(path), _LINES_TRIED)
 
 
 def _is_object(line: bytes) -> bool:
@@ -95,13 +101,9 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _more_than(path: Path, line: bytes) -> bool:
-    with path.open("rb") as file:
-        file.seek(len(line))
-        while block := file.read(_HEAD_BYTES):
-            if block.strip():
-                return True
-    return False
+def _has_more(path: Path, first: int) -> bool:
+    """Whether anything stands after a line."""
+    return any(line is None or line.strip() for number, line in _bounded_lines(path) if number > first)
 
 
 def _document(path: Path, size: int) -> Material:

@@ -32,7 +32,7 @@ def read_ideas(path: Path, *, agent: str | None = None, topic: str | None = None
     Args:
         path: what to read; its form is recognised by content.
         agent: name for who made them. A file with the ideas of several models gives ``agent/model``.
-            ``None``: the names that the file has, else that of its form.
+            ``None``: the names that the file has, else that of its form (a plain file's own name).
         topic: for ideas whose file tells no topic.
 
     Raises:
@@ -52,6 +52,7 @@ def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | No
         TopicNeeded: there are ideas without a topic, and none was given.
     """
     files = [file for path in paths for file in _files(path)]
+    topic = (topic or "").strip() or None
     drafts: list[tuple[Draft, Format]] = []
     sides: list[Side] = []
     problems: list[Problem] = []
