@@ -405,6 +405,20 @@ def test_a_folder_gives_all_its_files_and_names_the_bad_ones(tmp_path: Path) -> 
     assert [(problem.file, problem.row) for problem in imported.problems] == [("c.json", None)]
 
 
+def test_problems_stand_in_the_order_of_their_rows(tmp_path: Path) -> None:
+    lines = [*([PLAIN] * 2), {"method": "no topic"}, *([{"topic": "t", "method": ""}] * 8), PLAIN]
+    rows = [problem.row for problem in read(put_lines(tmp_path / "a", lines)).problems]
+    assert rows == [f"line {number}" for number in range(2, 13)]
+
+
+def test_the_same_idea_in_two_files_is_said_with_the_file(tmp_path: Path) -> None:
+    files = [put(tmp_path / name, [SCIENTIST]) for name in ("run.json", "seeds.json")]
+    imported = read_all(files, topic="t")
+    assert [str(one) for one in imported.problems] == [
+        "seeds.json, record 1: the same idea as run.json, record 1: kept once"
+    ]
+
+
 def test_names_of_files_do_not_matter(tmp_path: Path) -> None:
     assert read(put(tmp_path / "top_ideas.csv", [SCIENTIST]), topic="x").kind == "ai-scientist"
     assert read(put(tmp_path / "final_ideas.json", [COI])).kind == "coi-agent"

@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from filelock import FileLock
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -20,7 +22,7 @@ from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ide
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.kept import is_name, kept_file, kept_names
 from ideagora.registry import AGENTS
-from ideagora.report.screen import error_line, plain, show_idea
+from ideagora.report.screen import error_line, plain
 from ideagora.schema import Idea
 
 _MOST_SHOWN = 50
@@ -243,10 +245,34 @@ def _shown(name: str, idea: str | None, topic: str | None, home: Path, as_json: 
     if as_json:
         print(json.dumps([one.model_dump(mode="json") for one in ideas], ensure_ascii=False))
     elif idea is not None:
-        show_idea(Console(), ideas[0], 0, str(path))
+        _print_idea(Console(), ideas[0])
     else:
-        cells = [(one.id, one.agent, one.topic[:60], one.title) for one in ideas[:_MOST_SHOWN]]
+        cells = [
+            (one.id, one.agent, shorten(one.topic, 60, placeholder=" …"), one.title)
+            for one in ideas[:_MOST_SHOWN]
+        ]
         _print_table(Console(), ("id", "by", "topic", "title"), cells)
         if len(ideas) > _MOST_SHOWN:
             Console().print(f"… and {len(ideas) - _MOST_SHOWN} more; --json lists all.", highlight=False)
     return 0
+
+
+def _print_idea(console: Console, idea: Idea) -> None:
+    """An idea in full: the parts that its source has."""
+    plan = idea.experiment
+    steps = "\n".join(f"{number}. {step}" for number, step in enumerate(plan.steps, 1)) if plan else None
+    scores = idea.extra.get("scores")
+    parts = {
+        "Topic": idea.topic,
+        "By": idea.agent,
+        "Motivation": idea.motivation,
+        "Novelty": idea.novelty,
+        "Method": idea.method,
+        "Experiment": steps,
+        "Risks": "\n".join(plan.risks) if plan else None,
+        "Scores that came with it": json.dumps(scores, ensure_ascii=False) if scores else None,
+    }
+    console.print(Text(plain(idea.title), style="bold"), "", sep="\n")
+    for name, text in parts.items():
+        if text:
+            console.print(Text(name, style="bold"), Padding(Text(plain(text)), (0, 0, 1, 2)), sep="\n")

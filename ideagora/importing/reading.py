@@ -6,6 +6,7 @@ is imported.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -77,7 +78,16 @@ def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | No
         raise IdeasError(
             f"{files[0].name} holds scores or topics but no ideas: name the file that has them as well."
         )
-    return Imported(tuple(ideas), tuple(problems), ", ".join(kinds))
+    return Imported(tuple(ideas), tuple(_in_order(problems, files)), ", ".join(kinds))
+
+
+def _in_order(problems: Sequence[Problem], files: Sequence[Path]) -> list[Problem]:
+    """Problems by file, and by the numbers of their rows."""
+    order = {file.name: number for number, file in enumerate(files)}
+    numbers = re.compile(r"\d+")
+    return sorted(
+        problems, key=lambda one: (order.get(one.file, 0), [int(n) for n in numbers.findall(one.row or "")])
+    )
 
 
 def recognised(material: Material, path: Path) -> Format:
@@ -153,30 +163,38 @@ def _finish(
         spoken[side.key].append(side)
     several = len({maker_of(draft) for draft, _ in drafts}) > 1
     ideas: dict[str, Idea] = {}
-    places: dict[str, str] = {}
+    rows: dict[str, Row] = {}
     for draft, form in drafts:
         told = [side for key in draft.keys for side in spoken.get(key, ())]
         made = finished(draft, form, agent, topic, told, several=several)
         if isinstance(made, Problem):
             problems.append(made)
         elif made.id in ideas:
-            problems.append(draft.row.problem(None, f"the same idea as {places[made.id]}: kept once"))
+            problems.append(draft.row.problem(None, f"the same idea as {_place(rows[made.id], draft.row)}"))
         else:
             ideas[made.id] = made
-            places[made.id] = draft.row.place or draft.row.file
-    if (
-        not ideas
-        and topic is None
-        and (lacking := next((one for one in problems if one.field == "topic"), None))
-    ):
-        raise TopicNeeded(
-            f"the ideas of {lacking.file} have no topic of their own: say what they were made for with "
-            "--topic 'TEXT'."
-        )
+            rows[made.id] = draft.row
+    if not ideas and topic is None:
+        _demand_no_topic(problems)
     problems += [
         side.row.problem(None, f"no idea of these files is {side.key!r}") for side in _mute(sides, drafts)
     ]
     return [*ideas.values()]
+
+
+def _place(first: Row, again: Row) -> str:
+    """Where an idea stood first, seen from where it stands again."""
+    file = first.file if first.file != again.file else None
+    return f"{', '.join(filter(None, (file, first.place))) or 'another one'}: kept once"
+
+
+def _demand_no_topic(problems: Sequence[Problem]) -> None:
+    lacking = next((problem for problem in problems if problem.field == "topic"), None)
+    if lacking:
+        raise TopicNeeded(
+            f"the ideas of {lacking.file} have no topic of their own: say what they were made for with "
+            "--topic 'TEXT'."
+        )
 
 
 def _mute(sides: Sequence[Side], drafts: Sequence[tuple[Draft, Format]]) -> list[Side]:
