@@ -390,8 +390,16 @@ def test_a_record_of_a_later_version_keeps_its_new_fields(tmp_path: Path) -> Non
     later = {**OWN.model_dump(mode="json"), "mood": "bright"}
     (idea,) = read(put(tmp_path / "a", [later]), agent=None).ideas
     assert idea.extra["later_fields"] == {"mood": "bright"}
-    broken = read(put(tmp_path / "b", [later, {**later, "branch": "third"}]), agent=None)
-    assert (len(broken.ideas), told(broken)) == (1, [("record 2", "branch")])
+    bad = [{**later, "branch": "third"}, {**later, "title": " "}, {**later, "agent": ""}]
+    bad += [{**later, "usage": {"cost_usd": "nan"}}]
+    broken = read(put(tmp_path / "b", [later, *bad]), agent=None)
+    assert len(broken.ideas) == 1
+    assert told(broken) == [
+        ("record 2", "branch"),
+        ("record 3", "title"),
+        ("record 4", "agent"),
+        ("record 5", "usage.cost_usd"),
+    ]
 
 
 def test_a_folder_gives_all_its_files_and_names_the_bad_ones(tmp_path: Path) -> None:
@@ -416,6 +424,22 @@ def test_the_same_idea_in_two_files_is_said_with_the_file(tmp_path: Path) -> Non
     imported = read_all(files, topic="t")
     assert [str(one) for one in imported.problems] == [
         "seeds.json, record 1: the same idea as run.json, record 1: kept once"
+    ]
+
+
+def test_files_of_one_name_in_a_folder_are_told_apart(tmp_path: Path) -> None:
+    for number, name in enumerate(("a", "b")):
+        (tmp_path / name).mkdir()
+        put(
+            tmp_path / name / "wet.json", {**PROPOSAL, "idea_name": f"{number}", "full_experiment_plan": None}
+        )
+    assert [problem.file for problem in read(tmp_path).problems] == ["a/wet.json", "b/wet.json"]
+
+
+def test_a_file_of_a_known_form_with_nothing_in_it_is_told(tmp_path: Path) -> None:
+    imported = read(put(tmp_path / "a", {"models": {}}))
+    assert [problem.why for problem in imported.problems] == [
+        "it has the form of aidanbench and no ideas in it"
     ]
 
 

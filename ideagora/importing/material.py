@@ -44,8 +44,8 @@ class Material:
     rows: Callable[[], Iterator[Row | Problem]]
 
 
-def open_material(path: Path) -> Material:
-    """Open a file.
+def open_material(path: Path, name: str) -> Material:
+    """Open a file; ``name`` is what its rows and problems call it.
 
     Raises:
         IdeasError: it is not there, is empty, or holds nothing that rows could be read from.
@@ -57,7 +57,7 @@ def open_material(path: Path) -> Material:
     except OSError as error:
         raise IdeasError(f"{path} cannot be read ({error.strerror}). Name a file of ideas.") from None
     if head.startswith(_SQLITE):
-        return Material("SQLite", lambda: _database(path))
+        return Material("SQLite", lambda: _database(path, name))
     text = head.removeprefix(_BOM).strip()
     if not text:
         raise IdeasError(f"{path} is empty. {_ANY}")
@@ -68,22 +68,22 @@ def open_material(path: Path) -> Material:
     if text.startswith(b"<"):
         raise IdeasError(f"{path} is a web page or XML. {_ANY}")
     if not text.startswith((b"{", b"[")):
-        return Material("table", lambda: _table(path))
-    return _document(path, size) if text.startswith(b"[") else _json(path, size)
+        return Material("table", lambda: _table(path, name))
+    return _document(path, name, size) if text.startswith(b"[") else _json(path, name, size)
 
 
 # --- JSON -------------------------------------------------------------------------------------
 
 
-def _json(path: Path, size: int) -> Material:
+def _json(path: Path, name: str, size: int) -> Material:
     """A document, or lines: where the first line is a whole object, or a document cannot be read."""
     objects = [number for number, line in _first_lines(path) if line is None or _is_object(line)]
     first = next((number for number, line in _first_lines(path) if line is None or line.strip()), 1)
-    lines = Material("JSON lines", lambda: _lines(path))
+    lines = Material("JSON lines", lambda: _lines(path, name))
     if first in objects and _has_more(path, first):
         return lines
     try:
-        return _document(path, size)
+        return _document(path, name, size)
     except IdeasError:
         if objects:
             return lines
@@ -106,7 +106,7 @@ def _has_more(path: Path, first: int) -> bool:
     return any(line is None or line.strip() for number, line in _bounded_lines(path) if number > first)
 
 
-def _document(path: Path, size: int) -> Material:
+def _document(path: Path, name: str, size: int) -> Material:
     if size > LARGEST_DOCUMENT:
         most = f"{LARGEST_DOCUMENT / 1e6:,.0f} MB"
         raise IdeasError(
@@ -118,16 +118,16 @@ def _document(path: Path, size: int) -> Material:
     except Unreadable as error:
         raise IdeasError(f"{path} cannot be read: {error}. Mend it, or write it again.") from None
     if isinstance(value, dict):
-        return Material("JSON", lambda: iter([Row(path.name, None, value)]))
-    return Material("JSON", lambda: (_row(path, f"record {n}", entry) for n, entry in enumerate(value, 1)))
+        return Material("JSON", lambda: iter([Row(name, None, value)]))
+    return Material("JSON", lambda: (_row(name, f"record {n}", entry) for n, entry in enumerate(value, 1)))
 
 
-def _row(path: Path, place: str, value: Any) -> Row | Problem:
+def _row(file: str, place: str, value: Any) -> Row | Problem:
     if isinstance(value, dict):
-        return Row(path.name, place, value)
+        return Row(file, place, value)
     if value is None:
-        return Problem(path.name, place, None, "null: a run that failed leaves no idea")
-    return Problem(path.name, place, None, f"it is {described(value)}, where an object is needed")
+        return Problem(file, place, None, "null: a run that failed leaves no idea")
+    return Problem(file, place, None, f"it is {described(value)}, where an object is needed")
 
 
 def described(value: Any) -> str:
@@ -136,16 +136,16 @@ def described(value: Any) -> str:
     return "null" if value is None else names.get(type(value), "an object")
 
 
-def _lines(path: Path) -> Iterator[Row | Problem]:
+def _lines(path: Path, name: str) -> Iterator[Row | Problem]:
     for number, line in _bounded_lines(path):
         place = f"line {number}"
         if line is None:
-            yield Problem(path.name, place, None, f"the line is longer than {LONGEST_LINE / 1e6:,.0f} MB")
+            yield Problem(name, place, None, f"the line is longer than {LONGEST_LINE / 1e6:,.0f} MB")
         elif line.strip():
             try:
-                yield _row(path, place, json_value(line.removeprefix(_BOM)))
+                yield _row(name, place, json_value(line.removeprefix(_BOM)))
             except Unreadable as error:
-                yield Problem(path.name, place, None, str(error))
+                yield Problem(name, place, None, str(error))
 
 
 def _bounded_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
@@ -170,7 +170,7 @@ def _skip_line(file: BinaryIO) -> None:
 # --- tables -----------------------------------------------------------------------------------
 
 
-def _table(path: Path) -> Iterator[Row | Problem]:
+def _table(path: Path, name: str) -> Iterator[Row | Problem]:
     """Rows of a table; numbers are those of a spreadsheet, whose first row is the header."""
     csv.field_size_limit(LONGEST_LINE)
     number = 1
@@ -181,18 +181,18 @@ def _table(path: Path) -> Iterator[Row | Problem]:
         columns = next(csv.reader([header], delimiter=marks))
         for number, cells in enumerate(csv.reader(lines, delimiter=marks), 2):
             if cells:
-                yield _table_row(path, f"row {number}", columns, cells)
+                yield _table_row(name, f"row {number}", columns, cells)
     except (csv.Error, Unreadable, UnicodeDecodeError, StopIteration) as error:
         why = f"nothing after row {number} could be read ({_table_fault(error)})"
-        yield Problem(path.name, f"row {number + 1}", None, why)
+        yield Problem(name, f"row {number + 1}", None, why)
 
 
-def _table_row(path: Path, place: str, columns: list[str], cells: list[str]) -> Row | Problem:
+def _table_row(file: str, place: str, columns: list[str], cells: list[str]) -> Row | Problem:
     if len(cells) > len(columns):
         why = f"it has {len(cells)} cells under {len(columns)} columns, so it is not clear which is which"
-        return Problem(path.name, place, None, why)
+        return Problem(file, place, None, why)
     value = {column: cell if cell.strip() else None for column, cell in zip(columns, cells, strict=False)}
-    return Row(path.name, place, tidy(value))
+    return Row(file, place, tidy(value))
 
 
 def _table_fault(error: Exception) -> str:
@@ -211,7 +211,7 @@ def _text_lines(path: Path) -> Iterator[str]:
 # --- SQLite -----------------------------------------------------------------------------------
 
 
-def _database(path: Path) -> Iterator[Row | Problem]:
+def _database(path: Path, name: str) -> Iterator[Row | Problem]:
     """Rows of LiveIdeaBench's table. A view in its place is refused: it could be made to run for ever."""
     number = 0
     try:
@@ -221,20 +221,20 @@ def _database(path: Path) -> Iterator[Row | Problem]:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_LINE)
             kind = connection.execute("SELECT type FROM sqlite_master WHERE name = ?", (_TABLE,)).fetchone()
             if kind != ("table",):
-                yield Problem(path.name, None, None, f"the database has no table {_TABLE!r}")
+                yield Problem(name, None, None, f"the database has no table {_TABLE!r}")
                 return
             cursor = connection.execute(f"SELECT * FROM {_TABLE}")  # noqa: S608
             columns = [one[0] for one in cursor.description]
             for number, cells in enumerate(cursor, 1):
-                yield _database_row(path, number, dict(zip(columns, cells, strict=True)))
+                yield _database_row(name, number, dict(zip(columns, cells, strict=True)))
     except sqlite3.Error as error:
         why = f"nothing after row {number} could be read ({error})"
-        yield Problem(path.name, f"row {number + 1}", None, why)
+        yield Problem(name, f"row {number + 1}", None, why)
 
 
-def _database_row(path: Path, number: int, value: Mapping[str, Any]) -> Row | Problem:
+def _database_row(file: str, number: int, value: Mapping[str, Any]) -> Row | Problem:
     place = f"id {value['id']}" if isinstance(value.get("id"), int) else f"row {number}"
     try:
-        return Row(path.name, place, tidy(dict(value)))
+        return Row(file, place, tidy(dict(value)))
     except Unreadable as error:
-        return Problem(path.name, place, None, str(error))
+        return Problem(file, place, None, str(error))

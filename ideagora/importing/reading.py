@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from ideagora.errors import IdeasError, TopicNeeded, UnknownIdeas
 from ideagora.importing.finishing import finished, maker_of
 from ideagora.importing.formats import FORMATS
-from ideagora.importing.found import Draft, Format, Found, Imported, Problem, Row, Side
+from ideagora.importing.found import Draft, Format, Imported, Problem, Row, Side
 from ideagora.importing.material import Material, open_material
 from ideagora.schema import Idea
 
@@ -53,37 +54,64 @@ def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | No
         TopicNeeded: there are ideas without a topic, and none was given.
     """
     files = [file for path in paths for file in _files(path)]
-    topic = (topic or "").strip() or None
-    drafts: list[tuple[Draft, Format]] = []
-    sides: list[Side] = []
-    problems: list[Problem] = []
-    kinds: dict[str, None] = {}
-    for file in files:
+    haul = _Haul()
+    for path, name in files:
         try:
-            material = open_material(file)
-            form = recognised(material, file)
+            _read(path, name, haul)
         except IdeasError as error:
             if len(files) == 1:
                 raise
-            problems.append(Problem(file.name, None, None, getattr(error, "short", str(error))))
-            continue
-        kinds[form.name] = None
-        for found in _read(material, form, problems):
-            if isinstance(found, Side):
-                sides.append(found)
-            else:
-                drafts.append((found, form))
-    ideas = _finish(drafts, sides, problems, agent, topic)
-    if sides and not drafts and not problems:
+            haul.problems.append(Problem(name, None, None, getattr(error, "short", str(error))))
+    if haul.sides and not haul.drafts and not haul.problems:
         raise IdeasError(
-            f"{files[0].name} holds scores or topics but no ideas: name the file that has them as well."
+            f"{files[0][1]} holds scores or topics but no ideas: name the file that has them as well."
         )
-    return Imported(tuple(ideas), tuple(_in_order(problems, files)), ", ".join(kinds))
+    ideas = _finish(haul, agent, (topic or "").strip() or None)
+    problems = _in_order(haul.problems, [name for _, name in files])
+    return Imported(tuple(ideas), tuple(problems), ", ".join(haul.kinds))
 
 
-def _in_order(problems: Sequence[Problem], files: Sequence[Path]) -> list[Problem]:
+@dataclass
+class _Haul:
+    """What was found in all files so far."""
+
+    drafts: list[tuple[Draft, Format]] = field(default_factory=list)
+    sides: list[Side] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    kinds: dict[str, None] = field(default_factory=dict)
+    """In the order in which they came."""
+
+
+def _read(path: Path, name: str, haul: _Haul) -> None:
+    """Add what is in a file."""
+    material = open_material(path, name)
+    form = recognised(material, path)
+    haul.kinds[form.name] = None
+    before = len(haul.problems)
+    is_bare = True
+    for found in form.read(_good(material.rows(), haul.problems)):
+        is_bare = False
+        if isinstance(found, Problem):
+            haul.problems.append(found)
+        elif isinstance(found, Side):
+            haul.sides.append(found)
+        else:
+            haul.drafts.append((found, form))
+    if is_bare and len(haul.problems) == before:
+        haul.problems.append(Problem(name, None, None, f"it has the form of {form.name} and no ideas in it"))
+
+
+def _good(rows: Iterator[Row | Problem], problems: list[Problem]) -> Iterator[Row]:
+    for row in rows:
+        if isinstance(row, Row):
+            yield row
+        else:
+            problems.append(row)
+
+
+def _in_order(problems: Sequence[Problem], files: Sequence[str]) -> list[Problem]:
     """Problems by file, and by the numbers of their rows."""
-    order = {file.name: number for number, file in enumerate(files)}
+    order = {file: number for number, file in enumerate(files)}
     numbers = re.compile(r"\d+")
     return sorted(
         problems, key=lambda one: (order.get(one.file, 0), [int(n) for n in numbers.findall(one.row or "")])
@@ -121,43 +149,22 @@ def _unknown(path: Path, material: Material, rows: Sequence[Row | Problem]) -> I
     return UnknownIdeas(f"{path} ({material.shape}) {short}. Looked for: {wanted}.", f"it {short}")
 
 
-def _files(path: Path) -> list[Path]:
-    """The file itself; of a run's folder its ideas; of another folder all files that may hold ideas."""
+def _files(path: Path) -> list[tuple[Path, str]]:
+    """(file, its name for people): the file itself, a run's ideas, or a folder's files that may have some."""
     if not path.is_dir():
-        return [path]
+        return [(path, path.name)]
     if all((path / name).is_file() for name in _RUN):
-        return [path / _RUN[0]]
+        return [(path / _RUN[0], _RUN[0])]
     found = (one for one in path.rglob("*") if one.suffix.lower() in _SUFFIXES and one.is_file())
     files = sorted(islice((one for one in found if not one.name.startswith(".")), _MOST_FILES))
     if not files:
         raise IdeasError(f"{path} has no files of ideas in it ({', '.join(sorted(_SUFFIXES))}).")
-    return files
+    return [(file, file.relative_to(path).as_posix()) for file in files]
 
 
-def _read(material: Material, form: Format, problems: list[Problem]) -> Iterator[Draft | Side]:
-    found: Iterable[Found] = form.read(_good(material.rows(), problems))
-    for one in found:
-        if isinstance(one, Problem):
-            problems.append(one)
-        else:
-            yield one
-
-
-def _good(rows: Iterator[Row | Problem], problems: list[Problem]) -> Iterator[Row]:
-    for row in rows:
-        if isinstance(row, Row):
-            yield row
-        else:
-            problems.append(row)
-
-
-def _finish(
-    drafts: Sequence[tuple[Draft, Format]],
-    sides: Sequence[Side],
-    problems: list[Problem],
-    agent: str | None,
-    topic: str | None,
-) -> list[Idea]:
+def _finish(haul: _Haul, agent: str | None, topic: str | None) -> list[Idea]:
+    """Ideas out of all drafts, each once; what cannot be one is added to the problems."""
+    drafts, sides, problems = haul.drafts, haul.sides, haul.problems
     spoken = defaultdict(list)
     for side in sides:
         spoken[side.key].append(side)

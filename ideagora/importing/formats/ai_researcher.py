@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ideagora.importing.fields import (
@@ -46,7 +47,7 @@ def _idea(row: Row, name: str | None, topic: str | None, scores: Mapping[str, An
         method=plain_text(value.get("Proposed Method")),
         experiment=experiment_of(plan, *further),
         scores=scores,
-        keys=tuple({_key(one) for one in (name, row.file) if one}),
+        keys=tuple({_key(one) for one in (name, Path(row.file).name) if one}),
     )
 
 

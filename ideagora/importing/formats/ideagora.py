@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -36,10 +37,13 @@ def _own(row: Row) -> Draft:
     known = {name: value for name, value in row.value.items() if name in Idea.model_fields}
     later = {name: value for name, value in row.value.items() if name not in known}
     try:
-        idea = Idea.model_validate(known)
+        idea = Idea.model_validate_json(json.dumps(known), strict=True)  # "nan" is no number
     except ValidationError as error:
         first = error.errors()[0]
         raise Unusable(".".join(map(str, first["loc"])), first["msg"].lower()) from None
+    blank = next((name for name in sorted(_MARKS) if not str(row.value[name]).strip()), None)
+    if blank:
+        raise Unusable(blank, "it is empty")
     if later:
         idea = idea.model_copy(update={"extra": {**idea.extra, "later_fields": later}})
     return Draft(row=row, topic=idea.topic, title=idea.title, method=idea.method, whole=idea)
