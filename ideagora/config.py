@@ -50,6 +50,10 @@ class Settings(BaseSettings):
     price_prompt: float | None = Field(default=None, ge=0)
     price_completion: float | None = Field(default=None, ge=0)
     """US dollars per million tokens, for a model whose price litellm does not know."""
+    agent_timeout: float = Field(default=600.0, gt=0)
+    """Seconds that an agent from outside may go without a sign of life."""
+    agent_env: str = ""
+    """Environment variables that a command may see besides the usual ones, with commas between them."""
     replay: bool = False
     """Answer from the cache alone; a miss is an error."""
     forbid_real_calls: bool = False

@@ -27,6 +27,7 @@ command line returns.
     ├── RunError
     │   ├── RunBusy                            another process works in this run's folder
     │   ├── FolderUnusable                     folder cannot be made or written, or the disk is full
+    │   ├── AgentFailed                        an agent from outside raised, hung, or gave no idea
     │   └── NoBranchLeft                       every branch failed; says why, branch by branch
     └── BudgetExhausted               exit 3   hard stop; the run can be resumed
 """
@@ -154,6 +155,10 @@ class RunBusy(RunError):
 
 class FolderUnusable(RunError):
     """A folder cannot be made or written, or the disk is full."""
+
+
+class AgentFailed(RunError):
+    """An agent from outside raised, hung, or gave nothing that is an idea."""
 
 
 class NoBranchLeft(RunError):

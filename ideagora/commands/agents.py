@@ -18,7 +18,7 @@ def run(as_json: bool) -> int:
             "name": agent.name,
             "about": agent.about,
             "source": agent.source,
-            "calls": sum(agent.expected_calls(agent.options).values()),
+            "calls": None if (calls := agent.expected_calls(agent.options)) is None else sum(calls.values()),
             "steps": list(agent.steps),
         }
         for agent in found

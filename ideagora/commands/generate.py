@@ -33,6 +33,7 @@ from ideagora.report.screen import Progress, error_line, plain, show_idea
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from ideagora.graphs.agent import Agent
     from ideagora.schema import Topic
 
 
@@ -86,13 +87,20 @@ def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
     try:
         options = type(agent.options)(**{**agent.options.model_dump(), **request.options})
     except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]).replace("_", "-")
-        raise SettingsError(f"--{name} is {first['input']}: {first['msg'].lower()}.") from None
+        raise SettingsError(_bad_option(error, agent)) from None
     topics = _topics(request, settings)
     tasks = [Task(topic, agent, options, settings) for topic in topics]
     several = request.topics is not None
     return [(task, folder_for(task, request.out, several)) for task in tasks]
+
+
+def _bad_option(error: ValidationError, agent: Agent) -> str:
+    first = error.errors()[0]
+    name = str(first["loc"][0]).replace("_", "-")
+    if first["type"] != "extra_forbidden":
+        return f"--{name} is {first['input']}: {first['msg'].lower()}."
+    own = ", ".join(f"--{field.replace('_', '-')}" for field in type(agent.options).model_fields)
+    return f"--{name} is no option of {agent.name}, which has {own or 'none'}."
 
 
 def _topics(request: Request, settings: Settings) -> list[Topic]:
@@ -147,6 +155,9 @@ def _say_cost(settings: Settings, tasks: list[Task], errors: Console) -> None:
     if settings.models == ["offline"] or settings.replay or not tasks:
         return
     calls = tasks[0].agent.expected_calls(tasks[0].options)
+    if calls is None:
+        errors.print(Text(f"{plain(tasks[0].agent.name)} does not say how many calls it makes.", style="dim"))
+        return
     cost = expected_cost(calls, settings)
     told = "price unknown" if cost is None else f"about ${cost * len(tasks):.2f}"
     number, models = sum(calls.values()) * len(tasks), ", ".join(settings.models)
@@ -194,6 +205,6 @@ def _show(console: Console, outcomes: list[Outcome]) -> None:
             console.print(
                 "This run was finished before; --fresh begins it anew.", style="dim", highlight=False
             )
-        if "offline" in outcome.task.settings.models:
+        if any("offline" in idea.model.split(" + ") for idea in outcome.ideas):
             line = f"{OFFLINE} For a real one ({REAL_MODEL_HINT}): {REAL_MODEL}"
             console.print(Text(line, style="dim"))

@@ -76,6 +76,8 @@ class Job:
     """A text that will be embedded, to load the model beside the first call."""
     recursion_limit: int = 200
     """Steps of the graph at most."""
+    context: Callable[[Services], Any] | None = None
+    """What the nodes get instead of the services; made inside the run's event loop."""
 
 
 async def run_job(
@@ -123,7 +125,8 @@ async def run_job(
         await door.check()
         services = Services(door, library, job.options, _voice(on_event))
         with labelled("shared"):
-            state = await _drive(job, graph, folder, services, on_event)
+            context = services if job.context is None else job.context(services)
+            state = await _drive(job, graph, folder, context, on_event)
         record.update(status="done", error=None, **job.finish(state, meter))
     except BaseException as error:
         record.update(status=_status(error), error=_told(error))
@@ -139,21 +142,21 @@ async def run_job(
 
 
 async def _drive(
-    job: Job, builder: Any, folder: RunFolder, services: Services, on_event: Listener
+    job: Job, builder: Any, folder: RunFolder, context: Any, on_event: Listener
 ) -> Mapping[str, Any]:
     """The graph's last state. Checkpoints that cannot be read are dropped: the cache has all answers."""
     try:
-        return await _streamed(job, builder, folder, services, on_event)
+        return await _streamed(job, builder, folder, context, on_event)
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _CORRUPT:
             raise unusable(folder.path, error) from None
         log.warning("the checkpoints in %s cannot be read (%s): the run begins anew", folder.path, error)
     folder.forget_checkpoints()
-    return await _streamed(job, builder, folder, services, on_event)
+    return await _streamed(job, builder, folder, context, on_event)
 
 
 async def _streamed(
-    job: Job, builder: Any, folder: RunFolder, services: Services, on_event: Listener
+    job: Job, builder: Any, folder: RunFolder, context: Any, on_event: Listener
 ) -> Mapping[str, Any]:
     """Stream the graph to its end, telling the start and end of every step."""
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -171,7 +174,7 @@ async def _streamed(
         if not known.values or known.tasks:
             steps = _Steps(on_event)
             stream = graph.astream(
-                start, config, context=services, stream_mode="tasks", subgraphs=True, durability="async"
+                start, config, context=context, stream_mode="tasks", subgraphs=True, durability="async"
             )
             async with aclosing(stream):  # or its tasks outlive an error of the listener
                 async for namespace, payload in stream:

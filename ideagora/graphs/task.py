@@ -39,6 +39,7 @@ class Task:
         """The same for the same command: a repeated command finds its run again."""
         chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
         parts = [self.topic.model_dump_json(), self.agent.name, self.options.model_dump_json()]
+        parts += [self.agent.fingerprint] if self.agent.fingerprint else []
         return stable_id(*parts, *(f"{name}={chosen[name]}" for name in SECRET_FREE))
 
 
@@ -59,8 +60,11 @@ async def run_task(
     def finish(state: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
         made.extend(task.agent.ideas(state, _origin(task, meter)))
         folder.write_ideas(made)
-        return {"failures": task.agent.failures(state)}
+        asked = bool(meter.by_role or meter.cached)
+        told = {"offline": asked and "offline" in task.settings.models}  # of what has asked no model: no
+        return {"failures": task.agent.failures(state), **told}
 
+    make = task.agent.context
     job = Job(
         name=task.agent.name,
         identity=task.identity,
@@ -71,6 +75,7 @@ async def run_task(
         finish=finish,
         options=task.options,
         first_text=task.topic.text,
+        context=None if make is None else lambda services: make(services, task.topic),
     )
     await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats)
     return made

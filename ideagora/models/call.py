@@ -23,6 +23,12 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+class FreeText(Answer):
+    """The whole reply as it is, without its thinking: for whoever wrote a prompt of their own."""
+
+    text: str
+
+
 class Inputs(BaseModel):
     """Base of all typed inputs of roles."""
 
