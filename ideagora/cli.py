@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ideagora.subcommands import ideas, vote
+from ideagora.subcommands import agents, ideas, vote
 
 app = typer.Typer(
     name="ideagora",
@@ -21,6 +21,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+def _version(is_wanted: bool) -> None:
+    if is_wanted:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def _ideagora(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_version, help="Print the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    """Research ideas for a topic, grounded in how the field developed, and judged."""
+
 
 MODELS = "Models"
 LITERATURE = "Literature"
@@ -39,8 +55,21 @@ def generate(
         Path | None, typer.Option(help="A file with a topic a line, or JSON lines with a field topic.")
     ] = None,
     agent: Annotated[
-        str, typer.Option(help="Who makes the ideas; see: ideagora agents.", rich_help_panel=AGENT)
+        str,
+        typer.Option(
+            help="Who makes the ideas: a name of ideagora agents, path.py:object, module:object, "
+            "'command:…' or ideas:FILE.",
+            rich_help_panel=AGENT,
+        ),
     ] = "chain-of-ideas",
+    agent_timeout: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds that an agent from outside may go without a sign of life.",
+            show_default="600",
+            rich_help_panel=AGENT,
+        ),
+    ] = None,
     branches: Annotated[
         int | None,
         typer.Option(help="Chains of ideas, side by side.", show_default="3", rich_help_panel=AGENT),
@@ -184,6 +213,7 @@ def generate(
         "budget": budget, "price_prompt": price_prompt, "price_completion": price_completion,
         "timeout": timeout, "retries": retries, "concurrency": concurrency, "replay": replay or None,
         "source": source, "store": store, "home": home, "seed": seed,
+        "agent_timeout": agent_timeout,
     }  # fmt: skip
     options = {
         "branches": branches, "length": length, "refinements": refinements, "rewrites": rewrites,
@@ -196,14 +226,7 @@ def generate(
     raise typer.Exit(run(request))
 
 
-@app.command(epilog="Examples:\n\n  ideagora agents\n\n  ideagora agents --json")
-def agents(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON list on stdout.")] = False,
-) -> None:
-    """List the agents that can make ideas, with their source, steps and expected calls."""
-    from ideagora.commands.agents import run
-
-    raise typer.Exit(run(as_json))
+app.add_typer(agents.app, name="agents")
 
 
 @app.command(epilog="Examples:\n\n  ideagora doctor\n\n  ideagora doctor --json --home /data/ideagora")
@@ -294,6 +317,13 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def _leave(code: Any) -> None:
+    """Threads that an agent from outside left behind do not keep the process from ending."""
+    shield = sys.modules.get("ideagora.graphs.plugged.shield")
+    if shield is not None:
+        shield.leave(code if isinstance(code, int) else int(code is not None))
+
+
 def main() -> None:
     """Entry point: named errors become one line and their exit code."""
     try:
@@ -311,6 +341,9 @@ def main() -> None:
             raise
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+    except SystemExit as stop:
+        _leave(stop.code)
+        raise
     finally:
         gc.freeze()  # or the interpreter's last collection goes through litellm and torch for a second or two
 

@@ -202,7 +202,7 @@ class _Steps:
         event: dict[str, Any] = {"event": "step", "step": step, "branch": branch}
         if "triggers" in payload:
             anchored = payload["input"].get("anchored") if isinstance(payload["input"], Mapping) else None
-            if anchored:
+            if isinstance(anchored, Mapping) and {"branch", "query"} <= anchored.keys():
                 event["branch"] = self._branch[identity] = int(anchored["branch"])
                 event["query"] = str(anchored["query"])
             self._started[identity] = time.monotonic()

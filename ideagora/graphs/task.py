@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
+from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import SECRET_FREE, Job, Listener, run_job
+from ideagora.models.scrub import one_line
 from ideagora.models.usage import Meter
 from ideagora.schema import Idea, Topic, stable_id
 
@@ -77,7 +79,15 @@ async def run_task(
         first_text=task.topic.text,
         context=None if make is None else lambda services: make(services, task.topic),
     )
-    await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats)
+    try:
+        await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats)
+    except IdeagoraError:
+        raise
+    except Exception as error:
+        if make is None:
+            raise
+        why = one_line(f"{type(error).__name__}: {error}", 200)  # of LangGraph, on what foreign code gave it
+        raise AgentFailed(f"{task.agent.name} cannot be run: {why}.") from None
     return made
 
 

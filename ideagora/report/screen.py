@@ -81,7 +81,7 @@ class Progress:
         elif kind == "step" and event["status"] == "started":
             name = f"branch {event['branch']}" if event.get("branch") else "shared"
             self._rows[name] = (
-                STEPS.get(str(event["step"]), str(event["step"])),
+                STEPS.get(str(event["step"]), plain(str(event["step"]))),
                 self._rows.get(name, ("", ""))[1],
             )
 

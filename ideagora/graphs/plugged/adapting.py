@@ -42,13 +42,14 @@ def as_agent(thing: Any, name: str, source: str, fingerprint: str) -> Agent:
     if inspect.isclass(thing):
         thing = _made(thing, name)
     if callable(getattr(thing, "graph", None)):
-        from ideagora.graphs.plugged.graph import build_graph, step_names
+        from ideagora.graphs.plugged.graph import build_graph, own_graph, step_names
 
         step = _identifier(type(thing).__name__)
         inner = step_names(thing, name)
-        return _agent(
+        made = _agent(
             thing, name, source, fingerprint, lambda: build_graph(thing, step, name), (step, *inner)
         )
+        return replace(made, inside={step: lambda: own_graph(thing, name)})
     if callable(thing):
         from ideagora.graphs.plugged.function import build_graph as build_function
         from ideagora.graphs.plugged.function import wanted

@@ -7,6 +7,7 @@ material in it, and it refuses what could only be invented (a number, a yes or n
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -29,13 +30,13 @@ _REAL = "use a real model (--model), or make the field optional"
 
 def recipe_for(schema: type[BaseModel] | None) -> Callable[[Engine, Prompted], Any]:
     """The recipe for a schema; ``None``: free text."""
-    if schema is None:
-        return _free_text
+    return _free_text if schema is None else _typed(schema)
 
-    def typed(engine: Engine, inputs: Prompted) -> Any:
-        return _Filling(engine, inputs.prompt).model(schema, schema.__name__)
 
-    return typed
+@cache
+def _typed(schema: Any) -> Callable[[Engine, Prompted], Any]:
+    """One and the same function for a schema, since the door looks at the code of each recipe once."""
+    return lambda engine, inputs: _Filling(engine, inputs.prompt).model(schema, schema.__name__)
 
 
 def _free_text(engine: Engine, inputs: Prompted) -> str:

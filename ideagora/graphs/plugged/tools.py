@@ -231,6 +231,8 @@ class Tools:
     library: Books
     model: Model
     seed: int
+    passed_on: str
+    """Environment variables that a command may see."""
     tell: Callable[[str], None]
 
     @classmethod
@@ -240,7 +242,8 @@ class Tools:
         bridge = Bridge(settings.agent_timeout)
         unnamed = topic.model_copy(update={"banned": ()})  # a ban names what must not be seen
         books, model = Books(services, bridge), Model(services, bridge, name)
-        return cls(bridge, unnamed, books, model, settings.seed, services.say)
+        given = (unnamed, books, model, settings.seed)
+        return cls(bridge, *given, settings.agent_env, services.say)
 
     def say(self, text: object) -> None:
         """Tell whoever watches the run, in a few words, what was just found."""
