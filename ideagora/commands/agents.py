@@ -152,7 +152,11 @@ def new(name: str, kind: str) -> int:
     thing = KINDS[kind].format(name)
     quoted = f"'{thing}'" if " " in thing else thing
     console = Console()
-    console.print(f"written: {path}", highlight=False)
-    console.print(f"  ideagora agents check {quoted}", highlight=False)
-    console.print(f"  ideagora generate 'tool use by language models' --agent {quoted}", highlight=False)
+    told = (
+        f"written: {path}",
+        f"  ideagora agents check {quoted}",
+        f"  ideagora generate 'tool use by language models' --agent {quoted}",
+    )
+    for line in told:
+        console.print(Text(line), soft_wrap=True)
     return 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ideagora.errors import AgentFailed
 from ideagora.graphs.plugged.returned import as_ideas, checked
 from ideagora.schema import Idea, Topic
 
@@ -24,10 +23,7 @@ class PluggedState(TypedDict, total=False):
 
 async def collected(values: list[Any], tools: Tools, name: str) -> PluggedState:
     """The ideas that can be used, with the references that the library knows, and what cannot be used."""
-    try:
-        kept, problems = checked(values)
-    except AgentFailed as error:
-        raise AgentFailed(f"{name}: {error}") from None
+    kept, problems = checked(values, name)
     for idea in kept:
         await _look_up_references(idea, tools)
     for problem in problems:

@@ -87,7 +87,7 @@ def _build_graph(words: list[str], name: str) -> Any:
         tools = runtime.context
         with TemporaryDirectory(prefix="ideagora-command-", ignore_cleanup_errors=True) as folder:
             given = await Conversation(words, name, Path(folder), tools).held()
-        return await collected(await asyncio.to_thread(plain_ideas, given), tools, name)
+        return await collected(await asyncio.to_thread(plain_ideas, given, name), tools, name)
 
     graph = StateGraph(PluggedState, context_schema=Tools)
     graph.add_node(STEP, run_command)

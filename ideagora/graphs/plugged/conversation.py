@@ -23,6 +23,8 @@ MOST_NOTES = 200
 """Lines of stderr that are shown."""
 GRACE = 2.0
 """Seconds between asking a command to end and ending it."""
+LOOK = 0.25
+"""Seconds between two looks at whether it is still there."""
 PASSED_ON = (
     "PATH",
     "HOME",
@@ -60,14 +62,14 @@ class Conversation:
         work = asyncio.create_task(self._talk(process))
         try:
             while not work.done():
-                if self._patience.left <= 0:
+                await asyncio.wait([work], timeout=min(self._patience.left, LOOK))
+                if process.returncode is not None:
+                    await self._cut_off(process, work)
+                elif self._patience.left <= 0:
                     raise self._failed(
                         f"gave no sign of life for {self._patience.limit:g} s and was ended. If it needs "
                         f"longer, raise --agent-timeout.{'' if self._lines else _HINT}"
                     )
-                await asyncio.wait([work], timeout=min(self._patience.left, GRACE))
-                if process.returncode is not None and not work.done():
-                    await self._cut_off(process, work)
             await work
         finally:
             work.cancel()

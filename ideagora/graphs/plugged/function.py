@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 
 from ideagora.errors import UsageError
 from ideagora.graphs.plugged.collecting import PluggedState, collected
-from ideagora.graphs.plugged.returned import plain_ideas
+from ideagora.graphs.plugged.returned import MOST_IDEAS, plain_ideas
 from ideagora.graphs.plugged.shield import guarded
 from ideagora.graphs.plugged.tools import Tools
 
@@ -51,7 +51,7 @@ def build_graph(function: Callable[..., Any], asked: tuple[str, ...], step: str,
     async def run(state: PluggedState, runtime: Runtime[Tools]) -> PluggedState:
         tools = runtime.context
         chosen = {one: getattr(tools, one) for one in asked}
-        values = await guarded(lambda: _values(function, chosen), tools, name)
+        values = await guarded(lambda: _values(function, chosen, name), tools, name)
         return await collected(values, tools, name)
 
     graph = StateGraph(PluggedState, context_schema=Tools)
@@ -61,16 +61,21 @@ def build_graph(function: Callable[..., Any], asked: tuple[str, ...], step: str,
     return graph
 
 
-def _values(function: Callable[..., Any], chosen: dict[str, Any]) -> Any:
+def _values(function: Callable[..., Any], chosen: dict[str, Any], name: str) -> Any:
     given = function(**chosen)
     if inspect.isasyncgen(given):
-        return _gathered(given)
-    return _when_there(given) if inspect.isawaitable(given) else plain_ideas(given)
+        return _gathered(given, name)
+    return _when_there(given, name) if inspect.isawaitable(given) else plain_ideas(given, name)
 
 
-async def _when_there(given: Any) -> list[Any]:
-    return plain_ideas(await given)
+async def _when_there(given: Any, name: str) -> list[Any]:
+    return plain_ideas(await given, name)
 
 
-async def _gathered(given: Any) -> list[Any]:
-    return plain_ideas([one async for one in given])
+async def _gathered(given: Any, name: str) -> list[Any]:
+    found: list[Any] = []
+    async for one in given:
+        found.append(one)
+        if len(found) > MOST_IDEAS:
+            break
+    return plain_ideas(found, name)

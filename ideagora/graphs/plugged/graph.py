@@ -55,9 +55,9 @@ def build_graph(thing: Any, step: str, name: str) -> Any:
 
     async def run(state: PluggedState, runtime: Runtime[Tools]) -> PluggedState:
         tools = runtime.context
-        first = await guarded(lambda: _start(thing, tools), tools, f"{name}, start()")
+        first = await guarded(lambda: _start(thing, tools, name), tools, f"{name}, start()")
         last = await _last_state(builder, first, tools, name)
-        values = await guarded(lambda: plain_ideas(_given(thing, last)), tools, name)
+        values = await guarded(lambda: plain_ideas(_given(thing, last, name), name), tools, name)
         return await collected(values, tools, name)
 
     graph = StateGraph(PluggedState, context_schema=Tools)
@@ -67,20 +67,23 @@ def build_graph(thing: Any, step: str, name: str) -> Any:
     return graph
 
 
-def _start(thing: Any, tools: Tools) -> Any:
+def _start(thing: Any, tools: Tools, name: str) -> Any:
     first = thing.start(tools.topic) if hasattr(thing, "start") else {"topic": tools.topic.text}
     if not isinstance(first, dict):
-        raise AgentFailed(f"start() gave a {type(first).__name__}; it has to give the first state, a dict.")
+        raise AgentFailed(
+            f"start() of {name} gave a {type(first).__name__}; it has to give the first state, a dict."
+        )
     return first
 
 
-def _given(thing: Any, last: Any) -> Any:
+def _given(thing: Any, last: Any, name: str) -> Any:
     if hasattr(thing, "ideas"):
         return thing.ideas(last)
     if "ideas" not in last:
         held = ", ".join(sorted(map(str, last))) or "nothing"
         raise AgentFailed(
-            f"The last state has no field “ideas” (it has {held}). Fill it, or write ideas(self, state)."
+            f"{name}: the last state has no field “ideas” (it has {held}). Fill it, or write "
+            "ideas(self, state)."
         )
     return last["ideas"]
 
@@ -139,7 +142,7 @@ class Shielded(Runnable[Any, Any]):
         def work() -> Any:
             return (step.invoke if is_sync else step.ainvoke)(input, config, **kwargs)
 
-        return await guarded(work, tools, self._name)
+        return await guarded(work, tools, self._name, passing=(GraphBubbleUp,))
 
 
 def _tools(config: RunnableConfig | None) -> Tools:

@@ -65,7 +65,9 @@ def _build_graph(path: Path, name: str) -> Any:
         found = await asyncio.to_thread(read, path, topic=tools.topic.text)
         problems = [str(problem) for problem in found.problems]
         ideas = _on_topic(found.ideas, tools.topic.text, name, problems)
-        told: PluggedState = await collected(plain_ideas([_as_given(idea) for idea in ideas]), tools, name)
+        told: PluggedState = await collected(
+            plain_ideas([_as_given(idea) for idea in ideas], name), tools, name
+        )
         failures = [{"branch": None, "query": None, "error": why} for why in problems]
         return {"ideas": told["ideas"], "failures": [*told["failures"], *failures]}
 

@@ -98,23 +98,25 @@ class GivenIdea(BaseModel):
         return tuple(one["id"] if isinstance(one, Mapping) and "id" in one else one for one in value)
 
 
-def plain_ideas(given: Any) -> list[Any]:
+def plain_ideas(given: Any, name: str) -> list[Any]:
     """What was given as plain JSON values; runs in the agent's thread, since reading runs its code.
 
     Raises:
         AgentFailed: it is no list, or holds what JSON cannot; names the idea.
     """
     if given is None:
-        raise AgentFailed(f"It returned None. {_HOW}")
+        raise AgentFailed(f"{name} returned None. {_HOW}")
     if isinstance(given, str | bytes):
-        raise AgentFailed(f"It returned a text, “{one_line(str(given), 60)}”. {_HOW}")
+        raise AgentFailed(f"{name} returned a text, “{one_line(str(given), 60)}”. {_HOW}")
     if isinstance(given, Mapping | BaseModel) or dataclasses.is_dataclass(given):
         given = [given]
     if inspect.iscoroutine(given) or isinstance(given, AsyncIterable) or not isinstance(given, Iterable):
-        raise AgentFailed(f"It returned a {type(given).__name__}. {_HOW}")
+        raise AgentFailed(f"{name} returned something of type {type(given).__name__}. {_HOW}")
     items = list(islice(given, MOST_IDEAS + 1))
     if len(items) > MOST_IDEAS:
-        raise AgentFailed(f"It returned more than {MOST_IDEAS} ideas. Return the best ones first, and fewer.")
+        raise AgentFailed(
+            f"{name} returned more than {MOST_IDEAS} ideas. Return the best ones first, and fewer."
+        )
     return [_plain(item, number) for number, item in enumerate(items, 1)]
 
 
@@ -129,7 +131,7 @@ def _plain(item: Any, number: int) -> Any:
     elif not isinstance(item, Mapping) and hasattr(item, "title") and hasattr(item, "__dict__"):
         item = vars(item)
     if not isinstance(item, Mapping):
-        return f"idea {number} is a {type(item).__name__} ({one_line(repr(item), 60)}). {_HOW}"
+        return f"idea {number} is of type {type(item).__name__} ({one_line(repr(item), 60)}). {_HOW}"
     try:
         text = json.dumps(dict(item), allow_nan=False, ensure_ascii=False, default=_record)
         text.encode()
@@ -148,14 +150,14 @@ def _record(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
-def checked(values: list[Any]) -> tuple[list[dict[str, Any]], list[str]]:
+def checked(values: list[Any], name: str) -> tuple[list[dict[str, Any]], list[str]]:
     """The ideas that can be used, as they will be kept, and why the others cannot.
 
     Raises:
         AgentFailed: there is none; says why, idea by idea.
     """
     if not values:
-        raise AgentFailed("It returned no idea (an empty list).")
+        raise AgentFailed(f"{name} returned no idea (an empty list).")
     good: list[dict[str, Any]] = []
     bad: list[str] = []
     for number, value in enumerate(values, 1):
@@ -165,7 +167,7 @@ def checked(values: list[Any]) -> tuple[list[dict[str, Any]], list[str]]:
             bad.append(str(error))
     if not good:
         more = f" {len(bad) - 3} more could not be used either." if len(bad) > 3 else ""
-        raise AgentFailed(f"It returned no idea that can be used: {' '.join(bad[:3])}{more}")
+        raise AgentFailed(f"{name} returned no idea that can be used: {' '.join(bad[:3])}{more}")
     return good, bad
 
 

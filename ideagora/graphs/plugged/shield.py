@@ -28,8 +28,12 @@ from ideagora.models.scrub import one_line
 _has_run = False
 
 
-async def guarded(work: Callable[[], Any], tools: Tools, name: str) -> Any:
+async def guarded(
+    work: Callable[[], Any], tools: Tools, name: str, passing: tuple[type[Exception], ...] = ()
+) -> Any:
     """What foreign code gives; ``work`` may also give an awaitable, which is awaited in its thread.
+
+    ``passing`` are exceptions that go through as they are (LangGraph steers with some).
 
     Raises:
         AgentFailed: it raised, or showed no sign of life for ``agent_timeout`` seconds.
@@ -40,7 +44,7 @@ async def guarded(work: Callable[[], Any], tools: Tools, name: str) -> Any:
     patience = tools.bridge.patience
     patience.sign_of_life()
     with stdout_kept():
-        ended, thread = _started(work, name)
+        ended, thread = _started(work, name, passing)
         try:
             while not ended.done():
                 if patience.left <= 0:
@@ -60,12 +64,14 @@ async def guarded(work: Callable[[], Any], tools: Tools, name: str) -> Any:
     return result
 
 
-def _started(work: Callable[[], Any], name: str) -> tuple[asyncio.Future[Any], threading.Thread]:
+def _started(
+    work: Callable[[], Any], name: str, passing: tuple[type[Exception], ...]
+) -> tuple[asyncio.Future[Any], threading.Thread]:
     """A thread at work, and the future of its (result, error)."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Any] = loop.create_future()
 
-    def settle(outcome: tuple[Any, IdeagoraError | None]) -> None:
+    def settle(outcome: tuple[Any, Exception | None]) -> None:
         if not ended.done():
             ended.set_result(outcome)
 
@@ -73,9 +79,9 @@ def _started(work: Callable[[], Any], name: str) -> tuple[asyncio.Future[Any], t
         try:
             result = work()
             given = asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
-            outcome: tuple[Any, IdeagoraError | None] = (given, None)
+            outcome: tuple[Any, Exception | None] = (given, None)
         except BaseException as error:  # noqa: BLE001  (it becomes the named state that settle hands on)
-            outcome = (None, named(error, name))
+            outcome = (None, error if isinstance(error, passing) else named(error, name))
         with suppress(RuntimeError):  # the loop is gone: nobody waits
             loop.call_soon_threadsafe(settle, outcome)
 
