@@ -10,6 +10,7 @@ BENCHMARKS = {
     "first_idea": "the offline command in a cold and in a warm home: seconds and memory",
     "help_time": "ideagora --help: seconds",
     "import_ideas": "ideagora ideas import of 10,000 ideas in five forms: seconds and memory",
+    "plugin_overhead": "what the harness adds to an agent from outside: milliseconds and megabytes",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",
 }
 
