@@ -135,6 +135,8 @@ def swallows(library: Any, model: Any) -> Any:
 
 def prints() -> Any:
     print("printed by the agent")
+    sys.stdout.buffer.write(b"bytes of the agent\n")
+    sys.stdout.flush()
     subprocess.run(["echo", "printed by its child"], check=True)
     return [GOOD]
 

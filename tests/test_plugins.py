@@ -159,7 +159,8 @@ def test_an_installed_package_brings_an_agent_by_its_name(
         ("command:", "names no program"),
         ("command:no-such-program x", "There is no program 'no-such-program'"),
         ("command:echo 'x", "Mind the quotes"),
-        ("ideas:nowhere.jsonl", "no such file"),
+        ("ideas:nowhere.jsonl", "no ideas 'nowhere.jsonl'.*ideagora ideas import"),
+        ("ideas:", "names no file"),
     ],
 )
 def test_what_cannot_be_found_is_refused_with_what_to_do(thing: str, says: str) -> None:

@@ -259,7 +259,7 @@ def _failures(run: Run) -> tuple[tuple[str, str], ...]:
 
 
 def _failed_branch(failed: Failure) -> str:
-    branch = "A branch" if failed.branch is None else f"Branch {failed.branch}"
+    branch = "Left out" if failed.branch is None else f"Branch {failed.branch}"
     return f"{branch}, query “{failed.query}”" if failed.query else branch
 
 

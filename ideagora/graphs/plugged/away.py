@@ -7,20 +7,19 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import TextIOBase
 from typing import Any, TextIO
 
 
-class _Stderr(TextIOBase):
+class _Stderr:
     """Stands in for ``sys.stdout`` and remembers that something was written."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr, name)
 
     def write(self, text: str) -> int:
         global written
         written += len(text)
         return sys.stderr.write(text)
-
-    def flush(self) -> None:
-        sys.stderr.flush()
 
 
 written = 0
@@ -56,7 +55,7 @@ def _divert() -> None:
         copy = os.dup(1)
         os.dup2(2, 1)
     _kept = (sys.stdout, copy)
-    sys.stdout = _Stderr()
+    sys.stdout = _Stderr()  # type: ignore[assignment]
 
 
 def _restore() -> None:

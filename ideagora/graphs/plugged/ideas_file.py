@@ -1,4 +1,4 @@
-"""The fourth way in: ideas that were made already, ``ideas:FILE``.
+"""The fourth way in: ideas that were made already, ``ideas:FILE`` or ``ideas:NAME``.
 
 The file is read by ``ideagora.importing``; an agent at a topic gives the ideas that the file has for
 this topic. Nobody is asked anything.
@@ -15,7 +15,8 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from ideagora.errors import AgentFailed, UsageError
+from ideagora.config import load_settings
+from ideagora.errors import AgentFailed, IdeasError, UsageError
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.plugged.adapting import plugged_agent
 from ideagora.graphs.plugged.collecting import PluggedState, collected
@@ -28,16 +29,20 @@ STEP = "read_ideas"
 
 
 def agent_of_ideas(file: str) -> Agent:
-    """The agent of a file (or a folder) of ideas.
+    """The agent of a file or a folder of ideas, or of a name under which ideas were imported.
 
     Raises:
-        UsageError: there is no such file.
+        UsageError: there is neither.
     """
-    path = Path(file).expanduser()
-    if not file or not path.exists():
-        raise UsageError(f"ideas:{file} cannot be read: there is no such file.")
-    name = f"ideas:{path.resolve().name}"
-    whole = path.resolve()
+    from ideagora.importing.kept import find_ideas
+
+    if not file:
+        raise UsageError("ideas: names no file. Write ideas:FILE.")
+    try:
+        whole = find_ideas(file, load_settings().home).resolve()
+    except IdeasError as error:
+        raise UsageError(f"ideas:{file} cannot be read: {error}") from None
+    name = f"ideas:{whole.name if Path(file).expanduser().exists() else file}"
     return plugged_agent(
         name=name,
         about="Ideas that were made already.",
