@@ -55,7 +55,7 @@ def _divert() -> None:
         copy = os.dup(1)
         os.dup2(2, 1)
     _kept = (sys.stdout, copy)
-    sys.stdout = _Stderr()  # type: ignore[assignment]
+    sys.stdout = _Stderr()
 
 
 def _restore() -> None:
