@@ -265,6 +265,12 @@ async def test_the_offline_model_answers_from_the_prompt_alone(run: Run) -> None
     assert record["offline"] is True
 
 
+async def test_the_offline_model_tells_what_is_asked_from_the_material(run: Run) -> None:
+    for way in ("function", "graph", "command"):
+        ideas, _, _ = await run(WAYS[way], folder=way)
+        assert "Propose" not in ideas[0].title + ideas[0].method
+
+
 async def test_a_spent_budget_stops_even_who_swallows_it(run: Run) -> None:
     priced = {"scripted": FakeListChatModel(responses=["never asked"])}
     with pytest.raises(BudgetExhausted):

@@ -21,6 +21,8 @@ MOST_OUTPUT = 20_000_000
 """Bytes of a line, and of all that a command prints."""
 MOST_NOTES = 200
 """Lines of stderr that are shown."""
+KEPT_NOTES = 3
+"""Lines at its end that are told when it fails."""
 GRACE = 2.0
 """Seconds between asking a command to end and ending it."""
 LOOK = 0.25
@@ -176,9 +178,10 @@ class Conversation:
         while chunk := await stream.read(65_536):
             *lines, rest = (rest + chunk[-LONGEST_LINE:]).split(b"\n")
             rest = rest[-LONGEST_LINE:]
-            for line in lines:
-                count += 1
-                self._note(line, count)
+            shown = lines if count <= MOST_NOTES else lines[-KEPT_NOTES:]  # of a flood only the end is read
+            for number, line in enumerate(shown, count + 1):
+                self._note(line, number)
+            count += len(lines)
         if rest:
             self._note(rest, count + 1)
 
@@ -186,7 +189,7 @@ class Conversation:
         text = one_line(line.decode(errors="replace"))
         if not text:
             return
-        self._last_notes = [*self._last_notes[-2:], text]
+        self._last_notes = [*self._last_notes, text][-KEPT_NOTES:]
         if count < MOST_NOTES:
             self._tools.say(text)
         elif count == MOST_NOTES:

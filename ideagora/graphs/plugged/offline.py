@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SENTENCES = 4
 """Sentences of an answer in free text."""
+FEWEST = 3
+"""Sentences of a prompt that are enough to leave what is asked aside."""
 LONGEST = 400
 """Sentences of a prompt that are looked at."""
 TITLE_WORDS = 14
@@ -47,8 +49,15 @@ def _free_text(engine: Engine, inputs: Prompted) -> str:
 
 
 def _sentences(prompt: str) -> list[str]:
-    found = [part for line in prompt.splitlines() for part in texts.sentences(line)]
-    return list(dict.fromkeys(found))[:LONGEST] or [prompt.strip()]
+    """Of the material, if there is enough of it: first and last line are taken for what is asked."""
+    lines = [line.strip() for line in prompt.splitlines() if line.strip()]
+    middle = _parts(lines[1:-1]) if len(_parts(lines[1:-1])) >= FEWEST else _parts(lines[1:])
+    return (middle if len(middle) >= FEWEST else _parts(lines)) or [prompt.strip()]
+
+
+def _parts(lines: list[str]) -> list[str]:
+    found = [part for line in lines for part in texts.sentences(line)]
+    return list(dict.fromkeys(found))[:LONGEST]
 
 
 def _question(prompt: str) -> str:
