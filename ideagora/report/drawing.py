@@ -160,7 +160,8 @@ def _place(drawing: Drawing, x: float, y: float, parts: list[str]) -> tuple[floa
             y, reach = below, max(reach, right + 10)
         bottoms[step] = y
         y += GAP
-    for source, target, decided in drawing.edges:
+    place = drawing.steps.index
+    for source, target, decided in sorted(drawing.edges, key=lambda edge: place(edge[1]) - place(edge[0])):
         arc, right = _edge(drawing, (source, target), (x, reach), tops, bottoms)
         parts.append(f'<path class="edge{" decided" * decided}" marker-end="url(#to)" d="{arc}"/>')
         reach = max(reach, right) if right else reach
