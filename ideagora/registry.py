@@ -20,6 +20,8 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "chain-of-ideas/no-chain": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-chain",)),
     "chain-of-ideas/no-trend": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-trend",)),
     "chain-of-ideas/no-entities": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-entities",)),
+    "direct": ("ideagora.graphs.direct.agent:agent", ()),
+    "rag": ("ideagora.graphs.rag.agent:agent", ()),
 }
 """Name -> (maker, its arguments)."""
 

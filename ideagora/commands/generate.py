@@ -33,6 +33,7 @@ from ideagora.report.screen import Progress, error_line, plain, show_idea
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from ideagora.graphs.agent import Agent
     from ideagora.schema import Topic
 
 
@@ -86,13 +87,20 @@ def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
     try:
         options = type(agent.options)(**{**agent.options.model_dump(), **request.options})
     except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]).replace("_", "-")
-        raise SettingsError(f"--{name} is {first['input']}: {first['msg'].lower()}.") from None
+        raise SettingsError(_option_told(agent, error)) from None
     topics = _topics(request, settings)
     tasks = [Task(topic, agent, options, settings) for topic in topics]
     several = request.topics is not None
     return [(task, folder_for(task, request.out, several)) for task in tasks]
+
+
+def _option_told(agent: Agent, error: ValidationError) -> str:
+    first = error.errors()[0]
+    name = str(first["loc"][0]).replace("_", "-")
+    if first["type"] != "extra_forbidden":
+        return f"--{name} is {first['input']}: {first['msg'].lower()}."
+    known = ", ".join(f"--{option.replace('_', '-')}" for option in type(agent.options).model_fields)
+    return f"--{name} means nothing to the agent {agent.name}. Leave it out; it has {known or 'no options'}."
 
 
 def _topics(request: Request, settings: Settings) -> list[Topic]:
