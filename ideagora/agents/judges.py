@@ -47,32 +47,49 @@ MARGINS = {"novelty": 0.05, "significance": 0.05, "clarity": 2.0, "feasibility":
 def _judge(engine: Engine, inputs: DuelInputs) -> dict[str, Any]:
     first, second = (_measure(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
     choices = {name: _better(first[name], second[name], MARGINS[name]) for name in CRITERIA}
-    figures = "; ".join(f"{name} {first[name]:.2f} to {second[name]:.2f}" for name in CRITERIA)
+    figures = "; ".join(f"{name} {_shown(first[name])} to {_shown(second[name])}" for name in CRITERIA)
     return {
-        "reason": f"Measured properties, first to second: {figures}. Small differences are ties.",
+        "reason": f"Measured properties, first to second: {figures}. Small differences are ties, and so is "
+        "what could not be measured.",
         **choices,
     }
 
 
-def _measure(engine: Engine, topic: str, idea: IdeaView) -> dict[str, float]:
-    """Properties that stand in for the criteria; what each is, is said where it is returned."""
+def _shown(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.2f}"
+
+
+def _measure(engine: Engine, topic: str, idea: IdeaView) -> dict[str, float | None]:
+    """Properties that stand in for the criteria; what each is, is said where it is returned.
+
+    ``None``: the idea does not say what would be measured.
+    """
     parts = texts.sentences(idea.method)
     lengths = [len(texts.words(sentence)) for sentence in parts] or [0]
     return {
         # how far the motivation lies from the method: near ones restate, far ones combine
-        "novelty": 1.0 - engine.similarity(idea.motivation, [idea.method])[0],
+        "novelty": _similarity(engine, idea.motivation, idea.method, distance=True),
         # how much of the topic the motivation takes up
-        "significance": engine.similarity(topic, [idea.motivation])[0],
+        "significance": _similarity(engine, idea.motivation, topic),
         # words by which the mean sentence exceeds 25, as a penalty
         "clarity": -max(0.0, sum(lengths) / len(lengths) - 25.0),
         # named things (systems, data, metrics) that exist already and can be used, ten at most
-        "feasibility": float(min(10, len(texts.names(f"{idea.method} {idea.novelty}")))),
+        "feasibility": float(min(10, len(texts.names(f"{idea.method} {idea.novelty or ''}")))),
         # how directly the method speaks to the difference that the idea claims
-        "effectiveness": engine.similarity(idea.novelty, [idea.method])[0],
+        "effectiveness": _similarity(engine, idea.novelty, idea.method),
     }
 
 
-def _better(first: float, second: float, margin: float) -> Choice:
+def _similarity(engine: Engine, part: str | None, other: str, *, distance: bool = False) -> float | None:
+    if part is None:
+        return None
+    found = engine.similarity(part, [other])[0]
+    return 1.0 - found if distance else found
+
+
+def _better(first: float | None, second: float | None, margin: float) -> Choice:
+    if first is None or second is None:
+        return "tie"
     if abs(first - second) <= margin:
         return "tie"
     return "first" if first > second else "second"

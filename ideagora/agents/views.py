@@ -70,11 +70,11 @@ class PastExperiment(Inputs):
 
 
 class IdeaView(Inputs):
-    """An idea without a word on who made it."""
+    """An idea without a word on who made it. What its source does not say is not shown at all."""
 
     title: str
-    motivation: str
-    novelty: str
+    motivation: str | None
+    novelty: str | None
     method: str
 
 

@@ -244,7 +244,8 @@ def _idea_made(idea: Idea) -> tuple[tuple[str, str], ...]:
     if idea.wins:
         rows.append(("Pairwise choice", idea.wins))
     rows.append(("Id", idea.id))
-    rows += [(name, _words(value)) for name, value in sorted(idea.extra.items())]
+    told = {name: value for name, value in idea.extra.items() if name != "original"}  # the record as imported
+    rows += [(name, _words(value)) for name, value in sorted(told.items())]
     return tuple(rows)
 
 
