@@ -25,7 +25,6 @@ LONGEST_TOPIC = 25
 """Words."""
 NAMELESS = "the system"
 """What the offline model calls a paper's system instead of its name."""
-NOT_TOLD = "What was read of the paper tells no more on this."
 
 
 class TopicInputs(Inputs):
@@ -97,11 +96,11 @@ class PaperInputs(Inputs):
 class PaperIdea(Answer):
     """The idea of a paper, told as one that is still to be tried."""
 
-    motivation: str = Field(
+    motivation: str | None = Field(
         description="background, what earlier work falls short of, and why it matters; 3 to 8 sentences"
     )
     method: str = Field(description="each part, what it does and why it solves the problem, in steps")
-    novelty: str = Field(
+    novelty: str | None = Field(
         description="how this differs from earlier work and what is gained; 2 to 6 sentences"
     )
     title: str = Field(description="a plain title of at most 15 words, other than the paper's")
@@ -115,11 +114,11 @@ def _paper_idea(engine: Engine, inputs: PaperInputs) -> dict[str, Any]:
     lack, step = engine.nearest_clauses(facets["problem"] or method, method)
     phrases = engine.key_phrases(method, 2) or [step]
     return {
-        "motivation": facets["problem"] or NOT_TOLD,
+        "motivation": facets["problem"],
         "method": texts.clip(method, 150),
         "novelty": f"Where earlier work stands: {lack}. What is done here: {step}."
         if facets["problem"]
-        else NOT_TOLD,
+        else None,
         "title": texts.title_case(texts.clip(" and ".join(phrases), 14)),
     }
 
@@ -128,7 +127,8 @@ def _tells_idea_only(inputs: PaperInputs, answer: PaperIdea) -> str | None:
     own = own_name(inputs.title)
     if _loose(answer.title) == _loose(inputs.title):
         return "title is the paper's own: write a plain one"
-    return _complaint({name: getattr(answer, name) for name in PaperIdea.model_fields}, inputs, own)
+    told = {name: getattr(answer, name) or "" for name in PaperIdea.model_fields}
+    return _complaint(told, inputs, own)
 
 
 IDEA_EXTRACTOR = Role(
