@@ -10,6 +10,7 @@ BENCHMARKS = {
     "first_idea": "the offline command in a cold and in a warm home: seconds and memory",
     "help_time": "ideagora --help: seconds",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",
+    "outcomes": "which sentences of summaries are taken for results: counts",
 }
 
 

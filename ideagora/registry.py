@@ -21,6 +21,7 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "chain-of-ideas/no-trend": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-trend",)),
     "chain-of-ideas/no-entities": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-entities",)),
     "direct": ("ideagora.graphs.direct.agent:agent", ()),
+    "real-paper": ("ideagora.graphs.real_paper.agent:agent", ()),
     "rag": ("ideagora.graphs.rag.agent:agent", ()),
 }
 """Name -> (maker, its arguments)."""
@@ -32,6 +33,10 @@ def find_agent(name: str) -> Agent:
     Raises:
         UsageError: nobody has this name; lists the known ones.
     """
+    if name.startswith("real-paper:"):
+        from ideagora.graphs.real_paper.agent import agent
+
+        return agent(name.partition(":")[2])
     if name not in AGENTS:
         near = difflib.get_close_matches(name, AGENTS, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""

@@ -2,7 +2,8 @@
 
 An idea taken from a published paper competes with ideas that nobody has tried, so it must not bring
 its results along (Chain of Ideas, arXiv 2410.13185, Table 22). A figure that sets something up ("mask
-15 % of the tokens") is no outcome, nor is what a plan would look at ("whether it outperforms").
+15 % of the tokens") is no outcome, nor is what a plan would look at ("whether it outperforms"). Figures
+and comparisons are found, outcomes in plain words often not; bench/outcomes.py counts both.
 """
 
 from __future__ import annotations
@@ -13,29 +14,34 @@ from ideagora.models.offline.text import sentences
 
 _FIGURE = r"\d+(?:[.,]\d+)?\s*(?:%|per ?cent|percentage points?|points?\b|x\b|×|times\b|-?fold\b)"
 _ROSE = (
-    r"\b(?:improv|increas|reduc|decreas|rais|rose|reach|achiev|attain|gain|scor|solv|lower|boost|drop|fell|"
-    r"won|win|match)\w*"
+    r"\b(?:improv|increas|reduc|decreas|rais|rose|reach|achiev|attain|gain|scor|solv|lower|lift|boost|drop|fell|"
+    r"won|win|match|complet|answer|pass)\w*"
 )
+_MUCH = r"(?:clear|large|big|strong|further|consistent|substantial|significant|notable|marked|considerable)"
 _PATTERNS = tuple(
     re.compile(pattern, re.I)
     for pattern in (
-        r"\b(?:out-?perform|surpass|exceed)(?:s|ed|ing)?\b[^.;]{0,60}",
-        r"\bbeats?\b[^.;]{0,40}",
+        r"\b(?:out-?perform|surpass|exceed|excel)(?:s|ed|led|ing)?\b[^.;]{0,60}",
+        r"\b(?:beats?|lagg?(?:s|ed)? (?:far )?behind|on par with|agree[ds]? better with)\b[^.;]{0,40}",
         r"\b(?:new )?state[- ]of[- ]the[- ]art (?:results?|performance|accuracy|scores?)",
         rf"{_ROSE}[^.;]{{0,60}}?(?<![\w.]){_FIGURE}",
+        rf"{_ROSE}[^;]{{0,60}}?(?<![\w.-])\d+\.\d+(?![\w-])(?!\.\d)",
+        rf"\b(?:gave|averaged|went from|was|were|had)\b[^.;]{{0,40}}?(?<![\w.]){_FIGURE}",
         rf"(?<![\w.]){_FIGURE}\s*(?:better|higher|lower|fewer|faster|gains?|improvements?|accuracy|reduction|increase)",
-        rf"{_ROSE}[^.;]{{0,40}}?\b(?:accuracy|score|bleu|f1|rouge|exact match|pass@\d+|elo)\b[^.;]{{0,20}}?\d",
+        r"\b(?:accuracy|score|bleu|f1|rouge|exact match|pass@\d+|elo|fid)\b (?:of|was|is|to|from|rose|fell|by)\b[^.;]{0,20}?(?<![\w.])\d",
+        rf"\b{_MUCH}(?:ly)? (?:gains?|improvements?|advantages?|drops?|better|higher|worse|more|fewer|improv\w+|reduce[sd])\b",
+        r"\b(?:rated|judged|ranked|preferred) (?:\w+ly )?(?:more|less|higher|lower|better|worse|as|over|to)\b",
         r"\b(?:results?|experiments?|evaluations?|ablations?) (?:show|indicate|demonstrate|confirm|reveal|suggest)\w*\b",
         r"\bwe (?:find|found|show|showed|observe|observed|demonstrate|demonstrated)\b",
-        r"\b(?:significant(?:ly)?|substantial(?:ly)?|consistent(?:ly)?|markedly) "
-        r"(?:better|higher|improve[sd]?|reduce[sd]?|outperform)\w*",
+        r"\b(?:matched|improved|helped|raised|rivall?ed|came near|fell short|failed) (?:or passed |on |over |to |upon )",
     )
 )
 _PLANNED = re.compile(
-    r"\b(?:whether|if|should|would|could|can|may|might|expect|hypothes|to (?:test|check|see|find out|measure)|"
-    r"refuted?|unless|aims?|in order to|so that|how (?:much|often|many|far))",
+    r"\b(?:whether|if|should|would|could|expect|hypothes|to (?:test|check|see|find out|measure)|"
+    r"refuted?|unless|how (?:much|often|many|far))",
     re.I,
 )
+"""Before the words, these say that the outcome is not known yet."""
 
 
 def outcomes(text: str) -> list[str]:
@@ -50,8 +56,9 @@ def without_outcomes(text: str) -> str:
 
 
 def _outcome(sentence: str) -> str | None:
-    """The first words of a sentence that tell an outcome; a sentence on what is planned tells none."""
-    if _PLANNED.search(sentence):
-        return None
-    matches = (pattern.search(sentence) for pattern in _PATTERNS)
-    return next((match.group().strip() for match in matches if match), None)
+    """The first words of a sentence that tell an outcome, unless it only asks for one."""
+    for pattern in _PATTERNS:
+        found = pattern.search(sentence)
+        if found and not _PLANNED.search(sentence[: found.start()]):
+            return found.group().strip()
+    return None

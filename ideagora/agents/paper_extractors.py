@@ -21,6 +21,8 @@ from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
 
 FACETS = ("problem", "method", "finding", "limitation")
+FIRST = 40
+"""Sentences of a text in which the offline model looks for the idea: introductions tell it in short."""
 LONGEST_TOPIC = 25
 """Words."""
 NAMELESS = "the system"
@@ -108,18 +110,20 @@ class PaperIdea(Answer):
 
 def _paper_idea(engine: Engine, inputs: PaperInputs) -> dict[str, Any]:
     own = own_name(inputs.title)
-    text = nameless(without_outcomes(inputs.text), own) or nameless(inputs.title, own)
+    first = " ".join(texts.sentences(inputs.text)[:FIRST])
+    text = nameless(without_outcomes(first), own) or nameless(inputs.title, own)
     facets = engine.facets(text, FACETS)
     method = facets["method"] or text
     lack, step = engine.nearest_clauses(facets["problem"] or method, method)
     phrases = engine.key_phrases(method, 2) or [step]
+    title = texts.title_case(texts.clip(" and ".join(phrases), 14))
     return {
         "motivation": facets["problem"],
         "method": texts.clip(method, 150),
         "novelty": f"Where earlier work stands: {lack}. What is done here: {step}."
         if facets["problem"]
         else None,
-        "title": texts.title_case(texts.clip(" and ".join(phrases), 14)),
+        "title": title if _loose(title) != _loose(inputs.title) else f"An Idea on {title}",
     }
 
 
@@ -165,7 +169,9 @@ def _paper_experiment(engine: Engine, inputs: PaperInputs) -> dict[str, Any]:
     found = [
         name for place in near for name in texts.names(parts[place]) if not (own and _says(name.name, own))
     ]
-    steps = [nameless(parts[place], own) for place in near if not outcomes(parts[place])]
+    finding = engine.facets(inputs.text, FACETS)["finding"] if len(parts) <= FIRST else None
+    told = [parts[place] for place in near if not outcomes(parts[place]) and parts[place] != finding]
+    steps = [nameless(sentence, own) for sentence in told]
     named = {
         kind: list(dict.fromkeys(n.name for n in found if n.kind == kind))
         for kind in ("dataset", "model", "metric")
@@ -225,8 +231,8 @@ def own_name(title: str) -> str | None:
     'ReAct'
     """
     head, colon, _ = title.partition(":")
-    found = texts.names(head)
-    return head.strip() if colon and found and found[0].name == head.strip() else None
+    is_name = len(head.split()) == 1 and bool(texts.names(head))
+    return head.strip() if colon and is_name else None
 
 
 def nameless(text: str, own: str | None) -> str:

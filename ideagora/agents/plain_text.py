@@ -66,12 +66,6 @@ def plain_item(text: str) -> str:
     return said if text.rstrip(" *_`").endswith((".", "!", "?")) else said.removesuffix(".")
 
 
-def tells_scores_or_makers(text: str) -> str | None:
-    """The words of a text that score it or say who made it; ``None`` when it has none."""
-    found = _SCORES_IN_BRACKETS.search(text) or _MAKER.search(text)
-    return found.group().strip() if found else None
-
-
 def _prepared(text: str) -> str:
     """Without lines that only score, and with multiplication signs that are taken for no emphasis."""
     lines = [line for line in text.split("\n") if not _SCORES.fullmatch(re.sub(r"[*_#>|]", "", line))]

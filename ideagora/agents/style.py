@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from ideagora.agents.faithful import first_few, strangers
-from ideagora.agents.plain_text import plain, plain_item, plain_title, tells_scores_or_makers
+from ideagora.agents.plain_text import plain, plain_item, plain_title
 from ideagora.agents.role import Role
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import Engine
@@ -78,8 +78,6 @@ def _same_idea(inputs: StyleInputs, answer: StyledIdea) -> str | None:
 def _changed(part: str, before: str, after: str, whole: str) -> str | None:
     """The complaint when a part says other things than it did; ``whole``: where its names may come from."""
     old, new = plain(before) or before, plain(after) or after
-    if told := tells_scores_or_makers(new):
-        return f"{part} still tells a score or who made the idea (“{told}”): leave that out"
     if added := strangers(new, f"{whole} {old}"):
         return f"{part} has {first_few(added)}, which the idea does not: add nothing"
     if lost := strangers(old, new):

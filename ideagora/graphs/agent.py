@@ -40,3 +40,9 @@ class Agent:
     expected_calls: Callable[[BaseModel], dict[Group, int]]
     steps: tuple[str, ...]
     """Names of the graph's nodes, in the order in which they usually run."""
+    own_paper: str | None = None
+    """A file or an id: the one paper that the agent is about. It is read before cut-off and bans apply."""
+    own_topic: str | None = None
+    """What a run is called for which no topic was given, where the agent finds the topic itself."""
+    unready: str | None = None
+    """What is missing before the agent can run, and what to do."""

@@ -14,7 +14,7 @@ import platform
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from importlib import metadata
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from ideagora.models.embeddings import Embedder
     from ideagora.retrieval.library import Library
+    from ideagora.retrieval.own_paper import OwnPaper
 
 RECORDED = (
     "langgraph",
@@ -76,6 +77,8 @@ class Job:
     """A text that will be embedded, to load the model beside the first call."""
     recursion_limit: int = 200
     """Steps of the graph at most."""
+    own_paper: Callable[[], Awaitable[OwnPaper]] | None = None
+    """Reads the paper that the job is about, before cut-off and bans."""
 
 
 async def run_job(
@@ -121,7 +124,7 @@ async def run_job(
     try:
         door.warm_up()
         await door.check()
-        services = Services(door, library, job.options, _voice(on_event))
+        services = Services(door, library, job.options, _voice(on_event), job.own_paper)
         with labelled("shared"):
             state = await _drive(job, graph, folder, services, on_event)
         record.update(status="done", error=None, **job.finish(state, meter))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ideagora.models.embeddings import Embedder
     from ideagora.retrieval.library import Library
+    from ideagora.retrieval.own_paper import OwnPaper
 
 SUMMARIES_ARE_OURS = (
     "The starter corpus ships summaries in our own words, not the papers' abstracts: what is quoted here "
@@ -59,7 +60,7 @@ async def run_task(
     def finish(state: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
         made.extend(task.agent.ideas(state, _origin(task, meter)))
         folder.write_ideas(made)
-        return {"failures": task.agent.failures(state)}
+        return {"failures": task.agent.failures(state), **_found_topic(task, made)}
 
     job = Job(
         name=task.agent.name,
@@ -71,9 +72,31 @@ async def run_task(
         finish=finish,
         options=task.options,
         first_text=task.topic.text,
+        own_paper=_own_paper(task.agent, library),
     )
     await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats)
     return made
+
+
+def _found_topic(task: Task, made: Sequence[Idea]) -> dict[str, Any]:
+    """The topic that the agent found itself, for ``run.json``; nothing where one was given."""
+    if task.topic.text != task.agent.own_topic or not made:
+        return {}
+    return {"topic": task.topic.model_copy(update={"text": made[0].topic}).model_dump(mode="json")}
+
+
+def _own_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[OwnPaper]] | None:
+    """How the agent's own paper is read: from the library as a whole, and nothing else from there."""
+    which = agent.own_paper
+    if which is None:
+        return None
+
+    async def read() -> OwnPaper:
+        from ideagora.retrieval.own_paper import read_own_paper
+
+        return await read_own_paper(which, library)
+
+    return read
 
 
 def _record(task: Task) -> dict[str, Any]:
