@@ -13,8 +13,8 @@ PAPERS = (
     PaperBrief(
         title="Tree of Thoughts: Deliberate Problem Solving",
         year="2023",
-        abstract="Left-to-right decoding cannot look ahead. Tree of Thoughts rates partial solutions and goes "
-        "back. It solved 74 percent of the puzzles. It uses many times more tokens.",
+        abstract="Left-to-right decoding cannot look ahead. Tree of Thoughts rates partial solutions "
+        "and goes back. It solved 74 percent of the puzzles. It uses many times more tokens.",
     ),
     PaperBrief(
         title="Reflexion: Agents with Verbal Memory",
@@ -75,7 +75,7 @@ def samples() -> dict[str, tuple[Inputs, dict[str, Any]]]:
             MARKED,
             {
                 "title": "Search that Remembers",
-                "motivation": 'Tree search "forgets": 40 tokens in 100 are spent on known dead ends.',
+                "motivation": 'Tree search "forgets", so 40 tokens in 100 are spent on known dead ends.',
                 "novelty": None,
                 "method": "A memory keeps critiques of GPT-4, {as they are}. The rating puts the 3 nearest "
                 "ones into the prompt.",
@@ -103,8 +103,8 @@ def samples() -> dict[str, tuple[Inputs, dict[str, Any]]]:
         "idea_extractor": (
             PAPER,
             {
-                "motivation": "Left-to-right decoding can't look ahead, so an early choice decides everything.",
-                "method": '1. Split a solution into steps.\n2. Rate {5} candidates.\n3. Go back when none is "good".',
+                "motivation": "Left-to-right decoding can't look ahead: early choices decide everything.",
+                "method": '1. Split a solution into steps.\n2. Rate {5} of them.\n3. Go back if "none" is good.',
                 "novelty": "Unlike chain-of-thought prompting, a naïve first choice can be taken back.",
                 "title": "Rated Steps that Can Be Taken Back",
             },

@@ -275,7 +275,7 @@ def _samples() -> dict[str, Sample]:
                 topic=TOPIC,
                 title=IDEA.title,
                 summary="Tree search whose ratings read critiques of earlier dead ends.",
-                novelty=IDEA.novelty,
+                novelty=IDEA.novelty or "",
                 method=IDEA.method,
                 purpose="Save the tokens that tree search spends on branches known to fail.",
                 mechanism="Store written critiques of failed branches and put them into the rating prompt.",

@@ -287,7 +287,7 @@ def _paper_idea(prompt: str) -> dict[str, Any]:
 
 
 def _paper_experiment(prompt: str) -> dict[str, Any]:
-    lists = {name: [] for name in ("datasets", "baselines", "metrics", "ablations")}
+    lists: dict[str, Any] = {name: [] for name in ("datasets", "baselines", "metrics", "ablations")}
     return {"steps": ["Build it.", "Compare it with what there is."], **lists}
 
 

@@ -123,7 +123,7 @@ def test_what_a_competitor_must_not_tell_is_turned_down(
 
 
 def test_an_experiment_that_is_not_told_is_empty() -> None:
-    nothing = dict.fromkeys(("steps", "datasets", "baselines", "metrics", "ablations"), [])
+    nothing: dict[str, Any] = dict.fromkeys(("steps", "datasets", "baselines", "metrics", "ablations"), ())
     assert complaint("experiment_extractor", **nothing) is None
 
 

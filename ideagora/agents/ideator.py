@@ -235,7 +235,8 @@ class ShowsPapers(Protocol):
     """Inputs with papers that an answer can refer to by their numbers."""
 
     @property
-    def papers(self) -> Sequence[PaperBrief]: ...
+    def papers(self) -> Sequence[PaperBrief]:
+        """Title and abstract, in the order of their numbers."""
 
 
 def idea_sources(inputs: ShowsPapers, answer: IdeaDraft) -> str | None:

@@ -27,13 +27,19 @@ _PATTERNS = tuple(
         rf"{_ROSE}[^.;]{{0,60}}?(?<![\w.]){_FIGURE}",
         rf"{_ROSE}[^;]{{0,60}}?(?<![\w.-])\d+\.\d+(?![\w-])(?!\.\d)",
         rf"\b(?:gave|averaged|went from|was|were|had)\b[^.;]{{0,40}}?(?<![\w.]){_FIGURE}",
-        rf"(?<![\w.]){_FIGURE}\s*(?:better|higher|lower|fewer|faster|gains?|improvements?|accuracy|reduction|increase)",
-        r"\b(?:accuracy|score|bleu|f1|rouge|exact match|pass@\d+|elo|fid)\b (?:of|was|is|to|from|rose|fell|by)\b[^.;]{0,20}?(?<![\w.])\d",
-        rf"\b{_MUCH}(?:ly)? (?:gains?|improvements?|advantages?|drops?|better|higher|worse|more|fewer|improv\w+|reduce[sd])\b",
-        r"\b(?:rated|judged|ranked|preferred) (?:\w+ly )?(?:more|less|higher|lower|better|worse|as|over|to)\b",
-        r"\b(?:results?|experiments?|evaluations?|ablations?) (?:show|indicate|demonstrate|confirm|reveal|suggest)\w*\b",
+        rf"(?<![\w.]){_FIGURE}\s*"
+        r"(?:better|higher|lower|fewer|faster|gains?|improvements?|accuracy|reduction|increase)",
+        r"\b(?:accuracy|score|bleu|f1|rouge|exact match|pass@\d+|elo|fid)\b "
+        r"(?:of|was|is|to|from|rose|fell|by)\b[^.;]{0,20}?(?<![\w.])\d",
+        rf"\b{_MUCH}(?:ly)? "
+        r"(?:gains?|improvements?|advantages?|drops?|better|higher|worse|more|fewer|improv\w+|reduce[sd])\b",
+        r"\b(?:rated|judged|ranked|preferred) (?:\w+ly )?"
+        r"(?:more|less|higher|lower|better|worse|as|over|to)\b",
+        r"\b(?:results?|experiments?|evaluations?|ablations?) "
+        r"(?:show|indicate|demonstrate|confirm|reveal|suggest)\w*\b",
         r"\bwe (?:find|found|show|showed|observe|observed|demonstrate|demonstrated)\b",
-        r"\b(?:matched|improved|helped|raised|rivall?ed|came near|fell short|failed) (?:or passed |on |over |to |upon )",
+        r"\b(?:matched|improved|helped|raised|rivall?ed|came near|fell short|failed) "
+        r"(?:or passed |on |over |to |upon )",
     )
 )
 _PLANNED = re.compile(

@@ -46,7 +46,7 @@ class PaperTopic(Answer):
 
 
 def _topic(engine: Engine, inputs: TopicInputs) -> dict[str, Any]:
-    """Phrases of the problem's sentence, nearest to title and abstract first; the title's where there is none."""
+    """The field: a phrase of title and abstract. The task: phrases of the sentence on the problem."""
     own = own_name(inputs.title)
     text = inputs.abstract or inputs.opening or inputs.title
     problem = engine.facets(text, FACETS)["problem"] or text
@@ -150,7 +150,8 @@ class PaperExperiment(Answer):
     """How a paper tests its idea, told as a plan. What the text does not tell is left empty."""
 
     steps: tuple[str, ...] = Field(
-        description="one step each: what is done, with what, and what it is to show; [] when the text tells nothing"
+        description="one step each: what is done, with what, and what it is to show; "
+        "[] when the text tells nothing"
     )
     datasets: tuple[str, ...] = Field(description="data sets or benchmarks, by name; [] when none is named")
     baselines: tuple[str, ...] = Field(
@@ -218,7 +219,7 @@ def _complaint(parts: Mapping[str, str], inputs: PaperInputs, own: str | None) -
         if told := outcomes(text):
             return f"{name} tells results ({first_few(told, 2)}): say what is done, not what came out"
         if own and _says(text, own):
-            return f"{name} calls the system {own}: call it by what it does, since readers must not know the paper"
+            return f"{name} calls the system {own}: call it by what it does, or readers know the paper"
         if new := strangers(text, shown):
             return f"{name} has {first_few(new)}, which the paper's text does not: keep to what it says"
     return None

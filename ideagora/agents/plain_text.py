@@ -94,9 +94,7 @@ def _inline(token: Token) -> str:
     """Words of a line: no marks, links by their words, breaks as spaces."""
     parts = []
     for child in token.children or []:
-        if child.type in ("text", "code_inline"):
-            parts.append(child.content)
-        elif child.type == "image":
+        if child.type in ("text", "code_inline", "image"):
             parts.append(child.content)
         elif child.type in ("softbreak", "hardbreak"):
             parts.append(" ")

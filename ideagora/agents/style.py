@@ -130,7 +130,7 @@ def _plain_plan(engine: Engine, inputs: PlanText) -> dict[str, Any]:
 
 
 def _same_plan(inputs: PlanText, answer: StyledPlan) -> str | None:
-    """The same complaints as for an idea, list by list. Steps may be parted; other lists keep their number."""
+    """The same complaints as for an idea, list by list. Steps may be parted; other lists may not."""
     for name in LISTS:
         before, after = getattr(inputs, name), getattr(answer, name)
         if bool(before) != bool(after):
@@ -195,7 +195,13 @@ async def restyled(door: Door, idea: Idea) -> Idea:
 
 async def _styled_parts(door: Door, idea: Idea) -> dict[str, str]:
     """The parts that the idea has, in the plain form whatever the model left of the old one."""
-    answer = await RESTYLE(door, **{name: getattr(idea, name) or None for name in PARTS})
+    answer = await RESTYLE(
+        door,
+        title=idea.title,
+        motivation=idea.motivation or None,
+        novelty=idea.novelty or None,
+        method=idea.method,
+    )
     told = {name: getattr(answer, name) for name in PARTS if getattr(idea, name)}
     shown = {name: plain(text) or text for name, text in told.items()}
     return {**shown, "title": plain_title(answer.title) or answer.title}

@@ -44,7 +44,8 @@ def agent(which: str = "") -> Agent:
     own_topic = f"topic of {options.paper}" if which else None
     return Agent(
         name=NAME,
-        about="Makes topic, idea and experiment, without results, of a published paper (real-paper:FILE_OR_ID).",
+        about="Makes topic, idea and experiment of a published paper, without its results; "
+        "real-paper:FILE_OR_ID.",
         source="Real Paper baseline of Chain of Ideas, arXiv 2410.13185",
         options=options,
         build=_build,
