@@ -193,3 +193,11 @@ def test_rag_offline_keeps_the_cut_off(home: Path) -> None:
     assert all(one["date"] < "2022" for one in idea["neighbours"])
     assert set(idea["references"]) <= {one["id"] for one in idea["neighbours"]}
     assert paper(idea["references"][0]).title in Path(json.loads(done.out)["run"], "report.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["chain-of-ideas", "direct", "rag", "real-paper"])
+def test_the_pictures_of_the_docs_are_the_graphs(name: str) -> None:
+    docs = (Path(__file__).parent.parent / "docs" / "agents.md").read_text(encoding="utf-8")
+    drawn = find_agent(name).build().compile().get_graph().draw_mermaid().strip()
+    assert f"## {name}\n" in docs
+    assert f"```mermaid\n{drawn}\n```" in docs
