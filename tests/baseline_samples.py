@@ -104,7 +104,7 @@ def samples() -> dict[str, tuple[Inputs, dict[str, Any]]]:
             PAPER,
             {
                 "motivation": "Left-to-right decoding can't look ahead: early choices decide everything.",
-                "method": '1. Split a solution into steps.\n2. Rate {5} of them.\n3. Go back if "none" is good.',
+                "method": '1. Split a solution into steps.\n2. Rate {5} each.\n3. Go back if "none" is.',
                 "novelty": "Unlike chain-of-thought prompting, a naïve first choice can be taken back.",
                 "title": "Rated Steps that Can Be Taken Back",
             },

@@ -170,8 +170,9 @@ def _paper_experiment(engine: Engine, inputs: PaperInputs) -> dict[str, Any]:
     found = [
         name for place in near for name in texts.names(parts[place]) if not (own and _says(name.name, own))
     ]
-    finding = engine.facets(inputs.text, FACETS)["finding"] if len(parts) <= FIRST else None
-    told = [parts[place] for place in near if not outcomes(parts[place]) and parts[place] != finding]
+    facets = engine.facets(inputs.text, FACETS) if len(parts) <= FIRST else {}
+    other = {sentence for facet, sentence in facets.items() if facet != "method"}
+    told = [parts[place] for place in near if not outcomes(parts[place]) and parts[place] not in other]
     steps = [nameless(sentence, own) for sentence in told]
     named = {
         kind: list(dict.fromkeys(n.name for n in found if n.kind == kind))

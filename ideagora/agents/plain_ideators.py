@@ -31,7 +31,8 @@ class DirectIdea(IdeaParts):
 def _recombine(engine: Engine, inputs: DirectInputs) -> dict[str, Any]:
     """The topic's own words in an idea's form: an extractive engine has nothing to extract here."""
     topic = texts.without_stop(texts.clip(inputs.topic, 40))
-    parts = [phrase for phrase in texts.phrases(inputs.topic) if not texts.is_generic(phrase)] or [topic]
+    phrases = sorted(texts.phrases(inputs.topic), key=texts.is_generic)
+    parts = phrases[:2] or [topic]
     first, last = parts[0], parts[-1]
     both = texts.listed([first, last] if first != last else [first])
     steps = [
