@@ -12,6 +12,7 @@ BENCHMARKS = {
     "import_ideas": "ideagora ideas import of 10,000 ideas in five forms: seconds and memory",
     "plugin_overhead": "what the harness adds to an agent from outside: milliseconds and megabytes",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",
+    "outcomes": "which sentences of summaries are taken for results: counts",
 }
 
 

@@ -87,6 +87,10 @@ def generate(
             help="Rewrites of an idea that is too close to a paper.", show_default="2", rich_help_panel=AGENT
         ),
     ] = None,
+    papers: Annotated[
+        int | None,
+        typer.Option(help="Papers that rag shows the model.", show_default="10", rich_help_panel=AGENT),
+    ] = None,
     allow_thin: Annotated[
         bool,
         typer.Option(
@@ -217,7 +221,7 @@ def generate(
     }  # fmt: skip
     options = {
         "branches": branches, "length": length, "refinements": refinements, "rewrites": rewrites,
-        "allow_thin": allow_thin or None,
+        "papers": papers, "allow_thin": allow_thin or None,
     }  # fmt: skip
     request = Request(
         topic=topic, topics=topics, agent=agent, options=_given(options), settings=_given(settings),

@@ -1,8 +1,8 @@
 """Agents by name, and the ways in for those from outside.
 
 Whatever is asked for as an agent is looked up here: a built-in name, an installed entry point,
-``module:object``, ``path.py:object``, ``command:…`` or ``ideas:FILE``. Nothing is imported before it is
-asked for.
+``module:object``, ``path.py:object``, ``command:…``, ``ideas:FILE`` or ``real-paper:FILE_OR_ID``. Nothing
+is imported before it is asked for.
 """
 
 from __future__ import annotations
@@ -21,8 +21,18 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "chain-of-ideas/no-chain": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-chain",)),
     "chain-of-ideas/no-trend": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-trend",)),
     "chain-of-ideas/no-entities": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-entities",)),
+    "direct": ("ideagora.graphs.direct.agent:agent", ()),
+    "real-paper": ("ideagora.graphs.real_paper.agent:agent", ()),
+    "rag": ("ideagora.graphs.rag.agent:agent", ()),
 }
 """Name -> (maker, its arguments)."""
+
+SCHEMES = {
+    "command": "ideagora.graphs.plugged.command:agent_of_command",
+    "ideas": "ideagora.graphs.plugged.ideas_file:agent_of_ideas",
+    "real-paper": "ideagora.graphs.real_paper.agent:agent",
+}
+"""What stands before a colon -> maker; it is given what stands behind."""
 
 WAYS_IN = (
     "an installed entry point by its name, path.py:object or module:object (a function or a class), "
@@ -41,25 +51,23 @@ def find_agent(thing: str) -> Agent:
 
     if thing in AGENTS:
         maker, arguments = AGENTS[thing]
-        module, function = maker.split(":")
-        made: Agent = getattr(import_module(module), function)(*arguments)
-        return made
+        return _made(maker, *arguments)
     if thing in installed():
         return agent_of_entry_point(installed()[thing])
     scheme, colon, rest = thing.partition(":")
-    if scheme == "command" and colon:
-        from ideagora.graphs.plugged.command import agent_of_command
-
-        return agent_of_command(rest)
-    if scheme == "ideas" and colon:
-        from ideagora.graphs.plugged.ideas_file import agent_of_ideas
-
-        return agent_of_ideas(rest)
+    if scheme in SCHEMES and colon:
+        return _made(SCHEMES[scheme], rest)
     if colon:
         from ideagora.graphs.plugged.loading import agent_of_object
 
         return agent_of_object(thing)
     raise UsageError(_unknown(thing, [*AGENTS, *installed()]))
+
+
+def _made(maker: str, *arguments: Any) -> Agent:
+    module, function = maker.split(":")
+    made: Agent = getattr(import_module(module), function)(*arguments)
+    return made
 
 
 def _unknown(thing: str, known: list[str]) -> str:

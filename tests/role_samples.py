@@ -23,6 +23,7 @@ from ideagora.models.embeddings import Embedder, load_embedder
 from ideagora.models.weights import MINILM
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.schema import Paper
+from tests import baseline_samples
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +39,7 @@ TOPIC = "step-by-step reasoning with large language models: search, voting and s
 NAMES = frozenset(
     """query_planner relevance_judge reader trend_analyst forecaster ideator novelty_judge idea_judge
     experiment_designer experiment_reviewer experiment_refiner""".split()
-)
+) | frozenset(baseline_samples.NAMES)
 _PARTS = re.compile(r"(?<=\.) (?=[A-Z])")
 
 
@@ -363,7 +364,7 @@ def _samples() -> dict[str, Sample]:
     }
 
 
-SAMPLES = _samples()
+SAMPLES = _samples() | {name: Sample(*pair) for name, pair in baseline_samples.samples().items()}
 
 
 class Remembering:

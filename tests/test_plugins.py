@@ -591,7 +591,8 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def test_options_of_another_agent_are_refused(home: Path) -> None:
     done = command.run(generate(f"{OWN}:good", "--branches", "2"))
     assert done.code == 2
-    assert done.err == f"error: --branches is no option of {OWN}:good, which has none.\n"
+    told = f"--branches means nothing to the agent {OWN}:good. Leave it out; it has no options."
+    assert done.err == f"error: {told}\n"
 
 
 def test_one_bad_topic_leaves_the_others(home: Path) -> None:

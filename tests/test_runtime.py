@@ -91,7 +91,7 @@ def scripted(replies: Mapping[str, Reply]) -> ScriptedChat:
         role = str(call.role)
         if role in replies:
             return replies[role](call)
-        return standin.ANSWERS[standin.ROLES[role]](call.messages[-1][1])
+        return standin.ANSWERS[(standin.ROLES | standin.PLAIN_ROLES)[role]](call.messages[-1][1])
 
     return ScriptedChat(replies=reply)
 

@@ -6,7 +6,8 @@ in the list that the role was given, so an answer refers to a paper by an index 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from ideagora.models.call import Inputs
 from ideagora.models.offline.text import clip
@@ -80,6 +81,11 @@ class IdeaView(Inputs):
 def brief(paper: Paper) -> PaperBrief:
     """Title and abstract of a paper."""
     return PaperBrief(title=paper.title, year=paper.year, abstract=paper.abstract)
+
+
+def idea_view(draft: Mapping[str, Any]) -> IdeaView:
+    """The parts of a draft that judges and designers see."""
+    return IdeaView(**{name: draft[name] for name in IdeaView.model_fields})
 
 
 def chain_paper(link: Link) -> ChainPaper:

@@ -14,7 +14,7 @@ import platform
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from importlib import metadata
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from ideagora.models.embeddings import Embedder
     from ideagora.retrieval.library import Library
+    from ideagora.retrieval.own_paper import OwnPaper
 
 RECORDED = (
     "langgraph",
@@ -78,6 +79,8 @@ class Job:
     """Steps of the graph at most."""
     context: Callable[[Services], Any] | None = None
     """What the nodes get instead of the services; made inside the run's event loop."""
+    own_paper: Callable[[], Awaitable[OwnPaper]] | None = None
+    """Reads the paper that the job is about, before cut-off and bans."""
 
 
 async def run_job(
@@ -123,7 +126,7 @@ async def run_job(
     try:
         door.warm_up()
         await door.check()
-        services = Services(door, library, job.options, _voice(on_event))
+        services = Services(door, library, job.options, _voice(on_event), job.own_paper)
         with labelled("shared"):
             context = services if job.context is None else job.context(services)
             state = await _drive(job, graph, folder, context, on_event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from ideagora.errors import RunError
 if TYPE_CHECKING:
     from ideagora.models.door import Door
     from ideagora.retrieval.library import Library
+    from ideagora.retrieval.own_paper import OwnPaper
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Services:
     """The agent's own options (a frozen pydantic model)."""
     say: Callable[[str], None]
     """Tell the user, in a few words, what was just found; labelled with the branch at work."""
+    own_paper: Callable[[], Awaitable[OwnPaper]] | None = None
+    """Reads the paper that the run is about, whatever cut-off and bans say; ``None``: it is about none."""
 
     @property
     def library(self) -> Library:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ideagora.models.embeddings import Embedder
     from ideagora.retrieval.library import Library
+    from ideagora.retrieval.own_paper import OwnPaper
 
 SUMMARIES_ARE_OURS = (
     "The starter corpus ships summaries in our own words, not the papers' abstracts: what is quoted here "
@@ -64,7 +65,7 @@ async def run_task(
         folder.write_ideas(made)
         asked = bool(meter.by_role or meter.cached)
         told = {"offline": asked and "offline" in task.settings.models}  # of what has asked no model: no
-        return {"failures": task.agent.failures(state), **told}
+        return {"failures": task.agent.failures(state), **told, **_found_topic(task, made)}
 
     make = task.agent.context
     job = Job(
@@ -78,6 +79,7 @@ async def run_task(
         options=task.options,
         first_text=task.topic.text,
         context=None if make is None else lambda services: make(services, task.topic),
+        own_paper=_own_paper(task.agent, library),
     )
     try:
         await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats)
@@ -89,6 +91,27 @@ async def run_task(
         why = one_line(f"{type(error).__name__}: {error}", 200)  # of LangGraph, on what foreign code gave it
         raise AgentFailed(f"{task.agent.name} cannot be run: {why}.") from None
     return made
+
+
+def _found_topic(task: Task, made: Sequence[Idea]) -> dict[str, Any]:
+    """The topic that the agent found itself, for ``run.json``; nothing where one was given."""
+    if task.topic.text != task.agent.own_topic or not made:
+        return {}
+    return {"topic": task.topic.model_copy(update={"text": made[0].topic}).model_dump(mode="json")}
+
+
+def _own_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[OwnPaper]] | None:
+    """How the agent's own paper is read: from the library as a whole, and nothing else from there."""
+    which = agent.own_paper
+    if which is None:
+        return None
+
+    async def read() -> OwnPaper:
+        from ideagora.retrieval.own_paper import read_own_paper
+
+        return await read_own_paper(which, library)
+
+    return read
 
 
 def _record(task: Task) -> dict[str, Any]:
