@@ -409,7 +409,7 @@ def test_a_store_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
     open_library(settings).close()
     with Store.open(settings.store_folder, EMBEDDER) as store:
         store.set_mark("starter corpus", "other")
-        store._records._connection.execute("UPDATE papers SET record = '{}'")
+        store.shelf._records._connection.execute("UPDATE papers SET record = '{}'")
     with pytest.raises(StoreCorrupted):
         open_library(settings)
     with Store.open(settings.store_folder, EMBEDDER, timeout=0) as store, store.writing():

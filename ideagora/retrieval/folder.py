@@ -23,13 +23,14 @@ from typing import TYPE_CHECKING, Self
 from ideagora.errors import LibraryError
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval.content import batches, paper_text
-from ideagora.retrieval.faults import corrupted, named_faults, unusable
-from ideagora.retrieval.locking import HOLDER_FILE, LOCK_FILE, FolderLock
+from ideagora.retrieval.faults import corrupted, named_faults
+from ideagora.retrieval.folder_rules import demand_own, foreign
+from ideagora.retrieval.locking import FolderLock
 from ideagora.retrieval.ranking import Snapshot, ranked
 from ideagora.retrieval.records import RECORDS_FILE, Names, Records
-from ideagora.retrieval.rows import Rows, RowsNote, file_name, is_rows_file
+from ideagora.retrieval.rows import Rows, RowsNote, file_name
 from ideagora.retrieval.shelf import STORE_VERSION, Figures, Kind, files_size
-from ideagora.retrieval.vectors import CHROMA_FOLDER, Vectors
+from ideagora.retrieval.vectors import Vectors
 from ideagora.schema import Paper
 
 if TYPE_CHECKING:
@@ -42,20 +43,15 @@ EXACT_BELOW = 20_000
 """Papers up to which a search compares with every vector: below it that is faster than the index."""
 _UPGRADED = ("1",)
 """Versions that are brought up to date in place."""
+_MOST_INDEXED = 100
+"""Neighbours up to which the index is asked; for more of them it is neither quick nor complete."""
 _REBUILD_BATCH = 1_000
 _SPARE = 8
 """Neighbours asked of the index beyond the k, since their order is settled by exact similarity."""
 _VECTORS, _OPEN = "vectors", "open"
 """Line of the manifest on the state of Chroma's folder, and what it says while that is worked on."""
 _ROWS = "rows"
-_OWN_FILES = {
-    RECORDS_FILE,
-    f"{RECORDS_FILE}-wal",
-    f"{RECORDS_FILE}-shm",
-    CHROMA_FOLDER,
-    LOCK_FILE,
-    HOLDER_FILE,
-}
+_MARK = "mark:"
 
 
 class FolderShelf:
@@ -90,7 +86,7 @@ class FolderShelf:
         """Open a folder, or make an empty one; an older version is brought up to date. See ``Store.open``."""
         with named_faults(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            _demand_own(folder)
+            demand_own(folder)
             shelf = cls(folder, embedder, FolderLock(folder, timeout, on_wait), exact_below)
             try:
                 shelf._make_or_check(on_wait or (lambda text: None))
@@ -127,11 +123,16 @@ class FolderShelf:
 
     def mark(self, key: str) -> str | None:
         """See ``Shelf``."""
-        return self._records.manifest().get(f"mark:{key}")
+        return self.marks().get(key)
+
+    def marks(self) -> dict[str, str]:
+        """See ``Shelf``."""
+        lines = self._records.manifest().items()
+        return {key.removeprefix(_MARK): value for key, value in lines if key.startswith(_MARK)}
 
     def set_mark(self, key: str, value: str) -> None:
         """See ``Shelf``."""
-        self._records.set_mark(f"mark:{key}", value)
+        self._records.set_mark(f"{_MARK}{key}", value)
 
     def generation(self) -> int:
         """Counts the changes by any process."""
@@ -211,8 +212,8 @@ class FolderShelf:
         )
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
-        """See ``Shelf``. Exact, but for searches of large stores without a date, which Chroma answers."""
-        if before is None and self.count() >= self._exact_below:
+        """See ``Shelf``. Exact, but for a few papers of large stores without a date: those Chroma finds."""
+        if before is None and k <= _MOST_INDEXED and self.count() >= self._exact_below:
             return self._indexed(query, k)
         return self._current_snapshot().nearest(query, k, before)
 
@@ -230,7 +231,7 @@ class FolderShelf:
                 self._upgrade(say)
         version = self._records.manifest().get("version")
         if version != STORE_VERSION:
-            raise LibraryError(_foreign(self.folder, version))
+            raise LibraryError(foreign(self.folder, version))
 
     def _make(self) -> None:
         if self._vectors.create():
@@ -276,7 +277,7 @@ class FolderShelf:
                 yield vectors
 
         note = self._rows.fill(file, told())
-        self._records.move(list(zip(count(), ids)), {**manifest, _ROWS: str(note)})  # noqa: B905 - endless
+        self._records.move(list(zip(count(), ids)), {**manifest, _ROWS: str(note)})
         self._rows.remove_others(note)
 
     def _all_vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
@@ -379,19 +380,3 @@ def _snapshot(
     places = np.array([place for _, place, _ in placed], dtype=np.int64)
     ids, dates = [paper_id for paper_id, _, _ in placed], [date for _, _, date in placed]
     return Snapshot(generation, ids, places, dates, rows)
-
-
-def _foreign(folder: Path, version: str | None) -> str:
-    later = version is not None and version.isdecimal() and int(version) > int(STORE_VERSION)
-    step = "Use the newer ideagora that made it" if later else "Nothing here can bring it up to date"
-    return (
-        f"the store in {folder} has version {version}, this program reads {STORE_VERSION}. {step}, "
-        "set IDEAGORA_STORE to another folder, or remove this one (it is then rebuilt)."
-    )
-
-
-def _demand_own(folder: Path) -> None:
-    """Refuse a folder that holds something else: the store's files would end up among it."""
-    names = {path.name for path in folder.iterdir() if not is_rows_file(path.name)}
-    if RECORDS_FILE not in names and names - _OWN_FILES:
-        raise unusable(folder, f"it holds {sorted(names - _OWN_FILES)[0]} and no store")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _MARGIN = 2e-4
 """Half a unit of the 4th decimal twice (what may round to the same figure), and single precision."""
+_FEW = 0.25
+"""Part of all rows."""
 _NEVER = "9999-99-99"
 
 
@@ -49,11 +51,19 @@ class Snapshot:
 
         if not len(self.ids):
             return []
-        scores = (self.rows @ query.astype(np.float32))[self.places]
-        if before is not None:
-            scores = np.where(self.days < day_number(before), scores, -np.inf)
-        possible = _possible(scores, k)
-        return ranked([self.ids[n] for n in possible], self.rows[self.places[possible]], query)[:k]
+        if before is None:
+            papers = np.arange(len(self.ids))
+        else:
+            papers = np.flatnonzero(self.days < day_number(before))
+        places = self.places[papers]
+        possible = _possible(self._scores(places, query.astype(np.float32)), k)
+        ids = [self.ids[n] for n in papers[possible]]
+        return ranked(ids, self.rows[places[possible]], query)[:k]
+
+    def _scores(self, places: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Similarities in single precision. Few rows are picked out; of many it is quicker to take all."""
+        is_few = len(places) < _FEW * len(self.rows)
+        return self.rows[places] @ query if is_few else (self.rows @ query)[places]
 
 
 def day_number(day: str) -> int:
@@ -67,16 +77,17 @@ def ranked(
     """Ids with their similarity in double precision, rounded; best first, ties by id."""
     import numpy as np
 
+    if not ids:
+        return []
     similarities = np.round(np.asarray(rows, dtype=np.float64) @ query, 4) + 0.0  # no minus zero
     return sorted(zip(ids, map(float, similarities), strict=True), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _possible(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    """Where the k largest finite scores are, and those that may be as large."""
+    """Where the k largest scores are, and those that may be as large."""
     import numpy as np
 
     if k >= len(scores):
-        least = -np.inf
-    else:
-        least = np.partition(scores, len(scores) - k)[len(scores) - k] - _MARGIN
-    return np.flatnonzero((scores >= least) & np.isfinite(scores))
+        return np.arange(len(scores))
+    least = np.partition(scores, len(scores) - k)[len(scores) - k]
+    return np.flatnonzero(scores >= least - _MARGIN)

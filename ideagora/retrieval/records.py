@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from ideagora.errors import LibraryError
 from ideagora.retrieval.faults import corrupted, named_faults
 from ideagora.schema import Paper
 
@@ -42,6 +43,22 @@ class Names(NamedTuple):
     date: str | None
     arxiv_id: str | None
     doi: str | None
+
+
+def read_manifest(folder: Path) -> dict[str, str]:
+    """The manifest of a store's folder, which is left as it is.
+
+    Raises:
+        LibraryError: there is no store.
+    """
+    path = folder / RECORDS_FILE
+    if not path.is_file():
+        raise LibraryError(f"there is no store in {folder}. Name a folder that holds {RECORDS_FILE}.")
+    with (
+        named_faults(folder),
+        closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        return dict(connection.execute("SELECT key, value FROM manifest").fetchall())
 
 
 class Records:

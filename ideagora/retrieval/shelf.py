@@ -63,6 +63,10 @@ class Shelf(Protocol):
         """A note that was left with ``set_mark``."""
         ...
 
+    def marks(self) -> dict[str, str]:
+        """All notes."""
+        ...
+
     def set_mark(self, key: str, value: str) -> None:
         """Leave a note."""
         ...

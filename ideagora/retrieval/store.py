@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from ideagora.config import Settings
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval.content import batches, content_hash, paper_text
 from ideagora.retrieval.folder import EXACT_BELOW, FolderShelf
@@ -93,10 +94,39 @@ class Store:
             LibraryError: the store was made by another version that cannot be brought up to date, or
                 with another embedder.
         """
-        shelf = FolderShelf.open(
-            folder, embedder, timeout=timeout, on_wait=on_wait, exact_below=exact_below
-        )
+        shelf = FolderShelf.open(folder, embedder, timeout=timeout, on_wait=on_wait, exact_below=exact_below)
         return cls(folder, embedder, shelf)
+
+    @classmethod
+    def at(
+        cls,
+        url: str | None,
+        folder: Path,
+        embedder: Embedder,
+        *,
+        timeout: float = 60.0,
+        on_wait: Callable[[str], None] | None = None,
+    ) -> Self:
+        """Open the store of a Chroma server, or without a URL that of the folder.
+
+        Args:
+            url: ``http://host:port``.
+            folder: with a server, for what stays on this machine.
+
+        Raises:
+            LibraryError: nobody answers, or it is no Chroma server, or see ``open``.
+        """
+        if url is None:
+            return cls.open(folder, embedder, timeout=timeout, on_wait=on_wait)
+        from ideagora.retrieval.server import ServerShelf
+
+        shelf = ServerShelf.open(url, folder, embedder, timeout=timeout, on_wait=on_wait)
+        return cls(folder, embedder, shelf)
+
+    @classmethod
+    def of(cls, settings: Settings, embedder: Embedder, on_wait: Callable[[str], None] | None = None) -> Self:
+        """Open the store that the settings name; errors as ``at``."""
+        return cls.at(settings.store_url, settings.store_folder, embedder, on_wait=on_wait)
 
     def close(self) -> None:
         """Close files and release locks."""

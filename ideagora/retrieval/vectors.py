@@ -75,8 +75,7 @@ class Vectors:
         with named_faults(self._store_folder, self.folder):
             if self._writer is None:
                 self.close()
-                client = self._open()
-                self._writer = (client, self._collection(client))
+                self._writer = self._opened()
             for start in range(0, len(ids), _MOST_AT_ONCE):
                 some = slice(start, start + _MOST_AT_ONCE)
                 self._writer[1].upsert(ids=list(ids[some]), embeddings=vectors[some])
@@ -99,8 +98,7 @@ class Vectors:
         """Have a client open that has seen a generation of the store."""
         self.close()
         with named_faults(self._store_folder, self.folder):
-            client = self._open()
-            self._kept = (generation, client, self._collection(client))
+            self._kept = (generation, *self._opened())
             self._kept[2].peek(1)  # reads the index in now, while nobody else is here
 
     def is_open_at(self, generation: int) -> bool:
@@ -179,6 +177,15 @@ class Vectors:
                 yield client
             finally:
                 client.close()  # type: ignore[attr-defined]
+
+    def _opened(self) -> tuple[ClientAPI, Collection]:
+        """A client that stays open, and the collection; Chroma keeps what a lost client has open."""
+        client = self._open()
+        try:
+            return client, self._collection(client)
+        except BaseException:
+            client.close()  # type: ignore[attr-defined]
+            raise
 
     def _open(self) -> ClientAPI:
         import chromadb
