@@ -27,7 +27,7 @@ from ideagora.retrieval.content import batches
 from ideagora.retrieval.locking import FolderLock
 from ideagora.retrieval.ranking import day_number, ranked
 from ideagora.retrieval.records import Names
-from ideagora.retrieval.server_faults import connected, named_server_faults
+from ideagora.retrieval.server_faults import connected, disconnect, named_server_faults
 from ideagora.retrieval.shelf import STORE_VERSION, Figures, Kind
 from ideagora.schema import Paper, last_day
 
@@ -87,7 +87,7 @@ class ServerShelf:
 
     def close(self) -> None:
         """Close the connection and release the lock."""
-        self._client.close()  # type: ignore[attr-defined]
+        disconnect(self._client)
         self._lock.close()
 
     def writing(self) -> AbstractContextManager[None]:
@@ -346,7 +346,7 @@ def stored_embedder(url: str) -> str:
                 ) from None
         return str((collection.metadata or {}).get(_EMBEDDER))
     finally:
-        client.close()  # type: ignore[attr-defined]
+        disconnect(client)
 
 
 def _metadata(paper: Paper, content_hash: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from ideagora.errors import IdeagoraError, LibraryError
 
 if TYPE_CHECKING:
+    import httpx
     from chromadb.api import ClientAPI
 
 _CONNECT_SECONDS = 10.0
@@ -37,6 +38,14 @@ def connected(url: str) -> ClientAPI:
         )
     _bound(client)
     return client
+
+
+def disconnect(client: ClientAPI) -> None:
+    """Close a client with its connections, which Chroma's own ``close`` leaves open."""
+    sessions = _sessions(client)
+    client.close()  # type: ignore[attr-defined]
+    for session in sessions:
+        session.close()
 
 
 @contextmanager
@@ -86,9 +95,17 @@ def _bound(client: ClientAPI) -> None:
     """Chroma's client waits for an answer for ever; ours doesn't."""
     import httpx
 
-    session = getattr(getattr(client, "_server", None), "_session", None)
-    if isinstance(session, httpx.Client):
+    for session in _sessions(client):
         session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+
+
+def _sessions(client: ClientAPI) -> list[httpx.Client]:
+    """The HTTP clients within Chroma's (one asks for databases), as far as they are where they were."""
+    import httpx
+
+    parts = (client, getattr(client, "_admin_client", None))
+    sessions = [getattr(getattr(part, "_server", None), "_session", None) for part in parts]
+    return [session for session in sessions if isinstance(session, httpx.Client)]
 
 
 def _short(error: Exception) -> str:
