@@ -227,7 +227,7 @@ def _migrate(
 def _show_moved(moved: Moved, console: Console) -> None:
     lines = [
         f"Papers: all {moved.papers:,} of {moved.source} are in {moved.target}.",
-        f"Sent now: {moved.sent:,}; the others were there.",
+        f"Sent now: {moved.sent:,}, there before: {moved.papers - moved.sent:,}.",
         f"Citations told by others: {moved.citations:,}, all there.",
     ]
     if moved.embedded:

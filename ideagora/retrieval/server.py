@@ -276,7 +276,8 @@ class ServerShelf:
         if told["embedder"] != self._embedder.name:
             raise LibraryError(
                 f"the store on {self.where} was made with the embedder {told['embedder']}, not "
-                f"{self._embedder.name}. Set IDEAGORA_EMBEDDER to that one, or IDEAGORA_STORE elsewhere."
+                f"{self._embedder.name}. Set IDEAGORA_EMBEDDER to that one, or embed its papers anew: "
+                f"ideagora library migrate OTHER --from {self.where}"
             )
 
     # --- rows -------------------------------------------------------------------------------------
