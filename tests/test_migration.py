@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -59,8 +60,13 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def source(tmp_path: Path) -> Path:
-    folder = tmp_path / "source"
+def source(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "source"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "source"
     with Store.open(folder, EMBEDDER) as store:
         store.add(PAPERS)
         store.add_citations(TOLD)

@@ -34,9 +34,9 @@ def found(store: Store, k: int = 10) -> list[tuple[str, float]]:
     return [(one.paper.id, one.similarity) for one in store.search(vector, k)]
 
 
-@pytest.fixture
-def fresh(tmp_path: Path) -> list[tuple[str, float]]:
-    with Store.open(tmp_path / "fresh", EMBEDDER) as store:
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, float]]:
+    with Store.open(tmp_path_factory.mktemp("fresh") / "store", EMBEDDER) as store:
         store.add(PAPERS)
         return found(store, len(PAPERS))
 
