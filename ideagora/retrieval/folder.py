@@ -69,6 +69,7 @@ class FolderShelf:
         self._vectors = Vectors(folder)
         self._rows = Rows(folder)
         self._snapshot: Snapshot | None = None
+        self._counted = (-1, 0)
         self._holds = 0
         self._is_begun = False
         self._is_doubtful = False
@@ -213,9 +214,16 @@ class FolderShelf:
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
         """See ``Shelf``. Exact, but for a few papers of large stores without a date: those Chroma finds."""
-        if before is None and k <= _MOST_INDEXED and self.count() >= self._exact_below:
+        if before is None and k <= _MOST_INDEXED and self._known_count() >= self._exact_below:
             return self._indexed(query, k)
         return self._current_snapshot().nearest(query, k, before)
+
+    def _known_count(self) -> int:
+        """Number of papers, counted once in a generation."""
+        generation = self.generation()
+        if self._counted[0] != generation:
+            self._counted = (generation, self.count())
+        return self._counted[1]
 
     # --- opening ----------------------------------------------------------------------------------
 

@@ -203,14 +203,11 @@ class ServerShelf:
         """See ``Shelf``. The server's index finds who is near, its filter on dates is exact."""
         import numpy as np
 
-        wanted = min(k + _SPARE, self.count())
-        if wanted == 0:
-            return []
         where: Any = {"day": {"$lt": day_number(before)}} if before is not None else None
         asked = np.asarray([query], dtype=np.float32)
         with self._named():
             got = self._papers.query(
-                query_embeddings=asked, n_results=wanted, where=where, include=["embeddings"]
+                query_embeddings=asked, n_results=k + _SPARE, where=where, include=["embeddings"]
             )
         assert got["embeddings"] is not None
         if not got["ids"][0]:

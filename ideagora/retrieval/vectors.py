@@ -52,6 +52,7 @@ class Vectors:
         self._store_folder = store_folder
         self.folder = store_folder / CHROMA_FOLDER
         self._kept: tuple[int, ClientAPI, Collection] | None = None
+        self._kept_count = 0
         self._writer: tuple[ClientAPI, Collection] | None = None
         self._is_checked = False
         self._digests: dict[Path, tuple[tuple[int, int], bytes]] = {}
@@ -99,6 +100,7 @@ class Vectors:
         self.close()
         with named_faults(self._store_folder, self.folder):
             self._kept = (generation, *self._opened())
+            self._kept_count = self._kept[2].count()  # counting takes longer than a query
             self._kept[2].peek(1)  # reads the index in now, while nobody else is here
 
     def is_open_at(self, generation: int) -> bool:
@@ -112,7 +114,7 @@ class Vectors:
         assert self._kept is not None
         collection = self._kept[2]
         with named_faults(self._store_folder, self.folder):
-            wanted = min(k, collection.count())
+            wanted = min(k, self._kept_count)
             if wanted == 0:
                 return []
             query = np.asarray([vector], dtype=np.float32)
