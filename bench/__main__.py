@@ -10,6 +10,7 @@ BENCHMARKS = {
     "first_idea": "the offline command in a cold and in a warm home: seconds and memory",
     "store_adding": "adding papers: the embedding model's part of the time",
     "store_size": "100,000 papers: loading against bare Chroma, memory, searches, recall",
+    "store_server": "a store on a Chroma server beside one in a folder",
     "store_crossing": "where exact search stops being quicker than Chroma's index",
     "help_time": "ideagora --help: seconds",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",

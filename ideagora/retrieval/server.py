@@ -42,6 +42,8 @@ _PAGE = 1_000
 _WRITE = 1_000
 _SPARE = 8
 """Neighbours asked of the index beyond the k, since their order is settled by exact similarity."""
+_MORE = 5
+"""Times as many neighbours, of any date, as papers wanted that are old enough."""
 _BETWEEN = "\x1f"
 
 
@@ -200,19 +202,34 @@ class ServerShelf:
         return sorted(rows, key=lambda one: (dates[one] is None, dates[one] or "", one))
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
-        """See ``Shelf``. The server's index finds who is near, its filter on dates is exact."""
+        """See ``Shelf``. The server's index finds who is near; dates are exact.
+
+        The server's own filter is slow, so it is asked only when too few of the nearest are old enough.
+        """
+        if before is None:
+            return self._asked(query, k + _SPARE, None, None)[:k]
+        day = day_number(before)
+        found = self._asked(query, _MORE * k, None, day)
+        if len(found) < k + _SPARE:
+            found = self._asked(query, k + _SPARE, {"day": {"$lt": day}}, day)
+        return found[:k]
+
+    def _asked(
+        self, query: NDArray[np.float64], wanted: int, where: Any, day: int | None
+    ) -> list[tuple[str, float]]:
+        """The nearest by the index, those of them that are older than a day, in exact order."""
         import numpy as np
 
-        where: Any = {"day": {"$lt": day_number(before)}} if before is not None else None
+        include: Any = ["embeddings"] if day is None else ["embeddings", "metadatas"]
         asked = np.asarray([query], dtype=np.float32)
         with self._named():
-            got = self._papers.query(
-                query_embeddings=asked, n_results=k + _SPARE, where=where, include=["embeddings"]
-            )
-        assert got["embeddings"] is not None
-        if not got["ids"][0]:
-            return []
-        return ranked(got["ids"][0], np.asarray(got["embeddings"][0], dtype=np.float32), query)[:k]
+            got = self._papers.query(query_embeddings=asked, n_results=wanted, where=where, include=include)
+        ids, vectors = got["ids"][0], (got["embeddings"] or [[]])[0]
+        rows: Sequence[Mapping[str, Any]] = (
+            got["metadatas"][0] if day and got["metadatas"] else [{}] * len(ids)
+        )
+        old = [n for n, row in enumerate(rows) if day is None or (row.get("day") or day) < day]
+        return ranked([ids[n] for n in old], np.asarray([vectors[n] for n in old], dtype=np.float32), query)
 
     def count(self) -> int:
         """See ``Shelf``."""
