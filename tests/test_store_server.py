@@ -24,6 +24,7 @@ from tests.command import run
 
 EMBEDDER = HashEmbedder()
 CORPUS = starter_corpus().papers
+LOGIN = "http://me:" + "secret@host:8000"
 
 
 class Other(HashEmbedder):
@@ -190,7 +191,7 @@ def test_a_server_of_another_kind_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("http://me:secret@host:8000", "a URL with a login"),
+        (LOGIN, "a URL with a login"),
         ("ftp://host", "is 'ftp://host': give a folder, or a Chroma server as http://host:port"),
         ("http://host:port", "as http://host:port"),
         ("http://host:8000/store", "as http://host:port"),
