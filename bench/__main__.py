@@ -8,6 +8,10 @@ from importlib import import_module
 BENCHMARKS = {
     "chain_of_ideas": "Chain-of-Ideas against a loopback model, 1 s a call: time, calls, tokens, chain",
     "first_idea": "the offline command in a cold and in a warm home: seconds and memory",
+    "store_adding": "adding papers: the embedding model's part of the time",
+    "store_size": "100,000 papers: loading against bare Chroma, memory, searches, recall",
+    "store_server": "a store on a Chroma server beside one in a folder",
+    "store_crossing": "where exact search stops being quicker than Chroma's index",
     "help_time": "ideagora --help: seconds",
     "import_ideas": "ideagora ideas import of 10,000 ideas in five forms: seconds and memory",
     "plugin_overhead": "what the harness adds to an agent from outside: milliseconds and megabytes",

@@ -176,7 +176,9 @@ def generate(
     store: Annotated[
         str | None,
         typer.Option(
-            help="Folder of the literature store.", show_default="<home>/store", rich_help_panel=LITERATURE
+            help="The literature store: a folder, or a Chroma server as http://host:port.",
+            show_default="<home>/store",
+            rich_help_panel=LITERATURE,
         ),
     ] = None,
     out: Annotated[
@@ -245,7 +247,11 @@ def doctor(
 
 
 STORE = Annotated[
-    str | None, typer.Option(help="Folder of the literature store.", show_default="<home>/store")
+    str | None,
+    typer.Option(
+        help="The literature store: a folder, or a Chroma server as http://host:port.",
+        show_default="<home>/store",
+    ),
 ]
 HOME = Annotated[
     Path | None, typer.Option(help="Where store, caches and runs live.", show_default="~/.ideagora")
@@ -303,6 +309,33 @@ def library_search(
     from ideagora.commands.library import search
 
     raise typer.Exit(search(query, k, before, _given({"store": store, "home": home}), as_json))
+
+
+@library.command(
+    "migrate",
+    epilog="Examples:\n\n  ideagora library migrate http://127.0.0.1:8000\n\n"
+    "  ideagora library migrate ~/papers-store --from http://127.0.0.1:8000",
+)
+def library_migrate(
+    to: Annotated[str, typer.Argument(help="A folder, or a Chroma server as http://host:port.")],
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", help="The store to read: a folder or a server.", show_default="--store"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    store: STORE = None,
+    home: HOME = None,
+) -> None:
+    """Copy a store to another place, and check that everything arrived.
+
+    The store that is read stays as it is. What the other place has already is not sent again, so
+    the same command goes on where it was stopped. Between stores of different embedders every paper
+    is embedded anew, with the embedder of the settings.
+    """
+    from ideagora.commands.library import migrate
+
+    raise typer.Exit(migrate(to, from_, _given({"store": store, "home": home}), as_json, quiet))
 
 
 app.add_typer(vote.app, name="vote")

@@ -7,8 +7,10 @@ they stay in the environment under the names that litellm knows.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError
 from pydantic_settings import (
@@ -70,7 +72,7 @@ class Settings(BaseSettings):
     literature_days: int = Field(default=30, ge=0, le=36_500)
     """Days for which an answer of a service is used again."""
     store: str | None = None
-    """Folder of the store; ``None``: ``<home>/store``."""
+    """Folder of the store, or URL of a Chroma server; ``None``: ``<home>/store``."""
     home: Path = Field(default_factory=lambda: Path.home() / ".ideagora")
     """Where store, caches and runs live."""
     seed: int = 0
@@ -98,8 +100,16 @@ class Settings(BaseSettings):
         return list(dict.fromkeys([self.model_of("main"), self.model_of("reader"), self.model_of("judge")]))
 
     @property
+    def store_url(self) -> str | None:
+        """The Chroma server that holds the store; ``None``: it is in a folder."""
+        return server_url(self.store)
+
+    @property
     def store_folder(self) -> Path:
-        """Folder of the embedded store."""
+        """Folder of the embedded store; with a server, of what stays on this machine (full texts, …)."""
+        url = self.store_url
+        if url:
+            return self.home / "servers" / re.sub(r"[^\w.]+", "-", urlsplit(url).netloc)
         return Path(self.store).expanduser() if self.store else self.home / "store"
 
 
@@ -119,7 +129,33 @@ def load_settings(**flags: Any) -> Settings:
         raise SettingsError(_first_line(error, given)) from None
     except ValueError as error:  # a file that is no TOML
         raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Mend or remove it.") from None
+    server_url(settings.store)
     return settings.model_copy(update={"home": settings.home.expanduser()})
+
+
+def server_url(place: str | None) -> str | None:
+    """A store's place as the URL of a server, normalised; ``None``: it is a folder.
+
+    Raises:
+        SettingsError: it is neither. A login in it is not repeated.
+    """
+    if place is None or "://" not in place:
+        return None
+    parts = urlsplit(place.strip())
+    if "@" in place:
+        raise SettingsError(
+            "--store (IDEAGORA_STORE) is a URL with a login, which would end up in records and logs. "
+            "Chroma's own server knows none: give http://host:port, and guard the server by its network."
+        )
+    try:
+        is_whole = bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_whole = False
+    if parts.scheme not in ("http", "https") or not is_whole or parts.path.strip("/") or parts.query:
+        raise SettingsError(
+            f"--store (IDEAGORA_STORE) is {place!r}: give a folder, or a Chroma server as http://host:port."
+        )
+    return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
 def _first_line(error: ValidationError, flags: dict[str, Any]) -> str:

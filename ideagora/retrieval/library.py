@@ -14,7 +14,7 @@ from ideagora.retrieval.guard import Guard, possible_ids
 from ideagora.retrieval.http import SYSTEM_TIME, Time
 from ideagora.retrieval.journal import Journal
 from ideagora.retrieval.opening import STARTER, grown_source, source_names
-from ideagora.retrieval.sources import Source, StoreSource, by_similarity
+from ideagora.retrieval.sources import DatedSource, Source, StoreSource, by_similarity
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
 from ideagora.retrieval.texts import Texts
@@ -100,12 +100,16 @@ class Library:
         if k < 1:
             return []
         wanted = k if self._guard.is_open else 2 * k
+        cutoff = None
         while True:
-            found = await self._source.search(query, wanted)
+            if cutoff and isinstance(self._source, DatedSource):
+                found = await self._source.search_before(query, wanted, cutoff)
+            else:
+                found = await self._source.search(query, wanted)
             shown = await self._first_shown(found, k)
             if len(shown) == k or len(found) < wanted:
                 return shown
-            wanted *= 2
+            wanted, cutoff = 2 * wanted, self._guard.cutoff  # whom the date holds back is told by now
 
     async def similar(self, papers: Sequence[Paper], query: str) -> list[Scored]:
         """The given papers, each once, by their similarity to a query; best first, ties by id."""
@@ -244,7 +248,7 @@ def open_library(
     network, the sources named are asked, and what they tell goes into the store.
 
     Args:
-        settings: ``source``, the sources' URLs, ``store_folder``, ``embedder`` and ``home`` count.
+        settings: ``source``, the sources' URLs, ``store``, ``embedder`` and ``home`` count.
         on_wait: told whom we wait for when another process holds the store.
         on_progress: called with (done, total) papers while the starter corpus is filled in.
         time: the sources' clock.
@@ -256,7 +260,7 @@ def open_library(
     """
     names = source_names(settings)
     embedder = load_embedder(settings.embedder, settings.home / "cache")
-    store = Store.open(settings.store_folder, embedder, on_wait=on_wait)
+    store = Store.of(settings, embedder, on_wait)
     try:
         if names != (STARTER,):
             journal = Journal()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval.store import Store, paper_text
@@ -41,8 +41,17 @@ class Source(Protocol):
         ...
 
 
+@runtime_checkable
+class DatedSource(Protocol):
+    """A source that can leave out late papers itself, so that an early cut-off takes no long way."""
+
+    async def search_before(self, query: str, k: int, cutoff: str) -> list[Scored]:
+        """As ``search``, of papers that are surely older than a day (YYYY-MM-DD)."""
+        ...
+
+
 class StoreSource:
-    """The embedded store as a source; its blocking work is done in threads."""
+    """The store as a source; its blocking work is done in threads."""
 
     name = "store"
 
@@ -52,7 +61,11 @@ class StoreSource:
 
     async def search(self, query: str, k: int) -> list[Scored]:
         """The k papers of the store nearest to the query, ties ordered by id."""
-        return await asyncio.to_thread(self._search, query, k)
+        return await asyncio.to_thread(self._search, query, k, None)
+
+    async def search_before(self, query: str, k: int, cutoff: str) -> list[Scored]:
+        """See ``DatedSource``."""
+        return await asyncio.to_thread(self._search, query, k, cutoff)
 
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id."""
@@ -69,8 +82,8 @@ class StoreSource:
     async def disconnect(self) -> None:
         """Nothing is connected."""
 
-    def _search(self, query: str, k: int) -> list[Scored]:
-        return self._store.search(self._embedder.encode([query])[0], k)
+    def _search(self, query: str, k: int, cutoff: str | None) -> list[Scored]:
+        return self._store.search(self._embedder.encode([query])[0], k, cutoff)
 
 
 def by_similarity(embedder: Embedder, papers: Sequence[Paper], query: str) -> list[Scored]:
