@@ -51,9 +51,8 @@ class Swiss:
 
     def total(self, field: Field) -> int:
         """Rounds times the couples that find room in a round."""
-        couples = (
-            len(field.entries(topic)) // 2 * self._wanted(field, topic) for topic in range(field.topics)
-        )
+        topics = range(field.topics)
+        return sum(len(field.entries(topic)) // 2 * self._wanted(field, topic) for topic in topics)
 
     def _wanted(self, field: Field, topic: int) -> int:
         per_topic = field.entered.sum(axis=1)
