@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.schedules.baselines import Balanced, capped
+from ideagora.evaluators.schedules.baselines import Balanced, capped, require_budget
 from ideagora.evaluators.schedules.order import Slots
 from ideagora.evaluators.schedules.pairing import Field, Pairing
-from ideagora.evaluators.schedules.posterior import Posterior, fit, laplacian, variance_of_differences, wins
+from ideagora.evaluators.schedules.posterior import (
+    Posterior,
+    fit,
+    laplacian,
+    sharpened,
+    variance_of_differences,
+    wins,
+)
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -21,8 +28,8 @@ if TYPE_CHECKING:
 Goal = Literal["ranking", "top_k"]
 
 _ORDERS = 2
-_SWAPPED_WORTH = 0.5
-"""A couple's second verdict, in the other order, counts for half: a judge partly repeats itself."""
+_SWAPPED_WORTH = 0.05
+"""What a couple's second verdict, in the other order, is worth beside a first: judges repeat themselves."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +56,11 @@ class Adaptive:
             raise UsageError(f"the goal {self.goal!r} is unknown; take ranking or top_k")
         if self.k < 1:
             raise UsageError(f"the top {self.k} is nobody; k is at least 1")
+        require_budget(self.budget)
         if self.certainty is not None and not 0.5 < self.certainty < 1:
-            raise UsageError(f"a certainty of {self.certainty} cannot be waited for; give one within 0.5 and 1")
+            raise UsageError(
+                f"a certainty of {self.certainty} cannot be waited for; give one within 0.5 and 1"
+            )
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """The most telling pairings, about a quarter of the ideas at a time."""
@@ -58,14 +68,16 @@ class Adaptive:
         slots = Slots.after(asked, self.seed)
         if left <= 0:
             return []
+        size = _round_size(field)
         if not asked:
-            opening = Balanced(seed=self.seed).next(field, seen, [])[:left]
+            opening = Balanced(seed=self.seed).next(field, seen, [])[: min(size, left)]
             return [slots.place(shown.topic, *shown.couple, shown.judge) for shown in opening]
         posterior = fit(field, wins(field, seen))
         if self.reached(field, posterior):
             return []
-        size = max(1, int((field.entered.sum(axis=1) // 2).sum()) // 2)
-        couples = _choose(field, posterior, self._doubt(field, posterior), _met(field, asked), min(size, left))
+        couples = _choose(
+            field, posterior, self._doubt(field, posterior), times_met(field, asked), min(size, left)
+        )
         return [
             slots.place(topic, low, high, (len(asked) + number) % field.judges)
             for number, (topic, low, high) in enumerate(couples)
@@ -83,9 +95,7 @@ class Adaptive:
         above, below = self._decisive(field, posterior)
         return bool((probability[above, below] >= self.certainty).all())
 
-    def _decisive(
-        self, field: Field, posterior: Posterior
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _decisive(self, field: Field, posterior: Posterior) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The pairs of agents whose order has to be certain: neighbours, or the top k and the rest."""
         ranked = ranking(field, posterior)
         if self.goal == "ranking":
@@ -102,17 +112,23 @@ class Adaptive:
             inside = np.zeros(field.agents, dtype=bool)
             inside[ranking(field, posterior)[: self.k]] = True
             doubt = doubt * (inside[:, None] != inside)
-        there = field.entered.any(axis=0)
+        there: NDArray[np.bool_] = np.asarray(field.entered.any(axis=0))
         return doubt * (there[:, None] & there) * (1 - np.eye(field.agents))
+
+
+def _round_size(field: Field) -> int:
+    """Pairings in a round: half of what would give every idea one."""
+    return max(1, int((field.entered.sum(axis=1) // 2).sum()) // 2)
 
 
 def ranking(field: Field, posterior: Posterior) -> NDArray[np.int64]:
     """Agents with any idea, best first."""
     order = np.argsort(-posterior.mean, kind="stable")
-    return order[field.entered.any(axis=0)[order]]
+    there: NDArray[np.bool_] = np.asarray(field.entered.any(axis=0))
+    return order[there[order]]
 
 
-def _met(field: Field, asked: Sequence[Pairing]) -> NDArray[np.int64]:
+def times_met(field: Field, asked: Sequence[Pairing]) -> NDArray[np.int64]:
     """How often two ideas were put to a judge, (topics, agents, agents), symmetric."""
     met = np.zeros((field.topics, field.agents, field.agents), dtype=np.int64)
     for pairing in asked:
@@ -143,7 +159,7 @@ def _choose(
         if not len(topics):
             break
         couples = low[best[topics]], high[best[topics]]
-        within[topics] = _after(posterior, within[topics], *couples)
+        within[topics] = sharpened(posterior, within[topics], *couples)
         met[topics, best[topics]] += 1
         chosen += zip(topics.tolist(), couples[0].tolist(), couples[1].tolist(), strict=True)
     return chosen
@@ -165,16 +181,3 @@ def _worth(
     flatter = 1 / (1 + np.pi * spread / 8)
     chance = 1 / (1 + np.exp(-gap * np.sqrt(flatter)))
     return narrowed * flatter * chance * (1 - chance)
-
-
-def _after(
-    posterior: Posterior, within: NDArray[np.float64], low: NDArray[np.int64], high: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """The covariance within topics after one more verdict on each, (chosen topics, agents, agents)."""
-    rows = np.arange(len(low))
-    chance = 1 / (1 + np.exp(posterior.mean[high] - posterior.mean[low]))
-    information = chance * (1 - chance)
-    toward = within[rows, :, low] - within[rows, :, high]
-    spread = toward[rows, low] - toward[rows, high]
-    shrink = information / (1 + information * spread)
-    return within - shrink[:, None, None] * toward[:, :, None] * toward[:, None, :]

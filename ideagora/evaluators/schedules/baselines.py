@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from ideagora.errors import UsageError
 from ideagora.evaluators.schedules.pairing import Field, Pairing
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
@@ -24,6 +25,9 @@ class RandomPairs:
     budget: int | None = None
     seed: int = 0
     name: str = "random"
+
+    def __post_init__(self) -> None:
+        require_budget(self.budget)
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """Whatever of the drawn pairings has not been asked."""
@@ -57,6 +61,9 @@ class Balanced:
     budget: int | None = None
     seed: int = 0
     name: str = "balanced"
+
+    def __post_init__(self) -> None:
+        require_budget(self.budget)
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """The first round of which something has not been asked."""
@@ -101,7 +108,13 @@ def circle(players: Sequence[int]) -> list[list[tuple[int, int]]]:
 
 def capped(most: int, budget: int | None) -> int:
     """The budget in verdicts, and no more than there can be."""
-    return most if budget is None else max(0, min(most, budget))
+    return most if budget is None else min(most, budget)
+
+
+def require_budget(budget: int | None) -> None:
+    """Raise UsageError for a budget below nothing."""
+    if budget is not None and budget < 0:
+        raise UsageError(f"a budget of {budget} verdicts cannot be kept to; give 0 or more")
 
 
 def _rest(pairings: list[Pairing], asked: Sequence[Pairing]) -> list[Pairing]:

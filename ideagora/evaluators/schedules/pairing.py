@@ -104,6 +104,6 @@ class Schedule(Protocol):
         """
         ...
 
-    def total(self, field: Field) -> int | None:
+    def total(self, field: Field) -> int:
         """Verdicts from the first round to the last when known beforehand, else the most there can be."""
         ...

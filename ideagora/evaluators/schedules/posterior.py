@@ -9,7 +9,7 @@ a loss. Both spreads are estimated along with the rest (expectation maximisation
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +53,27 @@ class Posterior:
         probability: NDArray[np.float64] = ndtr(mean / np.sqrt(np.maximum(variance, 1e-12)))
         return probability
 
+    def after(self, within: NDArray[np.float64]) -> Posterior:
+        """The same agents when the topics are known as well as ``within`` says."""
+        covariance = _of_agents(within, self.agent_variance, self.idea_variance)
+        return replace(self, covariance=covariance, within=within)
+
+
+def sharpened(
+    posterior: Posterior, within: NDArray[np.float64], low: NDArray[np.int64], high: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """``within`` of some topics after one more verdict on each, between ``low`` and ``high``.
+
+    Which way it will go is not known; how much it will tell is, nearly.
+    """
+    rows = np.arange(len(low))
+    chance = 1 / (1 + np.exp(posterior.mean[high] - posterior.mean[low]))
+    information = chance * (1 - chance)
+    toward = within[rows, :, low] - within[rows, :, high]
+    spread = toward[rows, low] - toward[rows, high]
+    shrink = information / (1 + information * spread)
+    return within - shrink[:, None, None] * toward[:, :, None] * toward[:, None, :]
+
 
 def variance_of_differences(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     """Var(a - b) for all a and b out of covariances (…, n, n)."""
@@ -73,23 +94,28 @@ def fit(field: Field, won: NDArray[np.float64]) -> Posterior:
 
     Newton's steps on ideas and agents together, each followed by a step on the two spreads.
     """
-    met = won + won.swapaxes(1, 2)
     ideas = np.zeros(field.entered.shape)
-    agent_variance = idea_variance = _PRIOR_SPREAD**2
+    spreads = (_PRIOR_SPREAD**2, _PRIOR_SPREAD**2)
+    posterior, moved = _newton(won, ideas, *spreads)
     for _ in range(_STEPS):
-        gap = ideas[:, :, None] - ideas[:, None, :]
-        chance = 1 / (1 + np.exp(-gap))
-        information = laplacian(met * chance * (1 - chance))
-        pull = (won - met * chance).sum(axis=2) + np.einsum("tij,tj->ti", information, ideas)
-        posterior, moved = _solve(information, pull, agent_variance, idea_variance)
-        step = np.abs(moved - ideas).max(initial=0.0)
-        ideas = moved
-        agent_next, idea_next = _spreads(field, posterior, ideas)
-        change = abs(agent_next / agent_variance - 1) + abs(idea_next / idea_variance - 1)
-        agent_variance, idea_variance = agent_next, idea_next
-        if step < _CLOSE and change < _CLOSE:
+        renewed = _spreads(field, posterior, moved)
+        change = np.abs(moved - ideas).max(initial=0.0) + np.abs(np.divide(renewed, spreads) - 1).sum()
+        ideas, spreads = moved, renewed
+        posterior, moved = _newton(won, ideas, *spreads)
+        if change < _CLOSE:
             break
     return posterior
+
+
+def _newton(
+    won: NDArray[np.float64], ideas: NDArray[np.float64], agent_variance: float, idea_variance: float
+) -> tuple[Posterior, NDArray[np.float64]]:
+    """One step from where the ideas are: the posterior there, and where they are then."""
+    met = won + won.swapaxes(1, 2)
+    chance = 1 / (1 + np.exp(ideas[:, None, :] - ideas[:, :, None]))
+    information = laplacian(met * chance * (1 - chance))
+    pull = (won - met * chance).sum(axis=2) + np.einsum("tij,tj->ti", information, ideas)
+    return _solve(information, pull, agent_variance, idea_variance)
 
 
 def laplacian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -106,12 +132,21 @@ def _solve(
 ) -> tuple[Posterior, NDArray[np.float64]]:
     """The normal posterior for a quadratic likelihood, the ideas of each topic integrated out."""
     unit = np.eye(pull.shape[1])
-    within = np.linalg.inv(information + unit / idea_variance)
-    precision = unit / agent_variance + (unit / idea_variance - within / idea_variance**2).sum(axis=0)
-    covariance = np.linalg.inv(precision)
+    within = np.asarray(np.linalg.inv(information + unit / idea_variance), dtype=np.float64)
+    covariance = _of_agents(within, agent_variance, idea_variance)
     mean = covariance @ np.einsum("tij,tj->i", within, pull) / idea_variance
     ideas = np.einsum("tij,tj->ti", within, pull + mean / idea_variance)
     return Posterior(mean, covariance, within, idea_variance, agent_variance), ideas
+
+
+def _of_agents(
+    within: NDArray[np.float64], agent_variance: float, idea_variance: float
+) -> NDArray[np.float64]:
+    """The covariance of agents that follows from that within the topics."""
+    unit = np.eye(within.shape[-1])
+    known = (unit / idea_variance - within / idea_variance**2).sum(axis=0)
+    covariance: NDArray[np.float64] = np.linalg.inv(unit / agent_variance + known)
+    return covariance
 
 
 def _spreads(field: Field, posterior: Posterior, ideas: NDArray[np.float64]) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ideagora.errors import UsageError
 from ideagora.evaluators.schedules.order import Slots
 from ideagora.evaluators.schedules.pairing import Field, Pairing
 from ideagora.evaluators.statistics.comparisons import Comparisons
@@ -32,6 +33,12 @@ class Swiss:
     rounds: int | None = None
     seed: int = 0
     name: str = "swiss"
+
+    def __post_init__(self) -> None:
+        if self.rounds is not None and self.rounds < 0:
+            raise UsageError(
+                f"{self.rounds} rounds cannot be played; give 0 or more, or none for the default"
+            )
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """A round on every topic that has not had all of its rounds."""
