@@ -68,16 +68,14 @@ class Adaptive:
         slots = Slots.after(asked, self.seed)
         if left <= 0:
             return []
-        size = _round_size(field)
         if not asked:
-            opening = Balanced(seed=self.seed).next(field, seen, [])[: min(size, left)]
+            opening = Balanced(seed=self.seed).next(field, seen, [])[:left]
             return [slots.place(shown.topic, *shown.couple, shown.judge) for shown in opening]
         posterior = fit(field, wins(field, seen))
         if self.reached(field, posterior):
             return []
-        couples = _choose(
-            field, posterior, self._doubt(field, posterior), times_met(field, asked), min(size, left)
-        )
+        doubt, size = self._doubt(field, posterior), min(_round_size(field), left)
+        couples = _choose(field, posterior, doubt, times_met(field, asked), size)
         return [
             slots.place(topic, low, high, (len(asked) + number) % field.judges)
             for number, (topic, low, high) in enumerate(couples)
@@ -131,10 +129,9 @@ def ranking(field: Field, posterior: Posterior) -> NDArray[np.int64]:
 def times_met(field: Field, asked: Sequence[Pairing]) -> NDArray[np.int64]:
     """How often two ideas were put to a judge, (topics, agents, agents), symmetric."""
     met = np.zeros((field.topics, field.agents, field.agents), dtype=np.int64)
-    for pairing in asked:
-        low, high = pairing.couple
-        met[pairing.topic, low, high] += 1
-        met[pairing.topic, high, low] += 1
+    topic, first, second, _ = np.array(asked, dtype=np.int64).reshape(-1, 4).T
+    np.add.at(met, (topic, first, second), 1)
+    np.add.at(met, (topic, second, first), 1)
     return met
 
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _STEPS = 60
-_CLOSE = 1e-3
+_CLOSE = 5e-3
+_STRIDE = 1.9
+"""How far a step on the spreads goes (in logarithms, expectation maximisation's own step being 1): it
+converges below 2, and the nearer the sooner."""
 _PRIOR_SPREAD, _PRIOR_WEIGHT = 0.7, 4.0
 """The weak prior: this many spreads of this size (logits) were seen before."""
 
@@ -92,15 +95,16 @@ def wins(field: Field, seen: Comparisons) -> NDArray[np.float64]:
 def fit(field: Field, won: NDArray[np.float64]) -> Posterior:
     """The posterior after the verdicts; ``won`` as from ``wins``.
 
-    Newton's steps on ideas and agents together, each followed by a step on the two spreads.
+    Newton's steps on ideas and agents together, each followed by a step on the two spreads. It stops within
+    half a percent or so of the probabilities that a hundred times as many steps give.
     """
     ideas = np.zeros(field.entered.shape)
-    spreads = (_PRIOR_SPREAD**2, _PRIOR_SPREAD**2)
+    spreads = np.full(2, _PRIOR_SPREAD**2)
     posterior, moved = _newton(won, ideas, *spreads)
     for _ in range(_STEPS):
         renewed = _spreads(field, posterior, moved)
         change = np.abs(moved - ideas).max(initial=0.0) + np.abs(np.divide(renewed, spreads) - 1).sum()
-        ideas, spreads = moved, renewed
+        ideas, spreads = moved, spreads * np.divide(renewed, spreads) ** _STRIDE
         posterior, moved = _newton(won, ideas, *spreads)
         if change < _CLOSE:
             break
