@@ -1,4 +1,4 @@
-"""Who is shown first: each agent as often as second, overall and on each topic, as nearly as can be."""
+"""Who is shown first: each agent, and each of its ideas, as often as second, as nearly as can be."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from ideagora.evaluators.schedules.pairing import Pairing
 class Slots:
     """How often each agent was first more than second, and each idea; ``place`` adds a couple to it.
 
-    Of two, the one that was first more often so far is shown second; equal ones draw lots. Two that meet
-    again on the same topic are shown in the order that is new.
+    Of two, the one that was first more often so far is shown second; what its idea on the topic was counts
+    twice beside what the agent was. Lots decide between equal ones. Two that meet again on the same topic are
+    shown in the order that is new.
     """
 
     random: np.random.Generator
@@ -43,11 +44,9 @@ class Slots:
     def _goes_second(self, topic: int, low: int, high: int) -> bool:
         if (topic, low, high) in self._shown or (topic, high, low) in self._shown:
             return (topic, low, high) in self._shown
-        ahead = self._ahead(topic, low) - self._ahead(topic, high)
+        agents = self._agent[low] - self._agent[high]
+        ahead = agents + 2 * (self._idea[topic, low] - self._idea[topic, high])
         return ahead > 0 or (ahead == 0 and bool(self.random.random() < 0.5))
-
-    def _ahead(self, topic: int, agent: int) -> int:
-        return self._agent[agent] + self._idea[topic, agent]
 
     def _take(self, pairing: Pairing) -> None:
         self._shown.add((pairing.topic, pairing.first, pairing.second))
