@@ -63,7 +63,11 @@ class Adaptive:
             )
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
-        """The most telling pairings, about a quarter of the ideas at a time."""
+        """The most telling pairings, about half as many as would give every idea one.
+
+        Raises UsageError if the top k is everybody.
+        """
+        self._require_border(field)
         left = self.total(field) - len(asked)
         slots = Slots.after(asked, self.seed)
         if left <= 0:
@@ -92,6 +96,11 @@ class Adaptive:
         probability = posterior.probability()
         above, below = self._decisive(field, posterior)
         return bool((probability[above, below] >= self.certainty).all())
+
+    def _require_border(self, field: Field) -> None:
+        agents = int(field.entered.any(axis=0).sum())
+        if self.goal == "top_k" and 2 <= agents <= self.k:
+            raise UsageError(f"the top {self.k} of {agents} agents is all of them; take k below {agents}")
 
     def _decisive(self, field: Field, posterior: Posterior) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The pairs of agents whose order has to be certain: neighbours, or the top k and the rest."""
