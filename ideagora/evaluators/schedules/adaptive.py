@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Goal = Literal["ranking", "top_k"]
 
 _ORDERS = 2
+_SIDE_BY_SIDE = 8
 _SWAPPED_WORTH = 0.05
 """What a couple's second verdict, in the other order, is worth beside a first: judges repeat themselves."""
 
@@ -124,8 +125,8 @@ class Adaptive:
 
 
 def _round_size(field: Field) -> int:
-    """Pairings in a round: half of what would give every idea one."""
-    return max(1, int((field.entered.sum(axis=1) // 2).sum()) // 2)
+    """Pairings in a round: half of what would give every idea one, and enough to judge side by side."""
+    return max(_SIDE_BY_SIDE, int((field.entered.sum(axis=1) // 2).sum()) // 2)
 
 
 def ranking(field: Field, posterior: Posterior) -> NDArray[np.int64]:
