@@ -34,7 +34,7 @@ def topic_wins(comparisons: Comparisons) -> NDArray[np.float64]:
     first, second, outcome = comparisons.first, comparisons.second, comparisons.outcome
     won = np.bincount((row + first) * agents + second, outcome, size)
     lost = np.bincount((row + second) * agents + first, 1.0 - outcome, size)
-    wins: NDArray[np.float64] = (won + lost).reshape(topics, agents, agents)
+    wins = np.asarray(won + lost, dtype=np.float64).reshape(topics, agents, agents)
     wins[:, np.arange(agents), np.arange(agents)] = 0.0  # an agent against itself says nothing
     return wins
 
