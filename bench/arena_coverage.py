@@ -26,7 +26,7 @@ KINDS: tuple[tuple[str, int, int, int, float, dict[str, object]], ...] = (
     ("10 topics", 12, 10, 300, 0.5, {}),
     ("5 topics", 12, 5, 500, 0.5, {}),
     ("3 topics", 12, 3, 500, 0.5, {}),
-    ("2 topics", 12, 2, 500, 0.5, {}),
+    ("2 topics", 12, 2, 300, 0.5, {}),
     ("a quarter of the pairs, 50 topics", 12, 50, 300, 0.5, {"share": 0.25}),
     ("a quarter of the pairs, 5 topics", 12, 5, 300, 0.5, {"share": 0.25}),
     ("far apart (1.5), 10 topics", 12, 10, 300, 1.5, {}),

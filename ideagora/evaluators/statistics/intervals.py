@@ -52,7 +52,7 @@ class Intervals:
     influence: NDArray[np.float64]
     """(clusters, agents) how far each cluster pulls each rating; the last row is the prior's."""
     extra: NDArray[np.float64]
-    """(agents,) variance added, in points squared, so that none is below that of independent verdicts."""
+    """(agents,) variance added, in points squared, so that no interval is below that of independent verdicts."""
     reason: str | None = None
 
     @property
@@ -105,7 +105,12 @@ def intervals(
     level: float = LEVEL,
 ) -> Intervals:
     """Intervals from influences (clusters, agents) in points; ``variance`` (agents,): the least taken."""
-    extra = np.maximum(variance - _spread(influence, topics), 0.0) if topics > 1 else np.zeros_like(variance)
+    if topics < 2:
+        return _bounded(ratings.agents, ratings.scores, influence, np.zeros_like(variance), topics, level)
+    from scipy.stats import norm, t
+
+    certain = norm.ppf((1.0 + level) / 2.0) / t.ppf((1.0 + level) / 2.0, topics - 1)  # verdicts are many
+    extra = np.maximum(variance * certain**2 - _spread(influence, topics), 0.0)
     return _bounded(ratings.agents, ratings.scores, influence, extra, topics, level)
 
 
