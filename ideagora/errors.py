@@ -29,6 +29,7 @@ command line returns.
     │   ├── FolderUnusable                     folder cannot be made or written, or the disk is full
     │   ├── AgentFailed                        an agent from outside raised, hung, or gave no idea
     │   └── NoBranchLeft                       every branch failed; says why, branch by branch
+    ├── Unratable                              no figure follows from these verdicts; missing pairs named
     └── BudgetExhausted               exit 3   hard stop; the run can be resumed
 """
 
@@ -163,6 +164,14 @@ class AgentFailed(RunError):
 
 class NoBranchLeft(RunError):
     """Every branch failed; the message says why, branch by branch."""
+
+
+class Unratable(IdeagoraError):
+    """No figure follows from these verdicts; ``missing`` are the pairs whose verdicts would make one follow."""
+
+    def __init__(self, message: str, missing: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.missing = missing
 
 
 class BudgetExhausted(IdeagoraError):
