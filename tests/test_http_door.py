@@ -96,7 +96,7 @@ async def test_the_limiter_keeps_starts_apart() -> None:
         await limiter.turn()
         starts.append(fake.seconds)
     assert starts == [1_000.0, 1_003.0, 1_006.0, 1_009.0]
-    limiter.pause(60.0)
+    await limiter.pause(60.0)
     await limiter.turn()
     assert fake.seconds == 1_069.0
 

@@ -265,7 +265,7 @@ async def test_the_cut_off_holds_for_the_starter_corpus_beside_the_network(opene
 
 @pytest.mark.parametrize("source", ["scholar", "starter,scholar", ",", ""])
 def test_an_unknown_source_is_refused_with_the_known_ones(tmp_path: Path, source: str) -> None:
-    with pytest.raises(SettingsError, match=r"IDEAGORA_SOURCE.*starter, semantic-scholar, openalex, arxiv"):
+    with pytest.raises(SettingsError, match=r"IDEAGORA_SOURCE.*starter, local, semantic-scholar, openalex, arxiv"):
         open_library(Settings(home=tmp_path, source=source, embedder="hash"))
     assert list(tmp_path.iterdir()) == []
 

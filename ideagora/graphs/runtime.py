@@ -46,7 +46,16 @@ RECORDED = (
     "pydantic",
     "torch",
 )
-SECRET_FREE = ("model", "reader_model", "judge_model", "temperature", "embedder", "source", "seed")
+SECRET_FREE = (
+    "model",
+    "reader_model",
+    "judge_model",
+    "temperature",
+    "embedder",
+    "source",
+    "full_text",
+    "seed",
+)
 """Settings that can change a result; together with topic, agent and options they name a run."""
 
 SUMMARIES_ARE_OURS = (
@@ -108,6 +117,7 @@ async def run_task(
         listener(event)
 
     restricted = library.restricted(task.topic)
+    restricted.begin_run(folder.log, () if previous in ("failed", "done", None) else events)
     door = Door(
         task.settings,
         cache=cache,
@@ -134,6 +144,7 @@ async def run_task(
     finally:
         await door.aclose()
         await restricted.disconnect()
+        restricted.end_run()
         record["notes"] += restricted.notes
         record.update(usage=meter.summary(), held_back=_held_back(restricted), finished=now())
         folder.write(record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval.store import Store, paper_text
@@ -38,6 +38,19 @@ class Source(Protocol):
 
     async def disconnect(self) -> None:
         """Close connections, if there are any; the source stays usable."""
+        ...
+
+
+@runtime_checkable
+class Advising(Protocol):
+    """What a source may do beyond that."""
+
+    async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
+        """Up to k papers that are recommended to readers of one; ``None``: the source cannot tell."""
+        ...
+
+    async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
+        """Citations of a paper by year, where they are told; ``None``: the source cannot tell."""
         ...
 
 
