@@ -145,7 +145,8 @@ def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
         )
     with _opened(settings, lambda text: errors.print(plain(text)), fill=False) as (store, _):
         figures = store.stats().model_dump()
-        figures |= {"full_texts": Texts(folder).count(), "sources": store.by_source()}
+        texts = Texts(folder)
+        figures |= {"own_papers": len(texts.own()), "full_texts": texts.count(), "sources": store.by_source()}
     if as_json:
         print(json.dumps(figures, ensure_ascii=False))
         return 0

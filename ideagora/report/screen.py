@@ -171,4 +171,4 @@ def _novelty(idea: Idea) -> str:
 
 def error_line(console: Console, text: str) -> None:
     """One clear line for an error."""
-    console.print(f"[red]error:[/red] {escape(plain(text))}", soft_wrap=True, highlight=False)
+    console.print(f"[red]error:[/red] {escape(plain(text))}", soft_wrap=True, highlight=False, emoji=False)

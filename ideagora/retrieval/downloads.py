@@ -200,18 +200,23 @@ class Downloads:
 
     async def _address(self, origin: Origin) -> Address:
         """The address of a host, when it may be asked at all."""
-        if self._only_permitted and origin not in self._permitted:
+        host, known = one_line(origin.host, 60), _literal(origin.host)
+        private = Refused(f"{host} leads into a private network, not to the internet")
+        is_permitted = origin in self._permitted
+        if known and not is_permitted and not is_public(known):
+            raise private
+        if self._only_permitted and not is_permitted:
             raise Refused("nothing may leave this machine (IDEAGORA_FORBID_REAL_CALLS)", for_good=False)
         try:
-            names = [origin.host] if _literal(origin.host) else await self._resolve(origin.host, origin.port)
+            names = [origin.host] if known else await self._resolve(origin.host, origin.port)
         except OSError as error:
-            told = f"{one_line(origin.host, 60)} cannot be found ({error.strerror or error})"
+            told = f"{host} cannot be found ({error.strerror or error})"
             raise Refused(told, for_good=False) from None
         addresses = [address for address in map(_literal, names) if address]
         if not addresses:
-            raise Refused(f"{one_line(origin.host, 60)} has no address", for_good=False)
-        if origin not in self._permitted and not all(map(is_public, addresses)):
-            raise Refused(f"{one_line(origin.host, 60)} leads into a private network, not to the internet")
+            raise Refused(f"{host} has no address", for_good=False)
+        if not is_permitted and not all(map(is_public, addresses)):
+            raise private
         return addresses[0]
 
     async def _written(self, response: httpx.Response, into: Path) -> None:

@@ -16,6 +16,7 @@ from ideagora.retrieval.journal import EVENT, Journal
 from ideagora.retrieval.open_texts import Fetched, OpenTexts
 from ideagora.retrieval.opening import (
     HERE,
+    LOCAL,
     STARTER,
     grown_source,
     kept_answers,
@@ -370,11 +371,16 @@ def open_library(
             return _on_network(names, settings, store, embedder, time)
         if STARTER in names:
             fill_starter(store, on_progress)
-        here = ShelfSource(shelf_of(names, store, embedder))
+        shelf = shelf_of(names, store, embedder)
+        if names == (LOCAL,) and not shelf.own:
+            raise LibraryError(
+                f"--source {LOCAL} reads the papers that you added, and there are none in {store.folder}. "
+                "Add some: ideagora library add PATH; or name another source beside it."
+            )
     except BaseException:
         store.close()
         raise
-    return Library(here, embedder, texts=Texts(store.folder), on_close=store.close)
+    return Library(ShelfSource(shelf), embedder, texts=Texts(store.folder), on_close=store.close)
 
 
 def _on_network(
