@@ -42,7 +42,7 @@ def own_pdf(number: int) -> bytes:
     title = TITLES[number]
     abstract = (
         f"Narrow bridges hold traffic up wherever roads meet a river. We propose {title.lower()}, which "
-        f"keeps the carts moving. It shortens the queue by {20 + number} percent. However, stone was not tried."
+        f"keeps the carts moving. It shortens the queue by {20 + number} percent. However, stone was not."
     )
     cited = [f"A. Planke. {TITLES[n]}. Journal of Bridges, {2015 + n}." for n in range(number)]
     cited.append(f"J. Wei. {STARTER_PAPER.title}. arXiv:{STARTER_PAPER.arxiv_id}, 2022.")

@@ -72,7 +72,8 @@ class Sloppy:
 
     def search(self, query: str, k: int) -> list[dict[str, object]]:
         self.times += 1
-        return [*PAPERS, {"id": "7", "title": "Ideas without an owner"}][:: (-1) ** self.times]
+        found: list[dict[str, object]] = [*PAPERS, {"id": "7", "title": "Ideas without an owner"}]
+        return found[:: (-1) ** self.times]
 
     def paper(self, paper_id: str) -> dict[str, object]:
         return PAPERS[0]
