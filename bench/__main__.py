@@ -9,6 +9,7 @@ BENCHMARKS = {
     "chain_of_ideas": "Chain-of-Ideas against a loopback model, 1 s a call: time, calls, tokens, chain",
     "first_idea": "the offline command in a cold and in a warm home: seconds and memory",
     "help_time": "ideagora --help: seconds",
+    "citation_walk": "requests of a branch to the sources, by kind and by step of the walk",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",
 }
 
