@@ -19,6 +19,7 @@ BENCHMARKS = {
     "import_ideas": "ideagora ideas import of 10,000 ideas in five forms: seconds and memory",
     "plugin_overhead": "what the harness adds to an agent from outside: milliseconds and megabytes",
     "arena_schedules": "schedules of the arena: what they lose against the full round robin",
+    "citation_walk": "requests of a branch to the sources, by kind and by step of the walk",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",
     "outcomes": "which sentences of summaries are taken for results: counts",
 }

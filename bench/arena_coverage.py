@@ -51,7 +51,7 @@ def main() -> None:
 def coverage(
     agents: int, topics: int, runs: int, spread: float, options: dict[str, object]
 ) -> tuple[float, float, float, float, int]:
-    """Share held and mean width, ours and of the plain bootstrap, and in how many runs there was no interval."""
+    """Share held and mean width, ours and of the plain bootstrap, and the runs without an interval."""
     generator = np.random.default_rng(7)
     rows = []
     for run in range(runs):

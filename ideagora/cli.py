@@ -167,12 +167,20 @@ def generate(
     source: Annotated[
         str | None,
         typer.Option(
-            help="Where literature comes from: starter, semantic-scholar, openalex, arxiv, or several with "
-            "commas.",
-            show_default="starter",
+            help="Where literature comes from: starter, local (what you added), semantic-scholar, openalex, "
+            "arxiv, a source of your own (module:object or path.py:object), or several with commas.",
+            show_default="starter,local",
             rich_help_panel=LITERATURE,
         ),
     ] = None,
+    no_full_text: Annotated[
+        bool,
+        typer.Option(
+            "--no-full-text",
+            help="Read papers from the network by their abstracts; fetch no open-access PDFs.",
+            rich_help_panel=LITERATURE,
+        ),
+    ] = False,
     store: Annotated[
         str | None,
         typer.Option(
@@ -220,6 +228,7 @@ def generate(
         "timeout": timeout, "retries": retries, "concurrency": concurrency, "replay": replay or None,
         "source": source, "store": store, "home": home, "seed": seed,
         "agent_timeout": agent_timeout,
+        "full_text": False if no_full_text else None,
     }  # fmt: skip
     options = {
         "branches": branches, "length": length, "refinements": refinements, "rewrites": rewrites,
@@ -280,6 +289,21 @@ def library_add(
     from ideagora.commands.library import add
 
     raise typer.Exit(add(paths, _given({"store": store, "home": home}), as_json, quiet))
+
+
+@library.command(
+    "check", epilog="Example:\n\n  ideagora library check examples/own_source.py:Notes --query 'tool use'"
+)
+def library_check(
+    source: Annotated[str, typer.Argument(help="module:object, path.py:object, or a source's name.")],
+    query: Annotated[str, typer.Option(help="Words for which the source has papers.")] = "language models",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    home: HOME = None,
+) -> None:
+    """Try a source of literature: what works, what doesn't, and how to mend it."""
+    from ideagora.commands.sources import check
+
+    raise typer.Exit(check(source, query, _given({"home": home}), as_json))
 
 
 @library.command("stats")

@@ -63,7 +63,7 @@ class Settings(BaseSettings):
 
     embedder: str = "all-MiniLM-L6-v2"
     """A sentence-transformers name or folder, or ``hash`` (tests only: no meaning in it)."""
-    source: str = "starter"
+    source: str = "starter,local"
     """Where literature comes from: names with commas between them."""
     semantic_scholar_url: str | None = None
     openalex_url: str | None = None
@@ -71,6 +71,8 @@ class Settings(BaseSettings):
     """Base URLs in place of the services' own."""
     literature_days: int = Field(default=30, ge=0, le=36_500)
     """Days for which an answer of a service is used again."""
+    full_text: bool = True
+    """Whether open-access PDFs of papers from the network are fetched for the reader."""
     store: str | None = None
     """Folder of the store, or URL of a Chroma server; ``None``: ``<home>/store``."""
     home: Path = Field(default_factory=lambda: Path.home() / ".ideagora")

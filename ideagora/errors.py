@@ -167,7 +167,7 @@ class NoBranchLeft(RunError):
 
 
 class Unratable(IdeagoraError):
-    """No figure follows from these verdicts; ``missing`` are the pairs whose verdicts would make one follow."""
+    """No figure follows from these verdicts; with verdicts on the ``missing`` pairs one would."""
 
     def __init__(self, message: str, missing: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(message)

@@ -78,6 +78,8 @@ class Paper(Record):
     venue: str | None = None
     arxiv_id: str | None = None
     doi: str | None = None
+    pdf_url: str | None = None
+    """Link to a PDF that anybody may read, as a source told it; nothing has been fetched from there."""
     other_ids: tuple[str, ...] = ()
     """Further ids, as sources have them (``s2:…``, ``openalex:…``)."""
     citation_count: int | None = None

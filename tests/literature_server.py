@@ -15,6 +15,7 @@ import socket
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -38,6 +39,12 @@ class Work:
     cited: int | None = 0
     cites: tuple[str, ...] = ()
     known_to: tuple[str, ...] = SERVICES
+    pdf: str | None = None
+    """Link to an open-access PDF."""
+    per_year: tuple[tuple[int, int], ...] = ()
+    """Year and citations in it."""
+    recommends: tuple[str, ...] | None = None
+    """Works that Semantic Scholar recommends; ``None``: it has none for this one."""
 
     @property
     def words(self) -> set[str]:
@@ -63,6 +70,19 @@ class Fault:
 
 
 @dataclass(frozen=True)
+class File:
+    """What lies under a path of the server, outside of the services."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    announced: int | None = None
+    """Length that is announced instead of the true one."""
+    endless: bool = False
+    """The body again and again, until nobody listens; ``LiteratureServer.sent`` tells how much went out."""
+
+
+@dataclass(frozen=True)
 class Asked:
     """One request as it arrived."""
 
@@ -82,6 +102,10 @@ class LiteratureServer:
     requests: list[Asked] = field(default_factory=list)
     page: int | None = None
     """Items on a page at most, whatever is asked for."""
+    files: dict[str, File] = field(default_factory=dict)
+    """By path: ``/arxiv/pdf/2201.11903`` is where arXiv's PDFs lie, ``/files/…`` any other place."""
+    sent: int = 0
+    """Bytes of endless files that went out."""
     recorded: dict[str, bytes] = field(default_factory=dict)
     """Bodies by path and query, served instead of the corpus."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -102,9 +126,14 @@ class LiteratureServer:
         self._server.server_close()
         self._thread.join()
 
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self._server.server_address[1])
+
     def url(self, service: str) -> str:
         """A service's base URL."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/{service}"
+        return f"http://127.0.0.1:{self.port}/{service}"
 
     def asked(self, service: str) -> list[Asked]:
         """The requests to one service."""
@@ -125,6 +154,8 @@ class LiteratureServer:
 
     def answer(self, asked: Asked) -> tuple[int, bytes]:
         """Status and body from the corpus."""
+        if asked.service == "files" or asked.path.startswith("/pdf/"):
+            return 404, b"no such file"
         if asked.service == "arxiv":
             return 200, self._atom(asked.query)
         speak = self._semantic_scholar if asked.service == "semantic-scholar" else self._openalex
@@ -153,6 +184,8 @@ class LiteratureServer:
         return [by_name[name] for name in citing.cites if name in by_name]
 
     def _semantic_scholar(self, asked: Asked) -> Any:
+        if asked.path.startswith("/recommendations/v1/papers/forpaper/"):
+            return self._recommended(asked)
         path = asked.path.removeprefix("/graph/v1/paper/")
         if path == "search":
             found = [self._s2(work) for work in self.found(asked.service, asked.query["query"])]
@@ -167,6 +200,13 @@ class LiteratureServer:
         both = (self.cited, "citedPaper") if path.endswith("/references") else (self.citing, "citingPaper")
         items = [{both[1]: self._s2(other)} for other in both[0](asked.service, work)]
         return self._offset(items, asked.query)
+
+    def _recommended(self, asked: Asked) -> Any:
+        work = self.named(asked.service, asked.path.removeprefix("/recommendations/v1/papers/forpaper/"))
+        if work is None or work.recommends is None:
+            return None
+        found = [self.named(asked.service, name) for name in work.recommends]
+        return {"recommendedPapers": [self._s2(one) for one in found if one][: int(asked.query["limit"])]}
 
     def _offset(self, items: list[Any], query: dict[str, str]) -> dict[str, Any]:
         start, limit = int(query["offset"]), min(int(query["limit"]), self.page or 10_000)
@@ -186,6 +226,7 @@ class LiteratureServer:
             "venue": "",
             "authors": None if work.abstract is None else [{"authorId": None, "name": "A. Author"}],
             "citationCount": work.cited,
+            "openAccessPdf": {"url": work.pdf, "status": "GREEN"} if work.pdf else None,
         }
 
     def _openalex(self, asked: Asked) -> Any:
@@ -226,6 +267,8 @@ class LiteratureServer:
             "locations": None,
             "cited_by_count": work.cited,
             "abstract_inverted_index": index or None,
+            "best_oa_location": {"is_oa": True, "pdf_url": work.pdf} if work.pdf else None,
+            "counts_by_year": [{"year": year, "cited_by_count": count} for year, count in work.per_year],
             "referenced_works": [f"https://openalex.org/{name.upper()}" for name in work.cites],
         }
 
@@ -278,6 +321,10 @@ class _Connection(BaseHTTPRequestHandler):
         if fault:
             self._fail(fault)
             return
+        file = self.server.literature.files.get(address.path)
+        if file:
+            self._send_file(file)
+            return
         recorded = self.server.literature.recorded.get(asked.path + "?" + query.get("offset", ""))
         status, content = (200, recorded) if recorded else self.server.literature.answer(asked)
         self._send(status, content, {})
@@ -292,6 +339,19 @@ class _Connection(BaseHTTPRequestHandler):
         if not fault.hang:
             length = {"Content-Length": str(len(fault.body) + 100)} if fault.cut else {}
             self._send(fault.status, fault.body, {**fault.headers, **length})
+
+    def _send_file(self, file: File) -> None:
+        length = len(file.body) if file.announced is None else file.announced
+        plain = {} if file.endless and file.announced is None else {"Content-Length": str(length)}
+        self.send_response(file.status)
+        for name, value in {**plain, **file.headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.close_connection = file.endless or length != len(file.body)
+        self.wfile.write(file.body)
+        while file.endless:
+            self.wfile.write(file.body)
+            self.server.literature.sent += len(file.body)
 
     def _send(self, status: int, content: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
@@ -317,3 +377,15 @@ class FakeTime:
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.seconds += seconds
+
+
+def hurry(patch: Any, now: datetime) -> None:
+    """Give the command line a clock on which waiting for a service takes no time."""
+    from ideagora.retrieval import library
+    from ideagora.retrieval.http import Time
+
+    fake = FakeTime()
+    defaults = library.open_library.__defaults__
+    assert defaults is not None
+    time = Time(fake.clock, fake.sleep, lambda: now)
+    patch.setattr(library.open_library, "__defaults__", (*defaults[:-1], time))

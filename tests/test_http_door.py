@@ -15,6 +15,7 @@ from ideagora.errors import FolderUnusable, SettingsError, SourceDown
 from ideagora.models.retry import LONGEST_WAIT
 from ideagora.retrieval.http import HttpDoor, Limiter, Manners, NotKept, Question, Time, kept_only
 from ideagora.retrieval.http_cache import HttpCache, Kept
+from ideagora.retrieval.pace import Pace
 from tests.literature_server import FakeTime, Fault, LiteratureServer, Work
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -96,7 +97,7 @@ async def test_the_limiter_keeps_starts_apart() -> None:
         await limiter.turn()
         starts.append(fake.seconds)
     assert starts == [1_000.0, 1_003.0, 1_006.0, 1_009.0]
-    limiter.pause(60.0)
+    await limiter.pause(60.0)
     await limiter.turn()
     assert fake.seconds == 1_069.0
 
@@ -309,3 +310,55 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(FolderUnusable, match=r"literature\.sqlite.*IDEAGORA_HOME"):
         a_cache(tmp_path).get("one")
+
+
+# --- shared by processes ------------------------------------------------------------------------
+
+
+def test_processes_take_turns(tmp_path: Path) -> None:
+    """Each starts an interval after the other; a process's own pace is its own business."""
+    ours, theirs = (Pace(tmp_path / "cache" / "pace", lambda: 50.0, me) for me in (1, 2))
+    assert [ours.reserve(1.0), theirs.reserve(1.0), ours.reserve(1.0), ours.reserve(1.0)] == [0, 1, 2, 0]
+    theirs.pause(30.0)
+    assert ours.reserve(1.0) == 30.0
+    written_back = Pace(tmp_path / "cache" / "pace", lambda: -10_000.0, 3)
+    assert written_back.reserve(1.0) == 60.0
+
+
+def test_a_pace_that_cannot_be_read_or_written_stops_nobody(tmp_path: Path) -> None:
+    (tmp_path / "rubbish").write_text("x y z")
+    assert Pace(tmp_path / "rubbish").reserve(1.0) == 0.0
+    (tmp_path / "file").write_text("")
+    assert Pace(tmp_path / "file" / "pace").reserve(1.0) == 0.0
+
+
+async def test_the_limiter_waits_for_other_processes(tmp_path: Path) -> None:
+    fake = FakeTime()
+    other = Pace(tmp_path / "pace", lambda: 50.0, 2)
+    other.reserve(5.0)
+    limiter = Limiter(1.0, a_time(fake), Pace(tmp_path / "pace", lambda: 50.0, 1))
+    await limiter.turn()
+    assert fake.slept == [5.0]
+    await limiter.turn()
+    assert fake.slept == [5.0, 1.0]
+    await limiter.pause(20.0)
+    assert other.reserve(1.0) == 20.0
+
+
+async def test_two_libraries_of_one_home_keep_to_one_pace(server: LiteratureServer, tmp_path: Path) -> None:
+    fake = FakeTime()
+    doors = [
+        HttpDoor(
+            "semantic-scholar",
+            server.url("semantic-scholar"),
+            Manners(1.0),
+            time=a_time(fake),
+            pace=Pace(tmp_path / "pace", lambda: fake.seconds, me),
+        )
+        for me in (1, 2)
+    ]
+    for door in (*doors, *doors):
+        await door.ask(PAPER, json.loads)
+    assert fake.seconds == 1_003.0
+    for door in doors:
+        await door.disconnect()

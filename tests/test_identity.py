@@ -27,7 +27,8 @@ PUBLISHED = paper(
     [
         (ARXIV, PUBLISHED, True),
         (ARXIV, PUBLISHED.model_copy(update={"date": "2024"}), False),
-        (ARXIV, PUBLISHED.model_copy(update={"date": None}), False),
+        (ARXIV, PUBLISHED.model_copy(update={"date": None}), True),
+        (paper("s2:1", "Some ideas"), paper("openalex:W2", "Some ideas", date=None), False),
         (ARXIV, paper("s2:1", "Another title", "1999"), True),
         (ARXIV, paper("arxiv:2201.00001", arxiv_id="2201.00001"), False),
         (PUBLISHED, paper("doi:10.1/other", doi="10.1/other", date="2023"), False),

@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from ideagora.models.embeddings import HashEmbedder
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
 from tests.command import Done, run
-from tests.local_files import FIRST_TITLE, article, written
+from tests.local_files import FIRST_TITLE, article, pdf, wrapped, written
 
 HASH = {"IDEAGORA_EMBEDDER": "hash"}
 BIB = "@article{a, title = {Widths of Bridges}, year = 2019, doi = {10.1234/a}}\n@article{x, title = {Open\n"
@@ -32,6 +33,32 @@ def papers(tmp_path: Path) -> Path:
     written(folder, "b.bib", BIB)
     written(folder, "c.pdf", "<html>log in</html>")
     return folder
+
+
+def test_each_bad_file_is_named_with_what_to_do_and_the_rest_is_read(tmp_path: Path) -> None:
+    from pypdf import PdfReader, PdfWriter
+
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    writer = PdfWriter(PdfReader(BytesIO(article())))
+    writer.encrypt("secret", algorithm="RC4-128")
+    writer.write(folder / "locked.pdf")
+    written(folder, "web.pdf", "<!DOCTYPE html><html>log in</html>")
+    about = [(18.0, "A very long report on bridges"), *wrapped("All about bridges. " * 20)]
+    written(folder, "long.pdf", pdf([about, *([(10.0, f"Page {n}")] for n in range(2, 501))]))
+    written(folder, "broken.bib", "@misc{a, title={One}, year=2001}\n\n@misc{b, title={Open\n\n" + BIB)
+    written(folder, "unknown.jsonl", '{"title": "A line"}\n{"title": "B", "abstrct": "x"}\n')
+    done = library("add", folder)
+    assert done.code == 0
+    for told in (
+        "locked.pdf: it is protected with a password. Save it without the password and add that.",
+        "web.pdf: it is called a PDF and is a web page (HTML). Open it in a browser",
+        "long.pdf: of its 500 pages the first 100 and the last were read.",
+        "broken.bib, line 3: the entry @misc{b cannot be read",
+        "unknown.jsonl, line 2: unknown field 'abstrct', did you mean 'abstract'?",
+    ):
+        assert told in done.err
+    assert "Papers: 4 added" in done.out
 
 
 def test_add_search_and_stats(papers: Path, tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ import pytest
 from numpy.typing import NDArray
 
 from ideagora.models.embeddings import HashEmbedder
+from ideagora.retrieval.identity import updated
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.local import adding
 from ideagora.retrieval.local.adding import Adding, Summary
-from ideagora.retrieval.local.same import united
 from ideagora.retrieval.sources import StoreSource
 from ideagora.retrieval.store import Store
 from ideagora.retrieval.texts import Texts
@@ -180,12 +180,12 @@ def test_which_records_are_one_paper(
 def test_what_is_worth_more_counts_and_gaps_are_filled() -> None:
     starter = Paper(id="arxiv:1", title="T", abstract="Ours.", source="starter", references=("a",))
     own = Paper(id="own:1", title="t", abstract="Theirs.", venue="V", source="bibtex", references=("b", "a"))
-    both = united(starter, own)
+    both = updated(starter, own)
     assert (both.id, both.abstract, both.venue, both.source) == ("arxiv:1", "Ours.", "V", "starter")
     assert both.references == ("a", "b")
-    assert united(both, own) == both
+    assert updated(both, own) == both
     scan = own.model_copy(update={"source": "pdf", "abstract": "Read off."})
-    assert united(scan, own).abstract == "Theirs."
+    assert updated(scan, own).abstract == "Theirs."
 
 
 # --- citations and texts ------------------------------------------------------------------------

@@ -164,6 +164,19 @@ def test_a_password_is_named_and_an_empty_one_is_none(tmp_path: Path) -> None:
     assert only(tmp_path / "b.pdf").paper.title == FIRST_TITLE
 
 
+@pytest.mark.parametrize("algorithm", ["AES-128", "AES-256"])
+def test_what_publishers_encrypt_is_read(tmp_path: Path, algorithm: str) -> None:
+    pytest.importorskip("cryptography", reason="a dependency of ideagora; an older environment lacks it")
+    from pypdf import PdfReader, PdfWriter
+
+    for password, name in (("secret", "a.pdf"), ("", "b.pdf")):
+        writer = PdfWriter(PdfReader(BytesIO(article())))
+        writer.encrypt(password, owner_password="owner", algorithm=algorithm)
+        writer.write(tmp_path / name)
+    assert "protected with a password. Save it without" in wrong(tmp_path / "a.pdf")
+    assert only(tmp_path / "b.pdf").paper.title == FIRST_TITLE
+
+
 def test_a_scan_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, "a.pdf", pdf([[(8, "Downloaded from a library")], [], []]))
     assert "it has no text: its pages are pictures (a scan). Run OCR" in wrong(path)

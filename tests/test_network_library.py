@@ -14,12 +14,11 @@ from ideagora.commands.generate import Request, run
 from ideagora.config import Settings, load_settings
 from ideagora.errors import LibraryError, SettingsError, SourceDown
 from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval import library as library_module
 from ideagora.retrieval.http import Time
 from ideagora.retrieval.library import Library, open_library
 from ideagora.retrieval.store import Store
 from ideagora.schema import Paper, Topic
-from tests.literature_server import SERVICES, FakeTime, Fault, LiteratureServer, Work
+from tests.literature_server import SERVICES, FakeTime, Fault, LiteratureServer, Work, hurry
 
 ALL = ",".join(SERVICES)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -265,7 +264,9 @@ async def test_the_cut_off_holds_for_the_starter_corpus_beside_the_network(opene
 
 @pytest.mark.parametrize("source", ["scholar", "starter,scholar", ",", ""])
 def test_an_unknown_source_is_refused_with_the_known_ones(tmp_path: Path, source: str) -> None:
-    with pytest.raises(SettingsError, match=r"IDEAGORA_SOURCE.*starter, semantic-scholar, openalex, arxiv"):
+    with pytest.raises(
+        SettingsError, match=r"IDEAGORA_SOURCE.*starter, local, semantic-scholar, openalex, arxiv"
+    ):
         open_library(Settings(home=tmp_path, source=source, embedder="hash"))
     assert list(tmp_path.iterdir()) == []
 
@@ -320,11 +321,7 @@ def a_field() -> list[Work]:
 @pytest.fixture
 def fast_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line's clock: as the real one, but waiting takes no time."""
-    fake = FakeTime()
-    defaults = library_module.open_library.__defaults__
-    assert defaults is not None
-    time = Time(fake.clock, fake.sleep, lambda: NOW)
-    monkeypatch.setattr(library_module.open_library, "__defaults__", (*defaults[:-1], time))
+    hurry(monkeypatch, NOW)
 
 
 @pytest.mark.usefixtures("fast_time")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,7 +92,9 @@ def test_ties_between_all_move_all_together(played: Comparisons) -> None:
     ties = replace(played, outcome=np.full(len(played), 0.5))
     more = verdicts([], agents=played.agents)
     columns = ("first", "second", "outcome", "topic", "judge", "match", "length")
-    both = {name: np.concatenate([getattr(played, name), getattr(ties, name)]) for name in columns}
+    both: dict[str, Any] = {
+        name: np.concatenate([getattr(played, name), getattr(ties, name)]) for name in columns
+    }
     before = bradley_terry(played).scores
     after = bradley_terry(replace(more, topics=played.topics, judges=played.judges, **both)).scores
     assert np.ptp(after) <= np.ptp(before) + 1e-6

@@ -151,7 +151,12 @@ def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
         )
     with _opened(settings, lambda text: errors.print(plain(text)), fill=False) as (store, _):
         figures = store.stats().model_dump()
-        figures |= {"full_texts": Texts(folder).count(), "sources": figures.pop("sources")}
+        texts = Texts(folder)
+        figures |= {
+            "own_papers": len(texts.own()),
+            "full_texts": texts.count(),
+            "sources": figures.pop("sources"),
+        }
     if as_json:
         print(json.dumps(figures, ensure_ascii=False))
         return 0

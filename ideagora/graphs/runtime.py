@@ -47,7 +47,17 @@ RECORDED = (
     "pydantic",
     "torch",
 )
-SECRET_FREE = ("model", "reader_model", "judge_model", "temperature", "embedder", "source", "seed")
+SECRET_FREE = (
+    "model",
+    "reader_model",
+    "judge_model",
+    "temperature",
+    "embedder",
+    "source",
+    "store",
+    "full_text",
+    "seed",
+)
 """Settings that can change a result: they are part of what a run is known by."""
 
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -113,6 +123,8 @@ async def run_job(
         folder.log(event)
         listener(event)
 
+    if library is not None:
+        library.begin_run(folder.log, () if previous in ("failed", "done", None) else events)
     door = Door(
         job.settings,
         cache=cache,
@@ -138,6 +150,7 @@ async def run_job(
         await door.aclose()
         if library is not None:
             await library.disconnect()
+            library.end_run()
             record["notes"] += library.notes
             record["held_back"] = _held_back(library)
         record.update(usage=meter.summary(), finished=now())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ideagora.errors import SourceDown
 from ideagora.retrieval.http import HttpDoor, Question
-from ideagora.retrieval.remote import Neighbours, arxiv_of, chunks, line, paper_of, query_words
+from ideagora.retrieval.remote import Neighbours, Reticent, arxiv_of, chunks, line, paper_of, query_words
 from ideagora.schema import Paper
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _SEARCH_PAGE, _SEARCH_MOST = 100, 1_000
 _BATCH = 100
 
 
-class Arxiv:
+class Arxiv(Reticent):
     """Search and papers of arXiv, which knows neither references nor citations; see ``Remote``."""
 
     name = NAME

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ideagora.errors import SourceDown
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval.http import NotKept, Time, kept_only
-from ideagora.retrieval.identity import is_same, names_of, title_names, united
+from ideagora.retrieval.identity import is_same, names_of, near_title_names, title_names, united, worth
 from ideagora.retrieval.joined import Found, Joined
 from ideagora.retrieval.journal import Journal
 from ideagora.retrieval.sources import by_similarity
@@ -50,7 +50,7 @@ class Grown:
         days: int,
     ) -> None:
         self._sources = sources
-        self._asked = ",".join(sorted(sources.names))
+        self._asked = ",".join(sorted(sources.editions))
         self._store = store
         self._walks = walks
         self._embedder = embedder
@@ -84,6 +84,15 @@ class Grown:
         """The papers that cite one, oldest first; undated ones last."""
         papers = await self._neighbours(paper_id, "citations")
         return sorted(papers, key=lambda paper: (paper.date is None, paper.date or "", paper.id))
+
+    async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
+        """Up to k papers that the sources recommend to readers of one; ``None``: none of them can tell."""
+        found = await self._sources.recommended(await self._names(paper_id), k)
+        return None if found is None else await self._kept(found)
+
+    async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
+        """Citations of a paper by year; ``None``: none of the sources can tell."""
+        return await self._sources.citations_per_year(await self._names(paper_id))
 
     async def disconnect(self) -> None:
         """Close connections; the next question opens new ones."""
@@ -146,7 +155,7 @@ class Grown:
             changed = []
             for paper in here.values():
                 before = self._store.get(paper.id)
-                after = united(paper, before).model_copy(update={"id": paper.id}) if before else paper
+                after = _brought_together(paper, before) if before else paper
                 if after != before:
                     changed.append(after)
             self._store.add(changed)
@@ -155,7 +164,7 @@ class Grown:
 
     def _as_known(self, paper: Paper) -> Paper:
         """The paper under the id that it has in the store, where it is known by any of its names."""
-        for known_id in self._walks.find([*names_of(paper), *title_names(paper, around=1)]):
+        for known_id in self._walks.find([*names_of(paper), *near_title_names(paper)]):
             known = self._store.get(known_id)
             if known and known_id != paper.id and is_same(known, paper):
                 others = dict.fromkeys([*paper.other_ids, paper.id])
@@ -173,3 +182,9 @@ class Grown:
             self._store.add([paper.model_copy(update={"references": tuple(references)})])
         if complete:
             self._walks.save(paper_id, kind, self._asked, Walk(tuple(ids), self._today().isoformat()))
+
+
+def _brought_together(paper: Paper, before: Paper) -> Paper:
+    """What the store has from now on: the newer record first, but the user's own fields before it."""
+    whole = united(paper, before) if worth(paper) >= worth(before) else united(before, paper)
+    return whole.model_copy(update={"id": paper.id})

@@ -53,7 +53,7 @@ class Guard:
         A date that is known only by its month or year counts with the last day it can mean, and a
         paper without a date is held back as soon as there is a cut-off.
         """
-        if self._is_banned(paper):
+        if self.bans(paper):
             return "banned"
         if self.cutoff is None:
             return None
@@ -68,7 +68,8 @@ class Guard:
         key = title_key(text) if titles else ""
         return any(title in key for title in titles)
 
-    def _is_banned(self, paper: Paper) -> bool:
+    def bans(self, paper: Paper) -> bool:
+        """Whether a paper is banned by one of its ids or by its title."""
         ids = {_id_key(name) for name in (paper.id, paper.arxiv_id, paper.doi, *paper.other_ids) if name}
         return bool(ids & self.banned_ids) or title_key(paper.title) in self.banned_titles
 

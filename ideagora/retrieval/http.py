@@ -23,6 +23,7 @@ from ideagora.errors import LibraryError, SettingsError, SourceDown
 from ideagora.models.retry import LONGEST_WAIT, TRANSIENT_STATUS, Sleep, Transient, retried, retry_after
 from ideagora.models.scrub import one_line
 from ideagora.retrieval.http_cache import HttpCache, Kept
+from ideagora.retrieval.pace import Pace
 
 if TYPE_CHECKING:
     import httpx
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_REDIRECTS = 5
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class NotKept(LibraryError):
@@ -100,11 +101,12 @@ class Question:
 
 
 class Limiter:
-    """Starts at least ``interval`` seconds apart, first come, first served."""
+    """Starts at least ``interval`` seconds apart, first come, first served; also among processes."""
 
-    def __init__(self, interval: float, time: Time) -> None:
+    def __init__(self, interval: float, time: Time, pace: Pace | None = None) -> None:
         self._interval = interval
         self._time = time
+        self._pace = pace
         self._next = float("-inf")
 
     async def turn(self) -> None:
@@ -114,10 +116,16 @@ class Limiter:
         self._next = start + self._interval
         if start > now:
             await self._time.sleep(start - now)
+        wait = await asyncio.to_thread(self._pace.reserve, self._interval) if self._pace else 0.0
+        if wait > 0:
+            self._next = max(self._next, self._time.clock() + wait + self._interval)
+            await self._time.sleep(wait)
 
-    def pause(self, seconds: float) -> None:
+    async def pause(self, seconds: float) -> None:
         """Nobody starts for so long: the service said so to one of us and means all."""
         self._next = max(self._next, self._time.clock() + seconds)
+        if self._pace:
+            await asyncio.to_thread(self._pace.pause, seconds)
 
 
 class _Loop:
@@ -139,6 +147,7 @@ class HttpDoor:
         key_name: the environment variable that holds the service's key, for messages.
         headers: sent with every request; may hold a key, so they are in no message and no cache.
         params: the same for the query.
+        pace: what other processes ask of the same service.
     """
 
     def __init__(
@@ -152,6 +161,7 @@ class HttpDoor:
         key_name: str | None = None,
         headers: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self.name = name
         self.base = _checked_base(name, base)
@@ -161,7 +171,7 @@ class HttpDoor:
         self._key_name = key_name
         self._headers = {"User-Agent": f"ideagora/{__version__}", **(headers or {})}
         self._params = dict(params or {})
-        self._limiter = Limiter(manners.interval, time)
+        self._limiter = Limiter(manners.interval, time, pace)
         self._loop: _Loop | None = None
         self._down: tuple[float, str] | None = None
 
@@ -231,8 +241,8 @@ class HttpDoor:
             url = httpx.URL(self.base + question.path, params={**question.params, **self._params})
             for _ in range(_MOST_REDIRECTS + 1):
                 status, headers, body = await self._exchange(client, url, question.json)
-                if status not in _REDIRECTS or "location" not in headers:
-                    return self._checked(status, headers, body), body
+                if status not in REDIRECTS or "location" not in headers:
+                    return await self._checked(status, headers, body), body
                 url = self._followed(url, headers["location"])
         except (httpx.TransportError, httpx.DecodingError) as error:
             raise Transient(one_line(f"{type(error).__name__}: {error}")) from None
@@ -252,14 +262,14 @@ class HttpDoor:
                     raise self._refusal(f"sent more than {self._manners.largest // 2**20} MiB")
         return response.status_code, response.headers, b"".join(parts)
 
-    def _checked(self, status: int, headers: Mapping[str, str], body: bytes) -> int:
+    async def _checked(self, status: int, headers: Mapping[str, str], body: bytes) -> int:
         if 200 <= status < 300 or status == 404:
             return status
         detail = one_line(f"HTTP {status}: {body[:300].decode('utf-8', 'replace')}", 200)
         if status in TRANSIENT_STATUS or status >= 500:
             wait = retry_after(headers)
             if wait is not None:
-                self._limiter.pause(min(wait, LONGEST_WAIT))
+                await self._limiter.pause(min(wait, LONGEST_WAIT))
             raise Transient(detail, wait)
         step = f"Check {self._key_name}." if status in (401, 403) and self._key_name else ""
         raise self._refusal(f"refused the question ({detail})", step)

@@ -41,6 +41,11 @@ class Joined:
         """The sources' names."""
         return tuple(remote.name for remote in self._remotes)
 
+    @property
+    def editions(self) -> tuple[str, ...]:
+        """The sources' names, with what tells apart what one of them (the user's papers) held when."""
+        return tuple(f"{one.name}{getattr(one, 'edition', '')}" for one in self._remotes)
+
     async def search(self, query: str, k: int) -> Found:
         """Up to k papers; each source's best before each source's second best."""
         answers, complete = await self._all(self._remotes, lambda remote: remote.search(query, k))
@@ -63,6 +68,19 @@ class Joined:
     async def citations(self, names: Sequence[str]) -> Found:
         """The papers that cite one."""
         return await self._neighbours(names, lambda remote: remote.citations(_named(remote, names)))
+
+    async def recommended(self, names: Sequence[str], k: int) -> Found | None:
+        """Up to k papers for readers of one; ``None`` when no source in use recommends papers for it."""
+        able = self._able(names)
+        answers, complete = await self._all(able, lambda remote: remote.recommended(_named(remote, names), k))
+        told = [answer for answer in answers if answer is not None]
+        return Found(joined(told)[:k], complete) if told else None
+
+    async def citations_per_year(self, names: Sequence[str]) -> dict[int, int] | None:
+        """Citations by year, from the first source that tells them; counts of two are never added up."""
+        able = self._able(names)
+        answers, _ = await self._all(able, lambda remote: remote.citations_per_year(_named(remote, names)))
+        return next((answer for answer in answers if answer is not None), None)
 
     async def disconnect(self) -> None:
         """Close connections; the next question opens new ones."""

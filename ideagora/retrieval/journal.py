@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, get_args
 
 _SHOWN = 5
-Kind = Literal["down", "nothing", "no abstract", "cut", "as of"]
+Kind = Literal["down", "nothing", "no abstract", "no full text", "cut", "as of"]
+EVENT = "literature"
+"""Of the events in which a run keeps what was noted."""
 
 
 class Entry(NamedTuple):
@@ -24,13 +26,37 @@ class Journal:
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
+        self._known: set[Entry] = set()
+        self._tell: Callable[[Mapping[str, Any]], None] | None = None
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def note(self, kind: Kind, about: str, detail: str = "") -> None:
-        """Write an entry."""
-        self._entries.append(Entry(kind, about, detail))
+        """Write an entry; but for failures, which are counted, each one once."""
+        entry = Entry(kind, about, detail)
+        if entry in self._known and kind != "down":
+            return
+        self._put(entry)
+        if self._tell:
+            self._tell({"event": EVENT, **entry._asdict()})
+
+    def begin(self, tell: Callable[[Mapping[str, Any]], None], earlier: Iterable[Mapping[str, Any]]) -> None:
+        """Start a run's part: its events are told from now on, and those of before a stop count again."""
+        self._tell = None
+        self._known.clear()
+        for event in earlier:
+            if event.get("event") == EVENT and event.get("kind") in get_args(Kind):
+                self._put(Entry(event["kind"], str(event.get("about")), str(event.get("detail", ""))))
+        self._tell = tell
+
+    def end(self) -> None:
+        """The run is over."""
+        self._tell = None
+
+    def _put(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        self._known.add(entry)
 
     def told(self, since: int = 0) -> list[str]:
         """The entries from a place on as sentences, each thing once, in an order that time doesn't change."""
@@ -46,6 +72,10 @@ class Journal:
                 f"Found but without abstract in any source asked: {len(thin)} papers ({_listed(thin)}). "
                 "They could only be judged by their titles."
             )
+        unread = sorted({(entry.about, entry.detail) for entry in entries if entry.kind == "no full text"})
+        if unread:
+            told = _listed([f"{about} ({why})" for about, why in unread])
+            lines.append(f"Read by their abstracts, since no full text could be had: {told}.")
         rest = sorted({(entry.about, entry.detail) for entry in entries if entry.kind in ("cut", "as of")})
         return lines + [f"{about}: {detail}." for about, detail in rest]
 

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, NamedTuple, Self
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self
 
 from ideagora.config import Settings
 from ideagora.errors import LibraryError
 from ideagora.models.embeddings import Embedder, load_embedder
+from ideagora.retrieval.collection import CollectionSource
 from ideagora.retrieval.fitting import READER_TOKENS, fitted
 from ideagora.retrieval.guard import Guard, possible_ids
 from ideagora.retrieval.http import SYSTEM_TIME, Time
-from ideagora.retrieval.journal import Journal
-from ideagora.retrieval.opening import STARTER, grown_source, source_names
-from ideagora.retrieval.sources import DatedSource, Source, StoreSource, by_similarity
+from ideagora.retrieval.journal import EVENT, Journal
+from ideagora.retrieval.open_texts import Fetched, OpenTexts
+from ideagora.retrieval.opening import (
+    HERE,
+    LOCAL,
+    STARTER,
+    collection_of,
+    grown_source,
+    kept_answers,
+    open_texts,
+    source_names,
+)
+from ideagora.retrieval.sources import Advising, DatedSource, Source, by_similarity
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
-from ideagora.retrieval.texts import Texts
+from ideagora.retrieval.texts import FullText, Texts
 from ideagora.schema import Paper, Scored, Topic, last_day
 
 _STARTER_MARK = "starter corpus"
+_HELD_BACK = "held back"
+_BEGIN = {"event": EVENT, "kind": "begin"}
+"""What happened before it belongs to a try whose results were thrown away."""
 TextKind = Literal["full text", "abstract", "title"]
 
 
@@ -48,6 +62,7 @@ class Library:
         guard: Guard | None = None,
         banned: tuple[str, ...] = (),
         texts: Texts | None = None,
+        open_texts: OpenTexts | None = None,
         journal: Journal | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
@@ -57,10 +72,12 @@ class Library:
         self._banned = banned
         self._are_bans_known = not banned
         self._texts = texts
+        self._open_texts = open_texts
         self._journal = Journal() if journal is None else journal
         self._journal_from = len(self._journal)
         self._on_close = on_close
         self._held_back: dict[str, HeldBack] = {}
+        self._tell: Callable[[Mapping[str, Any]], None] | None = None
         self._given: set[str] = set()
 
     def restricted(self, topic: Topic) -> Library:
@@ -71,8 +88,33 @@ class Library:
             guard=self._guard.tightened(topic.before, topic.banned),
             banned=(*self._banned, *topic.banned),
             texts=self._texts,
+            open_texts=self._open_texts,
             journal=self._journal,
         )
+
+    def begin_run(
+        self, tell: Callable[[Mapping[str, Any]], None], earlier: Iterable[Mapping[str, Any]] = ()
+    ) -> None:
+        """Tell as events what happens with the literature, and go on from those of before a stop.
+
+        Args:
+            tell: takes an event; it belongs into the run's folder.
+            earlier: the folder's events, when its run goes on where it was stopped.
+        """
+        events = _since_begin(earlier)
+        if not events:
+            tell(_BEGIN)
+        for event in events:
+            if event.get("event") == _HELD_BACK:
+                held = HeldBack(*(str(event.get(name)) for name in HeldBack._fields))
+                self._held_back[str(event.get("key"))] = held
+        self._tell = tell
+        self._journal.begin(tell, events)
+
+    def end_run(self) -> None:
+        """The run is over; nothing more belongs into its folder."""
+        self._tell = None
+        self._journal.end()
 
     @property
     def embedder(self) -> Embedder:
@@ -130,8 +172,60 @@ class Library:
         """The papers that cite one, oldest first; empty for a paper that is held back."""
         return await self._neighbours(paper, self._source.citations)
 
+    async def recommended(self, paper: Paper, k: int = 10) -> list[Paper] | None:
+        """Up to k papers that a source recommends to readers of one.
+
+        ``None``: no source in use recommends papers, which is not the same as ``[]``. Of a paper that
+        is held back nothing is told.
+
+        Raises:
+            SourceDown: no source answered.
+        """
+        if not await self._may_have(paper):
+            return []
+        wanted = k if self._guard.is_open else 2 * k
+        source = self._source
+        found = await source.recommended(paper.id, wanted) if isinstance(source, Advising) else None
+        if found is None:
+            return None
+        return [self._outward(other) for other in found if await self._is_shown(other)][:k]
+
+    async def citations_per_year(self, paper: Paper) -> dict[int, int] | None:
+        """Citations of a paper by year, ascending; years of which the cut-off hides a day are not there.
+
+        ``None``: no source in use tells. A year that is missing is one that the source doesn't tell of.
+
+        Raises:
+            SourceDown: no source answered.
+        """
+        source = self._source
+        if not isinstance(source, Advising) or not await self._may_have(paper):
+            return None
+        counts = await source.citations_per_year(paper.id)
+        if counts is None:
+            return None
+        cutoff = self._guard.cutoff
+        seen = {year: count for year, count in counts.items() if not cutoff or f"{year}-12-31" < cutoff}
+        return dict(sorted(seen.items()))
+
+    async def read(self, paper: Paper, tokens: int = READER_TOKENS) -> tuple[str, TextKind]:
+        """As ``text``; and where a paper has no full text here, its open-access PDF is fetched and read.
+
+        What cannot be had is noted, and the abstract stands in.
+        """
+        text, kind = await self.text(paper, tokens)
+        if kind == "full text" or self._open_texts is None:
+            return text, kind
+        fetched, reasons = await self._open_texts.read(paper, first_version=self._guard.cutoff is not None)
+        full_text = self._open(paper, fetched, tokens) if fetched else ""
+        if full_text:
+            return full_text, "full text"
+        if reasons and not fetched:
+            self._journal.note("no full text", paper.title, "; ".join(reasons))
+        return text, kind
+
     async def text(self, paper: Paper, tokens: int = READER_TOKENS) -> tuple[str, TextKind]:
-        """The longest text of a paper, and which it is.
+        """The longest text of a paper that is here, and which it is.
 
         A full text is told without its list of references, by the sections that say most of the paper.
         A version of it that may be from after the cut-off is held back, as are sections that name a
@@ -174,14 +268,29 @@ class Library:
     async def _full_text(self, paper: Paper, tokens: int) -> str:
         """What may be read of a paper's full text; empty when there is none."""
         found = await asyncio.to_thread(self._texts.get, paper.id) if self._texts else None
-        if found is None:
+        return self._shown_text(paper, found, tokens) if found else ""
+
+    def _open(self, paper: Paper, fetched: Fetched, tokens: int) -> str:
+        """What may be read of a PDF from a link; nothing when it is the banned paper under another link."""
+        if self._guard.bans(fetched.paper):
+            self._hold_back(f"{paper.id} full text", HeldBack(paper.id, paper.title, "its PDF is banned"))
             return ""
+        return self._shown_text(paper, fetched.text, tokens)
+
+    def _shown_text(self, paper: Paper, found: FullText, tokens: int) -> str:
         cutoff = self._guard.cutoff
         if cutoff and not found.is_before(cutoff):
             why = f"its full text is of {found.as_of or 'an unknown day'}, not before the cut-off {cutoff}"
-            self._held_back[f"{paper.id} full text"] = HeldBack(paper.id, paper.title, why)
+            self._hold_back(f"{paper.id} full text", HeldBack(paper.id, paper.title, why))
             return ""
         return fitted([part for part in found.sections if not self._guard.names_banned(part.text)], tokens)
+
+    def _hold_back(self, key: str, held: HeldBack) -> None:
+        if key in self._held_back:
+            return
+        self._held_back[key] = held
+        if self._tell:
+            self._tell({"event": _HELD_BACK, "key": key, **held._asdict()})
 
     async def _first_shown(self, found: Sequence[Scored], k: int) -> list[Scored]:
         """The first k that may be seen; those behind them are not looked at, so not recorded either."""
@@ -212,7 +321,7 @@ class Library:
         await self._learn_bans()
         why = self._guard.why(paper)
         if why:
-            self._held_back[paper.id] = HeldBack(paper.id, paper.title, why)
+            self._hold_back(paper.id, HeldBack(paper.id, paper.title, why))
         return why is None
 
     async def _learn_bans(self) -> None:
@@ -244,8 +353,8 @@ def open_library(
 ) -> Library:
     """Open the literature that the settings name; blocks, and on first use fills the store.
 
-    The starter corpus alone is read from the store, with whatever else is there. With a source on the
-    network, the sources named are asked, and what they tell goes into the store.
+    ``starter`` is the starter corpus, ``local`` what the user added. With a source on the network, the
+    sources named are asked, and what they tell goes into the store.
 
     Args:
         settings: ``source``, the sources' URLs, ``store``, ``embedder`` and ``home`` count.
@@ -262,16 +371,44 @@ def open_library(
     embedder = load_embedder(settings.embedder, settings.home / "cache")
     store = Store.of(settings, embedder, on_wait)
     try:
-        if names != (STARTER,):
-            journal = Journal()
-            grown, close = grown_source(names, settings, store, embedder, journal, time)
-            return Library(grown, embedder, texts=Texts(store.folder), journal=journal, on_close=close)
-        fill_starter(store, on_progress)
+        if not set(names) <= set(HERE):
+            return _on_network(names, settings, store, embedder, time)
+        if STARTER in names:
+            fill_starter(store, on_progress)
+        collection = collection_of(names, store, embedder)
+        if names == (LOCAL,) and not collection.own:
+            raise LibraryError(
+                f"--source {LOCAL} reads the papers that you added, and there are none in {store.folder}. "
+                "Add some: ideagora library add PATH; or name another source beside it."
+            )
     except BaseException:
         store.close()
         raise
-    texts = Texts(store.folder)
-    return Library(StoreSource(store, embedder), embedder, texts=texts, on_close=store.close)
+    return Library(CollectionSource(collection), embedder, texts=Texts(store.folder), on_close=store.close)
+
+
+def _on_network(
+    names: Sequence[str], settings: Settings, store: Store, embedder: Embedder, time: Time
+) -> Library:
+    journal, cache = Journal(), kept_answers(settings, time)
+    grown, close = grown_source(names, settings, store, embedder, journal, time, cache)
+    return Library(
+        grown,
+        embedder,
+        texts=Texts(store.folder),
+        open_texts=open_texts(settings, cache, time) if settings.full_text else None,
+        journal=journal,
+        on_close=close,
+    )
+
+
+def _since_begin(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The events from the last beginning on, that included; none when there was no beginning."""
+    since: list[Mapping[str, Any]] = []
+    for event in events:
+        is_begin = all(event.get(name) == value for name, value in _BEGIN.items())
+        since = [event] if is_begin else [*since, event] if since else since
+    return since
 
 
 def fill_starter(store: Store, on_progress: Callable[[int, int], None] | None) -> None:

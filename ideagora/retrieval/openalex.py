@@ -7,7 +7,7 @@ session of its own for each request, with no place for our limiter, cache and bo
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 from urllib.parse import quote
@@ -16,12 +16,14 @@ from ideagora.retrieval.http import HttpDoor, Question
 from ideagora.retrieval.remote import (
     MOST_NEIGHBOURS,
     Neighbours,
+    Reticent,
     arxiv_of,
     as_list,
     as_map,
     chunks,
     paper_of,
     query_words,
+    web_link,
 )
 from ideagora.schema import Paper
 
@@ -32,7 +34,7 @@ INTERVAL = 0.1
 
 _FIELDS = (
     "id,doi,title,publication_date,publication_year,authorships,primary_location,locations,"
-    "cited_by_count,abstract_inverted_index,referenced_works"
+    "cited_by_count,abstract_inverted_index,referenced_works,best_oa_location"
 )
 _PAGE = 200
 _SEARCH_MOST = 1_000
@@ -42,7 +44,7 @@ _LONGEST_ABSTRACT = 20_000
 """Words; a position beyond that is damage."""
 
 
-class OpenAlex:
+class OpenAlex(Reticent):
     """Search, papers, references and citations of OpenAlex; see ``Remote``."""
 
     name = NAME
@@ -94,14 +96,23 @@ class OpenAlex:
         cites = {"filter": f"cites:{_value(paper_id)}", "sort": "publication_date:desc"}
         return await self._listed(cites, self._most)
 
+    async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
+        """Citations by year, of the last ten years or so; a year that is not told is no zero."""
+        found = await self._work(paper_id, "id,counts_by_year")
+        if found is None or not isinstance(found[0].get("counts_by_year"), list):
+            return None
+        counts = [as_map(one) for one in found[0]["counts_by_year"]]
+        pairs = ((_number(one.get("year")), _number(one.get("cited_by_count"))) for one in counts)
+        return {year: count for year, count in sorted(pairs) if year > 0 and count >= 0}
+
     async def disconnect(self) -> None:
         """Close connections."""
         await self._door.disconnect()
 
-    async def _work(self, paper_id: str) -> tuple[dict[str, Any], str] | None:
+    async def _work(self, paper_id: str, fields: str = _FIELDS) -> tuple[dict[str, Any], str] | None:
         value = _value(paper_id)
         path = quote(value if paper_id.startswith("openalex:") else f"doi:{value}", safe=":/")
-        answer = await self._door.ask(Question(f"/works/{path}", {"select": _FIELDS}), _object)
+        answer = await self._door.ask(Question(f"/works/{path}", {"select": fields}), _object)
         return (answer.value, answer.day) if answer else None
 
     async def _listed(self, params: dict[str, str], most: int) -> Neighbours:
@@ -142,7 +153,19 @@ def paper_from(record: Any, day: str) -> Paper:
         arxiv=next((place for place in places if arxiv_of(place)), None),
         doi=record.get("doi"),
         cited=record.get("cited_by_count"),
+        pdf=_pdf([record.get("best_oa_location"), *locations]),
     )
+
+
+def _pdf(locations: Iterable[object]) -> object:
+    """The first link to a PDF among places where the work can be read freely."""
+    free = [as_map(one) for one in locations if as_map(one).get("is_oa")]
+    return next((one["pdf_url"] for one in free if web_link(one.get("pdf_url"))), None)
+
+
+def _number(value: object) -> int:
+    """A whole number; -1 for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
 def abstract_from(index: object) -> str | None:

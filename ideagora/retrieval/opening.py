@@ -9,17 +9,25 @@ from ideagora.config import Settings
 from ideagora.errors import SettingsError
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval import arxiv, openalex, semantic_scholar
+from ideagora.retrieval.collection import Collection, CollectionBeside
+from ideagora.retrieval.downloads import Downloads, origin_of
 from ideagora.retrieval.grown import Grown
 from ideagora.retrieval.http import HttpDoor, Manners, Time
 from ideagora.retrieval.http_cache import HttpCache
 from ideagora.retrieval.joined import Joined
 from ideagora.retrieval.journal import Journal
+from ideagora.retrieval.open_texts import OpenTexts
+from ideagora.retrieval.pace import Pace
+from ideagora.retrieval.plugged import installed, is_spec, plugged
 from ideagora.retrieval.remote import Remote
-from ideagora.retrieval.starter_source import StarterSource
+from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
+from ideagora.retrieval.texts import Texts
 from ideagora.retrieval.walks import Walks
 
-STARTER = "starter"
+STARTER, LOCAL = "starter", "local"
+HERE = (STARTER, LOCAL)
+"""Sources that need no network."""
 Maker = Callable[[Settings, HttpCache, Time], Remote]
 
 
@@ -30,25 +38,41 @@ def source_names(settings: Settings) -> tuple[str, ...]:
         SettingsError: one of them does not exist; lists the known ones.
     """
     names = tuple(dict.fromkeys(name.strip() for name in settings.source.split(",") if name.strip()))
-    known = (STARTER, *MAKERS)
     for name in names or ("",):
-        if name not in known:
+        if name not in (*HERE, *MAKERS) and not is_spec(name) and name not in installed():
+            known = ", ".join((*HERE, *MAKERS, *installed()))
             raise SettingsError(
                 f"unknown source {name!r}. Set --source or IDEAGORA_SOURCE to one or several of: "
-                f"{', '.join(known)} (with commas between them)."
+                f"{known} (with commas between them), or to a source of your own: module:object or "
+                "path.py:object."
             )
     return names
 
 
+def collection_of(names: Sequence[str], store: Store, embedder: Embedder) -> Collection:
+    """What is here of the starter corpus and of the user's own papers, as far as they are named."""
+    own = Texts(store.folder).own() if LOCAL in names else ()
+    papers = starter_corpus().papers if STARTER in names else ()
+    return Collection(store, embedder, own, {paper.id: paper for paper in papers})
+
+
 def grown_source(
-    names: Sequence[str], settings: Settings, store: Store, embedder: Embedder, journal: Journal, time: Time
+    names: Sequence[str],
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    journal: Journal,
+    time: Time,
+    cache: HttpCache,
 ) -> tuple[Grown, Callable[[], None]]:
     """The sources of these names joined, with the store behind them; and what closes it all."""
-    days = settings.literature_days
-    cache = HttpCache(settings.home / "cache" / "literature.sqlite", days, lambda: time.now().date())
-    remotes = [
-        StarterSource(embedder) if name == STARTER else MAKERS[name](settings, cache, time) for name in names
-    ]
+
+    def made(name: str) -> Remote:
+        if name in HERE:
+            return CollectionBeside(name, collection_of((name,), store, embedder))
+        return MAKERS[name](settings, cache, time) if name in MAKERS else plugged(name, time)
+
+    remotes = [made(name) for name in names]
     walks = Walks(store.folder)
 
     def close() -> None:
@@ -56,7 +80,30 @@ def grown_source(
         cache.close()
         store.close()
 
-    return Grown(Joined(remotes, journal), store, walks, embedder, journal, time, days), close
+    joined = Joined(remotes, journal)
+    return Grown(joined, store, walks, embedder, journal, time, settings.literature_days), close
+
+
+def kept_answers(settings: Settings, time: Time) -> HttpCache:
+    """The cache of what services answered."""
+    path = settings.home / "cache" / "literature.sqlite"
+    return HttpCache(path, settings.literature_days, lambda: time.now().date())
+
+
+def open_texts(settings: Settings, cache: HttpCache, time: Time) -> OpenTexts:
+    """The way to open-access PDFs; what the user set as a service's address may be on a private network."""
+    arxiv_at = arxiv_base(settings)
+    named = (settings.semantic_scholar_url, settings.openalex_url, settings.arxiv_url)
+    permitted = {origin for url in named if url and (origin := origin_of(url))}
+    own = origin_of(arxiv_at)
+    paces = {own.host: (arxiv.INTERVAL, _pace(settings, arxiv.NAME))} if own else {}
+    downloads = Downloads(permitted, time=time, paces=paces, only_permitted=settings.forbid_real_calls)
+    return OpenTexts(downloads, cache, arxiv_at, time)
+
+
+def arxiv_base(settings: Settings) -> str:
+    """The address of arXiv, or of what stands in for it."""
+    return (settings.arxiv_url or arxiv.URL).rstrip("/").removesuffix("/api/query")
 
 
 def _semantic_scholar(settings: Settings, cache: HttpCache, time: Time) -> Remote:
@@ -70,6 +117,7 @@ def _semantic_scholar(settings: Settings, cache: HttpCache, time: Time) -> Remot
         time,
         key_name=semantic_scholar.KEYS[0],
         headers={"x-api-key": key} if key else None,
+        pace=_pace(settings, semantic_scholar.NAME),
     )
     return semantic_scholar.SemanticScholar(door)
 
@@ -84,13 +132,15 @@ def _openalex(settings: Settings, cache: HttpCache, time: Time) -> Remote:
         time,
         key_name=openalex.KEYS[0],
         params={"api_key": key} if key else None,
+        pace=_pace(settings, openalex.NAME),
     )
     return openalex.OpenAlex(door)
 
 
 def _arxiv(settings: Settings, cache: HttpCache, time: Time) -> Remote:
-    base = (settings.arxiv_url or arxiv.URL).rstrip("/").removesuffix("/api/query")
-    return arxiv.Arxiv(HttpDoor(arxiv.NAME, base, Manners(arxiv.INTERVAL, at_once=1), cache, time))
+    manners = Manners(arxiv.INTERVAL, at_once=1)
+    pace = _pace(settings, arxiv.NAME)
+    return arxiv.Arxiv(HttpDoor(arxiv.NAME, arxiv_base(settings), manners, cache, time, pace=pace))
 
 
 MAKERS: Mapping[str, Maker] = {
@@ -99,6 +149,10 @@ MAKERS: Mapping[str, Maker] = {
     arxiv.NAME: _arxiv,
 }
 """Sources on the network by name."""
+
+
+def _pace(settings: Settings, name: str) -> Pace:
+    return Pace(settings.home / "cache" / f"pace-{name}")
 
 
 def _key(variables: Sequence[str]) -> str | None:

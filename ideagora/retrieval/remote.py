@@ -20,6 +20,7 @@ _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.I)
 _DOI = re.compile(r"10\.\d[\d.]*/\S+")
 _DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _QUERY_WORDS = 12
+_LONGEST_LINK = 2_000
 
 
 class Neighbours(NamedTuple):
@@ -63,9 +64,29 @@ class Remote(Protocol):
         """The papers that cite one."""
         ...
 
+    async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
+        """Up to k papers that the source recommends to readers of one; ``None``: it cannot tell."""
+        ...
+
+    async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
+        """Citations of a paper by year, those years that the source tells; ``None``: it cannot tell."""
+        ...
+
     async def disconnect(self) -> None:
         """Close connections; the source stays usable."""
         ...
+
+
+class Reticent:
+    """Answers for a source that neither recommends papers nor counts citations by year."""
+
+    async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
+        """``None``: it cannot tell."""
+        return None
+
+    async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
+        """``None``: it cannot tell."""
+        return None
 
 
 def paper_of(
@@ -81,6 +102,7 @@ def paper_of(
     arxiv: object = None,
     doi: object = None,
     cited: object = None,
+    pdf: object = None,
 ) -> Paper:
     """A record from what a service says, where any field may be missing or of a wrong kind.
 
@@ -106,6 +128,7 @@ def paper_of(
         doi=clean_doi,
         citation_count=count,
         citations_as_of=day if count is not None else None,
+        pdf_url=web_link(pdf),
         source=source,
     )
 
@@ -113,6 +136,13 @@ def paper_of(
 def line(value: object) -> str | None:
     """Text on one line; ``None`` for what is no text, or empty."""
     return " ".join(value.split()) or None if isinstance(value, str) else None
+
+
+def web_link(value: object) -> str | None:
+    """An http(s) address on one line; ``None`` for anything else."""
+    text = value.strip() if isinstance(value, str) else ""
+    is_link = text.lower().startswith(("http://", "https://")) and text.isprintable() and " " not in text
+    return text if is_link and len(text) <= _LONGEST_LINK else None
 
 
 def partial_date(value: object) -> str | None:

@@ -17,6 +17,7 @@ from ideagora.retrieval.http import HttpDoor, Question
 from ideagora.retrieval.remote import (
     MOST_NEIGHBOURS,
     Neighbours,
+    Reticent,
     as_list,
     as_map,
     chunks,
@@ -32,15 +33,17 @@ INTERVAL = 1.0
 """Seconds between requests: what the service allows without a key, and with a new key as well."""
 
 _GRAPH = "/graph/v1"
-_FIELDS = "paperId,externalIds,title,abstract,year,publicationDate,venue,authors,citationCount"
+_RECOMMENDATIONS = "/recommendations/v1"
+_FIELDS = "paperId,externalIds,title,abstract,year,publicationDate,venue,authors,citationCount,openAccessPdf"
 _SEARCH_PAGE, _SEARCH_MOST = 100, 1_000
 _NEIGHBOUR_PAGE = 1_000
 _NEIGHBOUR_MOST = 9_999
 """The service serves no neighbours beyond that."""
 _BATCH = 500
+_RECOMMENDED_MOST = 500
 
 
-class SemanticScholar:
+class SemanticScholar(Reticent):
     """Search, papers, references and citations of Semantic Scholar; see ``Remote``."""
 
     name = NAME
@@ -88,6 +91,20 @@ class SemanticScholar:
     async def citations(self, paper_id: str) -> Neighbours:
         """The papers that cite one, newest first."""
         return await self._neighbours(paper_id, "citations", "citingPaper")
+
+    async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
+        """Papers that the service's recommendations name for one, among all of computer science.
+
+        ``None`` when it doesn't know the paper. Its other pool is that of papers of the last months.
+        """
+        params = {"from": "all-cs", "limit": str(min(k, _RECOMMENDED_MOST)), "fields": _FIELDS}
+        path = f"{_RECOMMENDATIONS}/papers/forpaper/{_name(paper_id)}"
+        answer = await self._door.ask(Question(path, params), _object)
+        if answer is None:
+            return None
+        records = [as_map(one) for one in as_list(answer.value.get("recommendedPapers"))]
+        told = [one for one in records if one.get("paperId") or one.get("title")]
+        return [paper_from(one, answer.day) for one in told][:k]
 
     async def disconnect(self) -> None:
         """Close connections."""
@@ -137,6 +154,7 @@ def paper_from(record: Any, day: str) -> Paper:
         arxiv=ids.get("ArXiv"),
         doi=ids.get("DOI"),
         cited=record.get("citationCount"),
+        pdf=as_map(record.get("openAccessPdf")).get("url"),
     )
 
 

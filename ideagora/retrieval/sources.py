@@ -50,6 +50,19 @@ class DatedSource(Protocol):
         ...
 
 
+@runtime_checkable
+class Advising(Protocol):
+    """What a source may do beyond that."""
+
+    async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
+        """Up to k papers that are recommended to readers of one; ``None``: the source cannot tell."""
+        ...
+
+    async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
+        """Citations of a paper by year, where they are told; ``None``: the source cannot tell."""
+        ...
+
+
 class StoreSource:
     """The store as a source; its blocking work is done in threads."""
 

@@ -1,6 +1,7 @@
 """Full texts of papers, section by section, in one SQLite file beside the store's records.
 
-    <store>/texts.sqlite   sections by paper, what each paper cites, which files were read
+    <store>/texts.sqlite   sections by paper, what each paper cites, which files were read, and which
+                           papers came from files of the user's
 
 Apart from ``records.sqlite``, which is checked as a whole each time a store is opened: that has to
 stay quick. A store of before this file existed simply has no texts; the file is made with the first.
@@ -20,7 +21,7 @@ from ideagora.retrieval.faults import named_faults
 from ideagora.schema import Record, last_day
 
 TEXTS_FILE = "texts.sqlite"
-_VERSION = 1
+_VERSION = 2
 _BUSY_SECONDS = 30.0
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS texts (paper TEXT PRIMARY KEY, as_of TEXT, sections TEXT NOT NULL)"
@@ -29,7 +30,10 @@ _TABLES = (
     " year TEXT, arxiv_id TEXT, doi TEXT, PRIMARY KEY (paper, position)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS files (hash TEXT PRIMARY KEY, reader TEXT NOT NULL, outcome TEXT NOT NULL)"
     " WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS own (paper TEXT PRIMARY KEY) WITHOUT ROWID",
+    "INSERT OR IGNORE INTO own SELECT value FROM files, json_each(files.outcome, '$.papers')",
 )
+"""The last one fills in what version 1 had noted by file only."""
 
 SectionKind = Literal["introduction", "method", "experiment", "limitation", "related", "other", "appendix"]
 
@@ -118,6 +122,15 @@ class Texts:
             connection.execute(
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (content_hash, reader, outcome)
             )
+
+    def own(self) -> list[str]:
+        """Ids of the papers that came from files of the user's, ascending."""
+        return [row[0] for row in self._rows("SELECT paper FROM own ORDER BY paper")]
+
+    def put_own(self, ids: Iterable[str]) -> None:
+        """Note that papers came from files of the user's."""
+        with self._writing() as connection:
+            connection.executemany("INSERT OR IGNORE INTO own VALUES (?)", [(one,) for one in ids])
 
     def count(self) -> int:
         """Number of papers with full text."""

@@ -52,7 +52,7 @@ class Intervals:
     influence: NDArray[np.float64]
     """(clusters, agents) how far each cluster pulls each rating; the last row is the prior's."""
     extra: NDArray[np.float64]
-    """(agents,) variance added, in points squared, so that no interval is below that of independent verdicts."""
+    """(agents,) variance added, in points squared: no interval is below that of independent verdicts."""
     reason: str | None = None
 
     @property

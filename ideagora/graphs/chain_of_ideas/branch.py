@@ -174,7 +174,7 @@ async def read_paper(state: BranchState, runtime: Context) -> BranchState:
 async def _read(
     context: Services, topic: Topic, paper: Paper, references: list[Paper]
 ) -> tuple[Reading, list[tuple[int, str]]]:
-    text, kind = await context.library.text(paper)
+    text, kind = await context.library.read(paper)
     answer = await READER(
         context.door,
         topic=topic.text,

@@ -8,16 +8,19 @@ that a run can use it meanwhile.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from ideagora.models.embeddings import Embedder
+from ideagora.retrieval.identity import names_of, title_names, updated
 from ideagora.retrieval.local.found import Document, Problem
+from ideagora.retrieval.local.known import Known, names_in_store
 from ideagora.retrieval.local.reading import READERS, read
-from ideagora.retrieval.local.same import Known, names_of, united
 from ideagora.retrieval.local.walking import digest, walked
 from ideagora.retrieval.store import Store, paper_text
 from ideagora.retrieval.texts import Texts
+from ideagora.retrieval.walks import Walks
 from ideagora.schema import Paper, Record
 
 _BATCH = 128
@@ -167,9 +170,9 @@ class Adding:
             paper = document.paper
             paper_id = self._known.find(paper) or paper.id
             old = papers.get(paper_id) or self._store.get(paper_id)
-            whole = united(old, self._with_known_references(paper))
+            whole = updated(old, self._with_known_references(paper))
             papers[paper_id] = whole
-            self._known.learn(names_of(whole))
+            self._known.learn(names_in_store(whole))
             ids.append(paper_id)
         return papers, ids
 
@@ -185,6 +188,8 @@ class Adding:
         changed = self._changes(merged)
         here = dict(zip(merged, self._store.has(list(merged)), strict=True))
         self._store.add(changed)
+        self._texts.put_own(merged)
+        self._learn(merged.values())
         pairs = list(zip(ids, self._waiting, strict=True))
         full = [(paper_id, one.full_text) for paper_id, one in pairs if one.full_text]
         self._texts.put(full)
@@ -195,21 +200,21 @@ class Adding:
         self._met.update(ids)
         self._ids += ids
 
-    def _link(self) -> None:
-        """Make citations of all lists of references, also of papers that came long before what they cite."""
-        cited: dict[str, list[str]] = {}
-        for paper_id, entry in self._texts.cited():
-            found = self._known.find_cited(entry)
-            if found and found != paper_id:
-                cited.setdefault(paper_id, []).append(found)
-        self._store.add(filter(None, (self._linked(paper_id, ids) for paper_id, ids in cited.items())))
+    def _learn(self, papers: Iterable[Paper]) -> None:
+        """So that what a source on the network tells of these papers comes to the same records."""
+        with closing(Walks(self._store.folder)) as walks:
+            walks.learn({one.id: [*names_of(one), *title_names(one)] for one in papers})
 
-    def _linked(self, paper_id: str, ids: Sequence[str]) -> Paper | None:
-        """The record with further references; ``None`` when it has them, or there is no such paper."""
-        paper = self._store.get(paper_id)
-        known = (paper.references or ()) if paper else ()
-        references = tuple(dict.fromkeys([*known, *ids]))
-        return paper.model_copy(update={"references": references}) if paper and references != known else None
+    def _link(self) -> None:
+        """Make citations of all lists of references, also of papers that came long before what they cite.
+
+        They are edges and no list of the paper's own: what could be read off a PDF and is here too is
+        a part of what the paper cites.
+        """
+        cited = [(paper_id, self._known.find_cited(entry)) for paper_id, entry in self._texts.cited()]
+        pairs = [(paper_id, found) for paper_id, found in cited if found and found != paper_id]
+        here = dict(zip(pairs, self._store.has([paper_id for paper_id, _ in pairs]), strict=True))
+        self._store.add_citations([pair for pair in dict.fromkeys(pairs) if here[pair]])
 
 
 def _size(path: Path) -> int:

@@ -18,7 +18,7 @@ SUFFIXES: dict[str, Kind] = {
     ".ndjson": "jsonl",
 }
 _HEAD_BYTES = 65_536
-_PDF_WITHIN = 1024
+PDF_WITHIN = 1024
 """Bytes of rubbish that may stand before a PDF's header, as readers have always allowed."""
 _HTML = re.compile(
     r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
@@ -55,7 +55,7 @@ def kind_of(path: Path) -> Kind | Unknown:
         head = file.read(_HEAD_BYTES)
     if not head.strip():
         return Unknown("the file is empty", "Get it again, or remove it.")
-    if b"%PDF-" in head[:_PDF_WITHIN]:
+    if b"%PDF-" in head[:PDF_WITHIN]:
         return "pdf"
     for magic, (what, step) in _MAGIC.items():
         if head.startswith(magic):
@@ -63,6 +63,11 @@ def kind_of(path: Path) -> Kind | Unknown:
     if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return Unknown("it is a binary file of no kind that is known", _ANY)
     return _kind_of_text(decoded(head), path.suffix.lower())
+
+
+def looks_like_html(head: bytes) -> bool:
+    """Whether a body begins as a web page does."""
+    return bool(_HTML.match(head[:_HEAD_BYTES].decode("utf-8", "replace").lstrip("\ufeff")))
 
 
 def decoded(content: bytes) -> str:

@@ -1,37 +1,32 @@
-"""Which records are one paper: by DOI, by arXiv id, or by title with years that differ by at most one."""
+"""All papers of a store by what they go by, so that a record, or an entry of a list, finds its paper."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any
 
 from ideagora.retrieval.guard import title_key
+from ideagora.retrieval.identity import Named, is_same, may_be_of
 from ideagora.retrieval.records import Names
 from ideagora.retrieval.texts import Cited
 from ideagora.schema import Paper
 
-_TELLING_CHARACTERS = 16
-"""A shorter title (“Editorial”, “Results”) tells nothing where a year is missing."""
 _SHORTEST_PIECE = 12
 """Characters of a piece of a reference that can be a title; shorter ones are names and places."""
-_RANKS = {"pdf": 0, "bibtex": 1, "ris": 1, "csl": 1, "jsonl": 3}
-_OTHER_RANK = 2
-"""Records of the starter corpus and of sources on the network."""
 _SENTENCE = re.compile(r"[“”\"]|(?<=[.?!])\s+|,\s+[”\"]|\)[.,]\s+|(?<=\d{4})[.,:]\s+")
 
 
 class Known:
-    """All papers of a store by what they go by."""
+    """An index of papers by ids and titles."""
 
     def __init__(self, names: Iterable[Names]) -> None:
         self._by_name: dict[str, str] = {}
-        self._by_title: dict[str, list[Names]] = {}
+        self._by_title: dict[str, list[Named]] = {}
         for one in names:
             self.learn(one)
 
-    def learn(self, one: Names) -> None:
+    def learn(self, one: Named) -> None:
         """Take in a paper, or what is new of one."""
         for key in _keys(one.arxiv_id, one.doi):
             self._by_name.setdefault(key, one.id)
@@ -45,7 +40,7 @@ class Known:
             if key in self._by_name:
                 return self._by_name[key]
         found = self._by_title.get(title_key(paper.title), [])
-        return next((other.id for other in found if _is_same(other, paper)), None)
+        return next((other.id for other in found if is_same(other, paper)), None)
 
     def find_id(self, name: str) -> str:
         """The id under which the paper is known that another id (``doi:…``, ``arxiv:…``) names."""
@@ -58,46 +53,14 @@ class Known:
                 return self._by_name[key]
         for key in _possible_titles(cited.text):
             for other in self._by_title.get(key, []):
-                if _is_near(other.date, cited.year, key):
+                if may_be_of(key, other.date, cited.year):
                     return other.id
         return None
 
 
-def names_of(paper: Paper) -> Names:
-    """What a record goes by."""
+def names_in_store(paper: Paper) -> Names:
+    """What a record goes by, as the store tells it."""
     return Names(paper.id, paper.title, paper.date, paper.arxiv_id, paper.doi)
-
-
-def united(old: Paper | None, new: Paper) -> Paper:
-    """One record of two of the same paper, under the old one's id.
-
-    The record that is worth more counts where both say something: one in our own fields before those
-    of sources, these before other bibliographies, and what was read off a PDF last. Of equals the new
-    one counts, since it may be a correction.
-    """
-    if old is None:
-        return new
-    if _rank(new) >= _rank(old):
-        return old.model_copy(update={**_said(new), "id": old.id, "references": _all_references(old, new)})
-    said = _said(old)
-    return new.model_copy(update={**said, "references": _all_references(old, new)})
-
-
-def _said(paper: Paper) -> dict[str, Any]:
-    """What a record says: ``None`` and empty fields say nothing."""
-    return {
-        name: value for name in type(paper).model_fields if (value := getattr(paper, name)) not in (None, ())
-    }
-
-
-def _all_references(old: Paper, new: Paper) -> tuple[str, ...] | None:
-    if old.references is None or new.references is None:
-        return new.references if old.references is None else old.references
-    return tuple(dict.fromkeys([*old.references, *new.references]))
-
-
-def _rank(paper: Paper) -> int:
-    return _RANKS.get(paper.source, _OTHER_RANK)
 
 
 def _keys(arxiv_id: str | None, doi: str | None) -> Iterator[str]:
@@ -105,20 +68,6 @@ def _keys(arxiv_id: str | None, doi: str | None) -> Iterator[str]:
         yield f"arxiv:{arxiv_id.lower()}"
     if doi:
         yield f"doi:{doi.lower()}"
-
-
-def _is_same(known: Names, paper: Paper) -> bool:
-    """Whether two records with one title are one paper; two DOIs or two arXiv ids are two papers."""
-    for one, other in ((known.doi, paper.doi), (known.arxiv_id, paper.arxiv_id)):
-        if one and other and one.lower() != other.lower():
-            return False
-    return _is_near(known.date, paper.date, title_key(paper.title))
-
-
-def _is_near(date: str | None, other: str | None, key: str) -> bool:
-    if date and other:
-        return abs(int(date[:4]) - int(other[:4])) <= 1
-    return len(key) >= _TELLING_CHARACTERS
 
 
 def _possible_titles(entry: str) -> Iterator[str]:

@@ -1,0 +1,147 @@
+"""Requests of one branch against a loopback server, by kind and by step of the walk.
+
+A step of the walk (one paper forward or one backward) should ask each source at most once, plus
+batches of records. Everything else that a branch asks is told beside it: searches (anchor, neighbours,
+novelty), single papers, PDFs. The clock of the services' pace is a pretended one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ideagora.commands.generate import Request, run
+from ideagora.config import Settings
+from ideagora.retrieval.http import Time
+from ideagora.retrieval.library import open_library
+from ideagora.schema import Paper
+from tests.literature_server import Asked, FakeTime, LiteratureServer, Work, hurry
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+SOURCES = ("semantic-scholar", "openalex", "semantic-scholar,openalex,arxiv")
+PAPERS, CITES = 240, 30
+TOPIC = "language model agents"
+
+
+class Patch:
+    """``setattr`` as pytest's monkeypatch has it."""
+
+    def setattr(self, target: Any, name: str, value: Any) -> None:
+        """Set and leave."""
+        setattr(target, name, value)
+
+
+def a_field() -> list[Work]:
+    """Papers in order of time, each citing the thirty before it."""
+    return [
+        Work(
+            f"p{n}",
+            f"Language model agents with skill {n}",
+            f"Language model agents fail at long tasks. We propose agents with skill {n}. It solves {n} "
+            "percent more. However, they are slow.",
+            f"20{10 + n // 12}-{n % 12 + 1:02}-01",
+            arxiv=f"{10 + n // 12}{n % 12 + 1:02}.{n:05}",
+            cited=PAPERS - n,
+            cites=tuple(f"p{earlier}" for earlier in range(max(0, n - CITES), n)),
+        )
+        for n in range(PAPERS)
+    ]
+
+
+def kind_of(asked: Asked) -> str:
+    """What a request was for."""
+    path, wanted = asked.path, asked.query.get("filter", "")
+    if path.startswith("/pdf/"):
+        return "PDF"
+    if asked.service == "arxiv":
+        return "batch" if "id_list" in asked.query else "search"
+    if path.endswith(("/references", "/citations")) or wanted.startswith("cites:"):
+        return "neighbours"
+    if path.endswith("/batch") or wanted:
+        return "batch"
+    return "search" if path.endswith("/search") or "search" in asked.query else "paper"
+
+
+def main() -> None:
+    """Print requests of a walk and of a whole branch, for each choice of sources."""
+    results = {}
+    for source in SOURCES:
+        steps = asyncio.run(_walk(source))
+        branch = _branch(source)
+        worst = max(counts["not batches, a source"] for counts in steps)
+        print(f"{source}: at most {worst} requests a source and step, plus batches")
+        print("  step         " + "  ".join(f"{kind:>10}" for kind in ("neighbours", "paper", "batch")))
+        for counts in steps:
+            row = "  ".join(f"{counts[kind]:10}" for kind in ("neighbours", "paper", "batch"))
+            print(f"  {counts['step']:12} {row}")
+        print("  a whole branch: " + ", ".join(f"{kind} {number}" for kind, number in sorted(branch.items())))
+        results[source] = {"worst_step": worst, "branch": dict(sorted(branch.items()))}
+    print(json.dumps({"benchmark": "citation_walk", **results}))
+
+
+async def _walk(source: str) -> list[dict[str, Any]]:
+    """Three steps forward and three backward from the paper in the middle."""
+    with LiteratureServer(a_field()) as server, tempfile.TemporaryDirectory() as home:
+        fake = FakeTime()
+        time = Time(fake.clock, fake.sleep, lambda: NOW)
+        library = open_library(_settings(server, Path(home), source), time=time)
+        found = await library.search(f"{TOPIC} skill {PAPERS // 2}", 5)
+        steps: list[dict[str, Any]] = []
+        for name, ask in (("forward", library.citations), ("backward", library.references)):
+            tip: Paper = found[0].paper
+            for number in range(1, 4):
+                before = len(server.requests)
+                neighbours = await ask(tip)
+                steps.append(_counted(f"{name} {number}", server.requests[before:]))
+                tip = neighbours[len(neighbours) // 2]
+        await library.disconnect()
+        library.close()
+    return steps
+
+
+def _counted(step: str, requests: Sequence[Asked]) -> dict[str, Any]:
+    kinds = Counter(kind_of(one) for one in requests)
+    sources = Counter(one.service for one in requests if kind_of(one) != "batch")
+    return {"step": step, "not batches, a source": max(sources.values(), default=0), **_zeros(), **kinds}
+
+
+def _zeros() -> dict[str, int]:
+    return dict.fromkeys(("neighbours", "paper", "batch"), 0)
+
+
+def _branch(source: str) -> Counter[str]:
+    """A run of one branch at the default length."""
+    import contextlib
+    import io
+    import os
+
+    with LiteratureServer(a_field()) as server, tempfile.TemporaryDirectory() as home:
+        hurry(Patch(), NOW)
+        settings = _settings(server, Path(home), source)
+        given = settings.model_dump(include={"home", "source", "embedder"})
+        for service in ("semantic_scholar", "openalex", "arxiv"):
+            os.environ[f"IDEAGORA_{service.upper()}_URL"] = getattr(settings, f"{service}_url")
+        os.environ["IDEAGORA_FORBID_REAL_CALLS"] = "1"
+        request = Request(topic=TOPIC, settings=given, as_json=True, quiet=True)
+        request = replace(request, options={"branches": 1, "allow_thin": True})
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert run(request) == 0
+        return Counter(kind_of(one) for one in server.requests)
+
+
+def _settings(server: LiteratureServer, home: Path, source: str) -> Settings:
+    return Settings(
+        home=home,
+        embedder="hash",
+        source=source,
+        semantic_scholar_url=server.url("semantic-scholar"),
+        openalex_url=server.url("openalex"),
+        arxiv_url=server.url("arxiv"),
+    )

@@ -1,0 +1,63 @@
+"""Reading a stranger's PDF in a process of its own: it can be stopped, and its memory has a bound.
+
+    python -m ideagora.retrieval.local.apart FILE
+
+prints what was found as one JSON object, ``{"document": …}`` or ``{"problem": …}``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import ideagora
+from ideagora.retrieval.local.found import Document, Found, Problem
+from ideagora.retrieval.local.reading import read
+
+SECONDS = 90
+_MEMORY = 2 * 2**30
+_FAILED = "reading it takes too much memory or time"
+
+
+def read_apart(path: Path) -> Found:
+    """The paper in a PDF file, or what is the matter with it. Blocks; no key reaches the process."""
+    failed = Problem(path=str(path), what=_FAILED, step="Print it into a new PDF.")
+    command = [sys.executable, "-P", "-m", "ideagora.retrieval.local.apart", str(path)]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, env=_environment(), timeout=SECONDS, check=False, cwd=path.parent
+        )
+    except subprocess.TimeoutExpired:
+        return failed
+    try:
+        told = json.loads(done.stdout)
+    except ValueError:
+        return failed
+    if "document" in told:
+        return Document.model_validate(told["document"])
+    return Problem.model_validate(told["problem"])
+
+
+def main(path: str) -> None:
+    """Read and print; more memory or time than is allowed ends the process."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    found = next(iter(read(Path(path))))
+    kind = "document" if isinstance(found, Document) else "problem"
+    sys.stdout.write(json.dumps({kind: found.model_dump(mode="json")}))
+
+
+def _environment() -> dict[str, str]:
+    """What Python needs to find itself and this package."""
+    root = str(Path(ideagora.__file__).resolve().parent.parent)
+    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    return {**kept, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUTF8": "1"}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
