@@ -38,7 +38,7 @@ REACT, REFLEXION = "arxiv:2210.03629", "arxiv:2303.11366"
 TOPIC = "step-by-step reasoning with large language models: search, voting and self-correction"
 NAMES = frozenset(
     """query_planner relevance_judge reader trend_analyst forecaster ideator novelty_judge idea_judge
-    experiment_designer experiment_reviewer experiment_refiner""".split()
+    experiment_designer experiment_reviewer experiment_refiner experiment_judge""".split()
 ) | frozenset(baseline_samples.NAMES)
 _PARTS = re.compile(r"(?<=\.) (?=[A-Z])")
 
@@ -121,6 +121,15 @@ PLAN = experiment.PlanView(
     ablations=("without the memory",),
     risks=("critiques may repeat one another",),
     refuted_if="At the same cost, plain tree search solves as many puzzles.",
+)
+OTHER_PLAN = experiment.PlanView(
+    steps=("Sample forty chains for each question.", "Compare weighted votes with plain ones."),
+    datasets=("MATH",),
+    baselines=("majority vote",),
+    metrics=("accuracy at equal cost",),
+    ablations=("one vote a chain",),
+    risks=("clusters may be single chains",),
+    refuted_if="Weights change no answer.",
 )
 LIMITATION = chain_paper(TREE).limitation or ""
 MECHANISM = _PARTS.split(paper(REFLEXION).abstract or "")[1]
@@ -323,6 +332,19 @@ def _samples() -> dict[str, Sample]:
                 "clarity": "tie",
                 "feasibility": "first",
                 "effectiveness": "second",
+            },
+        ),
+        "experiment_judge": Sample(
+            judges.PlanDuelInputs(
+                topic=TOPIC,
+                first=judges.JudgedPlan(title=IDEA.title, claim=IDEA.novelty, plan=PLAN),
+                second=judges.JudgedPlan(title=OTHER_IDEA.title, claim=OTHER_IDEA.novelty, plan=OTHER_PLAN),
+            ),
+            {
+                "reason": 'The first says what would "refute" it, {the second doesn\'t}; both naïve, yet sound.',
+                "feasibility": "second",
+                "technical_quality": "first",
+                "clarity": "tie",
             },
         ),
         "experiment_designer": Sample(

@@ -227,6 +227,13 @@ def _duel(prompt: str) -> dict[str, Any]:
     return {"reason": _text(prompt, "verdict", 3), **dict.fromkeys(names, choice)}
 
 
+def _plan_duel(prompt: str) -> dict[str, Any]:
+    """As ``_duel``, by the words of the two ideas."""
+    choice = _duel(prompt)["novelty"]
+    names = ("feasibility", "technical_quality", "clarity")
+    return {"reason": _text(prompt, "verdict on plans", 2), **dict.fromkeys(names, choice)}
+
+
 def _plan(prompt: str) -> dict[str, Any]:
     return {
         "steps": [_text(prompt, f"step {n}", 2) for n in range(6)],
@@ -300,6 +307,7 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "IdeaDraft": _idea,
     "Comparisons": _comparisons,
     "Duel": _duel,
+    "PlanDuel": _plan_duel,
     "Plan": _plan,
     "RefinedPlan": _refined,
     "Review": _review,

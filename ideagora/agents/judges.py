@@ -1,7 +1,7 @@
-"""The idea judge: which of two ideas is better, criterion by criterion.
+"""The judges: which of two ideas, or of two experiment plans, is better, criterion by criterion.
 
-Source: Chain of Ideas (arXiv 2410.13185), section 3.3, Tables 6 and 24. The arena's judge and the
-choice among branches are this one role.
+Source: Chain of Ideas (arXiv 2410.13185), section 3.3, Tables 6, 7, 24 and 25. The arena's judge of
+ideas and the choice among branches are one role.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ideagora.agents.experiment import PlanView
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.models.call import Answer, Inputs
@@ -17,6 +18,7 @@ from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
 
 CRITERIA = ("novelty", "significance", "clarity", "feasibility", "effectiveness")
+EXPERIMENT_CRITERIA = ("feasibility", "technical_quality", "clarity")
 
 Choice = Literal["first", "second", "tie"]
 
@@ -97,4 +99,69 @@ def _better(first: float | None, second: float | None, margin: float) -> Choice:
 
 IDEA_JUDGE = Role(
     name="idea_judge", group="judge", inputs=DuelInputs, answer=Duel, offline=_judge, temperature=0.0
+)
+
+
+class JudgedPlan(Inputs):
+    """An experiment plan, and what it is to test, without a word on who made it."""
+
+    title: str
+    claim: str
+    plan: PlanView
+
+
+class PlanDuelInputs(Inputs):
+    """Two experiment plans on one topic, in the order shown."""
+
+    topic: str
+    first: JudgedPlan
+    second: JudgedPlan
+
+
+class PlanDuel(Answer):
+    """The better plan by each criterion."""
+
+    reason: str = Field(description="a short paragraph that weighs the two plans")
+    feasibility: Choice
+    technical_quality: Choice
+    clarity: Choice
+
+
+PLAN_MARGINS = {"feasibility": 1.0, "technical_quality": 0.5, "clarity": 2.0}
+"""As ``MARGINS``, for plans (``_measure_plan``)."""
+
+
+def _judge_plans(engine: Engine, inputs: PlanDuelInputs) -> dict[str, Any]:
+    first, second = (_measure_plan(engine, shown) for shown in (inputs.first, inputs.second))
+    choices = {name: _better(first[name], second[name], PLAN_MARGINS[name]) for name in EXPERIMENT_CRITERIA}
+    figures = "; ".join(f"{name} {first[name]:.2f} to {second[name]:.2f}" for name in EXPERIMENT_CRITERIA)
+    return {
+        "reason": f"Measured properties, first to second: {figures}. Small differences are ties.",
+        **choices,
+    }
+
+
+def _measure_plan(engine: Engine, shown: JudgedPlan) -> dict[str, float]:
+    """Properties that stand in for the criteria; what each is, is said where it is returned."""
+    plan = shown.plan
+    lengths = [len(texts.words(step)) for step in plan.steps] or [0]
+    checks = (plan.baselines, plan.metrics, plan.ablations, plan.risks, plan.refuted_if.strip())
+    return {
+        # data sets and systems that are named and exist already, ten at most
+        "feasibility": float(min(10, len(plan.datasets) + len(plan.baselines))),
+        # which of baselines, measures, ablations, risks and a refutation are there, and how near to the claim
+        "technical_quality": sum(bool(part) for part in checks)
+        + engine.similarity(shown.claim, [" ".join(plan.steps)])[0],
+        # words by which the mean step exceeds 30, as a penalty
+        "clarity": -max(0.0, sum(lengths) / len(lengths) - 30.0),
+    }
+
+
+EXPERIMENT_JUDGE = Role(
+    name="experiment_judge",
+    group="judge",
+    inputs=PlanDuelInputs,
+    answer=PlanDuel,
+    offline=_judge_plans,
+    temperature=0.0,
 )

@@ -84,13 +84,20 @@ class Job:
     """From the last state and the usage to files in the folder; gives what ``run.json`` says at the end."""
     options: Any = None
     first_text: str = ""
-    """A text that will be embedded, to load the model beside the first call."""
+    """A text that will be embedded, to load the model beside the first call; empty: none will be."""
     recursion_limit: int = 200
     """Steps of the graph at most."""
     context: Callable[[Services], Any] | None = None
     """What the nodes get instead of the services; made inside the run's event loop."""
     own_paper: Callable[[], Awaitable[OwnPaper]] | None = None
     """Reads the paper that the job is about, before cut-off and bans."""
+    models: tuple[str, ...] | None = None
+    """The models that may be asked; ``None``: those of the settings."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The models that may be asked."""
+        return tuple(self.settings.models) if self.models is None else self.models
 
 
 async def run_job(
@@ -106,7 +113,8 @@ async def run_job(
     ``library`` has its cut-off and bans applied. On an error or a stop the folder says so, and the same
     call goes on; after an error the graph begins anew, with all answered calls in the cache.
     """
-    _warm_up(embedder, job.first_text)
+    if job.first_text:
+        _warm_up(embedder, job.first_text)
     graph = job.build()  # before the record: it defines the roles, whose prompts are recorded
     meter, record = Meter(), _opening_record(job, folder)
     events = folder.events()
@@ -136,8 +144,8 @@ async def run_job(
         on_event=on_event,
     )
     try:
-        door.warm_up()
-        await door.check()
+        door.warm_up(job.asked)
+        await door.check(job.asked)
         services = Services(door, library, job.options, _voice(on_event), job.own_paper)
         with labelled("shared"):
             context = services if job.context is None else job.context(services)
@@ -256,7 +264,7 @@ def _opening_record(job: Job, folder: RunFolder) -> dict[str, Any]:
         "seed": job.settings.seed,
         "versions": {"ideagora": __version__, "python": platform.python_version(), **_versions()},
         "prompts": {name: load_prompt(name).hash for name in sorted(ROLES)},
-        "offline": "offline" in job.settings.models,
+        "offline": "offline" in job.asked,
         "status": "running",
         "error": None,
         "failures": [],

@@ -53,5 +53,7 @@ class Call(Generic[A]):
     """Sampling temperature of the role; the settings' value goes before it; ``None``: not sent."""
     sample: int = 0
     """Index among repeated samples of the same request (part of the cache key)."""
+    model: str | None = None
+    """Who is asked instead of the model that serves the group (one of several judges)."""
     check: Callable[[Inputs, A], str | None] | None = None
     """What no schema can say (indices that exist, …): the complaint, or ``None`` when all is well."""

@@ -72,7 +72,7 @@ class Request:
 
 def request_of(call: Call[A], settings: Settings) -> Request:
     """The first request of a call, under the settings' model for its group."""
-    model = settings.model_of(call.group)
+    model = call.model or settings.model_of(call.group)
     offline = model == "offline"
     system: tuple[Message, ...] = (("system", call.system),) if call.system else ()
     return Request(
