@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ideagora.subcommands import agents, ideas, vote
+from ideagora.subcommands import agents, arena, ideas, vote
 
 app = typer.Typer(
     name="ideagora",
@@ -364,6 +364,7 @@ def library_migrate(
 
 app.add_typer(vote.app, name="vote")
 app.add_typer(ideas.app, name="ideas")
+arena.declare(app)
 
 
 @app.command(epilog="Example:\n\n  ideagora version")

@@ -22,7 +22,7 @@ from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
 from ideagora.evaluators.arena.generation import Start, expected_calls, starts
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.things import Named, resolved, topics_of
-from ideagora.evaluators.arena.tournament import Arena, Means, expected_verdicts, hold
+from ideagora.evaluators.arena.tournament import STYLE, Arena, Means, expected_verdicts, hold
 from ideagora.graphs.generate import checked_topic, opened_library, read_topics
 from ideagora.graphs.run_folder import RunFolder, unusable
 from ideagora.report.arena_screen import ArenaProgress, show_leaderboard
@@ -170,7 +170,7 @@ def _bill(arena: Arena, todo: list[Start]) -> list[tuple[str, int, float | None]
         calls[settings.model_of(group)] = calls.get(settings.model_of(group), 0) + number
     entries = len(arena.topics) * len(arena.named.names)
     if options.style:
-        calls[settings.model_of("main")] = calls.get(settings.model_of("main"), 0) + entries
+        calls[settings.model_of(STYLE)] = calls.get(settings.model_of(STYLE), 0) + entries * len(options.kinds)
     verdicts = _most_verdicts(arena)
     for judge in options.judges:
         calls[judge] = calls.get(judge, 0) + -(-verdicts // len(options.judges))

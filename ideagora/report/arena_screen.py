@@ -21,6 +21,7 @@ from ideagora.report.screen import Progress, plain
 TOP = 5
 """Contestants that the live view shows."""
 LONGEST_NAME = 40
+MISSING = "–"
 
 
 class ArenaProgress:
@@ -121,21 +122,27 @@ def _show_part(console: Console, part: Mapping[str, Any], both: bool) -> None:
 
 def _ranking(part: Mapping[str, Any], both: bool) -> Table:
     paper = {row["agent"]: row["rating"] for row in (part["paper"] or {}).get("ranking", ())} if both else {}
+    unread = any(row["unscored"] for row in part["ranking"])
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("rank", "contestant", "rating", "95 %", "ranks", "won", "tied", "lost", "unscored"):
-        table.add_column(name, justify="left" if name == "contestant" else "right")
-    if paper:
-        table.add_column("paper's Elo", justify="right")
-        table.add_column("difference", justify="right")
+    table.add_column("rank", justify="right", no_wrap=True)
+    table.add_column("contestant", min_width=12, overflow="fold")
+    titles = ["rating", "95 %", "ranks", "won-tied-lost"]
+    titles += ["unscored"] * unread + ["Elo (paper)", "differs by"] * bool(paper)
+    for title in titles:
+        table.add_column(title, justify="right", no_wrap=True)
     for row in part["ranking"]:
-        counts = [str(row[name]) for name in ("won", "tied", "lost", "unscored")]
-        cells = [str(row["rank"]), _short(row["agent"]), f"{row['rating']:.0f}", _range(row["low"], row["high"]),
-                 _range(row["rank_low"], row["rank_high"]), *counts]  # fmt: skip
+        cells = [_number(row["rank"]), _short(row["agent"]), _number(row["rating"])]
+        cells += [_range(row["low"], row["high"]), _range(row["rank_low"], row["rank_high"])]
+        cells += [f"{row['won']}-{row['tied']}-{row['lost']}", *([str(row["unscored"])] * unread)]
         if paper:
             elo = paper[row["agent"]]
-            cells += [f"{elo:.0f}", f"{row['rating'] - elo:+.0f}"]
+            cells += [_number(elo), f"{row['rating'] - elo:+.0f}"]
         table.add_row(*map(Text, cells))
     return table
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.0f}"
 
 
 def _by_criterion(part: Mapping[str, Any]) -> Table:
@@ -144,7 +151,7 @@ def _by_criterion(part: Mapping[str, Any]) -> Table:
     found = {name: {row["agent"]: row["rating"] for row in rows} for name, rows in part["criteria"].items()}
     for row in part["ranking"]:
         ratings = [found[name].get(row["agent"]) for name in found]
-        table.add_row(Text(_short(row["agent"])), *(Text("–" if one is None else f"{one:.0f}") for one in ratings))
+        table.add_row(Text(_short(row["agent"])), *(Text(_number(one)) for one in ratings))
     return table
 
 
@@ -160,7 +167,7 @@ def _side_by_side(part: Mapping[str, Any]) -> Table:
 def _ablation(part: Mapping[str, Any]) -> Table:
     table = Table(f"against {_short(part['of'])}", "score", "of", box=None, padding=(0, 2, 0, 0))
     for row in part["rows"]:
-        score = "–" if row["average"] is None else f"{row['average']:.1f}"
+        score = MISSING if row["average"] is None else f"{row['average']:.1f}"
         table.add_row(Text(_short(row["agent"])), Text(score), Text(str(row["full"])))
     return table
 
@@ -169,7 +176,7 @@ def _audit(audit: Mapping[str, Any]) -> Table:
     table = Table("audit of the judges", "", "95 %", "n", box=None, padding=(0, 2, 0, 0))
     for name, figure in audit.items():
         if figure["value"] is None:
-            table.add_row(Text(name.replace("_", " ")), Text("–"), Text(plain(figure["reason"] or ""), style="dim"), Text(""))
+            table.add_row(Text(name.replace("_", " ")), Text(MISSING), Text(plain(figure["reason"] or ""), style="dim"), Text(""))
         else:
             span = _range(figure["low"], figure["high"], "{:.2f}")
             table.add_row(Text(name.replace("_", " ")), Text(f"{figure['value']:.2f}"), Text(span), Text(str(figure["n"])))
@@ -178,7 +185,7 @@ def _audit(audit: Mapping[str, Any]) -> Table:
 
 def _range(low: float | None, high: float | None, form: str = "{:.0f}") -> str:
     if low is None or high is None:
-        return "–"
+        return MISSING
     return f"{form.format(low)} to {form.format(high)}"
 
 

@@ -59,7 +59,7 @@ def arena(
     judge: Annotated[
         list[str] | None,
         typer.Option(
-            help="Model that judges; repeatable, each verdict is by one of them.",
+            help="Model that judges; repeatable: each verdict is by one of them.",
             show_default="--judge-model",
             rich_help_panel=JUDGING,
         ),
@@ -118,7 +118,11 @@ def arena(
     ] = False,
     bootstrap: Annotated[
         int | None,
-        typer.Option(help="Resamples of topics for the intervals.", show_default="1000", rich_help_panel=FIGURES),
+        typer.Option(
+            help="Intervals from so many resamples of the topics.",
+            show_default="in closed form",
+            rich_help_panel=FIGURES,
+        ),
     ] = None,
     ablation_of: Annotated[
         str | None,
@@ -130,13 +134,13 @@ def arena(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Of the agents and the common style: offline, or any litellm name.",
+            help="Of the agents: offline, or any litellm name.",
             show_default="offline",
             rich_help_panel=MODELS,
         ),
     ] = None,
     reader_model: Annotated[
-        str | None, typer.Option(help="Model that reads papers.", show_default="--model", rich_help_panel=MODELS)
+        str | None, typer.Option(help="Reads papers, and tells all ideas in one style.", show_default="--model", rich_help_panel=MODELS)
     ] = None,
     judge_model: Annotated[
         str | None,

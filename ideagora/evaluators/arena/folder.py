@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ideagora.config import Settings
-from ideagora.evaluators.arena.entries import Contestant, Lineup, Missing, flagged
+from ideagora.evaluators.arena.entries import PARTS, Contestant, Lineup, Missing, flagged
 from ideagora.evaluators.arena.log import VERDICTS_FILE, read_verdicts
 from ideagora.graphs.run_folder import RunFolder, unusable, write_atomically
 from ideagora.models.cache import Cache
@@ -20,7 +20,12 @@ SHOWN = "shown"
 """In an entry's ``extra``: its parts as the judges saw them."""
 
 
-def write_entries(folder: RunFolder, lineup: Lineup, shown: Mapping[str, Mapping[str, str]]) -> None:
+def as_shown(idea: Idea) -> dict[str, Any]:
+    """The parts of an idea that judges see, as plain values."""
+    return idea.model_dump(mode="json", include={*PARTS, "experiment"}, exclude_none=True)
+
+
+def write_entries(folder: RunFolder, lineup: Lineup, shown: Mapping[str, Mapping[str, Any]]) -> None:
     """``ideas.jsonl``: all entries as they were made, each with what was shown of it."""
     folder.write_ideas(
         [

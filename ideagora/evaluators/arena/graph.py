@@ -20,11 +20,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ideagora.agents.style import restyled
-from ideagora.agents.views import IdeaView
 from ideagora.errors import ModelRefused, UnreadableAnswer
 from ideagora.evaluators.arena.bouts import KINDS, Bout, Kind, bout_of, drawn, field_of, overall, row_of, seen
 from ideagora.evaluators.arena.entries import Lineup
-from ideagora.evaluators.arena.judging import Bench, judged, plain_view, shown_words, verdict_id
+from ideagora.evaluators.arena.judging import Bench, judged, shown_words, verdict_id
 from ideagora.evaluators.arena.log import VerdictLog
 from ideagora.evaluators.schedules.pairing import Schedule
 from ideagora.graphs.services import Services
@@ -48,20 +47,23 @@ class Hall:
     """Verdicts of each kind at most."""
     style: bool
     """Whether ideas are told in one style before they are judged."""
-    views: dict[str, IdeaView] = field(default_factory=dict)
-    """Idea id -> what the judge is shown; made when it is first needed, from the cache after a stop."""
+    told: dict[str, Idea] = field(default_factory=dict)
+    """Idea id -> the idea as judges are shown it; made when first needed, from the cache after a stop."""
 
     @property
     def lineup(self) -> Lineup:
         """Who competes."""
         return self.bench.lineup
 
-    async def view(self, door: Door, idea: Idea) -> IdeaView:
-        """An idea as judges see it."""
-        if idea.id not in self.views:
+    async def shown(self, door: Door, idea: Idea) -> Idea:
+        """An idea as judges see it; its experiment is told anew only where experiments are judged."""
+        if not self.style:
+            return idea
+        if idea.id not in self.told:
+            whole = idea if "experiment" in self.schedules else idea.model_copy(update={"experiment": None})
             with labelled("style"):
-                self.views[idea.id] = plain_view(await restyled(door, idea) if self.style else idea)
-        return self.views[idea.id]
+                self.told[idea.id] = await restyled(door, whole)
+        return self.told[idea.id]
 
 
 class ArenaState(TypedDict, total=False):
@@ -111,7 +113,7 @@ async def restyle_idea(state: ArenaState, runtime: Context) -> ArenaState:
     idea = hall.lineup.idea(topic, one)
     assert idea is not None
     try:
-        await hall.view(runtime.context.door, idea)
+        await hall.shown(runtime.context.door, idea)
     except (UnreadableAnswer, ModelRefused) as error:
         told = str(error).partition(" All replies are in")[0]
         return {"unstyled": [[topic, one, f"its style could not be made the common one: {told}"]]}
@@ -162,7 +164,7 @@ def _words(hall: Hall, kind: Kind) -> list[list[int]]:
 def _length(hall: Hall, idea: Idea | None, kind: Kind) -> int:
     if idea is None or (kind == "experiment" and idea.experiment is None):
         return 1
-    return shown_words(idea, hall.views.get(idea.id) or plain_view(idea), kind)
+    return shown_words(hall.told.get(idea.id, idea), kind)
 
 
 def send_bouts(state: ArenaState) -> list[Hashable | Send]:
@@ -181,8 +183,8 @@ async def judge_bout(state: ArenaState, runtime: Context) -> ArenaState:
 async def _judge(bout: Bout, runtime: Context) -> dict[str, float] | None:
     hall, door = _hall(runtime), runtime.context.door
     ideas = [hall.lineup.idea(bout.topic, one) for one in (bout.first, bout.second)]
-    first, second = [await hall.view(door, idea) for idea in ideas if idea is not None]
-    verdict = await judged(door, hall.bench, bout, first, second)
+    first, second = [await hall.shown(door, idea) for idea in ideas if idea is not None]
+    verdict = await judged(door, hall.bench, bout, (first, second))
     hall.log.add(verdict)
     return verdict.criteria
 
@@ -198,7 +200,7 @@ async def complete_record(state: ArenaState, runtime: Context) -> ArenaState:
         for topic, one in _competing(hall, state):
             idea = hall.lineup.idea(topic, one)
             assert idea is not None
-            await hall.view(runtime.context.door, idea)  # from the cache: what was shown is recorded
+            await hall.shown(runtime.context.door, idea)  # from the cache: what was shown is recorded
     hall.log.settle(verdict_id(hall.bench, bout) for bout in bouts)
     return {}
 

@@ -5,7 +5,7 @@ The judge sees a topic and two texts. Whose they are, and any id, stays outside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from ideagora.errors import ModelRefused, UnreadableAnswer
 from ideagora.evaluators.arena.bouts import Bout, Kind
 from ideagora.evaluators.arena.entries import PARTS, Lineup, word_count
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
+from ideagora.models.call import Inputs
 from ideagora.models.typed import is_refusal
 from ideagora.models.usage import answers_used, labelled
 from ideagora.schema import Idea, Usage, Verdict, stable_id
@@ -60,14 +61,15 @@ def verdict_id(bench: Bench, bout: Bout) -> str:
     return stable_id("arena", bout.is_of, first.topic, first.id, second.id, bench.judges[bout.judge])
 
 
-async def judged(door: Door, bench: Bench, bout: Bout, first: IdeaView, second: IdeaView) -> Verdict:
+async def judged(door: Door, bench: Bench, bout: Bout, shown: tuple[Idea, Idea]) -> Verdict:
     """Ask the judge once (with its bounded re-asks); what cannot be read is unscored, never a tie.
+
+    ``shown`` are the two ideas as they are told to the judge, which may be in another style than their own.
 
     Raises:
         IdeagoraError: the judge cannot be asked at all, or the budget is spent.
     """
     ideas = _ideas(bench.lineup, bout)
-    shown = (first, second)
     judge, topic = bench.judges[bout.judge], bench.lineup.topics[bout.topic].text
     answer: Duel | PlanDuel | None = None
     reason: str | None = None
@@ -76,9 +78,10 @@ async def judged(door: Door, bench: Bench, bout: Bout, first: IdeaView, second: 
             if (same := _same(ideas, shown, bout.is_of)) is not None:
                 reason = same
             elif bout.is_of == "idea":
+                first, second = map(plain_view, shown)
                 answer = await IDEA_JUDGE(door, model=judge, topic=topic, first=first, second=second)
             else:
-                one, other = (judged_plan(idea, view) for idea, view in zip(ideas, shown, strict=True))
+                one, other = map(judged_plan, shown)
                 answer = await EXPERIMENT_JUDGE(door, model=judge, topic=topic, first=one, second=other)
         except UnreadableAnswer as error:
             told = str(error).partition(" All replies are in")[0]  # raw/ is where they always are
@@ -99,7 +102,7 @@ async def judged(door: Door, bench: Bench, bout: Bout, first: IdeaView, second: 
         usage=sum((usage for _, usage in sorted(used.items())), Usage()),
         kind=bout.is_of,
         agents=tuple(idea.agent for idea in ideas),
-        words=tuple(shown_words(idea, view, bout.is_of) for idea, view in zip(ideas, shown, strict=True)),
+        words=tuple(shown_words(idea, bout.is_of) for idea in shown),
         told=None if answer is None else answer.reason,
         flags=_flags(bench.lineup, ideas),
     )
@@ -115,13 +118,16 @@ def _values(answer: Duel | PlanDuel, criteria: Sequence[str]) -> dict[str, float
     return {name: VALUES[getattr(answer, name)] for name in criteria}
 
 
-def _same(ideas: tuple[Idea, Idea], shown: tuple[IdeaView, IdeaView], kind: Kind) -> str | None:
+def _same(ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea], kind: Kind) -> str | None:
     """Nobody is asked to choose between a text and itself, and nobody decides it for the judge."""
-    if kind == "idea":
-        one, other = ([" ".join((getattr(idea, part) or "").split()) for part in PARTS] for idea in ideas)
-    else:
-        one, other = ([idea.experiment.model_dump_json()] if idea.experiment else [] for idea in ideas)
-    return SAME if one == other or (kind == "idea" and shown[0] == shown[1]) else None
+    seen_by_judge: Callable[[Idea], Inputs] = plain_view if kind == "idea" else lambda idea: judged_plan(idea).plan
+    same = any(_folded(seen_by_judge(one)) == _folded(seen_by_judge(other)) for one, other in (ideas, shown))
+    return SAME if same else None
+
+
+def _folded(view: Inputs) -> str:
+    """A text without its line breaks and double blanks."""
+    return " ".join(view.model_dump_json().replace("\\n", " ").split())
 
 
 def _flags(lineup: Lineup, ideas: tuple[Idea, Idea]) -> tuple[str, ...]:
@@ -134,17 +140,18 @@ def plain_view(idea: Idea) -> IdeaView:
     return IdeaView(**{part: getattr(idea, part) or "" for part in PARTS})
 
 
-def judged_plan(idea: Idea, view: IdeaView) -> JudgedPlan:
-    """An idea's experiment for the judge, under the title and the claim that are shown of the idea."""
+def judged_plan(idea: Idea) -> JudgedPlan:
+    """An idea's experiment for the judge, under the title and the claim of the idea."""
     plan = idea.experiment
     assert plan is not None, f"{idea.id} has no experiment"
     lists = {name: getattr(plan, name) for name in PlanView.model_fields if name != "refuted_if"}
-    return JudgedPlan(title=view.title, claim=view.novelty, plan=PlanView(**lists, refuted_if=plan.refuted_if or ""))
+    view = PlanView(**lists, refuted_if=plan.refuted_if or "")
+    return JudgedPlan(title=idea.title, claim=idea.novelty or "", plan=view)
 
 
-def shown_words(idea: Idea, view: IdeaView, kind: Kind) -> int:
+def shown_words(idea: Idea, kind: Kind) -> int:
     """Words that the judge sees of one side."""
     if kind == "idea":
-        return word_count(getattr(view, part) for part in PARTS)
-    plan = judged_plan(idea, view).plan.model_dump()
+        return word_count(getattr(idea, part) or "" for part in PARTS)
+    plan = judged_plan(idea).plan.model_dump()
     return word_count(text for part in plan.values() for text in ([part] if isinstance(part, str) else part))

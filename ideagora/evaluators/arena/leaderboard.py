@@ -17,12 +17,14 @@ from ideagora.evaluators.arena.bouts import Kind
 from ideagora.evaluators.arena.entries import Contestant, Lineup
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.protocol import Values, as_matches, by_all, by_criterion, comparisons
-from ideagora.evaluators.arena.certainty import audit_of, corrected, separation_of, spread_of
+from ideagora.evaluators.arena.audits import audit_of, corrected
+from ideagora.evaluators.arena.certainty import intervals_of, separation, spread_of
 from ideagora.evaluators.arena.notes import notes
-from ideagora.evaluators.arena.tables import DIGITS, rated_rows, win_rates
+from ideagora.evaluators.arena.tables import DIGITS, Rows, rated_rows, win_rates
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.connectivity import missing_pairs
-from ideagora.evaluators.statistics.ratings import bradley_terry, combine, elo
+from ideagora.evaluators.statistics.intervals import Intervals, combine_intervals
+from ideagora.evaluators.statistics.ratings import Ratings, bradley_terry, combine, elo
 from ideagora.schema import Usage, Verdict
 
 Status = Literal["complete", "disconnected", "nothing_scored", "budget"]
@@ -138,6 +140,8 @@ def _figures(part: Part) -> Board:
         "paper": None,
         "ablation": None,
         "missing_pairs": [],
+        "intervals": None,
+        "unbounded": [],
     }
     if part.status == "nothing_scored":
         return board
@@ -157,14 +161,21 @@ def _rankings(part: Part) -> Board:
     whole = part.counted(by_all(part.criteria))
     rate = elo if part.options.is_paper else bradley_terry
     each = {name: rate(columns) for name, columns in counted.items()}
-    ratings = combine(list(each.values())) if part.options.is_paper else rate(whole)
+    spans = {name: intervals_of(columns, part.options) for name, columns in counted.items()}
+    if part.options.is_paper:
+        ratings, span = combine(list(each.values())), combine_intervals(list(spans.values()))
+    else:
+        ratings, span = rate(whole), intervals_of(whole, part.options)
+
+    def rows(rated: Ratings, columns: Comparisons, found: Intervals) -> Rows:
+        return rated_rows(rated, columns, part.unscored, spread_of(found, columns, part.options, part.seed))
+
     return {
-        "ranking": rated_rows(ratings, whole, part.unscored, spread_of(part, whole)),
-        "criteria": {
-            name: rated_rows(each[name], columns, part.unscored, spread_of(part, columns))
-            for name, columns in counted.items()
-        },
-        "separation": separation_of(part, whole, ratings.ranking),
+        "ranking": rows(ratings, whole, span),
+        "criteria": {name: rows(each[name], counted[name], spans[name]) for name in counted},
+        "intervals": span.reason,
+        "unbounded": list(ratings.unbounded),
+        "separation": separation(span, whole, ratings.ranking),
         "bias_aware": corrected(part) if part.options.bias_aware else None,
         "paper": None if part.options.is_paper else papers_figures(part),
     }

@@ -26,6 +26,7 @@ def notes(board: Mapping[str, Any], lineup: Lineup, overall: Comparisons) -> lis
         *_of_contestants(board, lineup),
         *_of_judges(board, overall),
         *_of_size(board, lineup),
+        *_of_records(board),
         *lineup.notes,
     ]
 
@@ -93,6 +94,15 @@ def _of_judges(board: Mapping[str, Any], overall: Comparisons) -> Iterator[str]:
     flips = (board["audit"].get("flip_rate") or {}).get("value")
     if flips is not None and flips >= TURNS_ROUND and not (outcomes == TIE).all():
         yield f"In {flips:.0%} of the matches the verdict changes when the two ideas change places."
+
+
+def _of_records(board: Mapping[str, Any]) -> Iterator[str]:
+    named = [row["agent"] for row in board["ranking"] if row["agent"] in board["unbounded"]]
+    if named:
+        yield (
+            f"Won or lost everything against the rest: {', '.join(named)}. Such a rating says which way, not how "
+            "far (each contestant was given one tie against the average of the others)."
+        )
 
 
 def _of_size(board: Mapping[str, Any], lineup: Lineup) -> Iterator[str]:

@@ -38,8 +38,8 @@ class ArenaOptions(BaseModel):
     style: bool = True
     """Tell all ideas in one style before they are judged."""
     bias_aware: bool = False
-    bootstrap: int = Field(default=1000, ge=0, le=100_000)
-    """Resamples for the intervals; 0: none."""
+    bootstrap: int | None = Field(default=None, ge=100, le=100_000)
+    """Intervals from so many resamples of the topics; ``None``: in closed form, from each topic's influence."""
     ablation_of: str | None = None
     """The full agent that the others are ablations of."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ideagora.config import Settings
+from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
 from ideagora.evaluators.arena.entries import Lineup, Missing, lined_up
 from ideagora.evaluators.arena.generation import Start, generated, remaining, spent_in
@@ -20,6 +20,7 @@ from ideagora.evaluators.arena.judging import ALL_CRITERIA, Bench
 from ideagora.evaluators.arena.leaderboard import described, leaderboard
 from ideagora.evaluators.arena.bouts import field_of
 from ideagora.evaluators.arena.folder import (
+    as_shown,
     finished,
     forget,
     forget_if_other,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from ideagora.evaluators.arena.generation import OpenLibrary
     from ideagora.models.embeddings import Embedder
 
+STYLE: Group = "reader"
+"""The role group of the step that tells all ideas in one style."""
 STEPS = 100
 """Steps of the graph besides its rounds, at most."""
 MOST = 10_000_000
@@ -79,7 +82,7 @@ class Arena:
     @property
     def models(self) -> tuple[str, ...]:
         """Models that are asked once there are ideas: the judges, and the one that tells ideas in one style."""
-        style = (self.settings.model_of("main"),) if self.options.style else ()
+        style = (self.settings.model_of(STYLE),) if self.options.style else ()
         return tuple(dict.fromkeys([*self.options.judges, *style]))
 
 
@@ -135,7 +138,7 @@ async def _judged(
         means.listener({"event": "arena", "stage": "bouts", "total": expected, "judges": list(options.judges)})
 
         def finish(state: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
-            shown = {one: view.model_dump() for one, view in hall.views.items()} if options.style else {}
+            shown = {one: as_shown(idea) for one, idea in hall.told.items()}
             final = without(lineup, state.get("unstyled", []))
             write_entries(folder, final, shown)
             usage = {name: used.usage.model_dump() for name, used in sorted(meter.answers_by_label.items())}
