@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from types import NoneType, UnionType
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Le
@@ -110,6 +111,7 @@ def list_field(model: type[BaseModel]) -> str | None:
     return lists[0] if len(lists) == 1 and not others else None
 
 
+@lru_cache(maxsize=4096)  # the same few names of fields, for every reply
 def folded(name: str) -> str:
     """A name without case, spaces and punctuation."""
     return "".join(character for character in name.casefold() if character.isalnum())

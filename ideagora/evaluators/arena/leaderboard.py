@@ -20,7 +20,7 @@ from ideagora.evaluators.arena.protocol import Values, as_matches, by_all, by_cr
 from ideagora.evaluators.arena.audits import audit_of, corrected
 from ideagora.evaluators.arena.certainty import intervals_of, separation, spread_of
 from ideagora.evaluators.arena.notes import notes
-from ideagora.evaluators.arena.tables import DIGITS, Rows, rated_rows, win_rates
+from ideagora.evaluators.arena.tables import DIGITS, Rows, rated_rows, unrated_rows, win_rates
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.connectivity import missing_pairs
 from ideagora.evaluators.statistics.intervals import Intervals, combine_intervals
@@ -113,12 +113,12 @@ def leaderboard(
         "protocol": "paper" if options.is_paper else "default",
         "kind": "idea",
         "schedule": options.schedule,
-        "status": status if found == "complete" or status == "budget" else found,
         "n_topics": len(lineup.topics),
         "topics": list(lineup.texts),
         "judges": list(options.judges),
         "contestants": [described(one, lineup) for one in lineup.contestants],
         **ideas,
+        "status": status if found == "complete" or status == "budget" else found,
         "experiments": _figures(parts["experiment"]) if "experiment" in parts else None,
         "coverage": _coverage(verdicts, expected),
         "usage": {"answers": dict(answers), "total": _total(verdicts).model_dump()},
@@ -150,6 +150,8 @@ def _figures(part: Part) -> Board:
     if part.status == "complete":
         board |= _rankings(part)
         order = [row["agent"] for row in board["ranking"]]
+    else:
+        board["ranking"] = unrated_rows(part.counted(by_all(part.criteria)), part.unscored)
     board["win_rates"] = win_rates(part.counted(by_all(part.criteria)), order)
     if part.options.ablation_of is not None:
         board["ablation"] = ablation(part, part.options.ablation_of)

@@ -25,6 +25,8 @@ class VerdictLog:
         self.path = folder / VERDICTS_FILE
         self._heard = heard
         self._by_id = read_verdicts(self.path)
+        self.was_cut = _is_cut(self.path)
+        """Whether the file ended within a line: whoever believes it complete is mistaken."""
         self._file: FileIO | None = None
 
     def __enter__(self) -> VerdictLog:
@@ -74,6 +76,10 @@ class VerdictLog:
             write_atomically(self.path, "".join(verdict.model_dump_json() + "\n" for verdict in verdicts))
         except OSError as error:
             raise unusable(self.path, error) from None
+
+
+def _is_cut(path: Path) -> bool:
+    return path.exists() and not path.read_bytes()[-1:] in (b"", b"\n")
 
 
 def read_verdicts(path: Path) -> dict[str, Verdict]:

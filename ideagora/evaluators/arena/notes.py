@@ -106,7 +106,7 @@ def _of_records(board: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _of_size(board: Mapping[str, Any], lineup: Lineup) -> Iterator[str]:
-    if board["ranking"] and len(lineup.topics) < 2:
+    if board["status"] == "complete" and len(lineup.topics) < 2:
         yield "There is one topic only: nothing can be said about other topics, and no interval can be given."
     for step in board["separation"]:
         if step["probability"] is not None and step["probability"] < SURE:

@@ -49,6 +49,16 @@ def rated_rows(ratings: Ratings, counted: Comparisons, unscored: Mapping[str, in
     return rows
 
 
+def unrated_rows(counted: Comparisons, unscored: Mapping[str, int]) -> Rows:
+    """Rows of contestants that cannot be put on one scale: their records, and no rating."""
+    unknown = dict.fromkeys(("rating", "low", "high", "rank", "rank_low", "rank_high"))
+    records = record(counted)
+    return [
+        {"agent": agent, **unknown, **records[agent], "unscored": int(unscored.get(agent, 0))}
+        for agent in sorted(counted.agents)
+    ]
+
+
 def _rounded(value: float | None) -> float | None:
     return None if value is None or not np.isfinite(value) else round(float(value), DIGITS)
 

@@ -126,6 +126,8 @@ async def _judged(
     options, made = arena.options, {}
     with ExitStack() as stack:
         log = stack.enter_context(VerdictLog(folder.path, Standing(lineup, means.listener).heard))
+        if log.was_cut:
+            folder.forget_checkpoints()
         hall = Hall(
             bench=Bench(lineup, options.judges, "paper" if options.is_paper else "default",
                         {kind: options.criteria_of(kind) for kind in ALL_CRITERIA}),
