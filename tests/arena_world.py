@@ -91,6 +91,7 @@ class Held:
         topic: Sequence[str] = (),
         topics: Path | None = None,
         fresh: bool = False,
+        page: bool = False,
         **options: Any,
     ) -> None:
         chats = dict(judges or {"scripted": chat or judge()})
@@ -98,7 +99,7 @@ class Held:
         request = Request(
             things=tuple(things), topic=tuple(topic), topics=topics, judges=tuple(chats), out=Path(out),
             options={"style": False, **options}, settings={"embedder": "hash", **(settings or {})},
-            quiet=True, fresh=fresh,
+            quiet=True, fresh=fresh, page=page,
         )  # fmt: skip
         self.folder = Path(out)
         self.code = run(request, chats)

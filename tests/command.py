@@ -39,6 +39,7 @@ PRELOADED = [
     "evalica",
     "jinja2",
     "litellm",
+    "openai.resources",
     "scipy.stats",
 ]
 

@@ -51,6 +51,8 @@ class Request:
     as_json: bool = False
     fresh: bool = False
     quiet: bool = False
+    page: bool = True
+    """Write the page and the plots."""
 
 
 def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
@@ -142,7 +144,23 @@ def _held(
             return load_embedder(arena.settings.embedder, arena.settings.home / "cache")
 
         means = Means(library, embedder, progress.tell, chats, request.fresh)
-        return asyncio.run(hold(arena, path, begun, means))
+        try:
+            return asyncio.run(hold(arena, path, begun, means))
+        finally:
+            if request.page and (path / LEADERBOARD_FILE).exists():
+                progress.say("drawing the page")
+                _write_pages(path, begun)
+
+
+def _write_pages(path: Path, begun: list[Start]) -> None:
+    """The arena's page, and one for each run of an agent that has none yet."""
+    from ideagora.report.arena import write_arena_report
+    from ideagora.report.build import HTML_FILE, write_report
+
+    write_arena_report(path)
+    for start in begun:
+        if (start.folder / "ideas.jsonl").exists() and not (start.folder / HTML_FILE).exists():
+            write_report(start.folder)
 
 
 def _say_cost(arena: Arena, begun: list[Start], path: Path, request: Request, errors: Console) -> None:
@@ -208,7 +226,8 @@ def _show(request: Request, board: dict[str, Any], path: Path, errors: Console) 
     if request.as_json:
         print(json.dumps({"run": str(path), "leaderboard": board}, ensure_ascii=False))
     else:
-        show_leaderboard(Console(), board, str(path), request.options.get("protocol") == "both")
+        page = str(path / "report.html") if request.page else None
+        show_leaderboard(Console(), board, str(path), page, request.options.get("protocol") == "both")
         if "offline" in board["settings"]["models"] and any(one["models"] == ["offline"] for one in board["contestants"]):
             Console().print(Text(OFFLINE, style="dim"))
     if board["status"] != "complete":

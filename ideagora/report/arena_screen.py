@@ -93,7 +93,9 @@ class ArenaProgress:
         return table
 
 
-def show_leaderboard(console: Console, board: Mapping[str, Any], folder: str, both: bool) -> None:
+def show_leaderboard(
+    console: Console, board: Mapping[str, Any], folder: str, page: str | None, both: bool
+) -> None:
     """The ranking with intervals, the audit beside it, and what it can't say."""
     topics = "1 topic" if board["n_topics"] == 1 else f"{board['n_topics']} topics"
     judges = ", ".join(_short(judge) for judge in board["judges"])
@@ -104,8 +106,10 @@ def show_leaderboard(console: Console, board: Mapping[str, Any], folder: str, bo
         _show_part(console, board["experiments"], both)
     for note in board["notes"]:
         console.print(Text(f"• {plain(note)}", style="dim"), soft_wrap=False)
-    console.print(Text(f"All figures: {folder}/leaderboard.json; verdicts: {folder}/verdicts.jsonl", overflow="fold"),
-                  soft_wrap=True)  # fmt: skip
+    if page is not None:
+        console.print(Text(f"The page, with plots: {page}", overflow="fold"), soft_wrap=True)
+    told = f"All figures: {folder}/leaderboard.json; verdicts: {folder}/verdicts.jsonl"
+    console.print(Text(told, overflow="fold"), soft_wrap=True)
 
 
 def _show_part(console: Console, part: Mapping[str, Any], both: bool) -> None:

@@ -211,6 +211,9 @@ def arena(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    no_page: Annotated[
+        bool, typer.Option("--no-page", help="Neither page nor plots.", rich_help_panel=OUTPUT)
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT)] = False,
 ) -> None:
     """Compare ideas in pairs before blind judges: who proposes better ones, and how sure is that?
@@ -236,7 +239,7 @@ def arena(
     request = Request(
         things=tuple(things or ()), topic=tuple(topic or ()), topics=topics, judges=tuple(judge or ()),
         options=_given(options), settings=_given(settings), before=before, banned=tuple(ban or ()), out=out,
-        as_json=as_json, fresh=fresh, quiet=quiet,
+        as_json=as_json, fresh=fresh, quiet=quiet, page=not no_page,
     )  # fmt: skip
     raise typer.Exit(run(request))
 

@@ -57,9 +57,11 @@ def intervals_of(counted: Comparisons, asked: Asked) -> Intervals:
     return elo_intervals(counted) if asked.is_paper else bootstrap_ratings(counted)
 
 
-def spread_of(found: Intervals, counted: Comparisons, asked: Asked, seed: int) -> Spread:
-    """Bounds in closed form, or from resampled topics where that is asked for (not for Elo)."""
-    if asked.bootstrap is not None and not asked.is_paper and found.reason is None:
+def spread_of(
+    found: Intervals, counted: Comparisons, asked: Asked, seed: int, *, resample: bool = True
+) -> Spread:
+    """Bounds in closed form, or from resampled topics where that is asked for and can be (not for Elo)."""
+    if resample and asked.bootstrap is not None and not asked.is_paper and found.reason is None:
         return _resampled_spread(counted, asked.bootstrap, seed)
     if found.low is None or found.high is None:
         return Spread({}, found.reason)

@@ -13,17 +13,20 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ideagora.config import Settings
+from ideagora.errors import Unratable
 from ideagora.evaluators.arena.bouts import Kind
 from ideagora.evaluators.arena.entries import Contestant, Lineup
 from ideagora.evaluators.arena.options import ArenaOptions
-from ideagora.evaluators.arena.protocol import Values, as_matches, by_all, by_criterion, comparisons
-from ideagora.evaluators.arena.audits import audit_of, corrected
+from ideagora.evaluators.arena.protocol import Values, by_all, by_criterion, comparisons
+from ideagora.evaluators.arena.audits import audited, plain_figure
 from ideagora.evaluators.arena.certainty import intervals_of, separation, spread_of
 from ideagora.evaluators.arena.notes import notes
 from ideagora.evaluators.arena.tables import DIGITS, Rows, rated_rows, unrated_rows, win_rates
+from ideagora.evaluators.statistics.bias_aware import bias_aware
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.connectivity import missing_pairs
 from ideagora.evaluators.statistics.intervals import Intervals, combine_intervals
+from ideagora.evaluators.statistics.matches import Points, ablation_points, settled
 from ideagora.evaluators.statistics.ratings import Ratings, bradley_terry, combine, elo
 from ideagora.schema import Usage, Verdict
 
@@ -67,7 +70,7 @@ class Part:
     def counted(self, value: Values) -> Comparisons:
         """What the protocol rates: verdicts (the paper's), or matches (the default's)."""
         columns = self.columns(value)
-        return columns if self.options.is_paper else as_matches(columns)
+        return columns if self.options.is_paper else settled(columns)
 
     @property
     def unscored(self) -> Counter[str]:
@@ -135,8 +138,9 @@ def _figures(part: Part) -> Board:
         "criteria": {name: [] for name in part.criteria},
         "win_rates": {"agents": [], "matrix": []},
         "separation": [],
-        "audit": audit_of(part),
+        "audit": audited(part.overall, part.lineup),
         "bias_aware": None,
+        "biases": None,
         "paper": None,
         "ablation": None,
         "missing_pairs": [],
@@ -153,8 +157,8 @@ def _figures(part: Part) -> Board:
     else:
         board["ranking"] = unrated_rows(part.counted(by_all(part.criteria)), part.unscored)
     board["win_rates"] = win_rates(part.counted(by_all(part.criteria)), order)
-    if part.options.ablation_of is not None:
-        board["ablation"] = ablation(part, part.options.ablation_of)
+    if part.options.ablation_of in part.agents:
+        board["ablation"] = ablation(part, str(part.options.ablation_of))
     return board
 
 
@@ -178,8 +182,25 @@ def _rankings(part: Part) -> Board:
         "intervals": span.reason,
         "unbounded": list(ratings.unbounded),
         "separation": separation(span, whole, ratings.ranking),
-        "bias_aware": corrected(part) if part.options.bias_aware else None,
+        **(_corrected(part) if part.options.bias_aware else {}),
         "paper": None if part.options.is_paper else papers_figures(part),
+    }
+
+
+def _corrected(part: Part) -> Board:
+    """Ratings with position, length and the judges' differences taken out, and what these were."""
+    try:
+        found = bias_aware(part.overall)
+    except Unratable as error:
+        return {"bias_aware": None, "biases": {"reason": str(error)}}
+    spread = spread_of(found.intervals, part.overall, part.options, part.seed, resample=False)
+    judges = [
+        {"judge": one.judge, "discrimination": round(one.discrimination, 3), "position": plain_figure(one.position)}
+        for one in found.judges
+    ]
+    return {
+        "bias_aware": rated_rows(found.ratings, part.overall, part.unscored, spread),
+        "biases": {"length": plain_figure(found.length), "judges": judges, "reason": None},
     }
 
 
@@ -196,28 +217,23 @@ def papers_figures(part: Part) -> Board | None:
 
 
 def ablation(part: Part, full: str) -> Board:
-    """2, 1 or 0 points for each match against the full agent (section 5, Table 2).
+    """2, 1 or 0 points for each match against the full agent (section 5, Table 2), by criterion and on average.
 
-    The full agent's own score is what ties in all of the other's matches would give. ``None``: the two
+    ``full`` in a row is what the full agent would have against itself: a point a match. ``None``: the two
     never met.
     """
-    counted = {name: as_matches(part.columns(by_criterion(name))) for name in part.criteria}
-    rows = [_against(counted, agent, full) for agent in part.agents if agent != full]
+    scores = {name: ablation_points(part.columns(by_criterion(name)), full) for name in part.criteria}
+    rows = [_score_row(place, scores) for place in range(len(part.agents) - 1)]
     return {"of": full, "rows": rows}
 
 
-def _against(counted: Mapping[str, Comparisons], agent: str, full: str) -> Board:
-    points: dict[str, float | None] = {}
-    matches = 0
-    for name, columns in counted.items():
-        one, other = columns.agents.index(agent), columns.agents.index(full)
-        home = columns.outcome[(columns.first == one) & (columns.second == other)]
-        away = 1.0 - columns.outcome[(columns.second == one) & (columns.first == other)]
-        matches = len(home) + len(away)
-        points[name] = float(2 * (home.sum() + away.sum())) if matches else None
+def _score_row(place: int, scores: Mapping[str, Sequence[Points]]) -> Board:
+    found = {name: points[place] for name, points in scores.items()}
+    head = next(iter(found.values()))
+    points = {name: one.points if one.matches else None for name, one in found.items()}
     scored = [value for value in points.values() if value is not None]
     mean = round(sum(scored) / len(scored), DIGITS) if scored else None
-    return {"agent": agent, "matches": matches, "full": matches, "criteria": points, "average": mean}
+    return {"agent": head.agent, "matches": head.matches, "full": head.matches, "criteria": points, "average": mean}
 
 
 def described(one: Contestant, lineup: Lineup | None = None) -> dict[str, Any]:

@@ -6,7 +6,6 @@ in which a judge saw the same two ideas: a judge who turns round with the order 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from math import log
 
@@ -20,7 +19,7 @@ from ideagora.evaluators.schedules.baselines import Balanced
 from ideagora.evaluators.schedules.pairing import Schedule
 from ideagora.evaluators.schedules.round_robin import RoundRobin
 from ideagora.evaluators.schedules.swiss import Swiss
-from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
+from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.schema import Verdict
 
 SURE = 0.95
@@ -97,30 +96,3 @@ def comparisons(
 
 def _log_ratio(first: int, second: int) -> float:
     return log(max(1, first) / max(1, second))
-
-
-def as_matches(verdicts: Comparisons) -> Comparisons:
-    """One row for the two orders of a match: what both say, and a tie where they say different things.
-
-    A match that was judged in one order (or of which one order has no values) counts as that says.
-    """
-    by_match: dict[int, list[int]] = defaultdict(list)
-    for row, match in enumerate(verdicts.match.tolist()):
-        by_match[match].append(row)
-    outcome = verdicts.outcome.copy()
-    for rows in by_match.values():
-        head = rows[0]
-        said = {_seen_from(verdicts, row, int(verdicts.first[head])) for row in rows}
-        outcome[head] = said.pop() if len(said) == 1 else TIE
-    kept = np.array(sorted(rows[0] for rows in by_match.values()), dtype=np.int64)
-    merged = Comparisons(
-        verdicts.agents, verdicts.topics, verdicts.judges, verdicts.first, verdicts.second, outcome,
-        verdicts.topic, verdicts.judge, verdicts.match, verdicts.length,
-    )  # fmt: skip
-    return merged.rows(kept)
-
-
-def _seen_from(verdicts: Comparisons, row: int, agent: int) -> float:
-    """The outcome of a row as one of its two agents sees it."""
-    won = float(verdicts.outcome[row])
-    return won if int(verdicts.first[row]) == agent else FIRST + SECOND - won
