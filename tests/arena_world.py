@@ -29,7 +29,9 @@ def idea(agent: str, topic: str, strength: int = 0, number: int = 0, **fields: A
         "motivation": f"Nobody has done {agent[::-1]} for {topic}.",
         "novelty": f"Unlike others it does {agent[::-1]} {number}.",
         "method": f"1. Do {agent[::-1]}.\n2. Measure {topic}.",
-        "experiment": PLAN.model_copy(update={"steps": (f"Do {agent[::-1]}.", f"Measure strength {strength}.")}),
+        "experiment": PLAN.model_copy(
+            update={"steps": (f"Do {agent[::-1]}.", f"Measure strength {strength}.")}
+        ),
     }
     return Idea(**{**told, **fields})
 
@@ -94,7 +96,7 @@ class Held:
         page: bool = False,
         **options: Any,
     ) -> None:
-        chats = dict(judges or {"scripted": chat or judge()})
+        chats: dict[str, ScriptedChat] = dict(judges or {"scripted": chat or judge()})
         self.chat = next(iter(chats.values()))
         request = Request(
             things=tuple(things), topic=tuple(topic), topics=topics, judges=tuple(chats), out=Path(out),

@@ -341,7 +341,7 @@ def _samples() -> dict[str, Sample]:
                 second=judges.JudgedPlan(title=OTHER_IDEA.title, claim=OTHER_IDEA.novelty, plan=OTHER_PLAN),
             ),
             {
-                "reason": 'The first says what would "refute" it, {the second doesn\'t}; both naïve, yet sound.',
+                "reason": 'The first says what would "refute" it, {the second doesn\'t}; naïve, yet sound.',
                 "feasibility": "second",
                 "technical_quality": "first",
                 "clarity": "tie",

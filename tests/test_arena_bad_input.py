@@ -315,5 +315,8 @@ def test_the_last_line_of_a_verdict_holds(tmp_path: Path) -> None:
     with VerdictLog(tmp_path) as log:
         assert [one.told for one in log.verdicts] == ["Now I know.", second.told]
         log.settle([second.id, first.id])
-    assert [json.loads(line)["id"] for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()] == [second.id, first.id]
+    assert [json.loads(line)["id"] for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()] == [
+        second.id,
+        first.id,
+    ]
     assert len(heard) == 3

@@ -88,7 +88,13 @@ def test_a_liking_for_length_and_the_first_slot_is_taken_out() -> None:
         return "first" if words[0] * 1.2 >= words[1] else "second"
 
     things = [
-        write(name, [idea(name, topic, strength, motivation="word " * length(number)) for number, topic in enumerate(MANY)])
+        write(
+            name,
+            [
+                idea(name, topic, strength, motivation="word " * length(number))
+                for number, topic in enumerate(MANY)
+            ],
+        )
         for name, strength, length in (
             ("alpha", 3, lambda number: 20), ("beta", 2, lambda number: 20 + 10 * (number % 3)),
             ("gamma", 1, lambda number: 60),
@@ -126,7 +132,9 @@ def test_overall_is_who_is_better_by_more_criteria() -> None:
         (["unknown"], None),
     ],
 )
-def test_the_family_of_a_model_is_by_its_name_not_by_its_server(models: list[str], family: str | None) -> None:
+def test_the_family_of_a_model_is_by_its_name_not_by_its_server(
+    models: list[str], family: str | None
+) -> None:
     assert family_of(models) == family
 
 

@@ -63,7 +63,9 @@ HONEST = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in ATTEMPTS.items() for text in texts])
+@pytest.mark.parametrize(
+    ("kind", "text"), [(kind, text) for kind, texts in ATTEMPTS.items() for text in texts]
+)
 def test_an_attempt_is_found(kind: str, text: str) -> None:
     assert kind in flags_of(["A title", text])
 

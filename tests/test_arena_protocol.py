@@ -163,7 +163,10 @@ def test_no_more_verdicts_than_wanted() -> None:
 
 
 def test_several_judges_each_with_its_own_verdicts() -> None:
-    judges = {"sees": judge(), "reversed": judge(lambda call: {"first": "second", "second": "first"}[by_strength(call)])}
+    judges = {
+        "sees": judge(),
+        "reversed": judge(lambda call: {"first": "second", "second": "first"}[by_strength(call)]),
+    }
     held = Held(field(STRENGTHS), judges=judges)
     by_judge = Counter(one.judge for one in held.verdicts)
     assert by_judge == {"sees": 18, "reversed": 18}
@@ -201,7 +204,11 @@ def test_the_order_in_which_contestants_are_named_changes_nothing() -> None:
 def test_reversing_the_judge_reverses_the_ranking() -> None:
     things = field(STRENGTHS)
     one = Held(things)
-    other = Held(things, judges={"contrary": judge(lambda call: {"first": "second", "second": "first"}[by_strength(call)])}, out="o")
+    other = Held(
+        things,
+        judges={"contrary": judge(lambda call: {"first": "second", "second": "first"}[by_strength(call)])},
+        out="o",
+    )
     assert one.ranking == other.ranking[::-1]
     for name in STRENGTHS:
         assert one.row(name)["rating"] - 1000 == pytest.approx(1000 - other.row(name)["rating"], abs=0.02)
@@ -210,7 +217,10 @@ def test_reversing_the_judge_reverses_the_ranking() -> None:
 def test_a_finished_arena_is_shown_again_and_rated_anew_without_asking() -> None:
     chat, things = judge(), field(STRENGTHS)
     first = Held(things, chat)
-    files = {name: (first.folder / name).read_bytes() for name in ("leaderboard.json", "verdicts.jsonl", "ideas.jsonl")}
+    files = {
+        name: (first.folder / name).read_bytes()
+        for name in ("leaderboard.json", "verdicts.jsonl", "ideas.jsonl")
+    }
     asked = len(chat.calls)
     Held(things, chat)
     assert {name: (first.folder / name).read_bytes() for name in files} == files

@@ -46,7 +46,16 @@ def server(model: standin.Model) -> Iterator[Loopback]:
 
 
 def arguments(server: Loopback, *things: str, out: Path = RUN) -> list[str]:
-    base = ["--model", "openai/standin", "--api-base", server.base, "--retries", "0", "--no-style", "--no-page"]
+    base = [
+        "--model",
+        "openai/standin",
+        "--api-base",
+        server.base,
+        "--retries",
+        "0",
+        "--no-style",
+        "--no-page",
+    ]
     return ["arena", *things, "--json", "--out", str(out), *base]
 
 
@@ -127,7 +136,11 @@ def test_agents_make_their_ideas_first_and_one_that_fails_costs_its_own_entry(
     def reply(body: Body) -> Answer:
         prompt = str(body["messages"][-1]["content"])
         wanted = body["response_format"]["json_schema"]["name"]
-        return Fault(400, "no forecasts on judging") if wanted == "Forecast" and "judging" in prompt else standin.answer(body)
+        return (
+            Fault(400, "no forecasts on judging")
+            if wanted == "Forecast" and "judging" in prompt
+            else standin.answer(body)
+        )
 
     model.reply = reply
     topics = [part for topic in TOPICS[:2] for part in ("--topic", topic)]
@@ -177,7 +190,9 @@ def test_offline_it_needs_no_key_and_says_what_it_is() -> None:
 def test_it_says_what_it_will_cost_before_it_starts(server: Loopback) -> None:
     things = field({"alpha": 1, "beta": 2})
     known = command.run([*arguments(server, *things), *PRICES, "--protocol", "paper"])
-    assert re.search(r"Expected: at most about 6 calls \(6 to openai/standin\), about \$\d", known.err), known.err
+    assert re.search(r"Expected: at most about 6 calls \(6 to openai/standin\), about \$\d", known.err), (
+        known.err
+    )
     again = command.run([*arguments(server, *things), *PRICES, "--protocol", "paper"])
     assert "Expected" not in again.err
     unknown = command.run(arguments(server, *things, out=Path("unknown")))
@@ -196,7 +211,13 @@ def test_hostile_names_and_texts_are_text() -> None:
     hostile = "[red]x[/red] \x1b[31m<script>alert(1)</script>"
     things = field({"alpha": 1})
     lines = [json.loads(line) for line in Path("alpha.jsonl").read_text().splitlines()]
-    Path("bad.jsonl").write_text("".join(json.dumps({**one, "agent": hostile, "id": f"b{n}"}) + "\n" for n, one in enumerate(lines) for one in [{**one, "method": one["method"] + hostile}]))
+    Path("bad.jsonl").write_text(
+        "".join(
+            json.dumps({**one, "agent": hostile, "id": f"b{n}"}) + "\n"
+            for n, one in enumerate(lines)
+            for one in [{**one, "method": one["method"] + hostile}]
+        )
+    )
     done = command.run(["arena", *things, "ideas:bad.jsonl", "--no-style"])
     assert done.code == 0, done.err
     assert "\x1b" not in done.out + done.err

@@ -1,10 +1,11 @@
-"""``ideagora arena``: who proposes better ideas, with how much certainty, and how far the judge is to be trusted."""
+"""``ideagora arena``: who proposes better ideas, how sure that is, and how far the judge is to be trusted."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,7 +22,7 @@ from ideagora.evaluators.arena.entries import lined_up
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
 from ideagora.evaluators.arena.generation import Start, expected_calls, starts
 from ideagora.evaluators.arena.options import ArenaOptions
-from ideagora.evaluators.arena.things import Named, resolved, topics_of
+from ideagora.evaluators.arena.things import resolved, topics_of
 from ideagora.evaluators.arena.tournament import STYLE, Arena, Means, expected_verdicts, hold
 from ideagora.graphs.generate import checked_topic, opened_library, read_topics
 from ideagora.graphs.run_folder import RunFolder, unusable
@@ -55,10 +56,11 @@ class Request:
     """Write the page and the plots."""
 
 
-def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
+def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
     """Carry the request out; the exit code (0, 1, 2, 3 or 130)."""
     errors = Console(stderr=True)
     logging.getLogger("ideagora").setLevel(logging.ERROR if request.quiet else logging.WARNING)
+    path = None
     try:
         settings = load_settings(**request.settings)
         arena = _arena(request, settings)
@@ -87,7 +89,8 @@ def _arena(request: Request, settings: Settings) -> Arena:
     named = resolved(request.things, settings.home, topics)
     if options.ablation_of is not None and options.ablation_of not in named.names:
         raise SettingsError(
-            f"--ablation-of is {options.ablation_of!r}: nobody has this name; there are {', '.join(named.names)}."
+            f"--ablation-of is {options.ablation_of!r}: nobody has this name; there are "
+            f"{', '.join(named.names)}."
         )
     return Arena(named, topics_of(named, topics), options, settings)
 
@@ -124,7 +127,7 @@ def _held(
     arena: Arena,
     path: Path,
     errors: Console,
-    chats: dict[str, BaseChatModel] | None,
+    chats: Mapping[str, BaseChatModel] | None,
 ) -> dict[str, Any]:
     begun = starts(arena.named.agents, arena.topics, arena.settings, path)
     if not request.quiet:
@@ -188,7 +191,9 @@ def _bill(arena: Arena, todo: list[Start]) -> list[tuple[str, int, float | None]
         calls[settings.model_of(group)] = calls.get(settings.model_of(group), 0) + number
     entries = len(arena.topics) * len(arena.named.names)
     if options.style:
-        calls[settings.model_of(STYLE)] = calls.get(settings.model_of(STYLE), 0) + entries * len(options.kinds)
+        calls[settings.model_of(STYLE)] = calls.get(settings.model_of(STYLE), 0) + entries * len(
+            options.kinds
+        )
     verdicts = _most_verdicts(arena)
     for judge in options.judges:
         calls[judge] = calls.get(judge, 0) + -(-verdicts // len(options.judges))
@@ -205,7 +210,8 @@ def _most_verdicts(arena: Arena) -> int:
     lineup = lined_up(arena.named.made, arena.topics)
     stand_in = next((idea for one in lineup.contestants for idea in one.ideas.values()), _any_idea())
     agents = [
-        Contestant(one.name, "", {topic.text: stand_in for topic in arena.topics}) for one in arena.named.agents
+        Contestant(one.name, "", {topic.text: stand_in for topic in arena.topics})
+        for one in arena.named.agents
     ]
     full = Lineup(arena.topics, (*lineup.contestants, *agents))
     return expected_verdicts(full, arena.options, arena.settings.seed)
@@ -228,7 +234,9 @@ def _show(request: Request, board: dict[str, Any], path: Path, errors: Console) 
     else:
         page = str(path / "report.html") if request.page else None
         show_leaderboard(Console(), board, str(path), page, request.options.get("protocol") == "both")
-        if "offline" in board["settings"]["models"] and any(one["models"] == ["offline"] for one in board["contestants"]):
+        if "offline" in board["settings"]["models"] and any(
+            one["models"] == ["offline"] for one in board["contestants"]
+        ):
             Console().print(Text(OFFLINE, style="dim"))
     if board["status"] != "complete":
         told = board["notes"][0] if board["notes"] else board["status"]

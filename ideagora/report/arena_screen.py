@@ -89,7 +89,11 @@ class ArenaProgress:
     def _top(self) -> Table:
         table = Table.grid(padding=(0, 2))
         for name, share, count in self._standing[:TOP]:
-            table.add_row(Text(_short(name)), Text(f"{share:.0%} of points", style="cyan"), Text(f"{count}", style="dim"))
+            table.add_row(
+                Text(_short(name)),
+                Text(f"{share:.0%} of points", style="cyan"),
+                Text(f"{count}", style="dim"),
+            )
         return table
 
 
@@ -151,7 +155,9 @@ def _number(value: float | None) -> str:
 
 def _by_criterion(part: Mapping[str, Any]) -> Table:
     """Ratings by criterion, in the order of the ranking."""
-    table = Table("contestant", *(name.replace("_", " ") for name in part["criteria"]), box=None, padding=(0, 2, 0, 0))
+    table = Table(
+        "contestant", *(name.replace("_", " ") for name in part["criteria"]), box=None, padding=(0, 2, 0, 0)
+    )
     found = {name: {row["agent"]: row["rating"] for row in rows} for name, rows in part["criteria"].items()}
     for row in part["ranking"]:
         ratings = [found[name].get(row["agent"]) for name in found]
@@ -160,10 +166,22 @@ def _by_criterion(part: Mapping[str, Any]) -> Table:
 
 
 def _side_by_side(part: Mapping[str, Any]) -> Table:
-    table = Table("contestant", "rating", "corrected for position, length and judge", "95 %", box=None, padding=(0, 2, 0, 0))
+    table = Table(
+        "contestant",
+        "rating",
+        "corrected for position, length and judge",
+        "95 %",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
     plain_rating = {row["agent"]: row["rating"] for row in part["ranking"]}
     for row in part["bias_aware"]:
-        cells = (_short(row["agent"]), f"{plain_rating[row['agent']]:.0f}", f"{row['rating']:.0f}", _range(row["low"], row["high"]))
+        cells = (
+            _short(row["agent"]),
+            f"{plain_rating[row['agent']]:.0f}",
+            f"{row['rating']:.0f}",
+            _range(row["low"], row["high"]),
+        )
         table.add_row(*map(Text, cells))
     return table
 
@@ -180,10 +198,20 @@ def _audit(audit: Mapping[str, Any]) -> Table:
     table = Table("audit of the judges", "", "95 %", "n", box=None, padding=(0, 2, 0, 0))
     for name, figure in audit.items():
         if figure["value"] is None:
-            table.add_row(Text(name.replace("_", " ")), Text(MISSING), Text(plain(figure["reason"] or ""), style="dim"), Text(""))
+            table.add_row(
+                Text(name.replace("_", " ")),
+                Text(MISSING),
+                Text(plain(figure["reason"] or ""), style="dim"),
+                Text(""),
+            )
         else:
             span = _range(figure["low"], figure["high"], "{:.2f}")
-            table.add_row(Text(name.replace("_", " ")), Text(f"{figure['value']:.2f}"), Text(span), Text(str(figure["n"])))
+            table.add_row(
+                Text(name.replace("_", " ")),
+                Text(f"{figure['value']:.2f}"),
+                Text(span),
+                Text(str(figure["n"])),
+            )
     return table
 
 

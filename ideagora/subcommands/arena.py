@@ -45,13 +45,14 @@ def arena(
         list[str] | None,
         typer.Argument(
             metavar="THINGS…",
-            help="Two or more contestants: agents (see: ideagora agents), ideas:FILE, folders of runs, names of "
-            "imports. LABEL=THING gives it another name.",
+            help="Two or more contestants: agents (see: ideagora agents), ideas:FILE, folders of runs, names "
+            "of imports. LABEL=THING gives it another name.",
             show_default=False,
         ),
     ] = None,
     topic: Annotated[
-        list[str] | None, typer.Option(help="What ideas are compared on; repeatable. Else: those of the files.")
+        list[str] | None,
+        typer.Option(help="What ideas are compared on; repeatable. Else: those of the files."),
     ] = None,
     topics: Annotated[
         Path | None, typer.Option(help="A file with a topic a line, or JSON lines with a field topic.")
@@ -67,8 +68,8 @@ def arena(
     protocol: Annotated[
         Protocol,
         typer.Option(
-            help="paper: as in Chain of Ideas, Elo over all verdicts. default: a disagreement under swap is a "
-            "tie, Bradley-Terry with intervals. both: the default with the paper's figures beside.",
+            help="paper: as in Chain of Ideas, Elo over all verdicts. default: a disagreement under swap is "
+            "a tie, Bradley-Terry with intervals. both: the default with the paper's figures beside.",
             rich_help_panel=JUDGING,
         ),
     ] = Protocol.default,
@@ -77,7 +78,9 @@ def arena(
     ] = Schedule.round_robin,
     verdicts: Annotated[
         int | None,
-        typer.Option(help="Verdicts at most.", show_default="what the schedule asks for", rich_help_panel=JUDGING),
+        typer.Option(
+            help="Verdicts at most.", show_default="what the schedule asks for", rich_help_panel=JUDGING
+        ),
     ] = None,
     certainty: Annotated[
         float | None,
@@ -100,12 +103,15 @@ def arena(
         ),
     ] = None,
     experiments: Annotated[
-        bool, typer.Option("--experiments", help="Judge the experiment designs, too.", rich_help_panel=JUDGING)
+        bool,
+        typer.Option("--experiments", help="Judge the experiment designs, too.", rich_help_panel=JUDGING),
     ] = False,
     no_style: Annotated[
         bool,
         typer.Option(
-            "--no-style", help="Judge ideas as they were written, not told in one style.", rich_help_panel=JUDGING
+            "--no-style",
+            help="Judge ideas as they were written, not told in one style.",
+            rich_help_panel=JUDGING,
         ),
     ] = False,
     bias_aware: Annotated[
@@ -129,7 +135,8 @@ def arena(
         typer.Option(help="Score the others by 2/1/0 against this contestant.", rich_help_panel=FIGURES),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of draws, samples and resamples.", show_default="0", rich_help_panel=FIGURES)
+        int | None,
+        typer.Option(help="Seed of draws, samples and resamples.", show_default="0", rich_help_panel=FIGURES),
     ] = None,
     model: Annotated[
         str | None,
@@ -140,7 +147,12 @@ def arena(
         ),
     ] = None,
     reader_model: Annotated[
-        str | None, typer.Option(help="Reads papers, and tells all ideas in one style.", show_default="--model", rich_help_panel=MODELS)
+        str | None,
+        typer.Option(
+            help="Reads papers, and tells all ideas in one style.",
+            show_default="--model",
+            rich_help_panel=MODELS,
+        ),
     ] = None,
     judge_model: Annotated[
         str | None,
@@ -151,11 +163,15 @@ def arena(
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option(help="Hard stop in US dollars for all of it; it can be continued.", rich_help_panel=MODELS),
+        typer.Option(
+            help="Hard stop in US dollars for all of it; it can be continued.", rich_help_panel=MODELS
+        ),
     ] = None,
     price_prompt: Annotated[
         float | None,
-        typer.Option(help="US dollars per million prompt tokens, if litellm knows none.", rich_help_panel=MODELS),
+        typer.Option(
+            help="US dollars per million prompt tokens, if litellm knows none.", rich_help_panel=MODELS
+        ),
     ] = None,
     price_completion: Annotated[
         float | None, typer.Option(help="The same for completion tokens.", rich_help_panel=MODELS)
@@ -166,7 +182,9 @@ def arena(
     ] = None,
     retries: Annotated[
         int | None,
-        typer.Option(help="Further tries after a failure that may pass.", show_default="5", rich_help_panel=MODELS),
+        typer.Option(
+            help="Further tries after a failure that may pass.", show_default="5", rich_help_panel=MODELS
+        ),
     ] = None,
     concurrency: Annotated[
         int | None,
@@ -174,7 +192,9 @@ def arena(
     ] = None,
     replay: Annotated[
         bool,
-        typer.Option("--replay", help="Answer from the cache alone; a miss is an error.", rich_help_panel=MODELS),
+        typer.Option(
+            "--replay", help="Answer from the cache alone; a miss is an error.", rich_help_panel=MODELS
+        ),
     ] = False,
     before: Annotated[
         str | None,
@@ -182,7 +202,9 @@ def arena(
     ] = None,
     ban: Annotated[
         list[str] | None,
-        typer.Option(help="Title or id of a paper that agents must not see; repeatable.", rich_help_panel=LITERATURE),
+        typer.Option(
+            help="Title or id of a paper that agents must not see; repeatable.", rich_help_panel=LITERATURE
+        ),
     ] = None,
     source: Annotated[
         str | None,
@@ -190,7 +212,9 @@ def arena(
     ] = None,
     store: Annotated[
         str | None,
-        typer.Option(help="Folder of the literature store.", show_default="<home>/store", rich_help_panel=LITERATURE),
+        typer.Option(
+            help="Folder of the literature store.", show_default="<home>/store", rich_help_panel=LITERATURE
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -198,10 +222,13 @@ def arena(
     ] = None,
     home: Annotated[
         Path | None,
-        typer.Option(help="Where store, caches and runs live.", show_default="~/.ideagora", rich_help_panel=OUTPUT),
+        typer.Option(
+            help="Where store, caches and runs live.", show_default="~/.ideagora", rich_help_panel=OUTPUT
+        ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object on stdout and nothing else.", rich_help_panel=OUTPUT)
+        bool,
+        typer.Option("--json", help="One JSON object on stdout and nothing else.", rich_help_panel=OUTPUT),
     ] = False,
     fresh: Annotated[
         bool,
@@ -214,7 +241,9 @@ def arena(
     no_page: Annotated[
         bool, typer.Option("--no-page", help="Neither page nor plots.", rich_help_panel=OUTPUT)
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT)] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT)
+    ] = False,
 ) -> None:
     """Compare ideas in pairs before blind judges: who proposes better ones, and how sure is that?
 

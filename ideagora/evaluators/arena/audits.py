@@ -27,7 +27,7 @@ DIGITS = 4
 
 
 def audited(columns: Comparisons, lineup: Lineup) -> dict[str, Any]:
-    """``{figure: {"value", "low", "high", "n", "reason"}}``; a value that can't be had is ``None`` with a reason."""
+    """``{figure: {"value", "low", "high", "n", "reason"}}``; ``None`` with a reason for what can't be had."""
     judges = {name: family for name in columns.judges if (family := family_of([name]))}
     agents = {
         one.name: family
@@ -43,7 +43,10 @@ def audited(columns: Comparisons, lineup: Lineup) -> dict[str, Any]:
         "krippendorff_alpha": found.krippendorff_alpha,
         "intransitive_triples": found.intransitive,
     }
-    pairs = [(one.judges, {"agreement_percent": one.percent, "cohen_kappa": one.cohen_kappa}) for one in found.judge_pairs]
+    pairs = [
+        (one.judges, {"agreement_percent": one.percent, "cohen_kappa": one.cohen_kappa})
+        for one in found.judge_pairs
+    ]
     for between, both in pairs:
         of = "" if len(pairs) == 1 else f" ({between[0]}, {between[1]})"
         figures |= {f"{name}{of}": figure for name, figure in both.items()}
@@ -66,7 +69,7 @@ def plain_figure(figure: Figure) -> dict[str, Any]:
 
 
 def family_of(models: Sequence[str]) -> str | None:
-    """The family that all these models are of (``openai/gpt-4o + openai/o3`` are one); ``None``: not known."""
+    """The family that all these models are of (``openai/gpt-4o + openai/o3``: one); ``None``: not known."""
     families = {_family(part) for model in models for part in model.split(" + ")}
     return families.pop() if len(families) == 1 else None
 

@@ -7,7 +7,7 @@ small. The verdicts themselves are in the folder (``log.py``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,8 @@ from ideagora.evaluators.schedules.pairing import Field, Pairing
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
 
 if TYPE_CHECKING:
-    from ideagora.evaluators.arena.entries import Lineup
+    from ideagora.evaluators.arena.entries import Kind, Lineup
 
-Kind = Literal["idea", "experiment"]
 KINDS: tuple[Kind, ...] = ("idea", "experiment")
 
 UNSCORED = -1
@@ -71,7 +70,8 @@ def drawn(pairings: Iterable[Pairing], kind: int, asked: Iterable[Bout]) -> list
     known = {bout.pairing for bout in asked if bout.kind == kind}
     bouts = []
     for pairing in pairings:
-        bouts.append(Bout(kind, *map(int, pairing), int(pairing.swapped in known)))
+        topic, first, second, judge = map(int, pairing)
+        bouts.append(Bout(kind, topic, first, second, judge, int(pairing.swapped in known)))
         known.add(pairing)
     return bouts
 
@@ -82,7 +82,9 @@ def field_of(lineup: Lineup, entered: Sequence[Sequence[bool]], judges: int) -> 
     return Field(np.array(entered, dtype=bool).reshape(shape), judges)
 
 
-def seen(rows: Sequence[Row], lineup: Lineup, judges: Sequence[str], words: Sequence[Sequence[int]]) -> Comparisons:
+def seen(
+    rows: Sequence[Row], lineup: Lineup, judges: Sequence[str], words: Sequence[Sequence[int]]
+) -> Comparisons:
     """Scored rows of one kind as columns. ``words`` has the shape (topics, contestants)."""
     scored = np.array([row for row in rows if row[6] != UNSCORED], dtype=np.int64).reshape(-1, 7)
     topic, first, second, judge = (scored[:, place] for place in (1, 2, 3, 4))

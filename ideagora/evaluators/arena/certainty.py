@@ -67,7 +67,9 @@ def spread_of(
         return Spread({}, found.reason)
     ranks = rank_intervals(found)
     rows = zip(found.agents, found.low, found.high, ranks, strict=True)
-    return Spread({name: (float(low), float(high), int(best), int(worst)) for name, low, high, (best, worst) in rows})
+    return Spread(
+        {name: (float(low), float(high), int(best), int(worst)) for name, low, high, (best, worst) in rows}
+    )
 
 
 def _resampled_spread(counted: Comparisons, replicates: int, seed: int) -> Spread:
@@ -87,7 +89,7 @@ def _resampled_spread(counted: Comparisons, replicates: int, seed: int) -> Sprea
 
 
 def separation(found: Intervals, counted: Comparisons, ranking: tuple[str, ...]) -> list[dict[str, Any]]:
-    """For each two neighbours: the chance that they are in the right order, and what it would take to be sure."""
+    """For neighbours: the chance that they are in the right order, and what it would take to be sure."""
     chance = None if found.reason else superiority(found)
     rows = []
     for above, below in pairwise(ranking):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from ideagora.evaluators.arena.flags import flags_of
 from ideagora.schema import Experiment, Idea, Topic, stable_id
@@ -18,6 +19,9 @@ LONGEST_IDEA = 4_000
 """Words; a longer text is a paper, which no judge weighs against an idea of a page."""
 LONGEST_WORD = 40
 """Characters of a word on average beyond which a text counts as longer than its words."""
+
+Kind = Literal["idea", "experiment"]
+"""What is judged of an entry."""
 
 PARTS = ("title", "motivation", "novelty", "method")
 
@@ -84,13 +88,17 @@ class Lineup:
         """The entry on a topic; ``None``: there is none."""
         return self.contestants[contestant].ideas.get(self.topics[topic].text)
 
-    def entered(self, has: Callable[[Idea], bool] = lambda idea: True) -> list[list[bool]]:
+    def entered(self, kind: Kind = "idea") -> list[list[bool]]:
         """Who can be judged about what, shape (topics, contestants)."""
-        people = range(len(self.contestants))
         return [
-            [(idea := self.idea(topic, one)) is not None and has(idea) for one in people]
+            [self.competes(topic, one, kind) for one in range(len(self.contestants))]
             for topic in range(len(self.topics))
         ]
+
+    def competes(self, topic: int, contestant: int, kind: Kind) -> bool:
+        """Whether there is an entry, with an experiment where experiments are judged."""
+        idea = self.idea(topic, contestant)
+        return idea is not None and (kind == "idea" or idea.experiment is not None)
 
     @property
     def digest(self) -> str:
@@ -193,7 +201,10 @@ def word_count(texts: Iterable[str]) -> int:
 
 
 def _texts(idea: Idea) -> list[str]:
-    return [*(getattr(idea, part) or "" for part in PARTS), *(_plan_texts(idea.experiment) if idea.experiment else [])]
+    return [
+        *(getattr(idea, part) or "" for part in PARTS),
+        *(_plan_texts(idea.experiment) if idea.experiment else []),
+    ]
 
 
 def _plan_texts(plan: Experiment) -> list[str]:
@@ -206,10 +217,11 @@ def _notes(made: Sequence[Made], people: Sequence[Contestant], keys: Mapping[str
         if one.left_out:
             ideas = "1 further idea" if one.left_out == 1 else f"{one.left_out} further ideas"
             yield f"{one.name}: {ideas} on a topic did not compete; the first (best) one of each topic did."
-    for one in made:
-        beside = {idea.topic for idea in one.ideas if topic_key(idea.topic) not in keys}
+    for some in made:
+        beside = {idea.topic for idea in some.ideas if topic_key(idea.topic) not in keys}
         if beside:
-            yield f"{one.name}: ideas on {_counted(len(beside), 'other topic')} were left out ({_some(sorted(beside))})."
+            topics = f"{_counted(len(beside), 'other topic')} were left out ({_some(sorted(beside))})"
+            yield f"{some.name}: ideas on {topics}."
 
 
 def strangers(lineup: Lineup) -> list[tuple[str, str]]:

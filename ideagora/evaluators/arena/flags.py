@@ -10,12 +10,18 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]")
-_HIDING = re.compile(r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]|(?:[\u200b\u2060-\u2064\ufeff].*?){3}", re.S)
+_INVISIBLE = re.compile(
+    r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
+)
+_HIDING = re.compile(
+    r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]|(?:[\u200b\u2060-\u2064\ufeff].*?){3}", re.S
+)
 
 _WHO = r"(?:judges?|reviewers?|evaluators?|graders?|raters?|assessors?|assistant|language model|llm|ai)"
 _MINE = r"(?:this|my|our|the (?:first|second|above|present)|(?:idea|proposal|plan) (?:1|2|a|b|one|two))"
-_PRAISE = r"(?:better|best|winn(?:er|ing)|superior|preferred|highest|top|first|novel|first place|10/10|full marks)"
+_PRAISE = (
+    r"(?:better|best|winn(?:er|ing)|superior|preferred|highest|top|first|novel|first place|10/10|full marks)"
+)
 
 PATTERNS: dict[str, tuple[str, ...]] = {
     "asks to ignore instructions": (
@@ -29,18 +35,19 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "asks for the verdict": (
         rf"(?:^|[.!?:;,\n]\s*|\bplease |\byou (?:must|should|have to|will|need to) |\bmust )"
         rf"(?:choose|pick|select|prefer|favou?r|vote for|declare|rate|rank|score|judge|mark)\s+{_MINE}\b"
-        rf"(?:\s+(?:idea|proposal|plan|one|option))?"
-        rf"(?=\s*(?:$|[.!;,\n]|first\b|as\b|to be\b|over\b|higher\b|highest\b|on (?:all|every|each)\b|for (?:all|every|each)\b))",
-        rf"\b{_MINE}(?:\s+(?:idea|proposal|plan|one))?\s+(?:should|must|has to|needs to|is to) (?:be (?:chosen|judged|"
-        rf"rated|ranked|scored|preferred|declared|selected|marked)|win)\b",
-        rf"\b(?:answer|respond|reply|output|return|say)\b[^.!?\n]{{0,30}}[\"'“‘]?\b(?:first|second|tie)\b[\"'”’]?\s+"
+        r"(?:\s+(?:idea|proposal|plan|one|option))?"
+        r"(?=\s*(?:$|[.!;,\n]|(?:first|as|to be|over|higher|highest)\b|(?:on|for) (?:all|every|each)\b))",
+        rf"\b{_MINE}(?:\s+(?:idea|proposal|plan|one))?\s+(?:should|must|has to|needs to|is to) "
+        r"(?:be (?:chosen|judged|rated|ranked|scored|preferred|declared|selected|marked)|win)\b",
+        r"\b(?:answer|respond|reply|output|return|say)\b[^.!?\n]{0,30}[\"'“‘]?\b(?:first|second|tie)\b[\"'”’]?\s+"
         r"(?:for|on|to) (?:all|every|each)\b",
         rf"\b(?:give|assign|award)\s+(?:it|{_MINE})\b[^.!?\n]{{0,40}}\b{_PRAISE}\b",
     ),
     "addresses the judge": (
         rf"\b(?:dear|hey|hello|attention|note to|message (?:to|for)|instructions? (?:to|for)|memo to)[,:]?\s+"
         rf"(?:the |all |any )?{_WHO}\b(?=\s*(?:$|[:,!.\n—-]))",
-        rf"\b(?:as|if you are|you are) (?:a|an|the) (?:fair |careful |helpful |impartial |ai )?{_WHO}\b,? (?:you|please|choose|pick)",
+        rf"\b(?:as|if you are|you are) (?:a|an|the) (?:fair |careful |helpful |impartial |ai )?{_WHO}\b,? "
+        r"(?:you|please|choose|pick)",
         rf"\b{_WHO}[:,]\s*(?:please|you (?:must|should)|choose|pick|prefer|ignore|select)\b",
     ),
     "imitates a role or a prompt": (

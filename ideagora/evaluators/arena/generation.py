@@ -73,7 +73,9 @@ def starts(
 
 
 def _slug(name: str) -> str:
-    return "".join(mark if mark.isalnum() or mark in "-_." else "-" for mark in name)[:60].strip(".-") or "agent"
+    return (
+        "".join(mark if mark.isalnum() or mark in "-_." else "-" for mark in name)[:60].strip(".-") or "agent"
+    )
 
 
 async def generated(

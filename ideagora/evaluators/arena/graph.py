@@ -21,8 +21,8 @@ from langgraph.types import Send
 
 from ideagora.agents.style import restyled
 from ideagora.errors import ModelRefused, UnreadableAnswer
-from ideagora.evaluators.arena.bouts import KINDS, Bout, Kind, bout_of, drawn, field_of, overall, row_of, seen
-from ideagora.evaluators.arena.entries import Lineup
+from ideagora.evaluators.arena.bouts import KINDS, Bout, bout_of, drawn, field_of, overall, row_of, seen
+from ideagora.evaluators.arena.entries import Kind, Lineup
 from ideagora.evaluators.arena.judging import Bench, judged, shown_words, verdict_id
 from ideagora.evaluators.arena.log import VerdictLog
 from ideagora.evaluators.schedules.pairing import Schedule
@@ -147,7 +147,7 @@ def _next_round(state: ArenaState, hall: Hall, kind: int) -> list[Bout]:
 
 def entered_of(hall: Hall, state: Mapping[str, Any], kind: Kind) -> list[list[bool]]:
     """Entries that can be judged, shape (topics, contestants)."""
-    entered = hall.lineup.entered(lambda idea: kind == "idea" or idea.experiment is not None)
+    entered = hall.lineup.entered(kind)
     for topic, one, _ in state.get("unstyled", []):
         entered[topic][one] = False
     return entered

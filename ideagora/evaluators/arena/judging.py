@@ -22,8 +22,8 @@ from ideagora.agents.judges import (
 )
 from ideagora.agents.views import IdeaView
 from ideagora.errors import ModelRefused, UnreadableAnswer
-from ideagora.evaluators.arena.bouts import Bout, Kind
-from ideagora.evaluators.arena.entries import PARTS, Lineup, word_count
+from ideagora.evaluators.arena.bouts import Bout
+from ideagora.evaluators.arena.entries import PARTS, Kind, Lineup, word_count
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.models.call import Inputs
 from ideagora.models.typed import is_refusal
@@ -110,7 +110,8 @@ async def judged(door: Door, bench: Bench, bout: Bout, shown: tuple[Idea, Idea])
 
 def _ideas(lineup: Lineup, bout: Bout) -> tuple[Idea, Idea]:
     first, second = lineup.idea(bout.topic, bout.first), lineup.idea(bout.topic, bout.second)
-    assert first is not None and second is not None, f"{bout} has no two entries"
+    assert first is not None, f"{bout} has no two entries"
+    assert second is not None, f"{bout} has no two entries"
     return first, second
 
 
@@ -120,7 +121,9 @@ def _values(answer: Duel | PlanDuel, criteria: Sequence[str]) -> dict[str, float
 
 def _same(ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea], kind: Kind) -> str | None:
     """Nobody is asked to choose between a text and itself, and nobody decides it for the judge."""
-    seen_by_judge: Callable[[Idea], Inputs] = plain_view if kind == "idea" else lambda idea: judged_plan(idea).plan
+    seen_by_judge: Callable[[Idea], Inputs] = (
+        plain_view if kind == "idea" else lambda idea: judged_plan(idea).plan
+    )
     same = any(_folded(seen_by_judge(one)) == _folded(seen_by_judge(other)) for one, other in (ideas, shown))
     return SAME if same else None
 

@@ -14,13 +14,12 @@ from typing import Any, Literal
 
 from ideagora.config import Settings
 from ideagora.errors import Unratable
-from ideagora.evaluators.arena.bouts import Kind
-from ideagora.evaluators.arena.entries import Contestant, Lineup
-from ideagora.evaluators.arena.options import ArenaOptions
-from ideagora.evaluators.arena.protocol import Values, by_all, by_criterion, comparisons
 from ideagora.evaluators.arena.audits import audited, plain_figure
 from ideagora.evaluators.arena.certainty import intervals_of, separation, spread_of
+from ideagora.evaluators.arena.entries import Contestant, Kind, Lineup
 from ideagora.evaluators.arena.notes import notes
+from ideagora.evaluators.arena.options import ArenaOptions
+from ideagora.evaluators.arena.protocol import Values, by_all, by_criterion, comparisons
 from ideagora.evaluators.arena.tables import DIGITS, Rows, rated_rows, unrated_rows, win_rates
 from ideagora.evaluators.statistics.bias_aware import bias_aware
 from ideagora.evaluators.statistics.comparisons import Comparisons
@@ -195,7 +194,11 @@ def _corrected(part: Part) -> Board:
         return {"bias_aware": None, "biases": {"reason": str(error)}}
     spread = spread_of(found.intervals, part.overall, part.options, part.seed, resample=False)
     judges = [
-        {"judge": one.judge, "discrimination": round(one.discrimination, 3), "position": plain_figure(one.position)}
+        {
+            "judge": one.judge,
+            "discrimination": round(one.discrimination, 3),
+            "position": plain_figure(one.position),
+        }
         for one in found.judges
     ]
     return {
@@ -205,7 +208,7 @@ def _corrected(part: Part) -> Board:
 
 
 def papers_figures(part: Part) -> Board | None:
-    """Elo per criterion and on average, every verdict counted; ``None`` unless pairs were seen both ways round."""
+    """Elo per criterion and on average, all verdicts counted; ``None`` unless pairs were seen both ways."""
     if part.options.schedule != "round-robin":
         return None
     counted = {name: part.columns(by_criterion(name)) for name in part.criteria}
@@ -217,7 +220,7 @@ def papers_figures(part: Part) -> Board | None:
 
 
 def ablation(part: Part, full: str) -> Board:
-    """2, 1 or 0 points for each match against the full agent (section 5, Table 2), by criterion and on average.
+    """2, 1 or 0 points for each match against the full agent (section 5, Table 2), by criterion.
 
     ``full`` in a row is what the full agent would have against itself: a point a match. ``None``: the two
     never met.
@@ -233,7 +236,13 @@ def _score_row(place: int, scores: Mapping[str, Sequence[Points]]) -> Board:
     points = {name: one.points if one.matches else None for name, one in found.items()}
     scored = [value for value in points.values() if value is not None]
     mean = round(sum(scored) / len(scored), DIGITS) if scored else None
-    return {"agent": head.agent, "matches": head.matches, "full": head.matches, "criteria": points, "average": mean}
+    return {
+        "agent": head.agent,
+        "matches": head.matches,
+        "full": head.matches,
+        "criteria": points,
+        "average": mean,
+    }
 
 
 def described(one: Contestant, lineup: Lineup | None = None) -> dict[str, Any]:

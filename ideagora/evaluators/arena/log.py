@@ -79,7 +79,7 @@ class VerdictLog:
 
 
 def _is_cut(path: Path) -> bool:
-    return path.exists() and not path.read_bytes()[-1:] in (b"", b"\n")
+    return path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
 
 
 def read_verdicts(path: Path) -> dict[str, Verdict]:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ideagora.evaluators.arena.entries import Lineup, strangers
-from ideagora.evaluators.statistics.comparisons import TIE, Comparisons
+from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
 
 OFFLINE = (
-    "The judge is the offline model: it compares measured properties of the texts (similarities, named things, "
-    "lengths of sentences) and understands nothing. Use --judge with a language model for a verdict on ideas."
+    "The judge is the offline model: it compares measured properties of the texts (similarities, named "
+    "things, lengths of sentences) and understands nothing. For verdicts on ideas use --judge with a "
+    "language model."
 )
 TURNS_ROUND = 0.5
 """Share of flipped verdicts from which a judge follows the order rather than the ideas."""
@@ -35,18 +36,19 @@ def _of_status(board: Mapping[str, Any]) -> Iterator[str]:
     coverage = board["coverage"]
     if board["status"] == "budget":
         yield (
-            f"The budget ended the arena after {coverage['asked']} of at most {coverage['expected']} verdicts: the "
-            "figures are those so far."
+            f"The budget ended the arena after {coverage['asked']} of at most {coverage['expected']} "
+            "verdicts: the figures are those so far."
         )
     if not coverage["scored"]:
         yield f"No verdict has values, so there is no ranking: {_reasons(board)}."
     elif board["missing_pairs"]:
         pairs = "; ".join(f"{one} and {other}" for one, other in board["missing_pairs"])
-        yield f"Not all contestants can be put on one scale. Verdicts on these pairs would join them: {pairs}."
+        yield f"Not all contestants can be put on one scale. Verdicts on these pairs would do: {pairs}."
     if coverage["unscored"] and coverage["scored"]:
         share = coverage["unscored"] / coverage["asked"]
         much = " Many: the ranking is of what could be read." if share > MANY_UNSCORED else ""
-        yield f"{coverage['unscored']} of {coverage['asked']} verdicts have no values and count nowhere ({_reasons(board)}).{much}"
+        counts = f"{coverage['unscored']} of {coverage['asked']} verdicts"
+        yield f"{counts} have no values and count nowhere ({_reasons(board)}).{much}"
     for flag, count in coverage["flags"].items():
         yield f"In {count} verdicts an idea {flag}; it was judged all the same, see the contestants."
 
@@ -87,10 +89,10 @@ def _of_judges(board: Mapping[str, Any], overall: Comparisons) -> Iterator[str]:
     outcomes = overall.outcome
     if (outcomes == TIE).all():
         yield "Every verdict is a tie: the judge sees no difference, and so does this ranking."
-    elif (first := float((outcomes == 1.0).mean())) >= ONE_SIDED:
-        yield f"The judge prefers whatever is shown first ({first:.0%} of verdicts): the ranking says nothing of the ideas."
-    elif (second := float((outcomes == 0.0).mean())) >= ONE_SIDED:
-        yield f"The judge prefers whatever is shown second ({second:.0%} of verdicts): the ranking says nothing of the ideas."
+    for slot, outcome in (("first", FIRST), ("second", SECOND)):
+        if (share := float((outcomes == outcome).mean())) >= ONE_SIDED:
+            told = f"The judge prefers whatever is shown {slot} ({share:.0%} of verdicts)"
+            yield f"{told}: the ranking says nothing of the ideas."
     flips = (board["audit"].get("flip_rate") or {}).get("value")
     if flips is not None and flips >= TURNS_ROUND and not (outcomes == TIE).all():
         yield f"In {flips:.0%} of the matches the verdict changes when the two ideas change places."
@@ -100,8 +102,8 @@ def _of_records(board: Mapping[str, Any]) -> Iterator[str]:
     named = [row["agent"] for row in board["ranking"] if row["agent"] in board["unbounded"]]
     if named:
         yield (
-            f"Won or lost everything against the rest: {', '.join(named)}. Such a rating says which way, not how "
-            "far (each contestant was given one tie against the average of the others)."
+            f"Won or lost everything against the rest: {', '.join(named)}. Such a rating says which way, not "
+            "how far (each contestant was given one tie against the average of the others)."
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ideagora.agents.judges import CRITERIA
-from ideagora.evaluators.arena.bouts import Kind
+from ideagora.evaluators.arena.entries import Kind
 from ideagora.evaluators.arena.judging import ALL_CRITERIA
 
 Protocol = Literal["default", "paper", "both"]
@@ -39,7 +39,7 @@ class ArenaOptions(BaseModel):
     """Tell all ideas in one style before they are judged."""
     bias_aware: bool = False
     bootstrap: int | None = Field(default=None, ge=100, le=100_000)
-    """Intervals from so many resamples of the topics; ``None``: in closed form, from each topic's influence."""
+    """Intervals from so many resamples of the topics; ``None``: in closed form, from topics' influence."""
     ablation_of: str | None = None
     """The full agent that the others are ablations of."""
 
@@ -47,7 +47,9 @@ class ArenaOptions(BaseModel):
     def _fits(self) -> ArenaOptions:
         unknown = [name for name in self.criteria if name not in CRITERIA]
         if unknown or not self.criteria:
-            raise ValueError(f"criteria are some of {', '.join(CRITERIA)}, not {', '.join(unknown) or 'none'}")
+            raise ValueError(
+                f"criteria are some of {', '.join(CRITERIA)}, not {', '.join(unknown) or 'none'}"
+            )
         if self.is_paper and self.schedule != "round-robin":
             raise ValueError("the paper's protocol is a round robin; leave --schedule out")
         if self.schedule != "adaptive" and (self.certainty is not None or self.top_k is not None):

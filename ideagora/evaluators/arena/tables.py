@@ -27,7 +27,9 @@ def record(counted: Comparisons) -> dict[str, dict[str, int]]:
     return told
 
 
-def rated_rows(ratings: Ratings, counted: Comparisons, unscored: Mapping[str, int], spread: Any | None) -> Rows:
+def rated_rows(
+    ratings: Ratings, counted: Comparisons, unscored: Mapping[str, int], spread: Any | None
+) -> Rows:
     """One row a contestant, best first; no interval where there is none."""
     records = record(counted)
     rows = []

@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
-from ideagora.evaluators.arena.entries import Lineup, Missing, lined_up
-from ideagora.evaluators.arena.generation import Start, generated, remaining, spent_in
-from ideagora.evaluators.arena.judging import ALL_CRITERIA, Bench
-from ideagora.evaluators.arena.leaderboard import described, leaderboard
 from ideagora.evaluators.arena.bouts import field_of
+from ideagora.evaluators.arena.entries import Lineup, Missing, lined_up
 from ideagora.evaluators.arena.folder import (
     as_shown,
     finished,
@@ -28,10 +25,13 @@ from ideagora.evaluators.arena.folder import (
     write_entries,
     write_leaderboard,
 )
+from ideagora.evaluators.arena.generation import Start, generated, remaining, spent_in
+from ideagora.evaluators.arena.judging import ALL_CRITERIA, Bench
+from ideagora.evaluators.arena.leaderboard import described, leaderboard
 from ideagora.evaluators.arena.log import VerdictLog
-from ideagora.evaluators.arena.standing import Standing
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.protocol import schedule_of
+from ideagora.evaluators.arena.standing import Standing
 from ideagora.evaluators.arena.things import Named
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import SECRET_FREE, Job, Listener, run_job
@@ -65,9 +65,12 @@ class Arena:
     def identity(self) -> str:
         """The same for the same command: it finds its folder again, whatever figures are asked for."""
         chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
-        agents = [f"{one.name} {one.agent.name} {one.agent.options.model_dump_json()}" for one in self.named.agents]
+        agents = [
+            f"{one.name} {one.agent.name} {one.agent.options.model_dump_json()}" for one in self.named.agents
+        ]
         ideas = [
-            f"{one.name} {stable_id(*(idea.model_dump_json() for idea in one.ideas))}" for one in self.named.made
+            f"{one.name} {stable_id(*(idea.model_dump_json() for idea in one.ideas))}"
+            for one in self.named.made
         ]
         topics = [topic.model_dump_json() for topic in self.topics]
         told = [f"{name}={chosen[name]}" for name in SECRET_FREE]
@@ -81,7 +84,7 @@ class Arena:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Models that are asked once there are ideas: the judges, and the one that tells ideas in one style."""
+        """Models that are asked once there are ideas: the judges, and the one for the common style."""
         style = (self.settings.model_of(STYLE),) if self.options.style else ()
         return tuple(dict.fromkeys([*self.options.judges, *style]))
 
@@ -137,7 +140,9 @@ async def _judged(
             style=options.style,
         )  # fmt: skip
         expected = expected_verdicts(lineup, options, settings.seed)
-        means.listener({"event": "arena", "stage": "bouts", "total": expected, "judges": list(options.judges)})
+        means.listener(
+            {"event": "arena", "stage": "bouts", "total": expected, "judges": list(options.judges)}
+        )
 
         def finish(state: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
             shown = {one: as_shown(idea) for one, idea in hall.told.items()}
@@ -186,15 +191,12 @@ def _write_leaderboard(
 
 def expected_verdicts(lineup: Lineup, options: ArenaOptions, seed: int) -> int:
     """Verdicts that the schedule asks for at most, on all that is judged."""
-    return sum(
-        _least(schedule_of(options, seed).total(field_of(lineup, entered, len(options.judges))), options.verdicts)
-        for kind in options.kinds
-        for entered in [lineup.entered(lambda idea, kind=kind: kind == "idea" or idea.experiment is not None)]
-    )
-
-
-def _least(total: int | None, most: int | None) -> int:
-    return min(one for one in (total, most, MOST) if one is not None)
+    schedule, total = schedule_of(options, seed), 0
+    for kind in options.kinds:
+        entered = lineup.entered(kind)
+        wanted = schedule.total(field_of(lineup, entered, len(options.judges)))
+        total += min(one for one in (wanted, options.verdicts, MOST) if one is not None)
+    return total
 
 
 def without(lineup: Lineup, unstyled: Iterable[Sequence[Any]]) -> Lineup:
