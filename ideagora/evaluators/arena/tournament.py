@@ -7,7 +7,6 @@ were shown), ``verdicts.jsonl``, ``leaderboard.json``, and what every run's fold
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -35,6 +34,7 @@ from ideagora.evaluators.arena.standing import Standing
 from ideagora.evaluators.arena.things import Named
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import SECRET_FREE, Job, Listener, run_job
+from ideagora.graphs.task import Task
 from ideagora.models.usage import Meter
 from ideagora.schema import Topic, Verdict, stable_id
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.evaluators.arena.generation import OpenLibrary
+    from ideagora.evaluators.arena.graph import Hall
     from ideagora.models.embeddings import Embedder
 
 STYLE: Group = "reader"
@@ -66,7 +67,9 @@ class Arena:
         """The same for the same command: it finds its folder again, whatever figures are asked for."""
         chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
         agents = [
-            f"{one.name} {one.agent.name} {one.agent.options.model_dump_json()}" for one in self.named.agents
+            f"{one.name} {Task(topic, one.agent, one.agent.options, self.settings).identity}"
+            for one in self.named.agents
+            for topic in self.topics
         ]
         ideas = [
             f"{one.name} {stable_id(*(idea.model_dump_json() for idea in one.ideas))}"
@@ -123,34 +126,26 @@ async def hold(arena: Arena, path: Path, starts: Sequence[Start], means: Means) 
 async def _judged(
     arena: Arena, folder: RunFolder, lineup: Lineup, starts: Sequence[Start], means: Means
 ) -> dict[str, Any]:
-    from ideagora.evaluators.arena.graph import Hall, build_graph
+    """The bouts, in an open folder whose entries are complete."""
+    from ideagora.evaluators.arena.graph import build_graph
 
     settings = remaining(arena.settings, sum(spent_in(start.folder) for start in starts))
-    options, made = arena.options, {}
-    with ExitStack() as stack:
-        log = stack.enter_context(VerdictLog(folder.path, Standing(lineup, means.listener).heard))
+    expected = expected_verdicts(lineup, arena.options, settings.seed)
+    means.listener(
+        {"event": "arena", "stage": "bouts", "total": expected, "judges": list(arena.options.judges)}
+    )
+    board: dict[str, Any] = {}
+    with VerdictLog(folder.path, Standing(lineup, means.listener).heard) as log:
         if log.was_cut:
             folder.forget_checkpoints()
-        hall = Hall(
-            bench=Bench(lineup, options.judges, "paper" if options.is_paper else "default",
-                        {kind: options.criteria_of(kind) for kind in ALL_CRITERIA}),
-            schedules={kind: schedule_of(options, settings.seed) for kind in options.kinds},
-            log=log,
-            most=options.verdicts,
-            style=options.style,
-        )  # fmt: skip
-        expected = expected_verdicts(lineup, options, settings.seed)
-        means.listener(
-            {"event": "arena", "stage": "bouts", "total": expected, "judges": list(options.judges)}
-        )
+        hall = _hall(arena, lineup, log)
 
         def finish(state: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
-            shown = {one: as_shown(idea) for one, idea in hall.told.items()}
             final = without(lineup, state.get("unstyled", []))
-            write_entries(folder, final, shown)
+            write_entries(folder, final, {one: as_shown(idea) for one, idea in hall.told.items()})
             usage = {name: used.usage.model_dump() for name, used in sorted(meter.answers_by_label.items())}
-            board = _write_leaderboard(arena, folder.path, final, verdicts_in(folder.path), usage, "complete")
-            made.update(board)
+            verdicts = verdicts_in(folder.path)
+            board.update(_write_leaderboard(arena, folder.path, final, verdicts, usage, "complete"))
             return {"contestants": board["contestants"], "answers": usage}
 
         job = Job(
@@ -172,7 +167,25 @@ async def _judged(
         except BudgetExhausted:
             _write_leaderboard(arena, folder.path, lineup, log.verdicts, {}, "budget")
             raise
-    return made
+    return board
+
+
+def _hall(arena: Arena, lineup: Lineup, log: VerdictLog) -> Hall:
+    from ideagora.evaluators.arena.graph import Hall
+
+    options = arena.options
+    return Hall(
+        bench=Bench(
+            lineup,
+            options.judges,
+            "paper" if options.is_paper else "default",
+            {kind: options.criteria_of(kind) for kind in ALL_CRITERIA},
+        ),
+        schedules={kind: schedule_of(options, arena.settings.seed) for kind in options.kinds},
+        log=log,
+        most=options.verdicts,
+        style=options.style,
+    )
 
 
 def _write_leaderboard(
