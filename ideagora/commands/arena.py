@@ -148,11 +148,15 @@ def _held(
 
         means = Means(library, embedder, progress.tell, chats, request.fresh)
         try:
-            return asyncio.run(hold(arena, path, begun, means))
-        finally:
+            board = asyncio.run(hold(arena, path, begun, means))
+        except BudgetExhausted:
             if request.page and (path / LEADERBOARD_FILE).exists():
-                progress.say("drawing the page")
                 _write_pages(path, begun)
+            raise
+        if request.page:
+            progress.say("drawing the page")
+            _write_pages(path, begun)
+        return board
 
 
 def _write_pages(path: Path, begun: list[Start]) -> None:
