@@ -66,17 +66,19 @@ def always(said: str) -> Opinion:
     return lambda call: said
 
 
-def judge(opinion: Opinion = by_strength, cost: float | None = 0.0) -> ScriptedChat:
-    """A model that judges by an opinion."""
+def judge(opinion: Opinion = by_strength, style: Callable[[ScriptedCall], Any] | None = None) -> ScriptedChat:
+    """A model that judges by an opinion, and tells ideas in a style (as they are, if none is given)."""
 
     def reply(call: ScriptedCall) -> Any:
+        if str(call.role).startswith("restyle"):
+            return call.inputs.model_dump() if style is None else style(call)
         said = opinion(call)
         if said not in ("first", "second", "tie"):
             return said
         names = CRITERIA if call.role == "idea_judge" else EXPERIMENT_CRITERIA
         return {"reason": f"I say {said}.", **dict.fromkeys(names, said)}
 
-    return ScriptedChat(replies=reply, cost_usd=cost)
+    return ScriptedChat(replies=reply)
 
 
 class Held:

@@ -138,6 +138,60 @@ def test_the_ablation_score_is_2_1_0_over_the_matches_against_the_full_agent() -
     assert rows["gamma"]["full"] == rows["gamma"]["matches"] == 3
 
 
+# --- one style ----------------------------------------------------------------------------------
+
+
+def louder(call: ScriptedCall) -> Any:
+    """The same idea in another style."""
+    fields = call.inputs.model_dump()
+    return (
+        {**fields, "motivation": f"It is a plain fact: {fields['motivation']}"}
+        if "motivation" in fields
+        else fields
+    )
+
+
+def test_judges_see_one_style_and_the_originals_are_kept() -> None:
+    chat = judge(style=louder)
+    held = Held(field(STRENGTHS), chat, style=True, settings={"model": "scripted"})
+    assert held.ranking == ["alpha", "beta", "gamma"]
+    roles = Counter(str(call.role) for call in chat.calls)
+    assert roles == {"restyle": 9, "idea_judge": 18}, "plans are not told anew where nobody judges them"
+    shown = [call.inputs.first.motivation for call in chat.calls if call.role == "idea_judge"]
+    assert all(text.startswith("It is a plain fact: ") for text in shown)
+    for line in Path("arena/ideas.jsonl").read_text(encoding="utf-8").splitlines():
+        kept = json.loads(line)
+        assert kept["motivation"].startswith("Nobody has done")
+        assert kept["extra"]["shown"]["motivation"] == f"It is a plain fact: {kept['motivation']}"
+        assert kept["extra"]["shown"]["method"].count("Measure") == 1
+    again = Held(field(STRENGTHS), chat, style=True, settings={"model": "scripted"}, out="again")
+    assert len(chat.calls) == 27
+    assert again.board == held.board
+
+
+def test_plans_are_told_in_one_style_where_they_are_judged() -> None:
+    chat = judge(style=louder)
+    Held(field({"alpha": 2, "beta": 1}), chat, style=True, settings={"model": "scripted"}, experiments=True)
+    assert Counter(str(call.role) for call in chat.calls)["restyle_plan"] == 2, "the same plan on every topic"
+
+
+def test_an_idea_that_cannot_be_told_in_the_style_does_not_compete() -> None:
+    def style(call: ScriptedCall) -> Any:
+        fields = call.inputs.model_dump()
+        broken = "search" in fields["method"] and "ahpla" in fields["method"]
+        return "I can't say." if broken else fields
+
+    held = Held(field(STRENGTHS), judge(style=style), style=True, settings={"model": "scripted"})
+    assert held.code == 0
+    (gone,) = [one for one in held.board["contestants"] if one["missing"]]
+    assert (gone["agent"], gone["ideas"]) == ("alpha", 2)
+    (missing,) = gone["missing"]
+    assert "its style could not be made the common one: restyle: none of 3 replies" in missing["reason"]
+    assert held.board["coverage"]["asked"] == 14
+    finished = Held(field(STRENGTHS), judge(), style=True, settings={"model": "scripted"})
+    assert finished.board == held.board
+
+
 # --- schedules and judges ---------------------------------------------------------------------
 
 
