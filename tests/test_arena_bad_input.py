@@ -89,7 +89,7 @@ def test_ideas_on_different_topics_are_not_compared(capsys: Capsys) -> None:
     ]
     held = Held(things)
     said = error_of(held, capsys, 1)
-    assert "No verdict has values" in said
+    assert "No two contestants have an idea on the same topic" in said
     assert held.board["status"] == "nothing_scored"
     assert "these share none: alpha and beta" in held.notes
     assert len(held.chat.calls) == 0

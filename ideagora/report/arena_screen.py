@@ -124,7 +124,7 @@ def _show_part(console: Console, part: Mapping[str, Any], both: bool) -> None:
         console.print(_side_by_side(part))
     if part.get("ablation"):
         console.print(_ablation(part["ablation"]))
-    if part["audit"]:
+    if any(figure["value"] is not None for figure in part["audit"].values()):
         console.print(_audit(part["audit"]))
 
 

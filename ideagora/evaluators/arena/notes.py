@@ -39,7 +39,9 @@ def _of_status(board: Mapping[str, Any]) -> Iterator[str]:
             f"The budget ended the arena after {coverage['asked']} of at most {coverage['expected']} "
             "verdicts: the figures are those so far."
         )
-    if not coverage["scored"]:
+    if not coverage["asked"] and board["status"] != "budget":
+        yield "No two contestants have an idea on the same topic, so there was nothing to judge."
+    elif not coverage["scored"]:
         yield f"No verdict has values, so there is no ranking: {_reasons(board)}."
     elif board["missing_pairs"]:
         pairs = "; ".join(f"{one} and {other}" for one, other in board["missing_pairs"])
@@ -55,7 +57,7 @@ def _of_status(board: Mapping[str, Any]) -> Iterator[str]:
 
 def _reasons(board: Mapping[str, Any]) -> str:
     told = board["coverage"]["reasons"].items()
-    return ", ".join(f"{reason}: {count}" for reason, count in told) or "none was asked for"
+    return ", ".join(f"{reason}: {count}" for reason, count in told) or "none was judged yet"
 
 
 def _of_contestants(board: Mapping[str, Any], lineup: Lineup) -> Iterator[str]:
