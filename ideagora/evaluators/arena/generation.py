@@ -147,6 +147,6 @@ def expected_calls(all_starts: Sequence[Start]) -> dict[Any, int]:
     """Calls by role group that the agents are expected to make."""
     total: dict[Any, int] = {}
     for start in all_starts:
-        for group, number in start.task.agent.expected_calls(start.task.options).items():
+        for group, number in (start.task.agent.expected_calls(start.task.options) or {}).items():
             total[group] = total.get(group, 0) + number
     return total

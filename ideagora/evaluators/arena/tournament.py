@@ -146,7 +146,7 @@ async def _judged(
             usage = {name: used.usage.model_dump() for name, used in sorted(meter.answers_by_label.items())}
             verdicts = verdicts_in(folder.path)
             board.update(_write_leaderboard(arena, folder.path, final, verdicts, usage, "complete"))
-            return {"contestants": board["contestants"], "answers": usage}
+            return {"contestants": board["contestants"], "answers": usage, "offline": _is_offline(board)}
 
         job = Job(
             name="arena",
@@ -186,6 +186,11 @@ def _hall(arena: Arena, lineup: Lineup, log: VerdictLog) -> Hall:
         most=options.verdicts,
         style=options.style,
     )
+
+
+def _is_offline(board: Mapping[str, Any]) -> bool:
+    """Whether the offline model made an idea or a verdict; that it tidied the style does not count."""
+    return "offline" in board["judges"] or any("offline" in one["models"] for one in board["contestants"])
 
 
 def _write_leaderboard(
