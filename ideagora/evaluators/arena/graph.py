@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -54,6 +55,25 @@ class Hall:
     def lineup(self) -> Lineup:
         """Who competes."""
         return self.bench.lineup
+
+    @cached_property
+    def words(self) -> dict[Kind, list[list[int]]]:
+        """Words of the entries as they were written, shape (topics, contestants), 1 where there is none.
+
+        For schedules, which must see the same after a stop; verdicts have the words that were shown.
+        """
+        places = range(len(self.lineup.contestants))
+        return {
+            kind: [
+                [self._length(topic, one, kind) for one in places] for topic in range(len(self.lineup.topics))
+            ]
+            for kind in self.schedules
+        }
+
+    def _length(self, topic: int, contestant: int, kind: Kind) -> int:
+        idea = self.lineup.idea(topic, contestant)
+        competes = self.lineup.competes(topic, contestant, kind)
+        return shown_words(idea, kind) if idea is not None and competes else 1
 
     async def shown(self, door: Door, idea: Idea) -> Idea:
         """An idea as judges see it; its experiment is told anew only where experiments are judged."""
@@ -140,7 +160,7 @@ def _next_round(state: ArenaState, hall: Hall, kind: int) -> list[Bout]:
         return []
     entered = entered_of(hall, state, KINDS[kind])
     field = field_of(hall.lineup, entered, len(hall.bench.judges))
-    columns = seen(rows, hall.lineup, hall.bench.judges, _words(hall, KINDS[kind]))
+    columns = seen(rows, hall.lineup, hall.bench.judges, hall.words[KINDS[kind]])
     pairings = hall.schedules[KINDS[kind]].next(field, columns, [bout.pairing for bout in asked])
     return drawn(pairings[:room], kind, asked)
 
@@ -151,20 +171,6 @@ def entered_of(hall: Hall, state: Mapping[str, Any], kind: Kind) -> list[list[bo
     for topic, one, _ in state.get("unstyled", []):
         entered[topic][one] = False
     return entered
-
-
-def _words(hall: Hall, kind: Kind) -> list[list[int]]:
-    """Words of the entries; 1 where there is none."""
-    return [
-        [_length(hall, hall.lineup.idea(topic, one), kind) for one in range(len(hall.lineup.contestants))]
-        for topic in range(len(hall.lineup.topics))
-    ]
-
-
-def _length(hall: Hall, idea: Idea | None, kind: Kind) -> int:
-    if idea is None or (kind == "experiment" and idea.experiment is None):
-        return 1
-    return shown_words(hall.told.get(idea.id, idea), kind)
 
 
 def send_bouts(state: ArenaState) -> list[Hashable | Send]:
