@@ -337,8 +337,13 @@ def _samples() -> dict[str, Sample]:
         "experiment_judge": Sample(
             judges.PlanDuelInputs(
                 topic=TOPIC,
-                first=judges.JudgedPlan(title=IDEA.title, claim=IDEA.novelty, plan=PLAN),
-                second=judges.JudgedPlan(title=OTHER_IDEA.title, claim=OTHER_IDEA.novelty, plan=OTHER_PLAN),
+                first=judges.JudgedPlan(title=IDEA.title, claim=IDEA.novelty, method=IDEA.method, plan=PLAN),
+                second=judges.JudgedPlan(
+                    title=OTHER_IDEA.title,
+                    claim=OTHER_IDEA.novelty,
+                    method=OTHER_IDEA.method,
+                    plan=OTHER_PLAN,
+                ),
             ),
             {
                 "reason": 'The first says what would "refute" it, {the second doesn\'t}; naïve, yet sound.',

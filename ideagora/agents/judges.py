@@ -107,6 +107,7 @@ class JudgedPlan(Inputs):
 
     title: str
     claim: str
+    method: str
     plan: PlanView
 
 

@@ -180,7 +180,7 @@ def _say_cost(arena: Arena, begun: list[Start], path: Path, request: Request, er
     bill = _bill(arena, todo)
     known = [cost for _, _, cost in bill if cost is not None]
     total = f"about ${sum(known):.2f}" if len(known) == len(bill) else "price unknown"
-    parts = ", ".join(f"{calls} to {plain(model)}" for model, calls, _ in bill if calls)
+    parts = ", ".join(f"{calls} to {plain(model)}" for model, calls, _ in bill)
     number = sum(calls for _, calls, _ in bill)
     errors.print(Text(f"Expected: at most about {number} calls ({parts}), {total}."), soft_wrap=True)
 
@@ -204,6 +204,7 @@ def _bill(arena: Arena, todo: list[Start]) -> list[tuple[str, int, float | None]
     return [
         (model, number, expected_cost({"main": number}, settings.model_copy(update={"model": model})))
         for model, number in calls.items()
+        if number and model != "offline"
     ]
 
 

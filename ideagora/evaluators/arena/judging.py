@@ -144,12 +144,12 @@ def plain_view(idea: Idea) -> IdeaView:
 
 
 def judged_plan(idea: Idea) -> JudgedPlan:
-    """An idea's experiment for the judge, under the title and the claim of the idea."""
+    """An idea's experiment for the judge, with what it is to test."""
     plan = idea.experiment
     assert plan is not None, f"{idea.id} has no experiment"
     lists = {name: getattr(plan, name) for name in PlanView.model_fields if name != "refuted_if"}
     view = PlanView(**lists, refuted_if=plan.refuted_if or "")
-    return JudgedPlan(title=idea.title, claim=idea.novelty or "", plan=view)
+    return JudgedPlan(title=idea.title, claim=idea.novelty or "", method=idea.method, plan=view)
 
 
 def shown_words(idea: Idea, kind: Kind) -> int:
