@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from math import exp, log
 from typing import Any
 
 import pytest
@@ -78,34 +80,33 @@ def test_three_judges_are_compared_two_by_two() -> None:
 
 
 def test_a_liking_for_length_and_the_first_slot_is_taken_out() -> None:
-    """The judge likes long texts, and the first one; strengths are the other way round."""
+    """The weaker an idea, the longer it is on the whole; the judge likes both length and the first slot."""
+    chance = random.Random(7)
+    topics = [f"topic number {number} of many" for number in range(24)]
 
-    def long_first(call: ScriptedCall) -> str:
-        words = [len(f"{one.motivation}".split()) for one in (call.inputs.first, call.inputs.second)]
-        number = int(call.inputs.topic.split()[2])
-        if number % 2:
-            return by_strength(call)
-        return "first" if words[0] * 1.2 >= words[1] else "second"
+    def biased(call: ScriptedCall) -> str:
+        first, second = call.inputs.first, call.inputs.second
+        gap = strength_of(first) - strength_of(second)
+        longer = log(len(first.motivation.split()) / len(second.motivation.split()))
+        leaning = 1.2 * gap + 0.7 + 2.5 * longer
+        mood = random.Random(f"{call.inputs.topic} {first.title} {second.title}")  # whatever came before
+        return "first" if mood.random() < 1 / (1 + exp(-leaning)) else "second"
 
     things = [
         write(
             name,
             [
-                idea(name, topic, strength, motivation="word " * length(number))
-                for number, topic in enumerate(MANY)
+                idea(name, topic, strength, motivation="word " * int(length * chance.choice([0.5, 1, 2])))
+                for topic in topics
             ],
         )
-        for name, strength, length in (
-            ("alpha", 3, lambda number: 20), ("beta", 2, lambda number: 20 + 10 * (number % 3)),
-            ("gamma", 1, lambda number: 60),
-        )
-    ]  # fmt: skip
-    held = Held(things, judge(long_first), bias_aware=True)
-    plain = {row["agent"]: row["rating"] for row in held.board["ranking"]}
-    corrected = {row["agent"]: row["rating"] for row in held.board["bias_aware"]}
-    assert plain["alpha"] - plain["gamma"] < corrected["alpha"] - corrected["gamma"]
-    assert held.board["biases"]["length"]["value"] > 0
+        for name, strength, length in (("alpha", 3, 60), ("beta", 2, 120), ("gamma", 1, 240))
+    ]
+    held = Held(things, judge(biased), bias_aware=True)
+    corrected = [row["agent"] for row in held.board["bias_aware"]]
+    assert corrected == ["alpha", "beta", "gamma"] != held.ranking
     (bias,) = held.board["biases"]["judges"]
+    assert bias["length"]["value"] > bias["length"]["low"] > 0
     assert bias["position"]["value"] > 0
 
 
