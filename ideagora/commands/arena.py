@@ -20,7 +20,7 @@ from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError
 from ideagora.evaluators.arena.entries import lined_up
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
-from ideagora.evaluators.arena.generation import Start, expected_calls, starts
+from ideagora.evaluators.arena.generation import Start, expected_calls, silent, starts
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.things import resolved, topics_of
 from ideagora.evaluators.arena.tournament import STYLE, Arena, Means, expected_verdicts, hold
@@ -183,6 +183,8 @@ def _say_cost(arena: Arena, begun: list[Start], path: Path, request: Request, er
     parts = ", ".join(f"{calls} to {plain(model)}" for model, calls, _ in bill)
     number = sum(calls for _, calls, _ in bill)
     errors.print(Text(f"Expected: at most about {number} calls ({parts}), {total}."), soft_wrap=True)
+    if unsaid := silent(todo):
+        errors.print(Text(f"Not in it: what {plain(', '.join(unsaid))} may ask."), soft_wrap=True)
 
 
 def _bill(arena: Arena, todo: list[Start]) -> list[tuple[str, int, float | None]]:

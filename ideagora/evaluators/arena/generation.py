@@ -143,10 +143,20 @@ def spent_in(folder: Path) -> float:
         return 0.0  # nothing was recorded: nothing was asked
 
 
+def silent(all_starts: Sequence[Start]) -> list[str]:
+    """Contestants whose agent does not say how many calls it makes."""
+    names = [one.competitor.name for one in all_starts if _calls(one) is None]
+    return list(dict.fromkeys(names))
+
+
+def _calls(start: Start) -> dict[Any, int] | None:
+    return start.task.agent.expected_calls(start.task.options)
+
+
 def expected_calls(all_starts: Sequence[Start]) -> dict[Any, int]:
-    """Calls by role group that the agents are expected to make."""
+    """Calls by role group that the agents are expected to make; those that do not say are left out."""
     total: dict[Any, int] = {}
     for start in all_starts:
-        for group, number in (start.task.agent.expected_calls(start.task.options) or {}).items():
+        for group, number in (_calls(start) or {}).items():
             total[group] = total.get(group, 0) + number
     return total

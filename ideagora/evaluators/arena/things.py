@@ -117,7 +117,7 @@ def _problems(found: Imported, thing: str) -> Iterator[str]:
     for problem in found.problems[:MOST_PROBLEMS]:
         yield f"not imported: {problem}"
     if (more := len(found.problems) - MOST_PROBLEMS) > 0:
-        yield f"not imported from {thing}: {more} more; see ideagora import."
+        yield f"not imported from {thing}: {more} more; try: ideagora ideas import."
     if not found.ideas:
         yield f"{thing} has no idea that could be imported."
 
