@@ -50,6 +50,11 @@ def test_an_agent_that_nobody_knows(capsys: Capsys) -> None:
     assert "Did you mean chain-of-ideas?" in said
 
 
+def test_an_agent_that_lacks_what_it_is_about(capsys: Capsys) -> None:
+    said = error_of(Held([*field({"alpha": 1}), "real-paper"], topic=[TOPICS[0]]), capsys, 2)
+    assert "real-paper:" in said
+
+
 def test_a_file_that_is_not_there(capsys: Capsys) -> None:
     assert "nowhere.jsonl" in error_of(Held([*field({"alpha": 1}), "ideas:nowhere.jsonl"]), capsys, 1)
 

@@ -71,6 +71,8 @@ def resolved(things: Sequence[str], home: Path, topics: Sequence[Topic]) -> Name
             notes += _problems(found, thing)
         else:
             agent = find_agent(thing)
+            if agent.unready:
+                raise UsageError(agent.unready)
             agents.append(Competitor(label or agent.name, agent))
     named = Named(tuple(agents), tuple(made), tuple(notes))
     _demand_two(named)
