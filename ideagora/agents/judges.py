@@ -106,7 +106,8 @@ class JudgedPlan(Inputs):
     """An experiment plan, and what it is to test, without a word on who made it."""
 
     title: str
-    claim: str
+    claim: str | None
+    """``None``: the idea does not say what is new in it."""
     method: str
     plan: PlanView
 
@@ -152,7 +153,7 @@ def _measure_plan(engine: Engine, shown: JudgedPlan) -> dict[str, float]:
         "feasibility": float(min(10, len(plan.datasets) + len(plan.baselines))),
         # which of baselines, measures, ablations, risks and a refutation are there, and how near to the claim
         "technical_quality": sum(bool(part) for part in checks)
-        + engine.similarity(shown.claim, [" ".join(plan.steps)])[0],
+        + engine.similarity(shown.claim or shown.title, [" ".join(plan.steps)])[0],
         # words by which the mean step exceeds 30, as a penalty
         "clarity": -max(0.0, sum(lengths) / len(lengths) - 30.0),
     }

@@ -149,7 +149,7 @@ def judged_plan(idea: Idea) -> JudgedPlan:
     assert plan is not None, f"{idea.id} has no experiment"
     lists = {name: getattr(plan, name) for name in PlanView.model_fields if name != "refuted_if"}
     view = PlanView(**lists, refuted_if=plan.refuted_if or "")
-    return JudgedPlan(title=idea.title, claim=idea.novelty or "", method=idea.method, plan=view)
+    return JudgedPlan(title=idea.title, claim=idea.novelty, method=idea.method, plan=view)
 
 
 def shown_words(idea: Idea, kind: Kind) -> int:
