@@ -10,12 +10,11 @@ from pathlib import Path
 
 from ideagora.errors import UsageError
 from ideagora.evaluators.ballots import Ballot
+from ideagora.evaluators.tables import read_table
 from ideagora.schema import Idea
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What makes a spreadsheet take a cell for a formula: such a cell gets an apostrophe in front."""
-LARGEST = 50_000_000
-"""Bytes of a ballot file that is read."""
 
 
 def shown(idea: Idea, kind: str) -> str:
@@ -77,44 +76,7 @@ def read_ballot_rows(path: Path) -> list[dict[str, str]]:
     Raises:
         UsageError: it cannot be read, or is no ballot file; says what to do.
     """
-    try:
-        if path.stat().st_size > LARGEST:
-            raise UsageError(f"{path} is over {LARGEST // 1_000_000} MB: that is no ballot file.")
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no UTF-8 text; save it as CSV UTF-8"
-        raise UsageError(f"{path} cannot be read: {reason}.") from None
-    rows = _json_rows(path, text) if text.lstrip().startswith("{") else _csv_rows(path, text)
+    rows = [{name: str(value) for name, value in row.items()} for row in read_table(path)]
     if not any("ballot" in row for row in rows):
         raise UsageError(f"{path} has no column “ballot”. Give the file of: ideagora vote export.")
     return rows
-
-
-def _json_rows(path: Path, text: str) -> list[dict[str, str]]:
-    rows = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{path}, line {number}: it is no JSON ({error}).") from None
-        if not isinstance(row, dict):
-            raise UsageError(f"{path}, line {number}: it is no JSON object.")
-        rows.append({str(name): _cell(value) for name, value in row.items()})
-    return rows
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else str(value)
-
-
-def _csv_rows(path: Path, text: str) -> list[dict[str, str]]:
-    csv.field_size_limit(LARGEST)
-    header = text.split("\n", 1)[0]
-    comma = max(",;\t", key=header.count)
-    try:
-        read = list(csv.DictReader(io.StringIO(text), delimiter=comma, strict=True))
-    except csv.Error as error:
-        raise UsageError(f"{path} is no CSV that can be read: {error}. Save it as CSV UTF-8.") from None
-    return [{(name or "").strip(): _cell(value) for name, value in row.items() if name} for row in read]
