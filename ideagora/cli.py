@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ideagora.subcommands import agents, arena, ideas, vote
+from ideagora.subcommands import agents, agreement, arena, ideas, vote
 
 app = typer.Typer(
     name="ideagora",
@@ -363,6 +363,10 @@ def library_migrate(
 
 
 app.add_typer(vote.app, name="vote")
+app.command(
+    epilog="Examples:\n\n  ideagora agreement runs/arena runs/arena/votes/ada.jsonl\n\n"
+    "  ideagora agreement people.csv model.csv --criteria originality,clarity --json"
+)(agreement.agreement)
 app.add_typer(ideas.app, name="ideas")
 arena.declare(app)
 

@@ -103,6 +103,19 @@ def test_a_ballot_file_says_nothing_of_who_made_an_idea_and_starts_no_formula(
     assert (row["novelty"], row["clarity"]) == ("", "")
 
 
+def test_voters_see_what_the_judges_saw(arena: Path, tmp_path: Path) -> None:
+    told = {"title": "A plain title", "method": "Do it plainly."}
+    ideas = [
+        idea(agent, topic).model_copy(update={"extra": {"shown": told}})
+        for agent in AGENTS
+        for topic in TOPICS
+    ]
+    (arena / "ideas.jsonl").write_text("".join(i.model_dump_json() + "\n" for i in ideas), encoding="utf-8")
+    vote("export", arena, "--voter", "ada", "--out", tmp_path / "ada.csv")
+    shown = {row[side] for row in read_ballot_rows(tmp_path / "ada.csv") for side in ("first", "second")}
+    assert shown == {"A plain title\n\nMethod: Do it plainly."}
+
+
 def test_votes_come_back_as_verdicts_on_the_ideas_that_were_shown(arena: Path, tmp_path: Path) -> None:
     path = tmp_path / "ada.csv"
     vote("export", arena, "--voter", "ada", "--pairs", "6", "--out", path)

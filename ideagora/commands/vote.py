@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ideagora.errors import IdeagoraError, UsageError
+from ideagora.evaluators.arena.folder import as_judged
 from ideagora.evaluators.ballot_files import ballot_rows, ballot_text, read_ballot_rows
 from ideagora.evaluators.ballots import Ballot, Counted, chosen_pairs, counted, dealt, judged_pairs
 from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
@@ -121,7 +122,7 @@ def _voter(voter: str) -> str:
 def _ideas(folder: Path) -> Mapping[str, Idea]:
     try:
         lines = (folder / "ideas.jsonl").read_text(encoding="utf-8").split("\n")
-        ideas = [Idea.model_validate_json(line) for line in lines if line]
+        ideas = [as_judged(Idea.model_validate_json(line)) for line in lines if line]
     except (OSError, ValueError):
         raise UsageError(
             f"{folder} has no readable ideas.jsonl: give the folder of an arena's run."

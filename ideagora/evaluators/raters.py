@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ideagora.errors import UsageError
+from ideagora.evaluators.arena.bouts import overall
 from ideagora.evaluators.tables import read_table
 from ideagora.evaluators.verdict_files import read_verdicts
 from ideagora.schema import Verdict
@@ -73,7 +74,7 @@ def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
             continue
         pair = tuple(sorted(verdict.subject))
         item = Item((verdict.kind, *pair), verdict.topic)
-        for criterion, value in verdict.criteria.items():
+        for criterion, value in with_overall(verdict.criteria).items():
             told = value if verdict.subject[0] == pair[0] else 1.0 - value
             said.setdefault(criterion, {}).setdefault(item, []).append(told)
     values = {
@@ -81,6 +82,12 @@ def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
         for criterion, items in said.items()
     }
     return Rater(name, "verdicts", values, kept, left_out)
+
+
+def with_overall(criteria: Mapping[str, float]) -> dict[str, float]:
+    """The criteria and, where there are several, who was better by more of them."""
+    more = {OVERALL: overall(criteria.values())} if len(criteria) > 1 else {}
+    return {**criteria, **more}
 
 
 def _agreed(said: list[float]) -> float:

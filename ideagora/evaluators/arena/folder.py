@@ -25,6 +25,15 @@ def as_shown(idea: Idea) -> dict[str, Any]:
     return idea.model_dump(mode="json", include={*PARTS, "experiment"}, exclude_none=True)
 
 
+def as_judged(idea: Idea) -> Idea:
+    """An entry as the judges were shown it, where it was told in another style than its own."""
+    told = idea.extra.get(SHOWN)
+    if not isinstance(told, dict):
+        return idea
+    parts = {name: told.get(name) for name in (*PARTS, "experiment")}
+    return Idea.model_validate({**idea.model_dump(), **parts})
+
+
 def write_entries(folder: RunFolder, lineup: Lineup, shown: Mapping[str, Mapping[str, Any]]) -> None:
     """``ideas.jsonl``: all entries as they were made, each with what was shown of it."""
     folder.write_ideas(

@@ -59,7 +59,7 @@ class Part:
 
     def columns(self, value: Values) -> Comparisons:
         """Scored verdicts as they came."""
-        return comparisons(self.verdicts, self.lineup, self.options.judges, self.agents, value)
+        return comparisons(self.verdicts, self.lineup.texts, self.options.judges, self.agents, value)
 
     @cached_property
     def overall(self) -> Comparisons:

@@ -7,12 +7,11 @@ in which a judge saw the same two ideas: a judge who turns round with the order 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import log
+from math import log, nan
 
 import numpy as np
 
 from ideagora.evaluators.arena.bouts import overall
-from ideagora.evaluators.arena.entries import Lineup
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.schedules.adaptive import Adaptive
 from ideagora.evaluators.schedules.baselines import Balanced
@@ -57,32 +56,36 @@ def by_all(names: Sequence[str]) -> Values:
 
 
 def comparisons(
-    verdicts: Sequence[Verdict], lineup: Lineup, judges: Sequence[str], agents: Sequence[str], value: Values
+    verdicts: Sequence[Verdict],
+    topics: Sequence[str],
+    judges: Sequence[str],
+    agents: Sequence[str],
+    value: Values,
 ) -> Comparisons:
     """Scored verdicts as columns, one row a verdict.
 
     Args:
         verdicts: of one kind; the unscored among them are passed over.
-        lineup: names the topics.
+        topics: by position.
         judges: by position.
         agents: those that are rated; verdicts on others are passed over.
         value: what of a verdict is looked at.
     """
     place = {name: number for number, name in enumerate(agents)}
-    topics = {text: number for number, text in enumerate(lineup.texts)}
+    about = {text: number for number, text in enumerate(topics)}
     named = {name: number for number, name in enumerate(judges)}
     rows = [one for one in verdicts if one.criteria is not None and set(one.agents) <= place.keys()]
     matches: dict[tuple[str, ...], int] = {}
     keys = [(one.topic, one.judge, *sorted(one.agents)) for one in rows]
     numbers = [matches.setdefault(key, len(matches)) for key in keys]
     whole = [
-        (place[one.agents[0]], place[one.agents[1]], topics[one.topic], named[one.judge], number)
+        (place[one.agents[0]], place[one.agents[1]], about[one.topic], named[one.judge], number)
         for one, number in zip(rows, numbers, strict=True)
     ]
     table = np.array(whole, dtype=np.int64).reshape(-1, 5)
     return Comparisons(
         agents=tuple(agents),
-        topics=lineup.texts,
+        topics=tuple(topics),
         judges=tuple(judges),
         first=table[:, 0],
         second=table[:, 1],
@@ -90,9 +93,10 @@ def comparisons(
         topic=table[:, 2],
         judge=table[:, 3],
         match=table[:, 4],
-        length=np.array([_log_ratio(*one.words) for one in rows], dtype=np.float64),
+        length=np.array([_log_ratio(one.words) for one in rows], dtype=np.float64),
     )
 
 
-def _log_ratio(first: int, second: int) -> float:
-    return log(max(1, first) / max(1, second))
+def _log_ratio(words: tuple[int, ...]) -> float:
+    """Not a number where the words were not counted, as on ballots."""
+    return log(max(1, words[0]) / max(1, words[1])) if len(words) == 2 else nan

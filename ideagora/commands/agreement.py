@@ -1,0 +1,86 @@
+"""``ideagora agreement``: how far people and models, or any raters, say the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ideagora.errors import IdeagoraError, UsageError
+from ideagora.report.screen import error_line, plain
+
+
+def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
+    """Compare every two of the raters, and three or more among each other; the exit code."""
+    try:
+        told = _compared(paths, criteria)
+    except IdeagoraError as error:
+        error_line(Console(stderr=True), str(error))
+        return error.exit_code
+    if as_json:
+        print(json.dumps(told, ensure_ascii=False))
+    else:
+        _show(told)
+    return 0
+
+
+def _compared(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
+    from ideagora.evaluators.agreements import agreement, among_all
+    from ideagora.evaluators.agreements import plain as plain_figures
+    from ideagora.evaluators.raters import read_rater
+
+    if len(paths) < 2:
+        raise UsageError("Give two raters or more: ideagora agreement runs/arena runs/arena/votes/ada.jsonl")
+    raters = [read_rater(path) for path in paths]
+    pairs = [
+        {"raters": [one.name, other.name], "criteria": plain_figures(agreement(one, other))}
+        for one, other in combinations(raters, 2)
+    ]
+    told: dict[str, Any] = {
+        "raters": [
+            {"name": rater.name, "kind": rater.kind, "left_out": dict(rater.left_out)} for rater in raters
+        ],
+        "pairs": [{**pair, "criteria": _chosen(pair["criteria"], criteria)} for pair in pairs],
+        "all": _chosen(plain_figures(among_all(raters)), criteria) if len(raters) > 2 else None,
+    }
+    return told
+
+
+def _chosen(figures: Any, criteria: Sequence[str]) -> dict[str, Any]:
+    unknown = [name for name in criteria if name not in figures]
+    if unknown:
+        raise UsageError(f"--criteria names {unknown[0]!r}, but what both speak of is: {', '.join(figures)}.")
+    return {name: figures[name] for name in criteria or figures}
+
+
+def _show(told: Mapping[str, Any]) -> None:
+    console = Console()
+    for pair in told["pairs"]:
+        console.print(Text(plain(f"{pair['raters'][0]}  against  {pair['raters'][1]}"), style="bold"))
+        console.print(_table(pair["criteria"]))
+    if told["all"]:
+        console.print(Text("All raters among each other", style="bold"))
+        console.print(_table(told["all"]))
+    for rater in told["raters"]:
+        if rater["left_out"]:
+            left = ", ".join(f"{count} × {reason}" for reason, count in rater["left_out"].items())
+            console.print(Text(plain(f"{rater['name']}: left out {left}."), style="dim"))
+    console.print("Intervals are 95 %, over topics where they are known.", style="dim", highlight=False)
+
+
+def _table(criteria: Mapping[str, Mapping[str, Any]]) -> Table:
+    table = Table("criterion", "figure", "value", "95 % interval", "n", box=None, padding=(0, 2, 0, 0))
+    for criterion, figures in criteria.items():
+        for place, (name, one) in enumerate(figures.items()):
+            value = "–" if one["value"] is None else f"{one['value']:.3f}"
+            known = one["low"] is not None and one["high"] is not None
+            interval = f"{one['low']:.3f} to {one['high']:.3f}" if known else (one["reason"] or "–")
+            cells = (criterion if place == 0 else "", name.replace("_", " "), value, interval, str(one["n"]))
+            table.add_row(*(Text(plain(cell), overflow="fold") for cell in cells))
+    return table
