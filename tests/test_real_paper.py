@@ -300,7 +300,7 @@ def test_the_command_takes_the_topic_from_the_paper(home: Path) -> None:
         (["--agent", "real-paper:nowhere.pdf"], "There is no file nowhere.pdf"),
         (["--agent", f"real-paper:{REACT}", "--topics", "topics"], "is about one paper"),
         (["--agent", f"real-paper:{REACT}", "--branches", "2"], "--branches means nothing"),
-        (["--agent", "real-papers:x"], "There is no agent"),
+        (["--agent", "real-papers:x"], "there is no module 'real-papers'"),
     ],
 )
 def test_bad_requests(arguments: list[str], said: str) -> None:

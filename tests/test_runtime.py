@@ -432,10 +432,8 @@ def test_events_tell_the_steps_with_their_branch() -> None:
         assert {step["branch"] for step in steps if step["step"] == name} == {1, 2}, name
     ends = Counter((step["step"], step["branch"]) for step in steps if step["status"] == "done")
     assert ends == Counter((step["step"], step["branch"]) for step in steps if step["status"] == "started")
-    assert list(read_events(Path("run/events.jsonl"))) == [
-        {"time": kept["time"], **event}
-        for kept, event in zip(read_events(Path("run/events.jsonl")), ran.events, strict=True)
-    ]
+    kept = [event for event in read_events(Path("run/events.jsonl")) if event["event"] != "literature"]
+    assert kept == [{"time": logged["time"], **event} for logged, event in zip(kept, ran.events, strict=True)]
 
 
 def test_calls_are_counted_for_their_branch() -> None:
