@@ -117,7 +117,7 @@ async def run_task(
         listener(event)
 
     restricted = library.restricted(task.topic)
-    restricted.begin_run(folder.log, () if previous in ("failed", "done", None) else events)
+    restricted.begin_run(on_event, () if previous in ("failed", "done", None) else events)
     door = Door(
         task.settings,
         cache=cache,
