@@ -6,11 +6,23 @@ import sys
 from importlib import import_module
 
 BENCHMARKS = {
+    "arena_bias": "bias-aware against plain ratings: Kendall's tau to the true order",
+    "arena_coverage": "how often 95 % intervals of ratings hold the truth",
+    "arena_speed": "a million verdicts, 20 agents: seconds of ratings, bootstraps, audit",
+    "arena": "2,070 verdicts of a judge who answers at once: seconds, bytes of checkpoints and verdicts",
     "chain_of_ideas": "Chain-of-Ideas against a loopback model, 1 s a call: time, calls, tokens, chain",
     "first_idea": "the offline command in a cold and in a warm home: seconds and memory",
+    "store_adding": "adding papers: the embedding model's part of the time",
+    "store_size": "100,000 papers: loading against bare Chroma, memory, searches, recall",
+    "store_server": "a store on a Chroma server beside one in a folder",
+    "store_crossing": "where exact search stops being quicker than Chroma's index",
     "help_time": "ideagora --help: seconds",
+    "import_ideas": "ideagora ideas import of 10,000 ideas in five forms: seconds and memory",
+    "plugin_overhead": "what the harness adds to an agent from outside: milliseconds and megabytes",
+    "arena_schedules": "schedules of the arena: what they lose against the full round robin",
     "citation_walk": "requests of a branch to the sources, by kind and by step of the walk",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",
+    "outcomes": "which sentences of summaries are taken for results: counts",
 }
 
 

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ideagora.subcommands import agents, arena, ideas, vote
+
 app = typer.Typer(
     name="ideagora",
     help="Research ideas for a topic, grounded in how the field developed, and judged.",
@@ -19,6 +21,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+def _version(is_wanted: bool) -> None:
+    if is_wanted:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def _ideagora(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_version, help="Print the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    """Research ideas for a topic, grounded in how the field developed, and judged."""
+
 
 MODELS = "Models"
 LITERATURE = "Literature"
@@ -37,8 +55,21 @@ def generate(
         Path | None, typer.Option(help="A file with a topic a line, or JSON lines with a field topic.")
     ] = None,
     agent: Annotated[
-        str, typer.Option(help="Who makes the ideas; see: ideagora agents.", rich_help_panel=AGENT)
+        str,
+        typer.Option(
+            help="Who makes the ideas: a name of ideagora agents, path.py:object, module:object, "
+            "'command:…' or ideas:FILE.",
+            rich_help_panel=AGENT,
+        ),
     ] = "chain-of-ideas",
+    agent_timeout: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds that an agent from outside may go without a sign of life.",
+            show_default="600",
+            rich_help_panel=AGENT,
+        ),
+    ] = None,
     branches: Annotated[
         int | None,
         typer.Option(help="Chains of ideas, side by side.", show_default="3", rich_help_panel=AGENT),
@@ -55,6 +86,10 @@ def generate(
         typer.Option(
             help="Rewrites of an idea that is too close to a paper.", show_default="2", rich_help_panel=AGENT
         ),
+    ] = None,
+    papers: Annotated[
+        int | None,
+        typer.Option(help="Papers that rag shows the model.", show_default="10", rich_help_panel=AGENT),
     ] = None,
     allow_thin: Annotated[
         bool,
@@ -149,7 +184,9 @@ def generate(
     store: Annotated[
         str | None,
         typer.Option(
-            help="Folder of the literature store.", show_default="<home>/store", rich_help_panel=LITERATURE
+            help="The literature store: a folder, or a Chroma server as http://host:port.",
+            show_default="<home>/store",
+            rich_help_panel=LITERATURE,
         ),
     ] = None,
     out: Annotated[
@@ -190,11 +227,12 @@ def generate(
         "budget": budget, "price_prompt": price_prompt, "price_completion": price_completion,
         "timeout": timeout, "retries": retries, "concurrency": concurrency, "replay": replay or None,
         "source": source, "store": store, "home": home, "seed": seed,
+        "agent_timeout": agent_timeout,
         "full_text": False if no_full_text else None,
     }  # fmt: skip
     options = {
         "branches": branches, "length": length, "refinements": refinements, "rewrites": rewrites,
-        "allow_thin": allow_thin or None,
+        "papers": papers, "allow_thin": allow_thin or None,
     }  # fmt: skip
     request = Request(
         topic=topic, topics=topics, agent=agent, options=_given(options), settings=_given(settings),
@@ -203,14 +241,7 @@ def generate(
     raise typer.Exit(run(request))
 
 
-@app.command(epilog="Examples:\n\n  ideagora agents\n\n  ideagora agents --json")
-def agents(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON list on stdout.")] = False,
-) -> None:
-    """List the agents that can make ideas, with their source, steps and expected calls."""
-    from ideagora.commands.agents import run
-
-    raise typer.Exit(run(as_json))
+app.add_typer(agents.app, name="agents")
 
 
 @app.command(epilog="Examples:\n\n  ideagora doctor\n\n  ideagora doctor --json --home /data/ideagora")
@@ -225,7 +256,11 @@ def doctor(
 
 
 STORE = Annotated[
-    str | None, typer.Option(help="Folder of the literature store.", show_default="<home>/store")
+    str | None,
+    typer.Option(
+        help="The literature store: a folder, or a Chroma server as http://host:port.",
+        show_default="<home>/store",
+    ),
 ]
 HOME = Annotated[
     Path | None, typer.Option(help="Where store, caches and runs live.", show_default="~/.ideagora")
@@ -300,6 +335,38 @@ def library_search(
     raise typer.Exit(search(query, k, before, _given({"store": store, "home": home}), as_json))
 
 
+@library.command(
+    "migrate",
+    epilog="Examples:\n\n  ideagora library migrate http://127.0.0.1:8000\n\n"
+    "  ideagora library migrate ~/papers-store --from http://127.0.0.1:8000",
+)
+def library_migrate(
+    to: Annotated[str, typer.Argument(help="A folder, or a Chroma server as http://host:port.")],
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", help="The store to read: a folder or a server.", show_default="--store"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    store: STORE = None,
+    home: HOME = None,
+) -> None:
+    """Copy a store to another place, and check that everything arrived.
+
+    The store that is read stays as it is. What the other place has already is not sent again, so
+    the same command goes on where it was stopped. Between stores of different embedders every paper
+    is embedded anew, with the embedder of the settings.
+    """
+    from ideagora.commands.library import migrate
+
+    raise typer.Exit(migrate(to, from_, _given({"store": store, "home": home}), as_json, quiet))
+
+
+app.add_typer(vote.app, name="vote")
+app.add_typer(ideas.app, name="ideas")
+arena.declare(app)
+
+
 @app.command(epilog="Example:\n\n  ideagora version")
 def version() -> None:
     """Print the version."""
@@ -310,6 +377,13 @@ def version() -> None:
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _leave(code: Any) -> None:
+    """Threads that an agent from outside left behind do not keep the process from ending."""
+    shield = sys.modules.get("ideagora.graphs.plugged.shield")
+    if shield is not None:
+        shield.leave(code if isinstance(code, int) else int(code is not None))
 
 
 def main() -> None:
@@ -329,6 +403,9 @@ def main() -> None:
             raise
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+    except SystemExit as stop:
+        _leave(stop.code)
+        raise
     finally:
         gc.freeze()  # or the interpreter's last collection goes through litellm and torch for a second or two
 

@@ -7,8 +7,10 @@ they stay in the environment under the names that litellm knows.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError
 from pydantic_settings import (
@@ -50,6 +52,10 @@ class Settings(BaseSettings):
     price_prompt: float | None = Field(default=None, ge=0)
     price_completion: float | None = Field(default=None, ge=0)
     """US dollars per million tokens, for a model whose price litellm does not know."""
+    agent_timeout: float = Field(default=600.0, gt=0)
+    """Seconds that an agent from outside may go without a sign of life."""
+    agent_env: str = ""
+    """Environment variables that a command may see besides the usual ones, with commas between them."""
     replay: bool = False
     """Answer from the cache alone; a miss is an error."""
     forbid_real_calls: bool = False
@@ -68,7 +74,7 @@ class Settings(BaseSettings):
     full_text: bool = True
     """Whether open-access PDFs of papers from the network are fetched for the reader."""
     store: str | None = None
-    """Folder of the store; ``None``: ``<home>/store``."""
+    """Folder of the store, or URL of a Chroma server; ``None``: ``<home>/store``."""
     home: Path = Field(default_factory=lambda: Path.home() / ".ideagora")
     """Where store, caches and runs live."""
     seed: int = 0
@@ -96,8 +102,16 @@ class Settings(BaseSettings):
         return list(dict.fromkeys([self.model_of("main"), self.model_of("reader"), self.model_of("judge")]))
 
     @property
+    def store_url(self) -> str | None:
+        """The Chroma server that holds the store; ``None``: it is in a folder."""
+        return server_url(self.store)
+
+    @property
     def store_folder(self) -> Path:
-        """Folder of the embedded store."""
+        """Folder of the embedded store; with a server, of what stays on this machine (full texts, …)."""
+        url = self.store_url
+        if url:
+            return self.home / "servers" / re.sub(r"[^\w.]+", "-", urlsplit(url).netloc)
         return Path(self.store).expanduser() if self.store else self.home / "store"
 
 
@@ -117,7 +131,33 @@ def load_settings(**flags: Any) -> Settings:
         raise SettingsError(_first_line(error, given)) from None
     except ValueError as error:  # a file that is no TOML
         raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Mend or remove it.") from None
+    server_url(settings.store)
     return settings.model_copy(update={"home": settings.home.expanduser()})
+
+
+def server_url(place: str | None) -> str | None:
+    """A store's place as the URL of a server, normalised; ``None``: it is a folder.
+
+    Raises:
+        SettingsError: it is neither. A login in it is not repeated.
+    """
+    if place is None or "://" not in place:
+        return None
+    parts = urlsplit(place.strip())
+    if "@" in place:
+        raise SettingsError(
+            "--store (IDEAGORA_STORE) is a URL with a login, which would end up in records and logs. "
+            "Chroma's own server knows none: give http://host:port, and guard the server by its network."
+        )
+    try:
+        is_whole = bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_whole = False
+    if parts.scheme not in ("http", "https") or not is_whole or parts.path.strip("/") or parts.query:
+        raise SettingsError(
+            f"--store (IDEAGORA_STORE) is {place!r}: give a folder, or a Chroma server as http://host:port."
+        )
+    return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
 def _first_line(error: ValidationError, flags: dict[str, Any]) -> str:

@@ -21,10 +21,15 @@ command line returns.
     │   ├── ReplayMiss                         --replay, and the cache has no such answer
     │   └── RealCallForbidden                  a test tried to reach a real provider
     ├── EmbedderError                          no usable embedding weights
+    ├── IdeasError                             a file of ideas cannot be used
+    │   ├── UnknownIdeas                       it is of no form that is known
+    │   └── TopicNeeded               exit 2   its ideas have no topic, and none was given
     ├── RunError
     │   ├── RunBusy                            another process works in this run's folder
     │   ├── FolderUnusable                     folder cannot be made or written, or the disk is full
+    │   ├── AgentFailed                        an agent from outside raised, hung, or gave no idea
     │   └── NoBranchLeft                       every branch failed; says why, branch by branch
+    ├── Unratable                              no figure follows from these verdicts; missing pairs named
     └── BudgetExhausted               exit 3   hard stop; the run can be resumed
 """
 
@@ -123,6 +128,24 @@ class EmbedderError(IdeagoraError):
     """No usable embedding weights."""
 
 
+class IdeasError(IdeagoraError):
+    """A file of ideas cannot be used."""
+
+
+class UnknownIdeas(IdeasError):
+    """A file is of no form that is known; ``short`` says so without what was looked for."""
+
+    def __init__(self, message: str, short: str) -> None:
+        super().__init__(message)
+        self.short = short
+
+
+class TopicNeeded(IdeasError):
+    """The ideas of a file have no topic, and none was given."""
+
+    exit_code = 2
+
+
 class RunError(IdeagoraError):
     """A run could not be carried through."""
 
@@ -135,8 +158,20 @@ class FolderUnusable(RunError):
     """A folder cannot be made or written, or the disk is full."""
 
 
+class AgentFailed(RunError):
+    """An agent from outside raised, hung, or gave nothing that is an idea."""
+
+
 class NoBranchLeft(RunError):
     """Every branch failed; the message says why, branch by branch."""
+
+
+class Unratable(IdeagoraError):
+    """No figure follows from these verdicts; with verdicts on the ``missing`` pairs one would."""
+
+    def __init__(self, message: str, missing: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.missing = missing
 
 
 class BudgetExhausted(IdeagoraError):

@@ -1,7 +1,8 @@
-"""Agents by name. Built-in ones come in by the same table that a plug-in would use.
+"""Agents by name, and the ways in for those from outside.
 
-An entry is a function without arguments, named as ``module:function`` and imported when it is asked
-for, so that listing agents costs nothing.
+Whatever is asked for as an agent is looked up here: a built-in name, an installed entry point,
+``module:object``, ``path.py:object``, ``command:…``, ``ideas:FILE`` or ``real-paper:FILE_OR_ID``. Nothing
+is imported before it is asked for.
 """
 
 from __future__ import annotations
@@ -20,21 +21,59 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "chain-of-ideas/no-chain": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-chain",)),
     "chain-of-ideas/no-trend": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-trend",)),
     "chain-of-ideas/no-entities": ("ideagora.graphs.chain_of_ideas.agent:agent", ("no-entities",)),
+    "direct": ("ideagora.graphs.direct.agent:agent", ()),
+    "real-paper": ("ideagora.graphs.real_paper.agent:agent", ()),
+    "rag": ("ideagora.graphs.rag.agent:agent", ()),
 }
 """Name -> (maker, its arguments)."""
 
+SCHEMES = {
+    "command": "ideagora.graphs.plugged.command:agent_of_command",
+    "ideas": "ideagora.graphs.plugged.ideas_file:agent_of_ideas",
+    "real-paper": "ideagora.graphs.real_paper.agent:agent",
+}
+"""What stands before a colon -> maker; it is given what stands behind."""
 
-def find_agent(name: str) -> Agent:
-    """The agent of this name.
+WAYS_IN = (
+    "an installed entry point by its name, path.py:object or module:object (a function or a class), "
+    "'command:PROGRAM ARGUMENTS', ideas:FILE"
+)
+
+
+def find_agent(thing: str) -> Agent:
+    """The agent that a name or a way in stands for.
 
     Raises:
-        UsageError: nobody has this name; lists the known ones.
+        UsageError: nobody has this name (tells the closest, and how the ways in look), or what it
+            names cannot be loaded; says why.
     """
-    if name not in AGENTS:
-        near = difflib.get_close_matches(name, AGENTS, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise UsageError(f"There is no agent {name!r}.{hint} Known: {', '.join(sorted(AGENTS))}.")
-    maker, arguments = AGENTS[name]
+    from ideagora.graphs.plugged.entry_points import agent_of_entry_point, installed
+
+    if thing in AGENTS:
+        maker, arguments = AGENTS[thing]
+        return _made(maker, *arguments)
+    if thing in installed():
+        return agent_of_entry_point(installed()[thing])
+    scheme, colon, rest = thing.partition(":")
+    if scheme in SCHEMES and colon:
+        return _made(SCHEMES[scheme], rest)
+    if colon:
+        from ideagora.graphs.plugged.loading import agent_of_object
+
+        return agent_of_object(thing)
+    raise UsageError(_unknown(thing, [*AGENTS, *installed()]))
+
+
+def _made(maker: str, *arguments: Any) -> Agent:
     module, function = maker.split(":")
     made: Agent = getattr(import_module(module), function)(*arguments)
     return made
+
+
+def _unknown(thing: str, known: list[str]) -> str:
+    if thing.endswith((".py", ".jsonl", ".json", ".csv")):
+        way = f"{thing}:OBJECT" if thing.endswith(".py") else f"ideas:{thing}"
+        return f"{thing!r} is no agent by itself. Write {way}."
+    near = difflib.get_close_matches(thing, known, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"There is no agent {thing!r}.{hint} Known: {', '.join(sorted(known))}. Or: {WAYS_IN}."

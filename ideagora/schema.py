@@ -282,8 +282,9 @@ class Idea(Record):
     topic: str
     agent: str
     title: str
-    motivation: str
-    novelty: str
+    motivation: str | None = None
+    novelty: str | None = None
+    """``None``: an imported idea whose source says none."""
     method: str
     summary: str | None = None
     experiment: Experiment | None = None

@@ -28,14 +28,19 @@ PRELOADED = [
     "tests.command",
     "ideagora.cli",
     "ideagora.commands.agents",
+    "ideagora.commands.arena",
     "ideagora.commands.doctor",
     "ideagora.commands.generate",
+    "ideagora.evaluators.arena.graph",
     "ideagora.graphs.chain_of_ideas.graph",
     "ideagora.report.build",
     "langgraph.checkpoint.sqlite.aio",
     "chromadb",
+    "evalica",
     "jinja2",
     "litellm",
+    "openai.resources",
+    "scipy.stats",
 ]
 
 

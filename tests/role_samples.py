@@ -23,6 +23,7 @@ from ideagora.models.embeddings import Embedder, load_embedder
 from ideagora.models.weights import MINILM
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.schema import Paper
+from tests import baseline_samples
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,8 +38,8 @@ REACT, REFLEXION = "arxiv:2210.03629", "arxiv:2303.11366"
 TOPIC = "step-by-step reasoning with large language models: search, voting and self-correction"
 NAMES = frozenset(
     """query_planner relevance_judge reader trend_analyst forecaster ideator novelty_judge idea_judge
-    experiment_designer experiment_reviewer experiment_refiner""".split()
-)
+    experiment_designer experiment_reviewer experiment_refiner experiment_judge""".split()
+) | frozenset(baseline_samples.NAMES)
 _PARTS = re.compile(r"(?<=\.) (?=[A-Z])")
 
 
@@ -120,6 +121,15 @@ PLAN = experiment.PlanView(
     ablations=("without the memory",),
     risks=("critiques may repeat one another",),
     refuted_if="At the same cost, plain tree search solves as many puzzles.",
+)
+OTHER_PLAN = experiment.PlanView(
+    steps=("Sample forty chains for each question.", "Compare weighted votes with plain ones."),
+    datasets=("MATH",),
+    baselines=("majority vote",),
+    metrics=("accuracy at equal cost",),
+    ablations=("one vote a chain",),
+    risks=("clusters may be single chains",),
+    refuted_if="Weights change no answer.",
 )
 LIMITATION = chain_paper(TREE).limitation or ""
 MECHANISM = _PARTS.split(paper(REFLEXION).abstract or "")[1]
@@ -274,7 +284,7 @@ def _samples() -> dict[str, Sample]:
                 topic=TOPIC,
                 title=IDEA.title,
                 summary="Tree search whose ratings read critiques of earlier dead ends.",
-                novelty=IDEA.novelty,
+                novelty=IDEA.novelty or "",
                 method=IDEA.method,
                 purpose="Save the tokens that tree search spends on branches known to fail.",
                 mechanism="Store written critiques of failed branches and put them into the rating prompt.",
@@ -324,6 +334,24 @@ def _samples() -> dict[str, Sample]:
                 "effectiveness": "second",
             },
         ),
+        "experiment_judge": Sample(
+            judges.PlanDuelInputs(
+                topic=TOPIC,
+                first=judges.JudgedPlan(title=IDEA.title, claim=IDEA.novelty, method=IDEA.method, plan=PLAN),
+                second=judges.JudgedPlan(
+                    title=OTHER_IDEA.title,
+                    claim=OTHER_IDEA.novelty,
+                    method=OTHER_IDEA.method,
+                    plan=OTHER_PLAN,
+                ),
+            ),
+            {
+                "reason": 'The first says what would "refute" it, {the second doesn\'t}; naïve, yet sound.',
+                "feasibility": "second",
+                "technical_quality": "first",
+                "clarity": "tie",
+            },
+        ),
         "experiment_designer": Sample(
             experiment.DesignInputs(
                 topic=TOPIC,
@@ -363,7 +391,7 @@ def _samples() -> dict[str, Sample]:
     }
 
 
-SAMPLES = _samples()
+SAMPLES = _samples() | {name: Sample(*pair) for name, pair in baseline_samples.samples().items()}
 
 
 class Remembering:

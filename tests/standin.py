@@ -227,6 +227,13 @@ def _duel(prompt: str) -> dict[str, Any]:
     return {"reason": _text(prompt, "verdict", 3), **dict.fromkeys(names, choice)}
 
 
+def _plan_duel(prompt: str) -> dict[str, Any]:
+    """As ``_duel``, by the words of the two ideas."""
+    choice = _duel(prompt)["novelty"]
+    names = ("feasibility", "technical_quality", "clarity")
+    return {"reason": _text(prompt, "verdict on plans", 2), **dict.fromkeys(names, choice)}
+
+
 def _plan(prompt: str) -> dict[str, Any]:
     return {
         "steps": [_text(prompt, f"step {n}", 2) for n in range(6)],
@@ -247,6 +254,50 @@ def _review(prompt: str) -> dict[str, Any]:
     return {"suggestions": [_text(prompt, "suggestion", 1)], "queries": ["evaluation of agents"]}
 
 
+def _direct_idea(prompt: str) -> dict[str, Any]:
+    return {name: text for name, text in _idea(prompt).items() if name != "sources"}
+
+
+_MATERIAL = re.compile(r"<material>(.*?)</material>", re.DOTALL)
+
+
+def _after(prompt: str, label: str) -> str | None:
+    """What stands between the marks after a label; ``None``: not available."""
+    rest = prompt.partition(f"{label}: ")[2]
+    found = _MATERIAL.match(rest)
+    return found[1] if found else None
+
+
+def _styled(prompt: str) -> dict[str, Any]:
+    """A copy: what a careful model changes least."""
+    return {name: _after(prompt, name.capitalize()) for name in ("title", "motivation", "novelty", "method")}
+
+
+def _styled_plan(prompt: str) -> dict[str, Any]:
+    heads = ["Steps", "Data sets", "Baselines", "Measures", "Ablations", "Risks", "Would be refuted by"]
+    names = ["steps", "datasets", "baselines", "metrics", "ablations", "risks"]
+    lists = {
+        name: _MATERIAL.findall(prompt.partition(f"{head}:\n")[2].partition(f"{following}:")[0])
+        for name, head, following in zip(names, heads, heads[1:], strict=False)
+    }
+    return {**lists, "refuted_if": _after(prompt, "Would be refuted by")}
+
+
+def _topic(prompt: str) -> dict[str, Any]:
+    return {"topic": "language models", "task": f"what {_word(prompt)} asks for"}
+
+
+def _paper_idea(prompt: str) -> dict[str, Any]:
+    told = _idea(prompt)
+    plain = "It tells a motivation in words. Nothing of it is a figure."
+    return {"motivation": plain, "method": plain, "novelty": None, "title": f"Plan {told['title'][3:4]}"}
+
+
+def _paper_experiment(prompt: str) -> dict[str, Any]:
+    lists: dict[str, Any] = {name: [] for name in ("datasets", "baselines", "metrics", "ablations")}
+    return {"steps": ["Build it.", "Compare it with what there is."], **lists}
+
+
 ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "Queries": _queries,
     "Judgements": _judgements,
@@ -256,9 +307,17 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "IdeaDraft": _idea,
     "Comparisons": _comparisons,
     "Duel": _duel,
+    "PlanDuel": _plan_duel,
     "Plan": _plan,
     "RefinedPlan": _refined,
     "Review": _review,
+    "DirectIdea": _direct_idea,
+    "RagIdea": _idea,
+    "StyledIdea": _styled,
+    "StyledPlan": _styled_plan,
+    "PaperTopic": _topic,
+    "PaperIdea": _paper_idea,
+    "PaperExperiment": _paper_experiment,
 }
 
 ROLES = {
@@ -274,4 +333,15 @@ ROLES = {
     "experiment_refiner": "RefinedPlan",
     "experiment_reviewer": "Review",
 }
-"""Name of the answer's schema, by role: for a scripted model, which is told the role."""
+"""Name of the answer's schema, by role of Chain-of-Ideas: for a scripted model, which is told the role."""
+
+PLAIN_ROLES = {
+    "direct_ideator": "DirectIdea",
+    "rag_ideator": "RagIdea",
+    "restyle": "StyledIdea",
+    "restyle_plan": "StyledPlan",
+    "topic_extractor": "PaperTopic",
+    "idea_extractor": "PaperIdea",
+    "experiment_extractor": "PaperExperiment",
+}
+"""The same for the baselines, the style step and real papers."""

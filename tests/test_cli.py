@@ -425,13 +425,16 @@ def test_help_teaches_by_example(name: list[str]) -> None:
 
 def test_agents_as_json() -> None:
     rows = json.loads(command.run(["agents", "--json"]).out)
-    assert [row["name"] for row in rows] == [
-        "chain-of-ideas",
-        "chain-of-ideas/no-chain",
-        "chain-of-ideas/no-entities",
-        "chain-of-ideas/no-trend",
+    assert [row["name"] for row in rows] == sorted(row["name"] for row in rows)
+    assert {"direct", "rag", "real-paper"} < {row["name"] for row in rows}
+    chains = [row for row in rows if row["name"].startswith("chain-of-ideas")]
+    assert [row["name"].removeprefix("chain-of-ideas") for row in chains] == [
+        "",
+        "/no-chain",
+        "/no-entities",
+        "/no-trend",
     ]
-    for row in rows:
+    for row in chains:
         assert "2410.13185" in row["source"]
         assert isinstance(row["calls"], int)
         assert "explore_branch" in row["steps"]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from ideagora.config import Settings
 from ideagora.errors import LibraryError, SettingsError, SourceDown, StoreCorrupted
 from ideagora.models.embeddings import HashEmbedder
+from ideagora.retrieval.folder import FolderShelf
 from ideagora.retrieval.guard import Guard, first_day, title_key
 from ideagora.retrieval.library import Library, open_library
 from ideagora.retrieval.sources import Source, StoreSource
@@ -409,7 +410,8 @@ def test_a_store_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
     open_library(settings).close()
     with Store.open(settings.store_folder, EMBEDDER) as store:
         store.set_mark("starter corpus", "other")
-        store._records._connection.execute("UPDATE papers SET record = '{}'")
+        assert isinstance(store.shelf, FolderShelf)
+        store.shelf._records._connection.execute("UPDATE papers SET record = '{}'")
     with pytest.raises(StoreCorrupted):
         open_library(settings)
     with Store.open(settings.store_folder, EMBEDDER, timeout=0) as store, store.writing():

@@ -14,7 +14,7 @@ import pytest
 
 from ideagora.config import Settings
 from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval import shelf as shelf_module
+from ideagora.retrieval import collection as collection_module
 from ideagora.retrieval.http import Time
 from ideagora.retrieval.library import Library, open_library
 from ideagora.retrieval.local.adding import Adding
@@ -120,12 +120,12 @@ async def test_search_measures_as_the_store_does(opened: Open, home: Path) -> No
     ][:20]
 
 
-async def test_a_large_shelf_asks_the_index_for_the_same(
+async def test_a_large_collection_asks_the_index_for_the_same(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = opened("local")
     compared = [await library.search("narrow bridges", k) for k in (1, 3, 50)]
-    monkeypatch.setattr(shelf_module, "_COMPARED_AT_MOST", 0)
+    monkeypatch.setattr(collection_module, "_COMPARED_AT_MOST", 0)
     assert [await library.search("narrow bridges", k) for k in (1, 3, 50)] == compared
 
 

@@ -175,7 +175,7 @@ def test_bare_idea_says_what_it_lacks(tmp_path: Path) -> None:
             "No novelty check was made: this idea is unchecked.",
             "No experiment plan was made for this idea.",
             "There are no others.",
-            "No branch failed.",
+            "There is nothing.",
             "Nothing was held back.",
             "What the run cost was not recorded.",
             "How many answers came from the cache was not recorded.",

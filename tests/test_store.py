@@ -23,9 +23,10 @@ from ideagora.errors import FolderUnusable, LibraryError, StoreBusy, StoreCorrup
 from ideagora.models.embeddings import CachedEmbedder, HashEmbedder
 from ideagora.models.vector_cache import VectorCache
 from ideagora.retrieval import locking
+from ideagora.retrieval.folder import FolderShelf
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store, paper_text
-from ideagora.schema import Paper, Scored
+from ideagora.schema import Paper, Scored, last_day
 
 EMBEDDER = HashEmbedder()
 
@@ -92,7 +93,9 @@ def test_papers_edges_and_figures(store: Store, folder: Path) -> None:
     assert store.citations("p:0004") == []
     stats = store.stats()
     assert (stats.papers, stats.citations, stats.oldest, stats.newest) == (4, 4, "2020-01", "2021-05")
-    assert (stats.embedder, stats.version, stats.folder) == ("hash", "1", str(folder))
+    assert (stats.embedder, stats.version, stats.folder) == ("hash", "2", str(folder))
+    assert (stats.kind, stats.sources) == ("embedded", {"unknown": 4})
+    assert stats.size_bytes is not None
     assert stats.size_bytes > 10_000
 
 
@@ -122,6 +125,40 @@ def test_ties_are_ordered_by_id(store: Store) -> None:
     store.add([paper(number, **same) for number in (5, 3, 9, 1)])
     found = pairs(store.search(query("The same words"), 3))
     assert found == [("p:0001", 1.0), ("p:0003", 1.0), ("p:0005", 1.0)]
+
+
+@pytest.mark.parametrize("exact_below", [0, 20_000])
+@pytest.mark.parametrize("before", ["2000-01-01", "2021-06-01", "2023-06-15", "2024-02-29", "9999-01-01"])
+def test_a_search_with_a_date_is_exact_about_it(folder: Path, exact_below: int, before: str) -> None:
+    dates = (None, "2021", "2021-05", "2021-05-31", "2023-06-14", "2023-06-15", "2024-02", "2023-06")
+    with Store.open(folder, EMBEDDER, exact_below=exact_below) as store:
+        store.add([paper(number, date=dates[number % len(dates)]) for number in range(80)])
+        every = store.search(query("Paper on subject 3"), 80)
+        allowed = [one for one in every if one.paper.date and last_day(one.paper.date) < before]
+        assert pairs(store.search(query("Paper on subject 3"), 80, before)) == pairs(allowed)
+        assert pairs(store.search(query("Paper on subject 3"), 4, before)) == pairs(allowed[:4])
+
+
+def test_a_date_that_changes_counts_at_once(folder: Path, store: Store) -> None:
+    store.add([paper(1, date="2024"), paper(2, date="2020")])
+    with Store.open(folder, EMBEDDER) as other:
+        assert len(other.search(query("Paper"), 5, "2022-01-01")) == 1
+        assert store.add([paper(1, date="2021")]) == (0, 1, 0)
+        assert len(other.search(query("Paper"), 5, "2022-01-01")) == 2
+
+
+def test_what_was_embedded_before_a_stop_is_written(folder: Path) -> None:
+    class Stopped(HashEmbedder):
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            if any("Paper 40 " in text for text in texts):
+                raise KeyboardInterrupt
+            return EMBEDDER.encode(texts)
+
+    with Store.open(folder, Stopped()) as store:
+        with pytest.raises(KeyboardInterrupt):
+            store.add([paper(number) for number in range(100)])
+        assert store.count() == 32
+        assert len(store.search(query("Paper"), 100)) == 32
 
 
 def test_all_is_there_after_reopening(folder: Path) -> None:
@@ -362,6 +399,7 @@ import sys
 from pathlib import Path
 from ideagora.models.embeddings import CachedEmbedder, HashEmbedder
 from ideagora.models.vector_cache import VectorCache
+from ideagora.retrieval import store as stores
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
 from ideagora.retrieval.vectors import Vectors
@@ -384,8 +422,9 @@ class Stopping(Vectors):
 
 embedder = CachedEmbedder(HashEmbedder(), VectorCache(Path(sys.argv[3])))
 with Store.open(Path(sys.argv[1]), embedder) as store:
-    store._vectors = Stopping(store.folder)
-    store.add(starter_corpus().papers, lambda done, total: point == "after records" and done > 80 and stop())
+    store.shelf._vectors = Stopping(store.folder)
+    stores.WRITE_BATCH = 64
+    store.add(starter_corpus().papers, lambda done, total: point == "after records" and done > 200 and stop())
 """
 
 
@@ -400,11 +439,12 @@ def test_a_killed_writer_breaks_nothing(folder: Path, tmp_path: Path, point: str
     embedder = CachedEmbedder(counting, VectorCache(tmp_path / "cache"))
     with Store.open(folder, embedder, timeout=5) as store:
         written = store.count()
-        assert written == (96 if point == "after records" else 64)
+        assert written == (192 if point == "after records" else 128)
         assert len(store.search(query("models"), 1000)) == written
         corpus = starter_corpus().papers
         assert store.add(corpus) == (len(corpus) - written, 0, written)
-        assert len(counting.asked) == len(corpus) - 96  # three batches were embedded before the kill
+        embedded = 224 if point == "after records" else 192  # of which the cache kept the vectors
+        assert len(counting.asked) == len(corpus) - embedded
         assert len(store.search(query("models"), 1000)) == len(corpus)
 
 
@@ -417,12 +457,14 @@ def test_another_embedder_is_refused(folder: Path, store: Store) -> None:
     assert store.add([paper(1)]) == (1, 0, 0)
 
 
-@pytest.mark.parametrize("version", ["0", "2", "?"])
-def test_another_version_is_refused(folder: Path, version: str) -> None:
+@pytest.mark.parametrize(
+    ("version", "step"), [("0", "Nothing here can"), ("3", "the newer"), ("?", "Nothing")]
+)
+def test_a_version_that_is_not_ours_is_refused(folder: Path, version: str, step: str) -> None:
     Store.open(folder, EMBEDDER).close()
     with closing(sqlite3.connect(folder / "records.sqlite")) as connection, connection:
         connection.execute("UPDATE manifest SET value = ? WHERE key = 'version'", (version,))
-    with pytest.raises(LibraryError, match=r"has version .*Remove the folder"):
+    with pytest.raises(LibraryError, match=rf"has version .*{step}.*remove this one"):
         Store.open(folder, EMBEDDER)
 
 
@@ -497,15 +539,17 @@ def remove(path: Path) -> None:
 
 
 def use(folder: Path) -> None:
-    with Store.open(folder, EMBEDDER) as store:
-        store.search(query("models"), 300)
+    with Store.open(folder, EMBEDDER, exact_below=0) as store:
+        store.search(query("models"), 10)
 
 
-def rebuilds(folder: Path) -> None:
+def rebuilds(folder: Path, *, embedding: bool = False) -> None:
+    """All papers are found again, by the index too, and nothing is embedded that need not be."""
     counting = Counting()
-    with Store.open(folder, counting) as store:
-        assert len(store.search(query("models"), 2000)) == store.count() > 0
-        assert len(counting.asked) == store.count()
+    with Store.open(folder, counting) as exact, Store.open(folder, counting, exact_below=0) as indexed:
+        assert len(exact.search(query("models"), 2000)) == exact.count() > 0
+        assert len(indexed.search(query("models"), 10)) == 10
+        assert len(counting.asked) == (exact.count() if embedding else 0)
 
 
 @pytest.mark.parametrize("damage", [cut, garbage, middle, empty, remove])
@@ -591,14 +635,64 @@ def test_a_damaged_record_is_named(folder: Path) -> None:
         store.get("p:0001")
 
 
-def test_papers_without_vectors_are_damage(folder: Path) -> None:
+@pytest.mark.parametrize("damage", [cut, garbage, middle, empty])
+def test_damaged_rows_are_named_and_made_anew_from_chroma(
+    folder: Path, damage: Callable[[Path], None]
+) -> None:
+    with Store.open(folder, EMBEDDER) as store:
+        store.add(starter_corpus().papers)
+    damage(folder / "vectors.1.f32")
+    with (
+        pytest.raises(StoreCorrupted, match=f"Remove {folder}/vectors.1.f32 and run"),
+        Store.open(folder, EMBEDDER) as store,
+    ):
+        store.search(query("x"), 1)
+    (folder / "vectors.1.f32").unlink()
+    rebuilds(folder)
+    assert [path.name for path in folder.glob("*.f32")] == ["vectors.2.f32"]
+
+
+def test_rows_that_were_cut_get_no_new_ones(folder: Path) -> None:
     with Store.open(folder, EMBEDDER) as store:
         store.add([paper(1), paper(2)])
-        vectors = store._vectors
-        with store._at_vectors(), vectors._client() as client:
-            vectors._collection(client).delete(ids=["p:0002"])
-        with pytest.raises(StoreCorrupted, match="1 papers have lost their vectors"):
-            store.search(query("x"), 1)
+    cut(folder / "vectors.1.f32")
+    with Store.open(folder, EMBEDDER) as store, pytest.raises(StoreCorrupted, match="shorter"):
+        store.add([paper(3)])
+
+
+def test_without_any_vectors_all_are_embedded_again(folder: Path) -> None:
+    with Store.open(folder, EMBEDDER) as store:
+        store.add(starter_corpus().papers)
+    (folder / "vectors.1.f32").unlink()
+    shutil.rmtree(folder / "chroma")
+    rebuilds(folder, embedding=True)
+
+
+def test_a_vector_that_chroma_lost_is_embedded_again(folder: Path) -> None:
+    with Store.open(folder, EMBEDDER) as store:
+        store.add([paper(1), paper(2)])
+        shelf = store.shelf
+        assert isinstance(shelf, FolderShelf)
+        with shelf.writing(), shelf._vectors._client() as client:
+            shelf._begin()
+            shelf._vectors._collection(client).delete(ids=["p:0002"])
+    (folder / "vectors.1.f32").unlink()
+    counting = Counting()
+    with Store.open(folder, counting) as store:
+        assert {one.paper.id for one in store.search(query("x"), 5)} == {"p:0001", "p:0002"}
+    assert counting.asked == [paper_text(paper(2))]
+
+
+def test_a_reader_of_before_outlives_rows_made_anew(folder: Path, store: Store) -> None:
+    store.add([paper(1), paper(2)])
+    wanted = pairs(store.search(query("Paper 2"), 2))
+    (folder / "vectors.1.f32").unlink()
+    with Store.open(folder, EMBEDDER) as other:
+        assert other.add([paper(3)]) == (1, 0, 0)
+    assert pairs(store.search(query("Paper 2"), 3)) == sorted(
+        [*wanted, *[row for row in pairs(store.search(query("Paper 2"), 3)) if row[0] == "p:0003"]],
+        key=lambda row: (-row[1], row[0]),
+    )
 
 
 def test_a_closed_store_is_our_mistake_and_not_damage(folder: Path) -> None:

@@ -584,3 +584,11 @@ def test_what_is_written_as_json_is_read_as_it_was(said: str, fenced: bool) -> N
     reply = json.dumps({"title": said, "description": said}, ensure_ascii=False)
     reply = f"Here:\n```json\n{reply}\n```" if fenced else reply
     assert outcome(reply, Titled) == {"title": said, "description": said}
+
+
+@pytest.mark.parametrize("form", ["{}", "Here:\n```json\n{}\n```", "{},"])
+def test_half_a_surrogate_pair_becomes_a_character_that_can_be_sent_again(form: str) -> None:
+    reply = form.replace("{}", r'{"title": "odd \ud83d end", "description": "whole \ud83d\ude00"}')
+    answer = outcome(reply, Titled)
+    assert answer == {"title": "odd \ufffd end", "description": "whole 😀"}
+    json.dumps(answer, ensure_ascii=False).encode("utf-8")

@@ -25,8 +25,8 @@ ASK_ABLATIONS = "Switch each new part off once."
 """What the offline reviewer asks for where the plan has nothing on it."""
 
 NO_DATA = (
-    "The papers read name no data set: collect cases from the tasks that they describe, and publish the "
-    "rule of selection before any run."
+    "No data set is named so far: collect cases from the tasks at hand, and publish the rule of selection "
+    "before any run."
 )
 MORE_COMPUTATION = (
     "The gain may come from more computation alone: give every variant the same number of calls and tokens."
@@ -109,7 +109,7 @@ def _design(engine: Engine, inputs: DesignInputs) -> dict[str, Any]:
 
 def _steps(inputs: DesignInputs, data: list[str], systems: list[str], built: list[str]) -> list[str]:
     claim = texts.without_stop(texts.clip(inputs.idea.title, 25))
-    named = ", ".join(systems) or "the methods of the chain"
+    named = ", ".join(systems) or "the nearest published methods"
     earlier = [f"Earlier result to match first, from {p.title}: {p.experiment}" for p in inputs.past[-1:]]
     return [
         f"Claim to be tested: {claim}. State before any run which difference would count against it.",

@@ -42,7 +42,10 @@ class DirectionView(Inputs):
 
 
 class IdeaInputs(Inputs):
-    """All that an idea is made from; ``papers``: the chain's, the neighbours', those that were too close."""
+    """All that an idea is made from; ``papers``: the chain's, the neighbours', those that were too close.
+
+    A ``chain_length`` of 0 says that the papers stand in no chain.
+    """
 
     topic: str
     papers: tuple[ShownPaper, ...]
@@ -83,10 +86,7 @@ def _basis(engine: Engine, inputs: IdeaInputs) -> DirectionView:
         weak, limitation = inputs.direction.limitation_from, inputs.direction.limitation
         closed.add(inputs.papers[inputs.direction.mechanism_from].title)
     else:
-        weak = max(
-            (i for i in range(inputs.chain_length) if facets[i]["limitation"]),
-            default=inputs.chain_length - 1,
-        )
+        weak = _weak_place(engine, inputs, [facet["limitation"] for facet in facets])
         limitation = facets[weak]["limitation"] or inputs.papers[weak].title
     order = engine.rank(
         f"{limitation} {inputs.topic}",
@@ -105,6 +105,15 @@ def _basis(engine: Engine, inputs: IdeaInputs) -> DirectionView:
         mechanism=mechanism,
         mechanism_from=free[0],
     )
+
+
+def _weak_place(engine: Engine, inputs: IdeaInputs, limitations: list[str | None]) -> int:
+    """The last paper of the chain that tells a limitation; without a chain, that nearest to the topic."""
+    stated = [i for i, limitation in enumerate(limitations) if limitation]
+    if inputs.chain_length:
+        return max((i for i in stated if i < inputs.chain_length), default=inputs.chain_length - 1)
+    ranked = engine.rank(inputs.topic, [limitations[i] or "" for i in stated])
+    return stated[ranked[0][0]] if ranked else 0
 
 
 class _Telling:
@@ -127,6 +136,10 @@ class _Telling:
         return texts.title_case(f"{self.weak_name} with the {self.part} of {self.strong_name}")
 
     def motivation(self) -> str:
+        if not self.inputs.chain_length:
+            told = [f"Of the {len(self.inputs.papers)} papers shown, {self.weak} is taken up."]
+            told += [f"What it set out from: {self.own['problem']}"] if self.own["problem"] else []
+            return " ".join([*told, f"What it leaves open: {self.basis.limitation}"])
         chain = self.inputs.papers[: self.inputs.chain_length]
         first, last = (
             f"{texts.short_name(p.title, p.abstract or '')} ({p.year})" for p in (chain[0], chain[-1])
@@ -158,12 +171,7 @@ class _Telling:
         )
 
     def novelty(self) -> str:
-        where = (
-            "another step of the same chain"
-            if self.basis.mechanism_from < self.inputs.chain_length
-            else "a line of work beside the chain"
-        )
-        told = [f"The mechanism comes from {self.strong}, {where}."]
+        told = [f"The mechanism comes from {self.strong}, {self._place()}."]
         if self.other["problem"]:
             told.append(f"It was made for another problem: {self.other['problem']}")
         sentence, score = self.engine.best_sentence(self.basis.mechanism, self.weak_text)
@@ -178,6 +186,13 @@ class _Telling:
                 "mechanism."
             )
         return " ".join(told)
+
+    def _place(self) -> str:
+        """Where the paper with the mechanism stands."""
+        if not self.inputs.chain_length:
+            return "another of the papers shown"
+        within = self.basis.mechanism_from < self.inputs.chain_length
+        return "another step of the same chain" if within else "a line of work beside the chain"
 
     def method(self) -> str:
         base = self.own["method"] or "as its authors describe it."

@@ -5,7 +5,8 @@ Source: Chain of Ideas (arXiv 2410.13185), section 3.3 and Tables 13 to 15.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
@@ -205,7 +206,7 @@ class IdeaSource(Answer):
     quote: str = Field(description="5 to 25 words copied unchanged from the text under that number")
 
 
-class IdeaDraft(Answer):
+class IdeaParts(Answer):
     """A research idea, consolidated step by step: motivation, novelty, method, then the whole."""
 
     motivation: str = Field(
@@ -222,10 +223,24 @@ class IdeaDraft(Answer):
     purpose: str = Field(description="one sentence: the problem it solves")
     mechanism: str = Field(description="one sentence: the core mechanism")
     evaluation: str = Field(description="one sentence: how success would be measured")
+
+
+class IdeaDraft(IdeaParts):
+    """An idea with the papers that it stands on."""
+
     sources: tuple[IdeaSource, ...] = Field(description="for every part, the papers it rests on")
 
 
-def _idea_sources(inputs: IdeaInputs, answer: IdeaDraft) -> str | None:
+class ShowsPapers(Protocol):
+    """Inputs with papers that an answer can refer to by their numbers."""
+
+    @property
+    def papers(self) -> Sequence[PaperBrief]:
+        """Title and abstract, in the order of their numbers."""
+
+
+def idea_sources(inputs: ShowsPapers, answer: IdeaDraft) -> str | None:
+    """The complaint about an idea's sources: none, a number that nobody showed, words of another paper."""
     if not answer.sources:
         return "sources is empty: name the papers that each part rests on"
     titles = [paper.title for paper in inputs.papers]
@@ -242,5 +257,5 @@ def _idea_sources(inputs: IdeaInputs, answer: IdeaDraft) -> str | None:
 
 
 IDEATOR = Role(
-    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=tell_idea, check=_idea_sources
+    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=tell_idea, check=idea_sources
 )

@@ -1,7 +1,7 @@
-"""The idea judge: which of two ideas is better, criterion by criterion.
+"""The judges: which of two ideas, or of two experiment plans, is better, criterion by criterion.
 
-Source: Chain of Ideas (arXiv 2410.13185), section 3.3, Tables 6 and 24. The arena's judge and the
-choice among branches are this one role.
+Source: Chain of Ideas (arXiv 2410.13185), section 3.3, Tables 6, 7, 24 and 25. The arena's judge of
+ideas and the choice among branches are one role.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ideagora.agents.experiment import PlanView
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.models.call import Answer, Inputs
@@ -17,6 +18,7 @@ from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
 
 CRITERIA = ("novelty", "significance", "clarity", "feasibility", "effectiveness")
+EXPERIMENT_CRITERIA = ("feasibility", "technical_quality", "clarity")
 
 Choice = Literal["first", "second", "tie"]
 
@@ -47,32 +49,49 @@ MARGINS = {"novelty": 0.05, "significance": 0.05, "clarity": 2.0, "feasibility":
 def _judge(engine: Engine, inputs: DuelInputs) -> dict[str, Any]:
     first, second = (_measure(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
     choices = {name: _better(first[name], second[name], MARGINS[name]) for name in CRITERIA}
-    figures = "; ".join(f"{name} {first[name]:.2f} to {second[name]:.2f}" for name in CRITERIA)
+    figures = "; ".join(f"{name} {_shown(first[name])} to {_shown(second[name])}" for name in CRITERIA)
     return {
-        "reason": f"Measured properties, first to second: {figures}. Small differences are ties.",
+        "reason": f"Measured properties, first to second: {figures}. Small differences are ties, and so is "
+        "what could not be measured.",
         **choices,
     }
 
 
-def _measure(engine: Engine, topic: str, idea: IdeaView) -> dict[str, float]:
-    """Properties that stand in for the criteria; what each is, is said where it is returned."""
+def _shown(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.2f}"
+
+
+def _measure(engine: Engine, topic: str, idea: IdeaView) -> dict[str, float | None]:
+    """Properties that stand in for the criteria; what each is, is said where it is returned.
+
+    ``None``: the idea does not say what would be measured.
+    """
     parts = texts.sentences(idea.method)
     lengths = [len(texts.words(sentence)) for sentence in parts] or [0]
     return {
         # how far the motivation lies from the method: near ones restate, far ones combine
-        "novelty": 1.0 - engine.similarity(idea.motivation, [idea.method])[0],
+        "novelty": _similarity(engine, idea.motivation, idea.method, distance=True),
         # how much of the topic the motivation takes up
-        "significance": engine.similarity(topic, [idea.motivation])[0],
+        "significance": _similarity(engine, idea.motivation, topic),
         # words by which the mean sentence exceeds 25, as a penalty
         "clarity": -max(0.0, sum(lengths) / len(lengths) - 25.0),
         # named things (systems, data, metrics) that exist already and can be used, ten at most
-        "feasibility": float(min(10, len(texts.names(f"{idea.method} {idea.novelty}")))),
+        "feasibility": float(min(10, len(texts.names(f"{idea.method} {idea.novelty or ''}")))),
         # how directly the method speaks to the difference that the idea claims
-        "effectiveness": engine.similarity(idea.novelty, [idea.method])[0],
+        "effectiveness": _similarity(engine, idea.novelty, idea.method),
     }
 
 
-def _better(first: float, second: float, margin: float) -> Choice:
+def _similarity(engine: Engine, part: str | None, other: str, *, distance: bool = False) -> float | None:
+    if part is None:
+        return None
+    found = engine.similarity(part, [other])[0]
+    return 1.0 - found if distance else found
+
+
+def _better(first: float | None, second: float | None, margin: float) -> Choice:
+    if first is None or second is None:
+        return "tie"
     if abs(first - second) <= margin:
         return "tie"
     return "first" if first > second else "second"
@@ -80,4 +99,71 @@ def _better(first: float, second: float, margin: float) -> Choice:
 
 IDEA_JUDGE = Role(
     name="idea_judge", group="judge", inputs=DuelInputs, answer=Duel, offline=_judge, temperature=0.0
+)
+
+
+class JudgedPlan(Inputs):
+    """An experiment plan, and what it is to test, without a word on who made it."""
+
+    title: str
+    claim: str | None
+    """``None``: the idea does not say what is new in it."""
+    method: str
+    plan: PlanView
+
+
+class PlanDuelInputs(Inputs):
+    """Two experiment plans on one topic, in the order shown."""
+
+    topic: str
+    first: JudgedPlan
+    second: JudgedPlan
+
+
+class PlanDuel(Answer):
+    """The better plan by each criterion."""
+
+    reason: str = Field(description="a short paragraph that weighs the two plans")
+    feasibility: Choice
+    technical_quality: Choice
+    clarity: Choice
+
+
+PLAN_MARGINS = {"feasibility": 1.0, "technical_quality": 0.5, "clarity": 2.0}
+"""As ``MARGINS``, for plans (``_measure_plan``)."""
+
+
+def _judge_plans(engine: Engine, inputs: PlanDuelInputs) -> dict[str, Any]:
+    first, second = (_measure_plan(engine, shown) for shown in (inputs.first, inputs.second))
+    choices = {name: _better(first[name], second[name], PLAN_MARGINS[name]) for name in EXPERIMENT_CRITERIA}
+    figures = "; ".join(f"{name} {first[name]:.2f} to {second[name]:.2f}" for name in EXPERIMENT_CRITERIA)
+    return {
+        "reason": f"Measured properties, first to second: {figures}. Small differences are ties.",
+        **choices,
+    }
+
+
+def _measure_plan(engine: Engine, shown: JudgedPlan) -> dict[str, float]:
+    """Properties that stand in for the criteria; what each is, is said where it is returned."""
+    plan = shown.plan
+    lengths = [len(texts.words(step)) for step in plan.steps] or [0]
+    checks = (plan.baselines, plan.metrics, plan.ablations, plan.risks, plan.refuted_if.strip())
+    return {
+        # data sets and systems that are named and exist already, ten at most
+        "feasibility": float(min(10, len(plan.datasets) + len(plan.baselines))),
+        # which of baselines, measures, ablations, risks and a refutation are there, and how near to the claim
+        "technical_quality": sum(bool(part) for part in checks)
+        + engine.similarity(shown.claim or shown.title, [" ".join(plan.steps)])[0],
+        # words by which the mean step exceeds 30, as a penalty
+        "clarity": -max(0.0, sum(lengths) / len(lengths) - 30.0),
+    }
+
+
+EXPERIMENT_JUDGE = Role(
+    name="experiment_judge",
+    group="judge",
+    inputs=PlanDuelInputs,
+    answer=PlanDuel,
+    offline=_judge_plans,
+    temperature=0.0,
 )

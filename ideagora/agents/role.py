@@ -43,11 +43,11 @@ class Role(Generic[A]):
         check_prompt(load_prompt(self.name), set(self.inputs.model_fields))
         ROLES[self.name] = self
 
-    async def __call__(self, door: Door, *, sample: int = 0, **inputs: Any) -> A:
-        """Ask the model that serves this role's group, through the door."""
-        return await door.ask(self.call(self.inputs(**inputs), sample))
+    async def __call__(self, door: Door, *, sample: int = 0, model: str | None = None, **inputs: Any) -> A:
+        """Ask the model that serves this role's group, or another one that is named, through the door."""
+        return await door.ask(self.call(self.inputs(**inputs), sample, model))
 
-    def call(self, inputs: Inputs, sample: int = 0) -> Call[A]:
+    def call(self, inputs: Inputs, sample: int = 0, model: str | None = None) -> Call[A]:
         """The request for these inputs."""
         values = {name: getattr(inputs, name) for name in type(inputs).model_fields}
         system, user = load_prompt(self.name).render(values)
@@ -61,6 +61,7 @@ class Role(Generic[A]):
             recipe=self.offline,
             temperature=self.temperature,
             sample=sample,
+            model=model,
             check=self.check,
         )
 

@@ -6,7 +6,8 @@ in the list that the role was given, so an answer refers to a paper by an index 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from ideagora.models.call import Inputs
 from ideagora.models.offline.text import clip
@@ -69,17 +70,22 @@ class PastExperiment(Inputs):
 
 
 class IdeaView(Inputs):
-    """An idea without a word on who made it."""
+    """An idea without a word on who made it. What its source does not say is not shown at all."""
 
     title: str
-    motivation: str
-    novelty: str
+    motivation: str | None
+    novelty: str | None
     method: str
 
 
 def brief(paper: Paper) -> PaperBrief:
     """Title and abstract of a paper."""
     return PaperBrief(title=paper.title, year=paper.year, abstract=paper.abstract)
+
+
+def idea_view(draft: Mapping[str, Any]) -> IdeaView:
+    """The parts of a draft that judges and designers see."""
+    return IdeaView(**{name: draft[name] for name in IdeaView.model_fields})
 
 
 def chain_paper(link: Link) -> ChainPaper:

@@ -1,35 +1,162 @@
-"""``ideagora agents``: who can make ideas."""
+"""``ideagora agents``: who can make ideas, what one does, and a starting point for an own one."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
 
+from pydantic import ValidationError
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
+from ideagora.errors import IdeagoraError, SettingsError, UsageError
+from ideagora.graphs.agent import Agent
+from ideagora.graphs.plugged.entry_points import installed, source_of
+from ideagora.graphs.run_folder import unusable
 from ideagora.registry import AGENTS, find_agent
+from ideagora.report.drawing import LEGEND, as_mermaid, as_svg, as_text, drawing_of
+from ideagora.report.screen import error_line, plain
+
+KINDS = {"function": "{}.py:ideate", "graph": "{}.py:Agent", "command": "command:python3 {}.py"}
+"""How an agent of each kind is named on the command line."""
 
 
-def run(as_json: bool) -> int:
-    """List the agents; ``--json`` gives ``[{"name", "source", "calls", "steps", …}]``."""
-    found = [find_agent(name) for name in sorted(AGENTS)]
-    rows = [
-        {
-            "name": agent.name,
-            "about": agent.about,
-            "source": agent.source,
-            "calls": sum(agent.expected_calls(agent.options).values()),
-            "steps": list(agent.steps),
-        }
-        for agent in found
+def list_all(as_json: bool, options: Mapping[str, int]) -> int:
+    """List the agents; ``--json`` gives ``[{"name", "source", "calls", "steps", …}]``.
+
+    ``calls`` is ``null`` where an agent does not say how many it makes; one that cannot be loaded has
+    ``error``.
+    """
+    rows = [_row(name, options) for name in sorted(AGENTS)]
+    rows += [
+        _row(name, options, source_of(point)) for name, point in installed().items() if name not in AGENTS
     ]
+    rows += [_hidden(name) for name in installed() if name in AGENTS]
     if as_json:
         print(json.dumps(rows, ensure_ascii=False))
         return 0
-    table = Table("agent", "calls", "what it does", "source", box=None, padding=(0, 2, 0, 0))
-    for row in rows:
-        table.add_row(str(row["name"]), str(row["calls"]), str(row["about"]), str(row["source"]))
     console = Console()
-    console.print(table)
-    console.print("calls: what a run with default settings is expected to ask the models.", style="dim")
+    for row in rows:
+        for line in _entry(row):
+            console.print(line, soft_wrap=True)
+    console.print(
+        "\nCalls: what a run with these settings is expected to ask the models.\n"
+        "Your own: ideagora agents new NAME. Any --agent takes path.py:object, module:object, "
+        "'command:…' and ideas:FILE too.",
+        style="dim",
+        highlight=False,
+    )
+    return 0
+
+
+def _row(name: str, options: Mapping[str, int], source: str | None = None) -> dict[str, Any]:
+    try:
+        agent = find_agent(name)
+    except IdeagoraError as error:  # a broken package shall not hide the others
+        broken: dict[str, Any] = {"name": name, "about": None, "source": source, "calls": None, "steps": []}
+        return {**broken, "error": str(error)}
+    return {
+        "name": agent.name,
+        "about": agent.about,
+        "source": agent.source,
+        "calls": expected_calls(agent, options),
+        "steps": list(agent.steps),
+    }
+
+
+def _hidden(name: str) -> dict[str, Any]:
+    told = f"An installed package has the name of the built-in agent {name} ({source_of(installed()[name])})."
+    return {
+        "name": f"{name} (hidden)",
+        "about": None,
+        "source": None,
+        "calls": None,
+        "steps": [],
+        "error": told,
+    }
+
+
+def expected_calls(agent: Agent, options: Mapping[str, int]) -> int | None:
+    """Calls under those of the options that the agent has; ``None``: it does not say."""
+    own = {name: value for name, value in options.items() if name in type(agent.options).model_fields}
+    try:
+        chosen = type(agent.options)(**{**agent.options.model_dump(), **own})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise SettingsError(f"--{first['loc'][0]} is {first['input']}: {first['msg'].lower()}.") from None
+    calls = agent.expected_calls(chosen)
+    return None if calls is None else sum(calls.values())
+
+
+def _entry(row: Mapping[str, Any]) -> Iterator[Text]:
+    calls = "calls unknown" if row["calls"] is None else f"{row['calls']} calls"
+    yield Text.assemble((plain(row["name"]), "bold"), f"   {calls}   ", (plain(row["source"] or ""), "dim"))
+    if row.get("error"):
+        yield Text(f"  {plain(row['error'])}", style="red")
+    else:
+        yield Text(f"  {plain(row['about'])}")
+        yield Text(f"  {plain(' → '.join(row['steps']))}", style="dim")
+
+
+def show(thing: str, mermaid: bool, svg: Path | None) -> int:
+    """Draw an agent's graph: text, Mermaid, or a picture in a file."""
+    agent = find_agent(thing)
+    drawing = drawing_of(agent.build(), agent.inside)
+    if mermaid:
+        print(as_mermaid(drawing), end="")
+    if svg is not None:
+        try:
+            svg.write_text(as_svg(drawing), encoding="utf-8")
+        except OSError as error:
+            error_line(Console(stderr=True), str(unusable(svg, error)))
+            return 1
+        Console(stderr=True).print(Text(f"written: {svg}"), soft_wrap=True)
+    if not mermaid and svg is None:
+        _show_text(agent, as_text(drawing))
+    return 0
+
+
+def _show_text(agent: Agent, lines: list[str]) -> None:
+    console = Console()
+    calls = agent.expected_calls(agent.options)
+    count = "it does not say how many calls it makes" if calls is None else f"{sum(calls.values())} calls"
+    console.print(Text(plain(agent.name), style="bold"))
+    console.print(Text(f"{plain(agent.about)}\n{plain(agent.source)}; {count}\n"), soft_wrap=True)
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+    console.print(Text(f"\n{LEGEND}", style="dim"), soft_wrap=True)
+
+
+def new(name: str, kind: str) -> int:
+    """Write a starting point ``NAME.py`` into the current folder, and say what to do with it."""
+    if kind not in KINDS:
+        raise UsageError(f"--kind is {kind!r}. Choose one of {', '.join(KINDS)}.")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,60}", name):
+        raise UsageError(f"The name is {name!r}. Use letters, digits and _, beginning with a letter.")
+    path = Path(f"{name}.py")
+    text = (resources.files("ideagora.commands") / "starting_points" / f"{kind}.txt").read_text(
+        encoding="utf-8"
+    )
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{path} is there already. Choose another name.") from None
+    except OSError as error:
+        error_line(Console(stderr=True), str(unusable(path, error)))
+        return 1
+    thing = KINDS[kind].format(name)
+    quoted = f"'{thing}'" if " " in thing else thing
+    console = Console()
+    told = (
+        f"written: {path}",
+        f"  ideagora agents check {quoted}",
+        f"  ideagora generate 'tool use by language models' --agent {quoted}",
+    )
+    for line in told:
+        console.print(Text(line), soft_wrap=True)
     return 0

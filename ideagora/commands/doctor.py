@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from rich.console import Console
@@ -105,11 +106,11 @@ def _store(settings: Settings) -> Finding:
     from ideagora.models.embeddings import load_embedder
     from ideagora.retrieval.store import Store
 
-    folder = settings.store_folder
-    if not folder.exists():
+    folder = settings.store_url or settings.store_folder
+    if isinstance(folder, Path) and not folder.exists():
         return Finding("store", "note", f"{folder} is not there yet; the first run makes it (half a minute).")
     try:
-        with Store.open(folder, load_embedder(settings.embedder, None)) as store:
+        with Store.of(settings, load_embedder(settings.embedder, None)) as store:
             return Finding("store", "ok", f"{store.count()} papers in {folder}")
     except IdeagoraError as error:
         return Finding("store", "missing", str(error))

@@ -25,15 +25,21 @@ from ideagora.graphs.generate import (
     read_topics,
 )
 from ideagora.graphs.run_folder import RunFolder, unusable
-from ideagora.graphs.runtime import Task
+from ideagora.graphs.task import Task
 from ideagora.registry import find_agent
 from ideagora.report.offline_line import OFFLINE, REAL_MODEL, REAL_MODEL_HINT
 from ideagora.report.screen import Progress, error_line, plain, show_idea
+from ideagora.schema import Topic
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from ideagora.graphs.agent import Agent
     from ideagora.schema import Topic
+
+
+FLAGS = ("branches", "length", "refinements", "rewrites", "papers", "allow_thin")
+"""Options of agents that the command line has."""
 
 
 @dataclass(frozen=True)
@@ -83,19 +89,33 @@ def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
 
 def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
     agent = find_agent(request.agent)
+    if agent.unready:
+        raise UsageError(agent.unready)
     try:
         options = type(agent.options)(**{**agent.options.model_dump(), **request.options})
     except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]).replace("_", "-")
-        raise SettingsError(f"--{name} is {first['input']}: {first['msg'].lower()}.") from None
-    topics = _topics(request, settings)
+        raise SettingsError(_option_told(agent, error)) from None
+    topics = _topics(request, settings, agent)
     tasks = [Task(topic, agent, options, settings) for topic in topics]
     several = request.topics is not None
     return [(task, folder_for(task, request.out, several)) for task in tasks]
 
 
-def _topics(request: Request, settings: Settings) -> list[Topic]:
+def _option_told(agent: Agent, error: ValidationError) -> str:
+    first = error.errors()[0]
+    name = str(first["loc"][0]).replace("_", "-")
+    if first["type"] != "extra_forbidden":
+        return f"--{name} is {first['input']}: {first['msg'].lower()}."
+    fields = type(agent.options).model_fields
+    known = ", ".join(f"--{option.replace('_', '-')}" for option in FLAGS if option in fields)
+    return f"--{name} means nothing to the agent {agent.name}. Leave it out; it has {known or 'no options'}."
+
+
+def _topics(request: Request, settings: Settings, agent: Agent) -> list[Topic]:
+    if agent.own_topic and request.topics is not None:
+        raise UsageError(f"{agent.name} is about one paper: give one topic or none, not --topics.")
+    if agent.own_topic and request.topic is None:
+        return [Topic(text=agent.own_topic, before=request.before, banned=request.banned)]
     if (request.topic is None) == (request.topics is None):
         raise UsageError('Give a topic, or --topics FILE: ideagora generate "retrieval for long documents".')
     offline = settings.model_of("main") == "offline"
@@ -147,6 +167,9 @@ def _say_cost(settings: Settings, tasks: list[Task], errors: Console) -> None:
     if settings.models == ["offline"] or settings.replay or not tasks:
         return
     calls = tasks[0].agent.expected_calls(tasks[0].options)
+    if calls is None:
+        errors.print(Text(f"{plain(tasks[0].agent.name)} does not say how many calls it makes.", style="dim"))
+        return
     cost = expected_cost(calls, settings)
     told = "price unknown" if cost is None else f"about ${cost * len(tasks):.2f}"
     number, models = sum(calls.values()) * len(tasks), ", ".join(settings.models)
@@ -194,6 +217,6 @@ def _show(console: Console, outcomes: list[Outcome]) -> None:
             console.print(
                 "This run was finished before; --fresh begins it anew.", style="dim", highlight=False
             )
-        if "offline" in outcome.task.settings.models:
+        if any("offline" in idea.model.split(" + ") for idea in outcome.ideas):
             line = f"{OFFLINE} For a real one ({REAL_MODEL_HINT}): {REAL_MODEL}"
             console.print(Text(line, style="dim"))

@@ -24,6 +24,7 @@ from ideagora.schema import Scored, Topic
 if TYPE_CHECKING:
     from ideagora.models.embeddings import Embedder
     from ideagora.retrieval.local.adding import Summary
+    from ideagora.retrieval.migration import Moved
     from ideagora.retrieval.store import Store
 
 Opened = tuple["Store", "Embedder"]
@@ -44,6 +45,11 @@ def stats(flags: dict[str, Any], as_json: bool) -> int:
 def search(query: str, k: int, before: str | None, flags: dict[str, Any], as_json: bool) -> int:
     """The papers of the store that are nearest to a query."""
     return _guarded(lambda errors: _search(query, k, before, load_settings(**flags), as_json, errors))
+
+
+def migrate(target: str, source: str | None, flags: dict[str, Any], as_json: bool, quiet: bool) -> int:
+    """Put all papers of one store into another, which may be a folder or a server."""
+    return _guarded(lambda errors: _migrate(target, source, load_settings(**flags), as_json, quiet, errors))
 
 
 def _guarded(work: Callable[[Console], int]) -> int:
@@ -69,7 +75,7 @@ def _opened(
     from ideagora.retrieval.store import Store
 
     embedder = load_embedder(settings.embedder, settings.home / "cache")
-    with Store.open(settings.store_folder, embedder, on_wait=say) as store:
+    with Store.of(settings, embedder, say) as store:
         if fill and "starter" in settings.source:
             fill_starter(store, lambda done, total: say(f"filling the store: {done} of {total} papers"))
         yield store, embedder
@@ -122,7 +128,7 @@ def _show_summary(summary: Summary, settings: Settings, console: Console, errors
     if summary.citations:
         parts.append(f"{summary.citations} new citations between papers")
     console.print(Text(f"Papers: {', '.join(parts)}."), soft_wrap=True)
-    console.print(Text(f"Store: {plain(str(settings.store_folder))}"), soft_wrap=True)
+    console.print(Text(f"Store: {plain(settings.store_url or str(settings.store_folder))}"), soft_wrap=True)
     files = [f"{summary.read} read", f"{summary.skipped} read before"]
     unread = summary.files - summary.read - summary.skipped
     files += [f"{unread} without a paper"] if unread else []
@@ -138,7 +144,7 @@ def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
     from ideagora.retrieval.texts import Texts
 
     folder = settings.store_folder
-    if not (folder / RECORDS_FILE).exists():
+    if settings.store_url is None and not (folder / RECORDS_FILE).exists():
         raise LibraryError(
             f"there is no store in {folder} yet. The first run makes it, and so does: "
             "ideagora library add PATH."
@@ -146,13 +152,18 @@ def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
     with _opened(settings, lambda text: errors.print(plain(text)), fill=False) as (store, _):
         figures = store.stats().model_dump()
         texts = Texts(folder)
-        figures |= {"own_papers": len(texts.own()), "full_texts": texts.count(), "sources": store.by_source()}
+        figures |= {
+            "own_papers": len(texts.own()),
+            "full_texts": texts.count(),
+            "sources": figures.pop("sources"),
+        }
     if as_json:
         print(json.dumps(figures, ensure_ascii=False))
         return 0
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     figures["sources"] = ", ".join(f"{name} {number}" for name, number in figures["sources"].items())
-    figures["size"] = f"{figures.pop('size_bytes') / 1e6:,.1f} MB"
+    size = figures.pop("size_bytes")
+    figures["size"] = None if size is None else f"{size / 1e6:,.1f} MB"
     for name, value in figures.items():
         shown = "unknown" if value is None else plain(f"{value:,}" if isinstance(value, int) else str(value))
         table.add_row(name.replace("_", " "), Text(shown, overflow="fold"))
@@ -190,3 +201,44 @@ def _show_found(found: Sequence[Scored]) -> None:
         row = (one.paper.year, one.paper.title, one.paper.id)
         table.add_row(f"{one.similarity:.3f}", *(Text(plain(text), overflow="fold") for text in row))
     console.print(table)
+
+
+def _migrate(
+    target: str, source: str | None, settings: Settings, as_json: bool, quiet: bool, errors: Console
+) -> int:
+    from ideagora.models.embeddings import load_embedder
+    from ideagora.retrieval.migration import Place, migrate
+
+    def place(text: str | None) -> Place:
+        named = settings if text is None else settings.model_copy(update={"store": text})
+        return Place(named.store_url, named.store_folder)
+
+    embedder = load_embedder(settings.embedder, settings.home / "cache")
+    with _bar(errors, quiet) as bar:
+        task = bar.add_task("opening the stores", total=1.0)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, description=f"{done} of {total} papers")
+
+        say = lambda text: bar.update(task, description=plain(text))  # noqa: E731
+        moved = migrate(place(source), place(target), embedder, tell, say)
+    if as_json:
+        print(json.dumps(moved.model_dump(), ensure_ascii=False))
+    else:
+        _show_moved(moved, Console())
+    return 0
+
+
+def _show_moved(moved: Moved, console: Console) -> None:
+    lines = [
+        f"Papers: all {moved.papers:,} of {moved.source} are in {moved.target}.",
+        f"Sent now: {moved.sent:,}, there before: {moved.papers - moved.sent:,}.",
+        f"Citations told by others: {moved.citations:,}, all there.",
+    ]
+    if moved.embedded:
+        lines.append(f"Embedded anew: {moved.embedded:,}.")
+    if moved.files:
+        lines.append(f"Merged: {', '.join(moved.files)}.")
+    lines.append(f"{moved.source} is as it was. To use the other: --store {moved.target}, or IDEAGORA_STORE.")
+    for line in lines:
+        console.print(Text(plain(line)), soft_wrap=True)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from ideagora.config import Group
 from ideagora.schema import Idea, Topic, Usage
+
+if TYPE_CHECKING:
+    from ideagora.graphs.services import Services
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,19 @@ class Agent:
     start: Callable[[Topic], dict[str, Any]]
     ideas: Callable[[Mapping[str, Any], Origin], list[Idea]]
     failures: Callable[[Mapping[str, Any]], list[dict[str, Any]]]
-    expected_calls: Callable[[BaseModel], dict[Group, int]]
+    expected_calls: Callable[[BaseModel], dict[Group, int] | None]
+    """``None``: the agent does not say."""
     steps: tuple[str, ...]
     """Names of the graph's nodes, in the order in which they usually run."""
+    fingerprint: str = ""
+    """Changes with the code or file of an agent from outside, so that its old runs are not taken for new."""
+    context: Callable[[Services, Topic], Any] | None = None
+    """What the nodes get instead of ``Services``."""
+    inside: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    """Graphs that steps run inside themselves, by the step's name, to be drawn with it."""
+    own_paper: str | None = None
+    """A file or an id: the one paper that the agent is about. It is read before cut-off and bans apply."""
+    own_topic: str | None = None
+    """What a run is called for which no topic was given, where the agent finds the topic itself."""
+    unready: str | None = None
+    """What is missing before the agent can run, and what to do."""

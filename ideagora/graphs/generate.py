@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from ideagora.config import Settings
 from ideagora.errors import FolderUnusable, IdeagoraError, TopicError, UsageError
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime import Listener, Task, run_task
+from ideagora.graphs.runtime import Listener
+from ideagora.graphs.task import Task, run_task
 from ideagora.schema import Idea, Topic
 
 if TYPE_CHECKING:

@@ -1,5 +1,7 @@
 """The runtime: one function runs any graph in a run's folder, and continues it after a stop.
 
+What is run is a ``Job``: an agent at a topic (``task.py``), or an evaluator at its ideas.
+
 LangGraph saves a checkpoint after each step (SQLite, in the folder); a step that was cut short runs
 again, and the calls it had answered come from the cache of answers.
 """
@@ -12,7 +14,7 @@ import platform
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from importlib import metadata
@@ -22,20 +24,19 @@ from ideagora import __version__
 from ideagora.agents.role import ROLES
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
-from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.run_folder import RunFolder, now, unusable
 from ideagora.graphs.services import Services
 from ideagora.models.cache import Cache
 from ideagora.models.door import Door
 from ideagora.models.usage import Meter, label, labelled
 from ideagora.prompts.loader import load_prompt
-from ideagora.schema import Idea, Topic, stable_id
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.models.embeddings import Embedder
     from ideagora.retrieval.library import Library
+    from ideagora.retrieval.own_paper import OwnPaper
 
 RECORDED = (
     "langgraph",
@@ -53,15 +54,11 @@ SECRET_FREE = (
     "temperature",
     "embedder",
     "source",
+    "store",
     "full_text",
     "seed",
 )
-"""Settings that can change a result; together with topic, agent and options they name a run."""
-
-SUMMARIES_ARE_OURS = (
-    "The starter corpus ships summaries in our own words, not the papers' abstracts: what is quoted here "
-    "are words of those summaries."
-)
+"""Settings that can change a result: they are part of what a run is known by."""
 
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 log = logging.getLogger(__name__)
@@ -70,45 +67,63 @@ Listener = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
-class Task:
-    """One topic for one agent."""
+class Job:
+    """One graph to be run in one folder. All of it is plain, or made when it is asked for."""
 
-    topic: Topic
-    agent: Agent
-    options: Any
+    name: str
+    identity: str
+    """The same for the same work: it finds its folder, its checkpoints and its run again."""
     settings: Settings
+    record: Mapping[str, Any]
+    """What ``run.json`` says of this job besides the settings: topic, agent, options, …"""
+    build: Callable[[], Any]
+    """Gives the uncompiled graph."""
+    start: Mapping[str, Any]
+    """The graph's first state."""
+    finish: Callable[[Mapping[str, Any], Meter], Mapping[str, Any]]
+    """From the last state and the usage to files in the folder; gives what ``run.json`` says at the end."""
+    options: Any = None
+    first_text: str = ""
+    """A text that will be embedded, to load the model beside the first call; empty: none will be."""
+    recursion_limit: int = 200
+    """Steps of the graph at most."""
+    context: Callable[[Services], Any] | None = None
+    """What the nodes get instead of the services; made inside the run's event loop."""
+    own_paper: Callable[[], Awaitable[OwnPaper]] | None = None
+    """Reads the paper that the job is about, before cut-off and bans."""
+    models: tuple[str, ...] | None = None
+    """The models that may be asked; ``None``: those of the settings."""
 
     @property
-    def identity(self) -> str:
-        """The same for the same command: a repeated command finds its run again."""
-        chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
-        parts = [self.topic.model_dump_json(), self.agent.name, self.options.model_dump_json()]
-        return stable_id(*parts, *(f"{name}={chosen[name]}" for name in SECRET_FREE))
+    def asked(self) -> tuple[str, ...]:
+        """The models that may be asked."""
+        return tuple(self.settings.models) if self.models is None else self.models
 
 
-async def run_task(
-    task: Task,
+async def run_job(
+    job: Job,
     folder: RunFolder,
-    library: Library,
+    library: Library | None,
     embedder: Callable[[], Embedder],
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
-) -> list[Idea]:
-    """Run the agent's graph in an open folder, or go on where it was stopped.
+) -> None:
+    """Run a graph in an open folder, or go on where it was stopped.
 
-    The ideas are in the folder when this returns. On an error or a stop the folder says so, and the
-    same call goes on; after an error the graph begins anew, with all answered calls in the cache.
+    ``library`` has its cut-off and bans applied. On an error or a stop the folder says so, and the same
+    call goes on; after an error the graph begins anew, with all answered calls in the cache.
     """
-    _warm_up(embedder, task.topic)
-    graph = task.agent.build()  # before the record: it defines the roles, whose prompts are recorded
-    meter, record = Meter(), _opening_record(task, folder)
+    if job.first_text:
+        _warm_up(embedder, job.first_text)
+    graph = job.build()  # before the record: it defines the roles, whose prompts are recorded
+    meter, record = Meter(), _opening_record(job, folder)
     events = folder.events()
     meter.restore(events)
-    cache = Cache.at_home(task.settings.home)
+    cache = Cache.at_home(job.settings.home)
     previous = record.pop("previous")
-    if previous in ("failed", "done", None):  # done, and its ideas are not to be read
+    if previous in ("failed", "done", None):  # done, and what it made is not to be read
         folder.forget_checkpoints()
-    if previous == "failed" and not task.settings.replay:  # what could not be read is asked for anew
+    if previous == "failed" and not job.settings.replay:  # what could not be read is asked for anew
         cache.forget(event["key"] for event in events if event.get("status") == "unreadable")
     folder.write({**record, "usage": meter.summary()})
 
@@ -116,74 +131,74 @@ async def run_task(
         folder.log(event)
         listener(event)
 
-    restricted = library.restricted(task.topic)
-    restricted.begin_run(on_event, () if previous in ("failed", "done", None) else events)
+    if library is not None:
+        library.begin_run(on_event, () if previous in ("failed", "done", None) else events)
     door = Door(
-        task.settings,
+        job.settings,
         cache=cache,
         meter=meter,
         chats=chats,
         embedder=embedder,
-        run_id=task.identity,
+        run_id=job.identity,
         raw_folder=folder.path / "raw",
         on_event=on_event,
     )
     try:
-        door.warm_up()
-        await door.check()
-        services = Services(door, restricted, task.options, _voice(on_event))
+        door.warm_up(job.asked)
+        await door.check(job.asked)
+        services = Services(door, library, job.options, _voice(on_event), job.own_paper)
         with labelled("shared"):
-            state = await _drive(task, graph, folder, services, on_event)
-        ideas = task.agent.ideas(state, _origin(task, meter))
-        folder.write_ideas(ideas)
-        record.update(status="done", failures=task.agent.failures(state), error=None)
-        return ideas
+            context = services if job.context is None else job.context(services)
+            state = await _drive(job, graph, folder, context, on_event)
+        record.update(status="done", error=None, **job.finish(state, meter))
     except BaseException as error:
         record.update(status=_status(error), error=_told(error))
         raise
     finally:
         await door.aclose()
-        await restricted.disconnect()
-        restricted.end_run()
-        record["notes"] += restricted.notes
-        record.update(usage=meter.summary(), held_back=_held_back(restricted), finished=now())
+        if library is not None:
+            await library.disconnect()
+            library.end_run()
+            record["notes"] += library.notes
+            record["held_back"] = _held_back(library)
+        record.update(usage=meter.summary(), finished=now())
         folder.write(record)
 
 
 async def _drive(
-    task: Task, builder: Any, folder: RunFolder, services: Services, on_event: Listener
+    job: Job, builder: Any, folder: RunFolder, context: Any, on_event: Listener
 ) -> Mapping[str, Any]:
     """The graph's last state. Checkpoints that cannot be read are dropped: the cache has all answers."""
     try:
-        return await _streamed(task, builder, folder, services, on_event)
+        return await _streamed(job, builder, folder, context, on_event)
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _CORRUPT:
             raise unusable(folder.path, error) from None
         log.warning("the checkpoints in %s cannot be read (%s): the run begins anew", folder.path, error)
     folder.forget_checkpoints()
-    return await _streamed(task, builder, folder, services, on_event)
+    return await _streamed(job, builder, folder, context, on_event)
 
 
 async def _streamed(
-    task: Task, builder: Any, folder: RunFolder, services: Services, on_event: Listener
+    job: Job, builder: Any, folder: RunFolder, context: Any, on_event: Listener
 ) -> Mapping[str, Any]:
     """Stream the graph to its end, telling the start and end of every step."""
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async with AsyncSqliteSaver.from_conn_string(str(folder.path / "checkpoints.sqlite")) as saver:
-        graph = builder.compile(checkpointer=saver, name=task.agent.name)
+        graph = builder.compile(checkpointer=saver, name=job.name)
         config = {
-            "configurable": {"thread_id": task.identity},
-            "recursion_limit": 200,
+            "configurable": {"thread_id": job.identity},
+            "recursion_limit": job.recursion_limit,
             "max_concurrency": 64,
         }
         known = await graph.aget_state(config)
-        start = None if known.values else task.agent.start(task.topic)
+        start = None if known.values else dict(job.start)
         # Not ``next``: that leaves out tasks which are done and wait for their step's checkpoint.
         if not known.values or known.tasks:
             steps = _Steps(on_event)
             stream = graph.astream(
-                start, config, context=services, stream_mode="tasks", subgraphs=True, durability="async"
+                start, config, context=context, stream_mode="tasks", subgraphs=True, durability="async"
             )
             async with aclosing(stream):  # or its tasks outlive an error of the listener
                 async for namespace, payload in stream:
@@ -211,7 +226,7 @@ class _Steps:
         event: dict[str, Any] = {"event": "step", "step": step, "branch": branch}
         if "triggers" in payload:
             anchored = payload["input"].get("anchored") if isinstance(payload["input"], Mapping) else None
-            if anchored:
+            if isinstance(anchored, Mapping) and {"branch", "query"} <= anchored.keys():
                 event["branch"] = self._branch[identity] = int(anchored["branch"])
                 event["query"] = str(anchored["query"])
             self._started[identity] = time.monotonic()
@@ -225,12 +240,12 @@ class _Steps:
             )
 
 
-def _warm_up(embedder: Callable[[], Embedder], topic: Topic) -> None:
-    """Load the embedding model beside the first call. Nothing is loaded where the topic's vector is kept."""
+def _warm_up(embedder: Callable[[], Embedder], text: str) -> None:
+    """Load the embedding model beside the first call. Nothing is loaded where the text's vector is kept."""
 
     def load() -> None:
         with suppress(IdeagoraError):  # whoever needs the model meets the error too
-            embedder().encode([topic.text])
+            embedder().encode([text])
 
     threading.Thread(target=load, name="embedder warm-up", daemon=True).start()
 
@@ -239,24 +254,22 @@ def _voice(on_event: Listener) -> Callable[[str], None]:
     return lambda text: on_event({"event": "note", "label": label.get(), "text": text})
 
 
-def _opening_record(task: Task, folder: RunFolder) -> dict[str, Any]:
+def _opening_record(job: Job, folder: RunFolder) -> dict[str, Any]:
     """What ``run.json`` says from the start on; ``previous`` is the status found in the folder."""
     held = folder.read() or {}
     return {
-        "id": task.identity,
-        "topic": task.topic.model_dump(mode="json"),
-        "agent": task.agent.name,
-        "options": task.options.model_dump(mode="json"),
-        "settings": task.settings.model_dump(mode="json", include=set(SECRET_FREE)),
-        "seed": task.settings.seed,
+        "id": job.identity,
+        **job.record,
+        "settings": job.settings.model_dump(mode="json", include=set(SECRET_FREE)),
+        "seed": job.settings.seed,
         "versions": {"ideagora": __version__, "python": platform.python_version(), **_versions()},
         "prompts": {name: load_prompt(name).hash for name in sorted(ROLES)},
-        "offline": "offline" in task.settings.models,
+        "offline": "offline" in job.asked,
         "status": "running",
         "error": None,
         "failures": [],
         "held_back": [],
-        "notes": [SUMMARIES_ARE_OURS] if "starter" in task.settings.source.split(",") else [],
+        "notes": list(job.record.get("notes", [])),
         "started": held.get("started") or now(),
         "finished": None,
         "previous": held.get("status"),
@@ -271,16 +284,6 @@ def _versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return installed
-
-
-def _origin(task: Task, meter: Meter) -> Origin:
-    used = meter.answers_by_label
-    return Origin(
-        agent=task.agent.name,
-        model=" + ".join(task.settings.models),
-        usage={name: answers.usage for name, answers in used.items()},
-        answered={name: answers.latest for name, answers in used.items()},
-    )
 
 
 def _held_back(library: Library) -> list[dict[str, str]]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from ideagora.errors import RunError
 
 if TYPE_CHECKING:
     from ideagora.models.door import Door
     from ideagora.retrieval.library import Library
+    from ideagora.retrieval.own_paper import OwnPaper
 
 
 @dataclass(frozen=True)
@@ -16,8 +19,18 @@ class Services:
     """The model door, the library with cut-off and bans applied, the agent's options, and a voice."""
 
     door: Door
-    library: Library
+    books: Library | None
+    """The library, where the graph was given one."""
     options: Any
     """The agent's own options (a frozen pydantic model)."""
     say: Callable[[str], None]
     """Tell the user, in a few words, what was just found; labelled with the branch at work."""
+    own_paper: Callable[[], Awaitable[OwnPaper]] | None = None
+    """Reads the paper that the run is about, whatever cut-off and bans say; ``None``: it is about none."""
+
+    @property
+    def library(self) -> Library:
+        """The library of a graph that reads literature."""
+        if self.books is None:
+            raise RunError("This graph was started without a library.")
+        return self.books

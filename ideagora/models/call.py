@@ -23,6 +23,12 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+class FreeText(Answer):
+    """The whole reply as it is, without its thinking: for whoever wrote a prompt of their own."""
+
+    text: str
+
+
 class Inputs(BaseModel):
     """Base of all typed inputs of roles."""
 
@@ -47,5 +53,7 @@ class Call(Generic[A]):
     """Sampling temperature of the role; the settings' value goes before it; ``None``: not sent."""
     sample: int = 0
     """Index among repeated samples of the same request (part of the cache key)."""
+    model: str | None = None
+    """Who is asked instead of the model that serves the group (one of several judges)."""
     check: Callable[[Inputs, A], str | None] | None = None
     """What no schema can say (indices that exist, …): the complaint, or ``None`` when all is well."""

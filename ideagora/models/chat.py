@@ -21,6 +21,7 @@ from pydantic import BaseModel, PrivateAttr
 
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError
+from ideagora.models.call import FreeText
 from ideagora.models.providers import FREE, Price, Provider, load_litellm, resolve
 from ideagora.models.request import Message
 from ideagora.models.retry import SettingRefused, Transient, named, refused_setting
@@ -77,7 +78,7 @@ class OfflineChat(DoorChat):
         if recipe is None:
             raise TypeError("the offline model needs the call's recipe and inputs")
         answered = await asyncio.to_thread(lambda: recipe(cast("Engine", self.engine()), inputs))
-        return _result(json.dumps(answered, ensure_ascii=False), "stop", (0, 0), 0.0)
+        return _result(_text_of(answered), "stop", (0, 0), 0.0)
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,8 @@ class LiteLLMChat(DoorChat):
 
         provider = await self.provider()
         request = _litellm_request(provider, _plain(messages), self.settings.timeout)
-        wanted = {"temperature": temperature, "response_format": answer}
+        form = None if answer is FreeText else answer
+        wanted = {"temperature": temperature, "response_format": form}
         sampling = {n: v for n, v in wanted.items() if v is not None and n not in self._refused}
         try:
             async with asyncio.timeout(self.settings.timeout):  # its own limits the silence, not the whole

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from ideagora.models.scrub import without_keys
 from ideagora.models.sharing import Shared
 from ideagora.models.trying import Trying
 from ideagora.models.typed import Unreadable, read_answer
-from ideagora.models.usage import CallEvent, Meter, label
+from ideagora.models.usage import CallEvent, Meter, label, note_answer
 from ideagora.schema import Usage
 
 if TYPE_CHECKING:
@@ -109,18 +109,20 @@ class Door:
             request = request.asked_again(stored.text, complaint)
         raise self._unreadable(call, replies)
 
-    async def check(self) -> None:
-        """Look at all models of the settings without asking them: name, key, price under a budget.
+    async def check(self, models: Sequence[str] | None = None) -> None:
+        """Look at models (else: all of the settings) without asking them: name, key, price under a budget.
 
         Raises:
             UnknownModel, MissingKey, RealCallForbidden, SettingsError: as ``ask`` would.
         """
-        for model in self.settings.models if not self.settings.replay else ():
+        chosen = self.settings.models if models is None else models
+        for model in chosen if not self.settings.replay else ():
             await self._price(self._chat(model), model)
 
-    def warm_up(self) -> None:
-        """Start importing litellm in the background, when a model needs it."""
-        real = [m for m in self.settings.models if m not in WITHOUT_PROVIDER and m not in self._chats]
+    def warm_up(self, models: Sequence[str] | None = None) -> None:
+        """Start importing litellm in the background, when a model (else: one of the settings') needs it."""
+        chosen = self.settings.models if models is None else models
+        real = [m for m in chosen if m not in WITHOUT_PROVIDER and m not in self._chats]
         if real and not self.settings.replay:
             threading.Thread(target=load_litellm, name="litellm import", daemon=True).start()
 
@@ -244,6 +246,7 @@ class Door:
 
     def _emit(self, event: CallEvent) -> None:
         self.meter.record(event)
+        note_answer(event)
         if self._on_event is not None:
             self._on_event(dict(event))
 

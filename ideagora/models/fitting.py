@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -110,6 +111,7 @@ def list_field(model: type[BaseModel]) -> str | None:
     return lists[0] if len(lists) == 1 and not others else None
 
 
+@lru_cache(maxsize=4096)  # the same few names of fields, for every reply
 def folded(name: str) -> str:
     """A name without case, spaces and punctuation."""
     return "".join(character for character in name.casefold() if character.isalnum())

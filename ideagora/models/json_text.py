@@ -74,10 +74,11 @@ def values_in(text: str) -> list[Any]:
 def exact(text: str) -> Any | None:
     """The text as one exact JSON value; ``None`` when it is something else (or is ``null``).
 
-    Line breaks inside strings are let through; NaN and the infinities become ``null``.
+    Line breaks inside strings are let through; NaN and the infinities become ``null``; half a surrogate
+    pair, which no file could hold, becomes U+FFFD.
     """
     try:
-        return _DECODER.decode(text)
+        return _whole_characters(_DECODER.decode(text))
     except (ValueError, RecursionError):
         return None
 
@@ -116,7 +117,8 @@ def _scanned(text: str) -> list[Any]:
 def _value_at(text: str, start: int) -> tuple[Any | None, int]:
     """The value that begins at an opening bracket, or ``None``, and where to look on."""
     try:
-        return _DECODER.raw_decode(text, start)
+        value, end = _DECODER.raw_decode(text, start)
+        return _whole_characters(value), end
     except Ambiguous:
         raise
     except (ValueError, RecursionError):
@@ -237,7 +239,22 @@ def _string(text: str, start: int, closing: str) -> tuple[str, int | None]:
 def _unescaped(text: str) -> str:
     """A string's content; a backslash before what nobody escapes is a backslash (``\\alpha``)."""
     read = _ESCAPE.sub(lambda found: _escaped(found[1]), text)
-    return read.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return _paired(read)
+
+
+def _whole_characters(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else _paired(value)
+    if isinstance(value, list):
+        return [_whole_characters(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole_characters(key): _whole_characters(item) for key, item in value.items()}
+    return value
+
+
+def _paired(text: str) -> str:
+    """The text with surrogate pairs joined, and U+FFFD for half a pair."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _escaped(code: str) -> str:

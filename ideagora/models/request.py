@@ -13,13 +13,16 @@ from typing import Any
 from pydantic import BaseModel
 
 from ideagora.config import Settings
-from ideagora.models.call import A, Call
+from ideagora.models.call import A, Call, FreeText
 from ideagora.models.scrub import without_keys
 
 FORMAT = 1
 """Part of every key: raise it when the meaning of a request or of a stored answer changes."""
 LONGEST_ECHO = 8_000
 """Characters of an unreadable reply that the model is shown again."""
+
+FREE_TEXT = "null"
+"""Stands for the schema where the whole reply is the answer."""
 
 Message = tuple[str, str]
 """Role (``system``, ``user``, ``assistant``) and text."""
@@ -33,7 +36,7 @@ class Request:
     api_base: str | None
     messages: tuple[Message, ...]
     schema: str
-    """JSON schema of the answer, fields in the order of their definition."""
+    """JSON schema of the answer, fields in the order of their definition; ``null``: free text."""
     temperature: float | None
     sample: int
     seed: int = 0
@@ -55,6 +58,9 @@ class Request:
 
     def asked_again(self, reply: str, complaint: str) -> Request:
         """The same question after a reply that could not be used, with what was wrong with it."""
+        if self.schema == FREE_TEXT:
+            again = f"Your reply could not be used: {_one_line(complaint)}. Answer the same task again."
+            return replace(self, messages=(*self.messages, ("assistant", _clipped(reply)), ("user", again)))
         correction = (
             f"Your reply could not be used: {_one_line(complaint)}. Answer the same task again with one "
             "complete JSON object and nothing else: repeat every field, mend what is named here and keep "
@@ -66,7 +72,7 @@ class Request:
 
 def request_of(call: Call[A], settings: Settings) -> Request:
     """The first request of a call, under the settings' model for its group."""
-    model = settings.model_of(call.group)
+    model = call.model or settings.model_of(call.group)
     offline = model == "offline"
     system: tuple[Message, ...] = (("system", call.system),) if call.system else ()
     return Request(
@@ -84,6 +90,8 @@ def request_of(call: Call[A], settings: Settings) -> Request:
 @cache
 def schema_of(answer: type[BaseModel]) -> str:
     """The JSON schema of a typed answer, as compact JSON in the order of definition."""
+    if answer is FreeText:
+        return FREE_TEXT
     return json.dumps(answer.model_json_schema(), ensure_ascii=False, separators=(",", ":"))
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from ideagora.models.call import FreeText
 from ideagora.models.fitting import fields_named, fitted_object, folded, list_field
-from ideagora.models.json_text import Ambiguous, CutOff, exact, values_in
+from ideagora.models.json_text import Ambiguous, CutOff, exact, values_in, without_thinking
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -61,6 +62,8 @@ def read_answer(text: str | None, answer_type: type[A], finish_reason: str | Non
         raise Unreadable(_STOPPED_SHORT[finish_reason])
     if text is None or not text.strip():
         raise Unreadable("it was empty")
+    if answer_type is FreeText:
+        return cast("A", _free_text(text))
     try:
         values = values_in(text)
     except (CutOff, Ambiguous) as error:
@@ -76,6 +79,19 @@ def read_answer(text: str | None, answer_type: type[A], finish_reason: str | Non
         except Unreadable as error:
             complaints.append(error.reason)
     raise Unreadable(complaints[0] if complaints else _why_nothing(text))
+
+
+def _free_text(text: str) -> FreeText:
+    """The whole reply; a refusal or thinking alone is no text that was asked for."""
+    try:
+        said = without_thinking(text).strip()
+    except CutOff as error:
+        raise Unreadable(str(error)) from None
+    if not said:
+        raise Unreadable("it was empty")
+    if is_refusal(said):
+        raise Unreadable(_why_nothing(said))
+    return FreeText(text=said)
 
 
 def is_refusal(text: str) -> bool:

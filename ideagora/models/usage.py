@@ -29,6 +29,30 @@ def labelled(name: str) -> Iterator[None]:
         label.reset(token)
 
 
+_used: ContextVar[dict[str, Usage] | None] = ContextVar("ideagora_used", default=None)
+
+
+@contextmanager
+def answers_used() -> Iterator[dict[str, Usage]]:
+    """What the answers used inside were worth when they were given, by the key of their request.
+
+    Like ``Answers``, and unlike a bill, it is the same for a run that finds them in the cache.
+    """
+    used: dict[str, Usage] = {}
+    token = _used.set(used)
+    try:
+        yield used
+    finally:
+        _used.reset(token)
+
+
+def note_answer(event: Mapping[str, Any]) -> None:
+    """Count an answer for whoever has asked to know (``answers_used``)."""
+    used = _used.get()
+    if used is not None and event.get("worth"):
+        used[str(event["key"])] = Usage.model_validate(event["worth"])
+
+
 class CallEvent(TypedDict):
     """One try at a provider, or one answer from the cache, as it goes to a run's events."""
 

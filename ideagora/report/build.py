@@ -43,22 +43,32 @@ def write_report(folder: Path) -> tuple[Path, Path]:
     report = view(load(folder))
     pages = {folder / MARKDOWN_FILE: as_markdown(report), folder / HTML_FILE: as_html(report)}
     for path, text in pages.items():
-        _write(path, text)
+        write_file(path, text)
     return folder / MARKDOWN_FILE, folder / HTML_FILE
 
 
 def as_html(report: Report) -> str:
     """The report as one page that needs nothing else and runs nothing."""
-    return _render(_html_environment(), "report.html", report)
+    return html_page("report.html", report=report)
 
 
 def as_markdown(report: Report) -> str:
     """The report as Markdown, with no more than one empty line in a row."""
-    return re.sub(r"\n{3,}", "\n\n", _render(_markdown_environment(), "report.md", report))
+    return markdown_page("report.md", report=report)
 
 
-def _render(environment: jinja2.Environment, name: str, report: Report) -> str:
-    page = environment.get_template(name).render(report=report, offline_words=OFFLINE, real_model=REAL_MODEL)
+def html_page(template: str, **values: Any) -> str:
+    """A template as one page that needs nothing else; every value is escaped."""
+    return _render(_html_environment(), template, values)
+
+
+def markdown_page(template: str, **values: Any) -> str:
+    """A template as Markdown, with no more than one empty line in a row; every value is escaped."""
+    return re.sub(r"\n{3,}", "\n\n", _render(_markdown_environment(), template, values))
+
+
+def _render(environment: jinja2.Environment, name: str, values: dict[str, Any]) -> str:
+    page = environment.get_template(name).render(**values, offline_words=OFFLINE, real_model=REAL_MODEL)
     return f"{page.strip()}\n"
 
 
@@ -140,7 +150,7 @@ def _markdown_link(words: str, ref: Ref) -> Markup:
     return _safe(linked + (f" ({markdown(ref.year)})" if ref.year else ""))
 
 
-def _write(path: Path, text: str) -> None:
+def write_file(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old one or the new one, never a part."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

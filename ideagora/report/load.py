@@ -107,9 +107,9 @@ def _run(folder: Path) -> Run:
     try:
         record = json.loads(_bytes(path).decode())
         held = record.get("topic") if isinstance(record, dict) else None
-        told = _strings(record, lambda text: without_folders(clean(text)))
+        told = strings(record, lambda text: without_folders(clean(text)))
         if isinstance(told, dict):
-            told["topic"] = _strings(held, clean)
+            told["topic"] = strings(held, clean)
         return Run.model_validate(told)
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, not ours
         raise RunError(
@@ -119,11 +119,11 @@ def _run(folder: Path) -> Run:
 
 def _idea(number: int, line: bytes) -> Idea | str:
     try:
-        record = _strings(json.loads(line.decode()), clean)
+        record = strings(json.loads(line.decode()), clean)
         idea = Idea.model_validate(record)
     except (ValueError, RecursionError) as error:
         return f"Line {number} of {IDEAS_FILE} could not be read: {_first(error)}."
-    extra = _strings(idea.extra, without_folders)
+    extra = strings(idea.extra, without_folders)
     return idea.model_copy(update={"agent": without_folders(idea.agent), "extra": extra})
 
 
@@ -134,14 +134,14 @@ def _bytes(path: Path) -> bytes:
         raise FolderUnusable(f"{path} cannot be opened ({error.strerror}): check its rights.") from None
 
 
-def _strings(value: Any, change: Callable[[str], str]) -> Any:
+def strings(value: Any, change: Callable[[str], str]) -> Any:
     """The same JSON value with every string in it (keys too) changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_strings(entry, change) for entry in value]
+        return [strings(entry, change) for entry in value]
     if isinstance(value, dict):
-        return {change(key): _strings(entry, change) for key, entry in value.items()}
+        return {change(key): strings(entry, change) for key, entry in value.items()}
     return value
 
 

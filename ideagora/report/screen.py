@@ -81,7 +81,7 @@ class Progress:
         elif kind == "step" and event["status"] == "started":
             name = f"branch {event['branch']}" if event.get("branch") else "shared"
             self._rows[name] = (
-                STEPS.get(str(event["step"]), str(event["step"])),
+                STEPS.get(str(event["step"]), plain(str(event["step"]))),
                 self._rows.get(name, ("", ""))[1],
             )
 
@@ -108,11 +108,18 @@ class Progress:
         for name in sorted(self._rows, key=lambda name: (name == "shared", name)):
             step, note = self._rows[name]
             table.add_row(Text(name), Text(step), Text(plain(note)))
+        return Group(table, self.foot())
+
+    def foot(self) -> Text:
+        """What was asked so far, and what it cost."""
         cost = "price unknown" if self._cost is None else f"${self._cost:.3f}"
         seconds = int(time.monotonic() - self._start)
         calls = f"{self._calls} calls, {self._cached} from the cache"
-        foot = f"{calls}, {self._tokens:,} tokens, {cost}, {seconds} s"
-        return Group(table, Text(foot, style="dim"))
+        return Text(f"{calls}, {self._tokens:,} tokens, {cost}, {seconds} s", style="dim")
+
+    def clear(self) -> None:
+        """Forget what the rows said; another run begins."""
+        self._rows.clear()
 
 
 def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:

@@ -244,7 +244,8 @@ def _idea_made(idea: Idea) -> tuple[tuple[str, str], ...]:
     if idea.wins:
         rows.append(("Pairwise choice", idea.wins))
     rows.append(("Id", idea.id))
-    rows += [(name, _words(value)) for name, value in sorted(idea.extra.items())]
+    told = {name: value for name, value in idea.extra.items() if name != "original"}  # the record as imported
+    rows += [(name, _words(value)) for name, value in sorted(told.items())]
     return tuple(rows)
 
 
@@ -258,7 +259,7 @@ def _failures(run: Run) -> tuple[tuple[str, str], ...]:
 
 
 def _failed_branch(failed: Failure) -> str:
-    branch = "A branch" if failed.branch is None else f"Branch {failed.branch}"
+    branch = "Left out" if failed.branch is None else f"Branch {failed.branch}"
     return f"{branch}, query “{failed.query}”" if failed.query else branch
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Self
 from ideagora.config import Settings
 from ideagora.errors import LibraryError
 from ideagora.models.embeddings import Embedder, load_embedder
+from ideagora.retrieval.collection import CollectionSource
 from ideagora.retrieval.fitting import READER_TOKENS, fitted
 from ideagora.retrieval.guard import Guard, possible_ids
 from ideagora.retrieval.http import SYSTEM_TIME, Time
@@ -18,14 +19,13 @@ from ideagora.retrieval.opening import (
     HERE,
     LOCAL,
     STARTER,
+    collection_of,
     grown_source,
     kept_answers,
     open_texts,
-    shelf_of,
     source_names,
 )
-from ideagora.retrieval.shelf import ShelfSource
-from ideagora.retrieval.sources import Advising, Source, by_similarity
+from ideagora.retrieval.sources import Advising, DatedSource, Source, by_similarity
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
 from ideagora.retrieval.texts import FullText, Texts
@@ -142,12 +142,16 @@ class Library:
         if k < 1:
             return []
         wanted = k if self._guard.is_open else 2 * k
+        cutoff = None
         while True:
-            found = await self._source.search(query, wanted)
+            if cutoff and isinstance(self._source, DatedSource):
+                found = await self._source.search_before(query, wanted, cutoff)
+            else:
+                found = await self._source.search(query, wanted)
             shown = await self._first_shown(found, k)
             if len(shown) == k or len(found) < wanted:
                 return shown
-            wanted *= 2
+            wanted, cutoff = 2 * wanted, self._guard.cutoff  # whom the date holds back is told by now
 
     async def similar(self, papers: Sequence[Paper], query: str) -> list[Scored]:
         """The given papers, each once, by their similarity to a query; best first, ties by id."""
@@ -353,7 +357,7 @@ def open_library(
     sources named are asked, and what they tell goes into the store.
 
     Args:
-        settings: ``source``, the sources' URLs, ``store_folder``, ``embedder`` and ``home`` count.
+        settings: ``source``, the sources' URLs, ``store``, ``embedder`` and ``home`` count.
         on_wait: told whom we wait for when another process holds the store.
         on_progress: called with (done, total) papers while the starter corpus is filled in.
         time: the sources' clock.
@@ -365,14 +369,14 @@ def open_library(
     """
     names = source_names(settings)
     embedder = load_embedder(settings.embedder, settings.home / "cache")
-    store = Store.open(settings.store_folder, embedder, on_wait=on_wait)
+    store = Store.of(settings, embedder, on_wait)
     try:
         if not set(names) <= set(HERE):
             return _on_network(names, settings, store, embedder, time)
         if STARTER in names:
             fill_starter(store, on_progress)
-        shelf = shelf_of(names, store, embedder)
-        if names == (LOCAL,) and not shelf.own:
+        collection = collection_of(names, store, embedder)
+        if names == (LOCAL,) and not collection.own:
             raise LibraryError(
                 f"--source {LOCAL} reads the papers that you added, and there are none in {store.folder}. "
                 "Add some: ideagora library add PATH; or name another source beside it."
@@ -380,7 +384,7 @@ def open_library(
     except BaseException:
         store.close()
         raise
-    return Library(ShelfSource(shelf), embedder, texts=Texts(store.folder), on_close=store.close)
+    return Library(CollectionSource(collection), embedder, texts=Texts(store.folder), on_close=store.close)
 
 
 def _on_network(

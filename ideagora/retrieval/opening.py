@@ -9,6 +9,7 @@ from ideagora.config import Settings
 from ideagora.errors import SettingsError
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval import arxiv, openalex, semantic_scholar
+from ideagora.retrieval.collection import Collection, CollectionBeside
 from ideagora.retrieval.downloads import Downloads, origin_of
 from ideagora.retrieval.grown import Grown
 from ideagora.retrieval.http import HttpDoor, Manners, Time
@@ -19,7 +20,6 @@ from ideagora.retrieval.open_texts import OpenTexts
 from ideagora.retrieval.pace import Pace
 from ideagora.retrieval.plugged import installed, is_spec, plugged
 from ideagora.retrieval.remote import Remote
-from ideagora.retrieval.shelf import Shelf, ShelfBeside
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
 from ideagora.retrieval.texts import Texts
@@ -49,11 +49,11 @@ def source_names(settings: Settings) -> tuple[str, ...]:
     return names
 
 
-def shelf_of(names: Sequence[str], store: Store, embedder: Embedder) -> Shelf:
+def collection_of(names: Sequence[str], store: Store, embedder: Embedder) -> Collection:
     """What is here of the starter corpus and of the user's own papers, as far as they are named."""
     own = Texts(store.folder).own() if LOCAL in names else ()
     papers = starter_corpus().papers if STARTER in names else ()
-    return Shelf(store, embedder, own, {paper.id: paper for paper in papers})
+    return Collection(store, embedder, own, {paper.id: paper for paper in papers})
 
 
 def grown_source(
@@ -69,7 +69,7 @@ def grown_source(
 
     def made(name: str) -> Remote:
         if name in HERE:
-            return ShelfBeside(name, shelf_of((name,), store, embedder))
+            return CollectionBeside(name, collection_of((name,), store, embedder))
         return MAKERS[name](settings, cache, time) if name in MAKERS else plugged(name, time)
 
     remotes = [made(name) for name in names]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from ideagora.errors import LibraryError
 from ideagora.retrieval.faults import corrupted, named_faults
 from ideagora.schema import Paper
 
@@ -20,14 +21,21 @@ _IDS_A_QUERY = 500
 _LAST_POSITION = 1_000_000
 """Place of a reference of which we know only that it is there."""
 _NEXT_GENERATION = "UPDATE manifest SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation'"
+_SHORT = "CREATE INDEX IF NOT EXISTS papers_short ON papers (id, place, date)"
+"""Counting and placing papers reads this instead of all records."""
 _TABLES = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE papers (id TEXT PRIMARY KEY, content_hash TEXT NOT NULL, date TEXT, record TEXT NOT NULL)"
-    " WITHOUT ROWID",
+    "CREATE TABLE papers (id TEXT PRIMARY KEY, content_hash TEXT NOT NULL, date TEXT, record TEXT NOT NULL,"
+    " place INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE citations (citing TEXT NOT NULL, cited TEXT NOT NULL, position INTEGER NOT NULL,"
     " PRIMARY KEY (citing, cited)) WITHOUT ROWID",
     "CREATE INDEX citations_by_cited ON citations (cited)",
+    _SHORT,
 )
+
+
+_SAVE = "INSERT OR REPLACE INTO papers VALUES (:id, :hash, :date, :record, :place)"
+_CHANGE = "UPDATE papers SET content_hash = :hash, date = :date, record = :record WHERE id = :id"
 
 
 class Names(NamedTuple):
@@ -38,6 +46,22 @@ class Names(NamedTuple):
     date: str | None
     arxiv_id: str | None
     doi: str | None
+
+
+def read_manifest(folder: Path) -> dict[str, str]:
+    """The manifest of a store's folder, which is left as it is.
+
+    Raises:
+        LibraryError: there is no store.
+    """
+    path = folder / RECORDS_FILE
+    if not path.is_file():
+        raise LibraryError(f"there is no store in {folder}. Name a folder that holds {RECORDS_FILE}.")
+    with (
+        named_faults(folder),
+        closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        return dict(connection.execute("SELECT key, value FROM manifest").fetchall())
 
 
 class Records:
@@ -89,13 +113,13 @@ class Records:
             return dict(connection.execute("SELECT key, value FROM manifest").fetchall())
 
     def generation(self) -> int:
-        """Counts the changes to the set of vectors."""
+        """Counts the changes to the records."""
         with self._reading() as connection:
             row = connection.execute("SELECT value FROM manifest WHERE key = 'generation'").fetchone()
         return int(row[0])
 
     def next_generation(self) -> None:
-        """Tell everybody that the vectors have changed."""
+        """Tell everybody that the index of the vectors is another one."""
         with self._writing() as connection:
             connection.execute(_NEXT_GENERATION)
 
@@ -152,21 +176,72 @@ class Records:
         )
         return self._column(query, paper_id)
 
-    def save(self, papers: Sequence[Paper], hashes: Mapping[str, str], *, new_vectors: bool) -> None:
-        """Write records and their edges in one transaction; ``new_vectors`` begins a new generation."""
-        rows = [(paper.id, hashes[paper.id], paper.date, paper.model_dump_json()) for paper in papers]
+    def save(
+        self,
+        papers: Sequence[Paper],
+        hashes: Mapping[str, str],
+        places: Sequence[int] | None,
+        manifest: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write records, their edges and lines of the manifest in one transaction.
+
+        Args:
+            places: the papers' rows of vectors, in their order; ``None``: they keep those that they have.
+        """
+        rows = [
+            {"id": p.id, "hash": hashes[p.id], "date": p.date, "record": p.model_dump_json()} for p in papers
+        ]
         edges = [
             (paper.id, cited, place) for paper in papers for place, cited in enumerate(paper.references or ())
         ]
         with self._writing() as connection:
-            connection.executemany("INSERT OR REPLACE INTO papers VALUES (?, ?, ?, ?)", rows)
+            if places is None:
+                connection.executemany(_CHANGE, rows)
+            else:
+                placed = [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
+                connection.executemany(_SAVE, placed)
             connection.executemany(
                 "DELETE FROM citations WHERE citing = ?",
                 [(paper.id,) for paper in papers if paper.references is not None],
             )
             connection.executemany("INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", edges)
-            if new_vectors:
-                connection.execute(_NEXT_GENERATION)
+            connection.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", (manifest or {}).items())
+            connection.execute(_NEXT_GENERATION)
+
+    def move(self, places: Sequence[tuple[int, str]], manifest: Mapping[str, str]) -> None:
+        """Give papers other rows of vectors (place, id), and change the manifest, in one transaction.
+
+        A table of before there were places gets its column on the way.
+        """
+        with self._writing() as connection:
+            if not self._has_places(connection):
+                connection.execute("ALTER TABLE papers ADD COLUMN place INTEGER NOT NULL DEFAULT -1")
+                connection.execute(_SHORT)
+            connection.executemany("UPDATE papers SET place = ? WHERE id = ?", places)
+            connection.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", manifest.items())
+            connection.execute(_NEXT_GENERATION)
+
+    def placed(self) -> tuple[dict[str, str], list[tuple[str, int, str | None]]]:
+        """The manifest, and (id, place, date) of every paper by id, as of one moment."""
+        with self._reading() as connection:
+            connection.execute("BEGIN")
+            try:
+                manifest = dict(connection.execute("SELECT key, value FROM manifest").fetchall())
+                query = "SELECT id, place, date FROM papers INDEXED BY papers_short ORDER BY id"
+                return manifest, connection.execute(query).fetchall()
+            finally:
+                connection.execute("COMMIT")
+
+    def places(self, ids: Sequence[str]) -> dict[str, int]:
+        """Rows of vectors by id, of those papers that are here."""
+        rows = self._by_ids("SELECT id, place FROM papers WHERE id IN", ids)
+        return {row[0]: int(row[1]) for row in rows}
+
+    def told_citations(self) -> list[tuple[str, str]]:
+        """The edges that were written with ``add_citations``."""
+        query = "SELECT citing, cited FROM citations WHERE position = ? ORDER BY citing, cited"
+        with self._reading() as connection:
+            return connection.execute(query, (_LAST_POSITION,)).fetchall()
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Write edges (citing, cited) of papers whose own list of references is not known."""
@@ -189,6 +264,9 @@ class Records:
         with self._reading() as connection:
             oldest, newest = connection.execute("SELECT min(date), max(date) FROM papers").fetchone()
         return oldest, newest
+
+    def _has_places(self, connection: sqlite3.Connection) -> bool:
+        return "place" in {row[1] for row in connection.execute("PRAGMA table_info(papers)")}
 
     def _parsed(self, paper_id: str, record: str) -> Paper:
         try:

@@ -1,180 +1,145 @@
-"""The papers that are here without asking anybody: the starter corpus, and what the user added.
-
-The starter corpus is always as it ships, whatever the store has learned of its papers meanwhile, so
-that runs on it give the same however many others came before. One's own papers are as the store has
-them. What runs on the network brought into the store is not here.
-"""
+"""What a store needs of the place where its papers stand: a folder, or a server."""
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import threading
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from ideagora.models.embeddings import Embedder
-from ideagora.retrieval.remote import Neighbours, Reticent
-from ideagora.retrieval.store import Store, paper_text
-from ideagora.schema import Paper, Scored
+from ideagora.retrieval.records import Names
+from ideagora.schema import Paper
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_COMPARED_AT_MOST = 20_000
-"""Papers up to which a search compares with every vector here; beyond it the store's index is asked."""
+STORE_VERSION = "2"
+"""Of the layout, in folders and on servers. 1: vectors in Chroma alone. 2: also in a file of rows."""
+Kind = Literal["embedded", "server"]
 
 
-class Shelf:
-    """Chosen papers of a store.
+class Figures(NamedTuple):
+    """What a place holds, in numbers."""
 
-    Args:
-        own: ids of the user's own papers.
-        starter: the starter corpus by id; its references lead to papers of the corpus only.
+    papers: int
+    citations: int
+    """Citations between papers that are both here."""
+    oldest: str | None
+    newest: str | None
+    sources: dict[str, int]
+    """Papers by where their record came from."""
+    size_bytes: int | None
+    """``None``: the place does not tell."""
+
+
+class Shelf(Protocol):
+    """Papers with vectors, citation edges and marks. Safe for threads; so is every process of its own.
+
+    What goes wrong with the place is raised as a named error with a next step.
     """
 
-    def __init__(
-        self, store: Store, embedder: Embedder, own: Iterable[str], starter: Mapping[str, Paper]
+    kind: Kind
+    where: str
+    """Folder or URL, for the user."""
+
+    def close(self) -> None:
+        """Let go of files, connections and locks."""
+        ...
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Keep others on this machine from writing; may be nested."""
+        ...
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Keep others on this machine from writing, and let them read."""
+        ...
+
+    def manifest(self) -> dict[str, str]:
+        """At least ``version`` and ``embedder``."""
+        ...
+
+    def mark(self, key: str) -> str | None:
+        """A note that was left with ``set_mark``."""
+        ...
+
+    def marks(self) -> dict[str, str]:
+        """All notes."""
+        ...
+
+    def set_mark(self, key: str, value: str) -> None:
+        """Leave a note."""
+        ...
+
+    def generation(self) -> int:
+        """A number that is another one when the set of papers has changed."""
+        ...
+
+    def put(
+        self, papers: Sequence[Paper], hashes: Mapping[str, str], vectors: NDArray[np.float32] | None
     ) -> None:
-        self._store = store
-        self._embedder = embedder
-        self.own = frozenset(own)
-        self._starter = {name: paper for name, paper in starter.items() if name not in self.own}
-        self._building = threading.Lock()
-        self._vectors: tuple[list[str], NDArray[np.float64]] | None = None
-        self._citing: dict[str, list[str]] = {}
-        for paper in self._starter.values():
-            for cited in paper.references or ():
-                self._citing.setdefault(cited, []).append(paper.id)
+        """Write records, over those that are there; ``None``: their vectors are there already.
 
-    @property
-    def edition(self) -> str:
-        """Another one when other papers are here."""
-        return hashlib.sha256("\x1f".join(sorted(self.own)).encode()).hexdigest()[:12]
+        Args:
+            papers: each id once.
+            hashes: of the embedded texts, by id.
+            vectors: unit length, shape (len(papers), dimension).
+        """
+        ...
 
-    def get(self, paper_id: str) -> Paper | None:
-        """The paper with an id, if it is here."""
-        return self._store.get(paper_id) if paper_id in self.own else self._starter.get(paper_id)
+    def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Write edges (citing, cited) that others than the citing paper told."""
+        ...
 
-    def search(self, query: str, k: int) -> list[Scored]:
-        """The k papers nearest to a query, by the cosine rounded to 4 decimals; ties by id."""
-        found = self._indexed if len(self.own) > _COMPARED_AT_MOST else self._compared
-        return found(query, k)
+    def told_citations(self) -> list[tuple[str, str]]:
+        """Those edges."""
+        ...
 
-    def references(self, paper_id: str) -> list[Paper]:
-        """The papers here that one cites."""
-        paper = self._starter.get(paper_id)
-        known = self._store.references(paper_id) if self.own else []
-        return self._here((paper.references or ()) if paper else (), known, own_only=paper is not None)
+    def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
+        """Records by id, of those that are here."""
+        ...
 
-    def citations(self, paper_id: str) -> list[Paper]:
-        """The papers here that cite one, oldest first; undated ones last."""
-        known = self._store.citations(paper_id) if self.own else []
-        found = self._here(self._citing.get(paper_id, ()), known, own_only=paper_id in self._starter)
-        return sorted(found, key=lambda paper: (paper.date is None, paper.date or "", paper.id))
+    def content_hashes(self, ids: Sequence[str]) -> dict[str, str]:
+        """Hashes of what was embedded, by id, of those papers that are here."""
+        ...
 
-    def _here(self, ids: Iterable[str], known: Sequence[Paper], own_only: bool) -> list[Paper]:
-        """Papers by id and those that the store tells of, as far as they are here; each once."""
-        told = [paper.id for paper in known if paper.id in self.own or not own_only]
-        found = [self.get(paper_id) for paper_id in dict.fromkeys([*ids, *told])]
-        return [paper for paper in found if paper]
+    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Vectors by id, as far as they can be had without mending anything."""
+        ...
 
-    def _compared(self, query: str, k: int) -> list[Scored]:
-        import numpy as np
+    def ids(self) -> set[str]:
+        """Ids of all papers."""
+        ...
 
-        ids, matrix = self._all_vectors()
-        if not ids:
-            return []
-        asked = np.asarray(self._embedder.encode([query])[0], dtype=np.float64)
-        rounded = np.round(matrix @ asked, 4) + 0.0  # no minus zero
-        best = np.argsort(-rounded, kind="stable")[:k]
-        papers = [(self.get(ids[place]), float(rounded[place])) for place in best]
-        return [Scored(paper=paper, similarity=similarity) for paper, similarity in papers if paper]
+    def names(self) -> Iterator[Names]:
+        """What each paper goes by."""
+        ...
 
-    def _all_vectors(self) -> tuple[list[str], NDArray[np.float64]]:
-        """Ids, ascending, and their vectors; the embedder's cache has nearly all of them."""
-        import numpy as np
+    def cited_by(self, paper_id: str) -> list[str]:
+        """Ids that a paper cites, in the order of its references."""
+        ...
 
-        with self._building:
-            if self._vectors is None:
-                papers = filter(None, map(self.get, sorted({*self.own, *self._starter})))
-                texts = {paper.id: paper_text(paper) for paper in papers}
-                matrix = self._embedder.encode(list(texts.values())) if texts else np.empty((0, 0))
-                self._vectors = list(texts), np.asarray(matrix, dtype=np.float64)
-            return self._vectors
+    def citing(self, paper_id: str) -> list[str]:
+        """Ids of the papers that cite one, oldest first; undated ones last."""
+        ...
 
-    def _indexed(self, query: str, k: int) -> list[Scored]:
-        """By the store's index, asked for more until enough of what it finds is here."""
-        vector, wanted, size = self._embedder.encode([query])[0], 2 * k, self._store.count()
-        while True:
-            found = self._store.search(vector, wanted)
-            pairs = ((self.get(one.paper.id), one.similarity) for one in found)
-            here = [Scored(paper=paper, similarity=similarity) for paper, similarity in pairs if paper]
-            if len(here) >= k or wanted >= size:
-                return here[:k]
-            wanted *= 4
+    def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
+        """Up to k ids with their cosine similarity, rounded to 4 decimals; best first, ties by id.
+
+        Args:
+            before: YYYY-MM-DD: only papers that are surely older than this day.
+        """
+        ...
+
+    def count(self) -> int:
+        """Number of papers."""
+        ...
+
+    def figures(self) -> Figures:
+        """Figures for the user; reads as much as it takes."""
+        ...
 
 
-class ShelfSource:
-    """A shelf as the only source (see ``Source``); its blocking work is done in threads."""
-
-    name = "shelf"
-
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
-
-    async def search(self, query: str, k: int) -> list[Scored]:
-        """The k papers nearest to the query."""
-        return await asyncio.to_thread(self._shelf.search, query, k)
-
-    async def paper(self, paper_id: str) -> Paper | None:
-        """The paper with an id."""
-        return await asyncio.to_thread(self._shelf.get, paper_id)
-
-    async def references(self, paper_id: str) -> list[Paper]:
-        """The papers here that one cites."""
-        return await asyncio.to_thread(self._shelf.references, paper_id)
-
-    async def citations(self, paper_id: str) -> list[Paper]:
-        """The papers here that cite one, oldest first."""
-        return await asyncio.to_thread(self._shelf.citations, paper_id)
-
-    async def disconnect(self) -> None:
-        """Nothing is connected."""
-
-
-class ShelfBeside(Reticent):
-    """A shelf beside sources on the network (see ``Remote``)."""
-
-    tells_neighbours = True
-
-    def __init__(self, name: str, shelf: Shelf) -> None:
-        self.name = name
-        self._shelf = shelf
-        self.prefixes: tuple[str, ...] = ("",)
-        self.edition = shelf.edition
-
-    async def search(self, query: str, k: int) -> list[Paper]:
-        """The k papers nearest to the query."""
-        return [found.paper for found in await asyncio.to_thread(self._shelf.search, query, k)]
-
-    async def paper(self, paper_id: str) -> Paper | None:
-        """One paper."""
-        return await asyncio.to_thread(self._shelf.get, paper_id)
-
-    async def batch(self, ids: Sequence[str]) -> dict[str, Paper]:
-        """The papers of these that are here."""
-        found = await asyncio.to_thread(lambda: [self._shelf.get(name) for name in ids])
-        return {name: paper for name, paper in zip(ids, found, strict=True) if paper}
-
-    async def references(self, paper_id: str) -> Neighbours:
-        """The papers here that one cites."""
-        return Neighbours(await asyncio.to_thread(self._shelf.references, paper_id))
-
-    async def citations(self, paper_id: str) -> Neighbours:
-        """The papers here that cite one."""
-        return Neighbours(await asyncio.to_thread(self._shelf.citations, paper_id))
-
-    async def disconnect(self) -> None:
-        """Nothing is connected."""
+def files_size(folder: Path) -> int:
+    """Bytes of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

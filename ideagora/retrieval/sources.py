@@ -42,6 +42,15 @@ class Source(Protocol):
 
 
 @runtime_checkable
+class DatedSource(Protocol):
+    """A source that can leave out late papers itself, so that an early cut-off takes no long way."""
+
+    async def search_before(self, query: str, k: int, cutoff: str) -> list[Scored]:
+        """As ``search``, of papers that are surely older than a day (YYYY-MM-DD)."""
+        ...
+
+
+@runtime_checkable
 class Advising(Protocol):
     """What a source may do beyond that."""
 
@@ -55,7 +64,7 @@ class Advising(Protocol):
 
 
 class StoreSource:
-    """The embedded store as a source; its blocking work is done in threads."""
+    """The store as a source; its blocking work is done in threads."""
 
     name = "store"
 
@@ -65,7 +74,11 @@ class StoreSource:
 
     async def search(self, query: str, k: int) -> list[Scored]:
         """The k papers of the store nearest to the query, ties ordered by id."""
-        return await asyncio.to_thread(self._search, query, k)
+        return await asyncio.to_thread(self._search, query, k, None)
+
+    async def search_before(self, query: str, k: int, cutoff: str) -> list[Scored]:
+        """See ``DatedSource``."""
+        return await asyncio.to_thread(self._search, query, k, cutoff)
 
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id."""
@@ -82,8 +95,8 @@ class StoreSource:
     async def disconnect(self) -> None:
         """Nothing is connected."""
 
-    def _search(self, query: str, k: int) -> list[Scored]:
-        return self._store.search(self._embedder.encode([query])[0], k)
+    def _search(self, query: str, k: int, cutoff: str | None) -> list[Scored]:
+        return self._store.search(self._embedder.encode([query])[0], k, cutoff)
 
 
 def by_similarity(embedder: Embedder, papers: Sequence[Paper], query: str) -> list[Scored]:

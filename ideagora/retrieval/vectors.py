@@ -5,11 +5,11 @@ Three things decide how Chroma is used here.
 - Reading writes: opening a folder touches its database, and a read after an interrupted write
   finishes the index on disk. And a client that is open while another process writes fails at its
   next read ("Error finding id"). So a client is opened only by who holds the folder alone, is closed
-  again after each use (opening takes some 15 ms), and stays open only for queries to a large store,
-  until the store has changed.
+  when the folder is let go (opening takes 15 ms, and 0.3 s with 100,000 vectors), and stays open only
+  for queries to a large store, until the store has changed.
 - An index with damaged files can end the process (segmentation fault in the index's C++ part) before
   anything could be caught. So the files are compared with a fingerprint before Chroma sees them.
-- All vectors can be made again from the records, so a doubtful folder is no loss.
+- All vectors stand in a file of rows as well (``rows.py``), so a doubtful folder is no loss.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ COLLECTION = "papers"
 _DATABASE = "chroma.sqlite3"
 _UNIT_TOLERANCE = 1e-3
 """Chroma keeps vectors at unit length; one that is off has been damaged on disk."""
+_PAGE = 1_000
+_MOST_AT_ONCE = 5_000
+"""Below what Chroma takes in one call."""
 
 
 class Vectors:
@@ -49,6 +52,8 @@ class Vectors:
         self._store_folder = store_folder
         self.folder = store_folder / CHROMA_FOLDER
         self._kept: tuple[int, ClientAPI, Collection] | None = None
+        self._kept_count = 0
+        self._writer: tuple[ClientAPI, Collection] | None = None
         self._is_checked = False
         self._digests: dict[Path, tuple[tuple[int, int], bytes]] = {}
 
@@ -67,52 +72,53 @@ class Vectors:
                 shutil.rmtree(self.folder)
 
     def upsert(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Put vectors in, over those of the same ids."""
-        self.close()
-        with self._client() as client:
-            self._collection(client).upsert(ids=list(ids), embeddings=vectors)
+        """Put vectors in, over those of the same ids; the client stays open until ``close``."""
+        with named_faults(self._store_folder, self.folder):
+            if self._writer is None:
+                self.close()
+                self._writer = self._opened()
+            for start in range(0, len(ids), _MOST_AT_ONCE):
+                some = slice(start, start + _MOST_AT_ONCE)
+                self._writer[1].upsert(ids=list(ids[some]), embeddings=vectors[some])
 
-    def everything(self) -> tuple[list[str], NDArray[np.float64]]:
-        """All ids and their vectors, shape (n, dimension), in no order."""
+    def pages(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+        """All ids and their vectors of unit length, page by page, in no order."""
         import numpy as np
 
         with self._client() as client:
-            got = self._collection(client).get(include=["embeddings"])
-        if not got["ids"]:
-            return [], np.empty((0, 0), dtype=np.float64)
-        matrix = np.asarray(got["embeddings"], dtype=np.float64)
-        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-        if not np.all(np.abs(lengths - 1) < _UNIT_TOLERANCE):  # so written that NaN is damage too
-            raise self.damaged("some vectors are not of unit length")
-        return list(got["ids"]), matrix / lengths
+            collection = self._collection(client)
+            for offset in range(0, collection.count(), _PAGE):
+                got = collection.get(include=["embeddings"], limit=_PAGE, offset=offset)
+                matrix = np.asarray(got["embeddings"], dtype=np.float32)
+                lengths = np.linalg.norm(matrix, axis=1)
+                if not np.all(np.abs(lengths - 1) < _UNIT_TOLERANCE):  # so written that NaN is damage too
+                    raise self.damaged("some vectors are not of unit length")
+                yield list(got["ids"]), matrix
 
     def keep_open(self, generation: int) -> None:
         """Have a client open that has seen a generation of the store."""
         self.close()
         with named_faults(self._store_folder, self.folder):
-            client = self._open()
-            self._kept = (generation, client, self._collection(client))
+            self._kept = (generation, *self._opened())
+            self._kept_count = self._kept[2].count()  # counting takes longer than a query
             self._kept[2].peek(1)  # reads the index in now, while nobody else is here
 
     def is_open_at(self, generation: int) -> bool:
         """Whether queries can be answered for this generation."""
         return self._kept is not None and self._kept[0] == generation
 
-    def nearest(self, vector: NDArray[np.float64], k: int) -> list[tuple[str, float]]:
-        """Up to k ids with their cosine similarity, by Chroma's index; after ``keep_open``."""
+    def nearest(self, vector: NDArray[np.float64], k: int) -> list[str]:
+        """Up to k ids by Chroma's index, nearest first; after ``keep_open``."""
         import numpy as np
 
         assert self._kept is not None
         collection = self._kept[2]
         with named_faults(self._store_folder, self.folder):
-            wanted = min(k, collection.count())
+            wanted = min(k, self._kept_count)
             if wanted == 0:
                 return []
             query = np.asarray([vector], dtype=np.float32)
-            got = collection.query(query_embeddings=query, n_results=wanted, include=["distances"])
-        distances = got["distances"]
-        assert distances is not None
-        return [(found, 1.0 - distance) for found, distance in zip(got["ids"][0], distances[0], strict=True)]
+            return list(collection.query(query_embeddings=query, n_results=wanted, include=[])["ids"][0])
 
     def fingerprint(self) -> str:
         """SHA-256 over the index's files; changes with every byte of them.
@@ -136,10 +142,11 @@ class Vectors:
         return corrupted(self._store_folder, f"{CHROMA_FOLDER}: {what}", self.folder)
 
     def close(self) -> None:
-        """Close the client that is kept open, if there is one."""
-        if self._kept:
-            self._kept[1].close()  # type: ignore[attr-defined]
-            self._kept = None
+        """Close the clients that are open."""
+        kept, writer, self._kept, self._writer = self._kept, self._writer, None, None
+        for client in (kept and kept[1], writer and writer[0]):
+            if client:
+                client.close()  # type: ignore[attr-defined]
 
     def _digest(self, path: Path) -> bytes:
         """Digest of one file, read again only when its size or its time has changed."""
@@ -172,6 +179,15 @@ class Vectors:
                 yield client
             finally:
                 client.close()  # type: ignore[attr-defined]
+
+    def _opened(self) -> tuple[ClientAPI, Collection]:
+        """A client that stays open, and the collection; Chroma keeps what a lost client has open."""
+        client = self._open()
+        try:
+            return client, self._collection(client)
+        except BaseException:
+            client.close()  # type: ignore[attr-defined]
+            raise
 
     def _open(self) -> ClientAPI:
         import chromadb

@@ -53,6 +53,7 @@ def agent(variant: str | None = None) -> Agent:
             "search_for_experiment",
             "refine_experiment",
         ),
+        inside={"explore_branch": _build_branch},
     )
 
 
@@ -60,6 +61,12 @@ def _build() -> Any:
     from ideagora.graphs.chain_of_ideas.graph import build_graph
 
     return build_graph()
+
+
+def _build_branch() -> Any:
+    from ideagora.graphs.chain_of_ideas.branch import build_branch
+
+    return build_branch()
 
 
 def _expected_calls(options: BaseModel) -> dict[Group, int]:

@@ -22,7 +22,7 @@ from ideagora.agents.experiment import (
 )
 from ideagora.agents.judges import IDEA_JUDGE
 from ideagora.agents.literature import QUERY_PLANNER, RELEVANCE_JUDGE
-from ideagora.agents.views import EntityView, IdeaView, PaperBrief, brief, entity_views, past_experiments
+from ideagora.agents.views import EntityView, PaperBrief, brief, entity_views, idea_view, past_experiments
 from ideagora.errors import (
     BudgetExhausted,
     FolderUnusable,
@@ -209,8 +209,8 @@ async def judge_pair(state: IdeationState, runtime: Context) -> IdeationState:
             answer = await IDEA_JUDGE(
                 runtime.context.door,
                 topic=_topic(state).text,
-                first=_idea_view(first["draft"]),
-                second=_idea_view(second["draft"]),
+                first=idea_view(first["draft"]),
+                second=idea_view(second["draft"]),
             )
         except UnreadableAnswer as error:
             return {"duels": [{**order, "criteria": None, "reason": str(error)}]}
@@ -233,7 +233,7 @@ async def design_experiment(state: IdeationState, runtime: Context) -> IdeationS
         plan = await EXPERIMENT_DESIGNER(
             runtime.context.door,
             topic=_topic(state).text,
-            idea=_idea_view(best["draft"]),
+            idea=idea_view(best["draft"]),
             evaluation=best["draft"]["evaluation"],
             past=tuple(past_experiments(_read_links(best))),
             related=await _nearest(best, runtime.context),
@@ -255,7 +255,7 @@ async def review_experiment(state: IdeationState, runtime: Context) -> IdeationS
         review = await EXPERIMENT_REVIEWER(
             runtime.context.door,
             topic=_topic(state).text,
-            idea=_idea_view(_best(state)["draft"]),
+            idea=idea_view(_best(state)["draft"]),
             plan=PlanView(**state["plan"]),
             entities=_best_entities(state, runtime.context),
         )
@@ -281,7 +281,7 @@ async def refine_experiment(state: IdeationState, runtime: Context) -> IdeationS
         plan = await EXPERIMENT_REFINER(
             runtime.context.door,
             topic=_topic(state).text,
-            idea=_idea_view(_best(state)["draft"]),
+            idea=idea_view(_best(state)["draft"]),
             plan=PlanView(**state["plan"]),
             suggestions=tuple(suggestions),
             papers=tuple(brief(Paper.model_validate(paper)) for paper in state["found"]),
@@ -326,10 +326,6 @@ def _best_entities(state: IdeationState, context: Services) -> tuple[EntityView,
         return ()
     links = _read_links(_best(state))
     return tuple(entity_views(entity for link in links if link.reading for entity in link.reading.entities))
-
-
-def _idea_view(draft: dict[str, Any]) -> IdeaView:
-    return IdeaView(**{name: draft[name] for name in ("title", "motivation", "novelty", "method")})
 
 
 def experiment_of(state: IdeationState) -> Experiment:

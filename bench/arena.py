@@ -1,0 +1,79 @@
+"""An arena of 2,070 verdicts (10 contestants, 23 topics, both orders) before a model in this process.
+
+What is measured is ours: the graph, the checkpoints, the cache, the verdicts on disk, the figures. The
+judge answers at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from ideagora.agents.judges import CRITERIA
+from ideagora.commands.arena import Request, run
+from ideagora.models.chat import ScriptedCall, ScriptedChat
+from ideagora.schema import Idea, stable_id
+
+CONTESTANTS, TOPICS = 10, 23
+FILES = ("checkpoints.sqlite", "verdicts.jsonl", "events.jsonl", "leaderboard.json")
+
+
+def main() -> None:
+    """Print seconds and bytes of the first arena, and seconds when it is asked for again."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        os.environ["IDEAGORA_HOME"] = str(Path(folder) / "home")
+        things = tuple(_written(number) for number in range(CONTESTANTS))
+        first, again = _seconds(things), _seconds(things)
+        board = json.loads(Path("arena/leaderboard.json").read_text(encoding="utf-8"))
+        sizes = {name: Path("arena", name).stat().st_size for name in FILES}
+    asked = board["coverage"]["scored"]
+    print(f"{asked} verdicts in {first:.1f} s ({1000 * first / asked:.1f} ms each), again {again:.2f} s")
+    for name, size in sizes.items():
+        print(f"  {name:20} {size:>10,} bytes, {size / asked:6.0f} a verdict")
+    figures: dict[str, Any] = {"seconds": round(first, 2), "again_seconds": round(again, 2), **sizes}
+    print(json.dumps({"benchmark": "arena", "verdicts": asked, **figures}))
+
+
+def _seconds(things: tuple[str, ...]) -> float:
+    request = Request(
+        things=things, judges=("scripted",), options={"style": False}, out=Path("arena"), quiet=True,
+        settings={"embedder": "hash", "concurrency": 32}, page=False, as_json=True,
+    )  # fmt: skip
+    started = time.perf_counter()
+    with contextlib.redirect_stdout(io.StringIO()):
+        code = run(request, {"scripted": ScriptedChat(replies=_verdict)})
+    assert code == 0, f"the arena ended with {code}"
+    return time.perf_counter() - started
+
+
+def _verdict(call: ScriptedCall) -> dict[str, Any]:
+    """The higher number in the title wins."""
+    first, second = (int(one.title.split()[-1]) for one in (call.inputs.first, call.inputs.second))
+    said = "first" if first > second else "second"
+    return {"reason": "By the number in the title.", **dict.fromkeys(CRITERIA, said)}
+
+
+def _written(number: int) -> str:
+    """A file with one contestant's ideas; gives the thing that names it."""
+    words = "a step that somebody could take with what is there today " * 30
+    ideas = [
+        Idea(
+            id=stable_id(str(number), str(topic)),
+            topic=f"topic number {topic}",
+            agent=f"contestant {number}",
+            title=f"Idea on {topic} by {number}",
+            motivation=words[:400],
+            novelty=words[:300],
+            method=words,
+        )
+        for topic in range(TOPICS)
+    ]
+    text = "".join(f"{idea.model_dump_json()}\n" for idea in ideas)
+    Path(f"{number}.jsonl").write_text(text, encoding="utf-8")
+    return f"ideas:{number}.jsonl"

@@ -1,0 +1,43 @@
+"""A million verdicts on 20 agents: ratings (aim: 1 s) and 1,000 bootstraps by topic (aim: 30 s)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from bench.tournaments import Judge, tournament
+from ideagora.evaluators.statistics.audit import audit
+from ideagora.evaluators.statistics.bias_aware import bias_aware
+from ideagora.evaluators.statistics.intervals import bootstrap_ratings, draws, elo_intervals, resampled
+from ideagora.evaluators.statistics.ratings import bradley_terry, elo
+
+TOPICS = 2632
+"""With 20 agents and both orders, a million verdicts."""
+
+
+def main() -> None:
+    """Print the seconds of each step, and one JSON line."""
+    generator = np.random.default_rng(1)
+    judges = (Judge(tie=0.3), Judge(tie=0.3))
+    verdicts = tournament(generator, generator.normal(0.0, 0.5, 20), TOPICS, judges=judges)
+    print(f"{len(verdicts):,} verdicts on {len(verdicts.agents)} agents and {TOPICS:,} topics")
+    steps: dict[str, Callable[[], object]] = {
+        "ratings": lambda: bradley_terry(verdicts),
+        "ratings with intervals": lambda: bootstrap_ratings(verdicts),
+        "1,000 draws by topic": lambda: draws(bootstrap_ratings(verdicts)),
+        "1,000 refits on resampled topics": lambda: resampled(verdicts),
+        "Elo": lambda: elo(verdicts),
+        "Elo with intervals": lambda: elo_intervals(verdicts),
+        "bias-aware ratings": lambda: bias_aware(verdicts),
+        "audit": lambda: audit(verdicts),
+    }
+    figures = {}
+    for name, step in steps.items():
+        started = time.perf_counter()
+        step()
+        figures[name] = round(time.perf_counter() - started, 2)
+        print(f"{name:36}{figures[name]:8.2f} s", flush=True)
+    print(json.dumps({"benchmark": "arena_speed", **figures}))

@@ -1,0 +1,21 @@
+"""How many sentences that tell a finding are taken for outcomes, and how many others are.
+
+The starter corpus's summaries of four sentences: problem, method, finding, limitation.
+"""
+
+from __future__ import annotations
+
+from ideagora.agents.outcomes import outcomes
+from ideagora.models.offline.text import sentences
+from ideagora.retrieval.starter import starter_corpus
+
+PLACES = ("problem", "method", "finding", "limitation")
+
+
+def main() -> None:
+    """Print the share of each kind of sentence that is taken for an outcome."""
+    summaries = [sentences(paper.abstract or "") for paper in starter_corpus().papers]
+    four = [parts for parts in summaries if len(parts) == len(PLACES)]
+    for place, name in enumerate(PLACES):
+        found = sum(bool(outcomes(parts[place])) for parts in four)
+        print(f"{name:<11} {found:>4} of {len(four)} taken for outcomes ({found / len(four):.0%})")

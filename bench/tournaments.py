@@ -1,0 +1,86 @@
+"""Simulated tournaments with known strengths, for the benchmarks of ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.evaluators.statistics.ratings import POINTS
+from ideagora.evaluators.statistics.strengths import fit
+
+IDEA_SPREAD = 0.8
+"""Each idea is as good as its agent, give or take a normal of so many logits."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A logistic judge: what it sees of quality, and its biases in logits."""
+
+    discrimination: float = 1.0
+    position: float = 0.0
+    length: float = 0.0
+    tie: float = 0.0
+    """Half the width, in logits, of the band in which it calls a tie."""
+
+
+def tournament(
+    generator: np.random.Generator,
+    strengths: NDArray[np.float64],
+    topics: int,
+    *,
+    judges: tuple[Judge, ...] = (Judge(),),
+    lengths: NDArray[np.float64] | None = None,
+    share: float = 1.0,
+    both_orders: bool = True,
+    spread: float = IDEA_SPREAD,
+) -> Comparisons:
+    """A round robin on every topic, or a random share of its pairs; ``lengths`` are log words by agent.
+
+    With one order only, the longer agent's idea is shown first: the worst of unbalanced orders.
+    """
+    agents = len(strengths)
+    quality = strengths + generator.normal(0.0, spread, (topics, agents))
+    words = (np.zeros(agents) if lengths is None else lengths) + generator.normal(0.0, 0.2, (topics, agents))
+    low, high = np.triu_indices(agents, 1)
+    topic = np.repeat(np.arange(topics), len(low))
+    low, high = np.tile(low, topics), np.tile(high, topics)
+    kept = generator.random(len(topic)) < share
+    topic, low, high = topic[kept], low[kept], high[kept]
+    if not both_orders and lengths is not None:
+        low, high = np.where(lengths[low] > lengths[high], (low, high), (high, low))
+    match = np.arange(len(topic))
+    judge = generator.integers(0, len(judges), len(topic))
+    if both_orders:
+        low, high = np.concatenate([low, high]), np.concatenate([high, low])
+        topic, match, judge = (np.tile(column, 2) for column in (topic, match, judge))
+    length = words[topic, low] - words[topic, high]
+    discrimination, position, liking, tie = (
+        np.array([getattr(each, name) for each in judges])[judge]
+        for name in ("discrimination", "position", "length", "tie")
+    )
+    logit = discrimination * (quality[topic, low] - quality[topic, high]) + position + liking * length
+    drawn = generator.random(len(topic))
+    outcome = np.where(drawn < expit(logit - tie), 1.0, np.where(drawn < expit(logit + tie), 0.5, 0.0))
+    names = tuple(f"agent {number:02}" for number in range(agents))
+    return Comparisons(
+        agents=names, topics=tuple(f"topic {number}" for number in range(topics)),
+        judges=tuple(f"judge {number}" for number in range(len(judges))),
+        first=low, second=high, outcome=outcome, topic=topic, judge=judge, match=match, length=length,
+    )  # fmt: skip
+
+
+def population_ratings(strengths: NDArray[np.float64], spread: float = IDEA_SPREAD) -> NDArray[np.float64]:
+    """The ratings (agents,), in points around 0, that an endless round robin on endless topics would give.
+
+    Not the strengths themselves: chance and ideas both blur, so ratings lie closer together than strengths.
+    The expected share of each pair is integrated over the ideas (Gauss and Hermite), then rated.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    gap = strengths[:, None] - strengths[None, :]
+    shares = expit(gap[..., None] + np.sqrt(2.0) * spread * nodes) @ (weights / weights.sum())
+    np.fill_diagonal(shares, 0.0)
+    return np.asarray(POINTS * fit(shares, 0.0))

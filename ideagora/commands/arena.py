@@ -1,0 +1,252 @@
+"""``ideagora arena``: who proposes better ideas, how sure that is, and how far the judge is to be trusted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.text import Text
+
+from ideagora.config import Settings, load_settings
+from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError
+from ideagora.evaluators.arena.entries import lined_up
+from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
+from ideagora.evaluators.arena.generation import Start, expected_calls, silent, starts
+from ideagora.evaluators.arena.options import ArenaOptions
+from ideagora.evaluators.arena.things import resolved, topics_of
+from ideagora.evaluators.arena.tournament import STYLE, Arena, Means, expected_verdicts, hold
+from ideagora.graphs.generate import checked_topic, opened_library, read_topics
+from ideagora.graphs.run_folder import RunFolder, unusable
+from ideagora.report.arena_screen import ArenaProgress, show_leaderboard
+from ideagora.report.offline_line import OFFLINE
+from ideagora.report.screen import error_line, plain
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ideagora.schema import Topic
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked on the command line."""
+
+    things: tuple[str, ...] = ()
+    topic: tuple[str, ...] = ()
+    topics: Path | None = None
+    judges: tuple[str, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    before: str | None = None
+    banned: tuple[str, ...] = ()
+    out: Path | None = None
+    as_json: bool = False
+    fresh: bool = False
+    quiet: bool = False
+    page: bool = True
+    """Write the page and the plots."""
+
+
+def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
+    """Carry the request out; the exit code (0, 1, 2, 3 or 130)."""
+    errors = Console(stderr=True)
+    logging.getLogger("ideagora").setLevel(logging.ERROR if request.quiet else logging.WARNING)
+    path = None
+    try:
+        settings = load_settings(**request.settings)
+        arena = _arena(request, settings)
+        path = folder_of(arena, request.out)
+        board = _held(request, arena, path, errors, chats)
+    except KeyboardInterrupt:
+        errors.print("\nStopped. What was answered is kept; the same command goes on from here.")
+        return 130
+    except BudgetExhausted as error:
+        error_line(errors, str(error))
+        if path is not None and (path / LEADERBOARD_FILE).exists():
+            errors.print(Text(f"The leaderboard so far: {path / LEADERBOARD_FILE}"), soft_wrap=True)
+        return error.exit_code
+    except IdeagoraError as error:
+        error_line(errors, str(error))
+        return error.exit_code
+    except OSError as error:
+        error_line(errors, str(unusable(Path(error.filename or request.out or "."), error)))
+        return 1
+    return _show(request, board, path, errors)
+
+
+def _arena(request: Request, settings: Settings) -> Arena:
+    options = _options(request, settings)
+    topics = _topics(request, settings)
+    named = resolved(request.things, settings.home, topics)
+    if options.ablation_of is not None and options.ablation_of not in named.names:
+        raise SettingsError(
+            f"--ablation-of is {options.ablation_of!r}: nobody has this name; there are "
+            f"{', '.join(named.names)}."
+        )
+    return Arena(named, topics_of(named, topics), options, settings)
+
+
+def _options(request: Request, settings: Settings) -> ArenaOptions:
+    judges = request.judges or (settings.model_of("judge"),)
+    try:
+        return ArenaOptions(judges=judges, **request.options)
+    except ValidationError as error:
+        first = error.errors()[0]
+        told = first["msg"].removeprefix("Value error, ")
+        if not first["loc"]:
+            raise SettingsError(f"{told[:1].upper()}{told[1:]}.") from None
+        name = str(first["loc"][0]).replace("_", "-")
+        raise SettingsError(f"--{name} is {first['input']}: {told[:1].lower()}{told[1:]}.") from None
+
+
+def _topics(request: Request, settings: Settings) -> list[Topic]:
+    offline = settings.model_of("main") == "offline"
+    fields = {"before": request.before, "banned": request.banned}
+    topics = [checked_topic(text, offline, **fields) for text in request.topic]
+    if request.topics is not None:
+        topics += read_topics(request.topics, offline, **fields)
+    return list(dict.fromkeys(topics))
+
+
+def folder_of(arena: Arena, out: Path | None) -> Path:
+    """``--out``, or a folder of the home's arenas."""
+    return out if out is not None else arena.settings.home / "arenas" / arena.identity
+
+
+def _held(
+    request: Request,
+    arena: Arena,
+    path: Path,
+    errors: Console,
+    chats: Mapping[str, BaseChatModel] | None,
+) -> dict[str, Any]:
+    begun = starts(arena.named.agents, arena.topics, arena.settings, path)
+    if not request.quiet:
+        _say_cost(arena, begun, path, request, errors)
+    with ExitStack() as stack:
+        progress = stack.enter_context(ArenaProgress(errors, request.quiet))
+
+        @cache
+        def library() -> Any:
+            filled = lambda done, total: progress.say(f"filling the store: {done} of {total} papers")  # noqa: E731
+            return stack.enter_context(opened_library(arena.settings, progress.say, filled))
+
+        @cache
+        def embedder() -> Any:
+            from ideagora.models.embeddings import load_embedder
+
+            return load_embedder(arena.settings.embedder, arena.settings.home / "cache")
+
+        means = Means(library, embedder, progress.tell, chats, request.fresh)
+        try:
+            board = asyncio.run(hold(arena, path, begun, means))
+        except BudgetExhausted:
+            if request.page and (path / LEADERBOARD_FILE).exists():
+                _write_pages(path, begun)
+            raise
+        if request.page:
+            progress.say("drawing the page")
+            _write_pages(path, begun)
+        return board
+
+
+def _write_pages(path: Path, begun: list[Start]) -> None:
+    """The arena's page, and one for each run of an agent that has none yet."""
+    from ideagora.report.arena import write_arena_report
+    from ideagora.report.build import HTML_FILE, write_report
+
+    write_arena_report(path)
+    for start in begun:
+        if (start.folder / "ideas.jsonl").exists() and not (start.folder / HTML_FILE).exists():
+            write_report(start.folder)
+
+
+def _say_cost(arena: Arena, begun: list[Start], path: Path, request: Request, errors: Console) -> None:
+    """What the arena is expected to cost, before it starts; nothing where nothing is left to be asked."""
+    settings = arena.settings
+    asked = {*arena.models, *(settings.models if begun else ())}
+    if asked <= {"offline"} or settings.replay or (not request.fresh and _is_done(path)):
+        return
+    todo = [start for start in begun if RunFolder(start.folder, "").finished() is None]
+    bill = _bill(arena, todo)
+    known = [cost for _, _, cost in bill if cost is not None]
+    total = f"about ${sum(known):.2f}" if len(known) == len(bill) else "price unknown"
+    parts = ", ".join(f"{calls} to {plain(model)}" for model, calls, _ in bill)
+    number = sum(calls for _, calls, _ in bill)
+    errors.print(Text(f"Expected: at most about {number} calls ({parts}), {total}."), soft_wrap=True)
+    if unsaid := silent(todo):
+        errors.print(Text(f"Not in it: what {plain(', '.join(unsaid))} may ask."), soft_wrap=True)
+
+
+def _bill(arena: Arena, todo: list[Start]) -> list[tuple[str, int, float | None]]:
+    """(model, calls, US dollars or ``None``) for ideas, style and verdicts."""
+    from ideagora.models.budget import expected_cost
+
+    settings, options = arena.settings, arena.options
+    calls: dict[str, int] = {}
+    for group, number in expected_calls(todo).items():
+        calls[settings.model_of(group)] = calls.get(settings.model_of(group), 0) + number
+    entries = len(arena.topics) * len(arena.named.names)
+    if options.style:
+        calls[settings.model_of(STYLE)] = calls.get(settings.model_of(STYLE), 0) + entries * len(
+            options.kinds
+        )
+    verdicts = _most_verdicts(arena)
+    for judge in options.judges:
+        calls[judge] = calls.get(judge, 0) + -(-verdicts // len(options.judges))
+    return [
+        (model, number, expected_cost({"main": number}, settings.model_copy(update={"model": model})))
+        for model, number in calls.items()
+        if number and model != "offline"
+    ]
+
+
+def _most_verdicts(arena: Arena) -> int:
+    """Verdicts if every agent comes to an idea, with an experiment, on every topic."""
+    from ideagora.evaluators.arena.entries import Contestant, Lineup
+
+    lineup = lined_up(arena.named.made, arena.topics)
+    stand_in = next((idea for one in lineup.contestants for idea in one.ideas.values()), _any_idea())
+    agents = [
+        Contestant(one.name, "", {topic.text: stand_in for topic in arena.topics})
+        for one in arena.named.agents
+    ]
+    full = Lineup(arena.topics, (*lineup.contestants, *agents))
+    return expected_verdicts(full, arena.options, arena.settings.seed)
+
+
+def _any_idea() -> Any:
+    from ideagora.schema import Experiment, Idea
+
+    plan = Experiment(steps=("expected",))
+    return Idea(id="", topic="", agent="", title="", motivation="", novelty="", method="", experiment=plan)
+
+
+def _is_done(path: Path) -> bool:
+    return (RunFolder(path, "").read() or {}).get("status") == "done"
+
+
+def _show(request: Request, board: dict[str, Any], path: Path, errors: Console) -> int:
+    if request.as_json:
+        print(json.dumps({"run": str(path), "leaderboard": board}, ensure_ascii=False))
+    else:
+        page = str(path / "report.html") if request.page else None
+        show_leaderboard(Console(), board, str(path), page, request.options.get("protocol") == "both")
+        if "offline" in board["settings"]["models"] and any(
+            one["models"] == ["offline"] for one in board["contestants"]
+        ):
+            Console().print(Text(OFFLINE, style="dim"))
+    if board["status"] != "complete":
+        told = board["notes"][0] if board["notes"] else board["status"]
+        error_line(errors, told)
+        return 1
+    return 0

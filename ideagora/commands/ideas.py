@@ -1,0 +1,278 @@
+"""``ideagora ideas``: ideas that others have made, brought in under a name; what is there; a look at it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from filelock import FileLock
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ideagora.config import load_settings
+from ideagora.errors import IdeagoraError, IdeasError, UsageError
+from ideagora.graphs.run_folder import unusable, write_atomically
+from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
+from ideagora.importing.formats import FORMATS
+from ideagora.importing.kept import is_name, kept_file, kept_names
+from ideagora.registry import AGENTS
+from ideagora.report.screen import error_line, plain
+from ideagora.schema import Idea
+
+_MOST_SHOWN = 50
+"""Lines on the screen; ``--json`` has all."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What ``ideas import`` was asked for."""
+
+    files: tuple[Path, ...]
+    name: str | None
+    topic: str | None
+    out: Path | None
+    as_json: bool
+    settings: dict[str, Any]
+
+
+def bring(request: Request) -> int:
+    """Import files under a name; 1 when no idea came in."""
+    return _guarded(lambda errors: _bring(request, errors))
+
+
+def listed(settings: dict[str, Any], as_json: bool) -> int:
+    """Say which ideas are kept, by name."""
+    return _guarded(lambda errors: _listed(load_settings(**settings).home, as_json))
+
+
+def shown(name: str, idea: str | None, topic: str | None, settings: dict[str, Any], as_json: bool) -> int:
+    """Show the ideas of a name or a file, or one of them in full."""
+    return _guarded(lambda errors: _shown(name, idea, topic, load_settings(**settings).home, as_json))
+
+
+def formats(as_json: bool) -> int:
+    """List the forms of files that are known."""
+    rows = [{"name": one.name, "about": one.about, "looks_for": one.looks_for} for one in FORMATS]
+    if as_json:
+        print(json.dumps(rows, ensure_ascii=False))
+        return 0
+    _print_table(Console(), ("form", "who writes it", "recognised by"), [tuple(row.values()) for row in rows])
+    return 0
+
+
+def _guarded(work: Callable[[Console], int]) -> int:
+    errors = Console(stderr=True)
+    try:
+        return work(errors)
+    except KeyboardInterrupt:
+        errors.print("\nStopped. Nothing was changed.")
+        return 130
+    except IdeagoraError as error:
+        error_line(errors, str(error))
+        return error.exit_code
+
+
+# --- import -----------------------------------------------------------------------------------
+
+
+def _bring(request: Request, errors: Console) -> int:
+    home = load_settings(**request.settings).home
+    if request.name is not None:
+        _demand_free(request.name, home)
+    if request.topic is not None and not request.topic.strip():
+        raise UsageError("--topic is empty: say what the ideas were made for, in a few words.")
+    imported = read_all(request.files, agent=request.name, topic=request.topic)
+    name = request.name or _default_name(imported)
+    path = request.out or kept_file(home, name)
+    new, same = _keep(path, imported.ideas) if imported.ideas else (0, 0)
+    if request.as_json:
+        print(json.dumps(_told(imported, name, path, new, same), ensure_ascii=False))
+        return 0 if imported.ideas else 1
+    _print_problems(imported.problems, errors)
+    if not imported.ideas:
+        error_line(
+            errors, f"no idea could be imported from {', '.join(str(file) for file in request.files)}."
+        )
+        return 1
+    for line in _summary(imported, name, path, new, same, is_kept=request.out is None):
+        Console().print(Text(plain(line)), soft_wrap=True)
+    return 0
+
+
+def _default_name(imported: Imported) -> str:
+    """The maker's name if there is one, and it can be a file's; else the form's."""
+    agents = {idea.agent for idea in imported.ideas}
+    name = agents.pop() if len(agents) == 1 else ""
+    return name if is_name(name) else imported.kind.partition(",")[0]
+
+
+def _demand_free(name: str, home: Path) -> None:
+    kept_file(home, name)
+    if name in AGENTS:
+        raise UsageError(
+            f"--as is {name!r}, which is an agent of ideagora: judged together, nobody could tell the two "
+            "apart. Choose another name."
+        )
+
+
+def _keep(path: Path, ideas: Sequence[Idea]) -> tuple[int, int]:
+    """Put ideas into a file, each once; (new ones, ones that were there)."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.with_name(f".{path.name}.lock")):
+            held = {idea.id: idea for idea in _held(path)}
+            new = sum(idea.id not in held for idea in ideas)
+            merged = held | {idea.id: idea for idea in ideas}
+            if merged != held:
+                write_atomically(path, "".join(f"{idea.model_dump_json()}\n" for idea in merged.values()))
+    except OSError as error:
+        raise unusable(path, error) from None
+    return new, len(ideas) - new
+
+
+def _held(path: Path) -> tuple[Idea, ...]:
+    if not path.exists() or not path.stat().st_size:
+        return ()
+    held = read_ideas(path)
+    if held.kind != "ideagora" or held.problems:
+        why = str(held.problems[0]) if held.problems else f"it holds {held.kind}"
+        raise IdeasError(f"{path} is there and is no file of imported ideas ({why}). Choose another --out.")
+    return held.ideas
+
+
+def _told(imported: Imported, name: str, path: Path, new: int, same: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "kind": imported.kind,
+        "file": str(path) if imported.ideas else None,
+        "imported": len(imported.ideas),
+        "new": new,
+        "same": same,
+        "topics": len({idea.topic for idea in imported.ideas}),
+        "agents": sorted({idea.agent for idea in imported.ideas}),
+        "lacking": _lacking(imported.ideas),
+        "ideas": [idea.id for idea in imported.ideas],
+        "problems": [asdict(problem) for problem in imported.problems],
+    }
+
+
+def _lacking(ideas: Sequence[Idea]) -> dict[str, int]:
+    """How many ideas came without a part, because their source has none."""
+    lacks = {part: sum(getattr(idea, part) is None for idea in ideas) for part in _PARTS}
+    titles = sum("title_from" in idea.extra.get("imported", {}) for idea in ideas)
+    return {"title": titles, **lacks}
+
+
+_PARTS = ("motivation", "novelty", "experiment")
+
+
+def _summary(imported: Imported, name: str, path: Path, new: int, same: int, *, is_kept: bool) -> list[str]:
+    ideas, lacking = imported.ideas, _lacking(imported.ideas)
+    topics, agents = len({one.topic for one in ideas}), sorted({one.agent for one in ideas})
+    names = f"{', '.join(agents[:3])}{' …' * (len(agents) > 3)}"
+    made = names if len(agents) == 1 else f"{len(agents)} makers ({names})"
+    lines = [
+        f"Ideas: {len(ideas)} from {imported.kind}, {new} new, {same} there before; "
+        f"{_counted(topics, 'topic')}, by {made}.",
+    ]
+    lacks = [f"{number} without {part}" for part, number in lacking.items() if number]
+    if lacks:
+        note = " (a missing title is the text's first words; nothing else is filled in)"
+        lines.append(f"As their source has them: {', '.join(lacks)}{note if lacking['title'] else ''}.")
+    if imported.problems:
+        lines.append(f"Left out: {_counted(len(imported.problems), 'thing')}, see above.")
+    lines.append(f"Kept in {path}")
+    lines.append(f"Look: ideagora ideas show {name if is_kept else path}")
+    return lines
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number != 1)}"
+
+
+def _print_problems(problems: Sequence[Problem], errors: Console) -> None:
+    if not problems:
+        return
+    cells = [(one.file, one.row or "", one.field or "", one.why) for one in problems[:_MOST_SHOWN]]
+    _print_table(errors, ("file", "row", "field", "why it was left out"), cells)
+    if len(problems) > _MOST_SHOWN:
+        errors.print(f"… and {len(problems) - _MOST_SHOWN} more; --json lists all.", highlight=False)
+
+
+def _print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = Table(*names, box=None, padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*(Text(plain(cell), overflow="fold") for cell in row))
+    console.print(table)
+
+
+# --- list and show ----------------------------------------------------------------------------
+
+
+def _listed(home: Path, as_json: bool) -> int:
+    rows = [_row(name, kept_file(home, name)) for name in kept_names(home)]
+    if as_json:
+        print(json.dumps(rows, ensure_ascii=False))
+    elif rows:
+        cells = [[str(row[name]) for name in ("name", "ideas", "topics")] for row in rows]
+        _print_table(Console(), ("name", "ideas", "topics"), cells)
+        Console().print(Text(f"In {kept_file(home, 'NAME').parent}"), soft_wrap=True)
+    else:
+        Console().print("No ideas were imported yet: ideagora ideas import FILE --as NAME", highlight=False)
+    return 0
+
+
+def _row(name: str, path: Path) -> dict[str, Any]:
+    ideas = read_ideas(path).ideas
+    topics, agents = {idea.topic for idea in ideas}, {idea.agent for idea in ideas}
+    figures = {"ideas": len(ideas), "topics": len(topics), "agents": sorted(agents)}
+    return {"name": name, **figures, "file": str(path)}
+
+
+def _shown(name: str, idea: str | None, topic: str | None, home: Path, as_json: bool) -> int:
+    path = find_ideas(name, home)
+    ideas = read_ideas(path, topic=topic).ideas
+    if idea is not None:
+        ideas = tuple(one for one in ideas if one.id.startswith(idea))
+        if not ideas:
+            raise IdeasError(f"{name} has no idea whose id begins with {idea!r}: ideagora ideas show {name}.")
+    if as_json:
+        print(json.dumps([one.model_dump(mode="json") for one in ideas], ensure_ascii=False))
+    elif idea is not None:
+        _print_idea(Console(), ideas[0])
+    else:
+        cells = [
+            (one.id, one.agent, shorten(one.topic, 60, placeholder=" …"), one.title)
+            for one in ideas[:_MOST_SHOWN]
+        ]
+        _print_table(Console(), ("id", "by", "topic", "title"), cells)
+        if len(ideas) > _MOST_SHOWN:
+            Console().print(f"… and {len(ideas) - _MOST_SHOWN} more; --json lists all.", highlight=False)
+    return 0
+
+
+def _print_idea(console: Console, idea: Idea) -> None:
+    """An idea in full: the parts that its source has."""
+    plan = idea.experiment
+    steps = "\n".join(f"{number}. {step}" for number, step in enumerate(plan.steps, 1)) if plan else None
+    scores = idea.extra.get("scores")
+    parts = {
+        "Topic": idea.topic,
+        "By": idea.agent,
+        "Motivation": idea.motivation,
+        "Novelty": idea.novelty,
+        "Method": idea.method,
+        "Experiment": steps,
+        "Risks": "\n".join(plan.risks) if plan else None,
+        "Scores that came with it": json.dumps(scores, ensure_ascii=False) if scores else None,
+    }
+    console.print(Text(plain(idea.title), style="bold"), "", sep="\n")
+    for name, text in parts.items():
+        if text:
+            console.print(Text(name, style="bold"), Padding(Text(plain(text)), (0, 0, 1, 2)), sep="\n")

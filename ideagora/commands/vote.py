@@ -1,0 +1,149 @@
+"""``ideagora vote``: blind ballots out of an arena's folder, and people's votes back into it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ideagora.errors import IdeagoraError, UsageError
+from ideagora.evaluators.ballot_files import ballot_rows, ballot_text, read_ballot_rows
+from ideagora.evaluators.ballots import Ballot, Counted, chosen_pairs, counted, dealt, judged_pairs
+from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
+from ideagora.graphs.run_folder import unusable, write_atomically
+from ideagora.report.screen import error_line, plain
+from ideagora.schema import Idea
+
+VOTES = "votes"
+"""Folder beside the arena's verdicts: a key and the votes of each voter."""
+_MOST_SPOILT = 20
+
+
+def export(folder: Path, voter: str, out: Path | None, number: int, seed: int, as_json: bool = False) -> int:
+    """Write a ballot file for one voter; the exit code."""
+    return _told(lambda: _export(folder, voter, out, number, seed, as_json))
+
+
+def import_(folder: Path, file: Path, voter: str, as_json: bool = False) -> int:
+    """Take a filled-in ballot file back; the exit code."""
+    return _told(lambda: _import(folder, file, voter, as_json))
+
+
+def _told(work: Callable[[], int]) -> int:
+    try:
+        return work()
+    except IdeagoraError as error:
+        error_line(Console(stderr=True), str(error))
+        return error.exit_code
+
+
+def _export(folder: Path, voter: str, out: Path | None, number: int, seed: int, as_json: bool) -> int:
+    name, ideas = _voter(voter), _ideas(folder)
+    pairs = [
+        pair for pair in judged_pairs(read_verdicts(folder)) if all(one in ideas for one in pair.subject)
+    ]
+    if not pairs:
+        raise UsageError(f"{folder} has no pair to vote on. Run: ideagora arena … --out {folder}")
+    ballots = dealt(chosen_pairs(pairs, number, seed), name, seed)
+    path = out or Path(f"ballots-{name}.csv")
+    if path.exists():  # somebody may have filled it in
+        raise UsageError(f"{path} is there already. Import it first, or choose another --out.")
+    text = ballot_text(ballot_rows(ballots, ideas), path)
+    key = {**_key(folder, name), **{ballot.id: ballot for ballot in ballots}}
+    _write(folder / VOTES / f"{name}.key.jsonl", "".join(b.model_dump_json() + "\n" for b in key.values()))
+    _write(path, text)
+    criteria = list(dict.fromkeys(one for ballot in ballots for one in ballot.criteria))
+    if as_json:
+        told = {"file": str(path), "ballots": len(ballots), "pairs": len(pairs), "criteria": criteria}
+        print(json.dumps(told, ensure_ascii=False))
+        return 0
+    _say(f"{len(ballots)} ballots (of {len(pairs)} pairs) in {path}.")
+    _say(
+        f"In the columns {', '.join(criteria)}: 1 when the first is better, 2 when the second is, tie when "
+        "neither is; leave a cell empty where you can't say."
+    )
+    _say(f"Then: ideagora vote import {folder} {path} --voter {name}")
+    return 0
+
+
+def _say(line: str) -> None:
+    Console().print(Text(plain(line)), soft_wrap=True)
+
+
+def _import(folder: Path, file: Path, voter: str, as_json: bool) -> int:
+    name = _voter(voter)
+    key = _key(folder, name)
+    if not key:
+        raise UsageError(
+            f"no ballots were dealt to {name!r} from {folder}. Use the name that was given to: "
+            "ideagora vote export."
+        )
+    result = counted(read_ballot_rows(file), key, name)
+    votes = folder / VOTES / f"{name}.jsonl"
+    earlier = read_verdicts(votes) if votes.exists() else []
+    kept = {verdict.id: verdict for verdict in (*earlier, *result.verdicts)}
+    if kept:
+        _write(votes, verdict_lines(kept.values()))
+    _show(result, len(kept), votes, folder, as_json)
+    return 0 if result.verdicts else 1
+
+
+def _show(result: Counted, kept: int, votes: Path, folder: Path, as_json: bool) -> None:
+    if as_json:
+        spoilt = [vars(one) for one in result.spoilt]
+        told: dict[str, Any] = {"votes": str(votes), "read": len(result.verdicts), "kept": kept}
+        print(json.dumps({**told, "blank": result.blank, "spoilt": spoilt}, ensure_ascii=False))
+        return
+    errors = Console(stderr=True)
+    for one in result.spoilt[:_MOST_SPOILT]:
+        errors.print(Text(plain(f"row {one.row}, {one.field}: {one.why}.")), soft_wrap=True)
+    if len(result.spoilt) > _MOST_SPOILT:
+        errors.print(f"… and {len(result.spoilt) - _MOST_SPOILT} more; --json lists all.")
+    _say(f"{len(result.verdicts)} votes read, {result.blank} ballots left blank.")
+    if result.verdicts:
+        _say(f"{kept} votes in {votes}.")
+        _say(f"Compare: ideagora agreement {folder} {votes}")
+    else:
+        error_line(errors, "no ballot was filled in, so nothing was taken over.")
+
+
+def _voter(voter: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", voter):
+        raise UsageError(f"--voter is {voter!r}: up to 40 letters, digits, - and _ (it names a file).")
+    return voter
+
+
+def _ideas(folder: Path) -> Mapping[str, Idea]:
+    try:
+        lines = (folder / "ideas.jsonl").read_text(encoding="utf-8").split("\n")
+        ideas = [Idea.model_validate_json(line) for line in lines if line]
+    except (OSError, ValueError):
+        raise UsageError(
+            f"{folder} has no readable ideas.jsonl: give the folder of an arena's run."
+        ) from None
+    return {idea.id: idea for idea in ideas}
+
+
+def _key(folder: Path, voter: str) -> dict[str, Ballot]:
+    path = folder / VOTES / f"{voter}.key.jsonl"
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+        ballots = [Ballot.model_validate_json(line) for line in lines if line]
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        raise UsageError(f"{path} cannot be read: export the ballots again.") from None
+    return {ballot.id: ballot for ballot in ballots}
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, text)
+    except OSError as error:
+        raise unusable(path.parent, error) from None

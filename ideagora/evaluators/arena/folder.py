@@ -1,0 +1,96 @@
+"""What an arena keeps in its folder besides the verdicts, and how a finished one is read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ideagora.config import Settings
+from ideagora.evaluators.arena.entries import PARTS, Contestant, Lineup, Missing, flagged
+from ideagora.evaluators.arena.log import VERDICTS_FILE, read_verdicts
+from ideagora.graphs.run_folder import RunFolder, unusable, write_atomically
+from ideagora.models.cache import Cache
+from ideagora.models.door import ATTEMPTS
+from ideagora.schema import Idea, Topic, Verdict
+
+LEADERBOARD_FILE = "leaderboard.json"
+SHOWN = "shown"
+"""In an entry's ``extra``: its parts as the judges saw them."""
+
+
+def as_shown(idea: Idea) -> dict[str, Any]:
+    """The parts of an idea that judges see, as plain values."""
+    return idea.model_dump(mode="json", include={*PARTS, "experiment"}, exclude_none=True)
+
+
+def write_entries(folder: RunFolder, lineup: Lineup, shown: Mapping[str, Mapping[str, Any]]) -> None:
+    """``ideas.jsonl``: all entries as they were made, each with what was shown of it."""
+    folder.write_ideas(
+        [
+            idea.model_copy(update={"extra": {**idea.extra, SHOWN: dict(shown[idea.id])}})
+            if idea.id in shown
+            else idea
+            for topic in lineup.texts
+            for one in lineup.contestants
+            if (idea := one.ideas.get(topic)) is not None
+        ]
+    )
+
+
+def write_leaderboard(path: Path, board: Mapping[str, Any]) -> None:
+    """Replace ``leaderboard.json`` in one step."""
+    try:
+        write_atomically(path / LEADERBOARD_FILE, json.dumps(board, indent=1, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise unusable(path, error) from None
+
+
+def verdicts_in(path: Path) -> list[Verdict]:
+    """All verdicts of a folder, in the order of the file."""
+    return list(read_verdicts(path / VERDICTS_FILE).values())
+
+
+def finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
+    """Who competed and what the answers were worth, in an arena that is done; ``None``: it is not."""
+    ideas, record = folder.finished(), folder.read() or {}
+    if ideas is None or not (folder.path / LEADERBOARD_FILE).exists():
+        return None
+    try:
+        people = tuple(_contestant(one, ideas) for one in record["contestants"])
+        topics = tuple(Topic.model_validate(one) for one in record["topics"])
+        usage = dict(record["answers"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return Lineup(topics, people, tuple(record.get("notes", ())), flagged(people)), usage
+
+
+def _contestant(told: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
+    return Contestant(
+        name=told["agent"],
+        source=told["source"],
+        ideas={idea.topic: idea for idea in ideas if idea.agent == told["agent"]},
+        missing=tuple(Missing(one["topic"], one["reason"]) for one in told["missing"]),
+        left_out=told["left_out"],
+    )
+
+
+def forget(folder: RunFolder, settings: Settings) -> None:
+    """Begin anew: what was answered stays cached, what could not be read is asked for once more."""
+    if not settings.replay:
+        last = [event for event in folder.events() if event.get("attempt") == ATTEMPTS]
+        unread = [event["key"] for event in last if event.get("status") == "unreadable"]
+        cache = Cache.at_home(settings.home)
+        cache.forget(unread)
+        cache.close()
+    folder.forget()
+    for name in (LEADERBOARD_FILE, VERDICTS_FILE):
+        (folder.path / name).unlink(missing_ok=True)
+
+
+def forget_if_other(folder: RunFolder, lineup: Lineup) -> None:
+    """Drop what was judged of other entries than these (an agent that failed before may have one now)."""
+    if (folder.read() or {}).get("entries") != lineup.digest:
+        folder.forget_checkpoints()
+        (folder.path / VERDICTS_FILE).unlink(missing_ok=True)

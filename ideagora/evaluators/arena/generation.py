@@ -1,0 +1,162 @@
+"""Agents make their ideas: a run of its own for each agent and topic, in folders below the arena's.
+
+Each is cached and resumed like any other run. An agent that fails on a topic loses that entry and
+nothing else; what would fail for everybody ends the arena. The budget is one for all of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ideagora.config import Settings
+from ideagora.errors import (
+    BudgetExhausted,
+    FolderUnusable,
+    IdeagoraError,
+    MissingKey,
+    RealCallForbidden,
+    ReplayMiss,
+    RunBusy,
+    StoreBusy,
+    StoreCorrupted,
+    UsageError,
+)
+from ideagora.evaluators.arena.entries import Made, Missing
+from ideagora.evaluators.arena.things import Competitor
+from ideagora.graphs.generate import folder_for, generate
+from ideagora.graphs.runtime import Listener
+from ideagora.graphs.task import Task
+from ideagora.models.budget import dollars
+from ideagora.schema import Idea, Topic
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ideagora.models.embeddings import Embedder
+    from ideagora.retrieval.library import Library
+
+RUNS = "runs"
+"""Folder of the agents' runs, below the arena's."""
+
+ENDS_ALL = (
+    BudgetExhausted, FolderUnusable, MissingKey, RealCallForbidden, ReplayMiss, RunBusy, StoreBusy,
+    StoreCorrupted, UsageError,
+)  # fmt: skip
+"""What no other topic or agent would fare better with."""
+
+OpenLibrary = Callable[[], tuple["Library", Callable[[], "Embedder"]]]
+
+
+@dataclass(frozen=True)
+class Start:
+    """One agent at one topic, and the folder of its run."""
+
+    competitor: Competitor
+    task: Task
+    folder: Path
+
+
+def starts(
+    competitors: Sequence[Competitor], topics: Sequence[Topic], settings: Settings, folder: Path
+) -> list[Start]:
+    """All agents at all topics."""
+    return [
+        Start(one, task, folder_for(task, folder / RUNS / _slug(one.name), several=True))
+        for one in competitors
+        for topic in topics
+        for task in [Task(topic, one.agent, one.agent.options, settings)]
+    ]
+
+
+def _slug(name: str) -> str:
+    return (
+        "".join(mark if mark.isalnum() or mark in "-_." else "-" for mark in name)[:60].strip(".-") or "agent"
+    )
+
+
+async def generated(
+    all_starts: Sequence[Start],
+    library: OpenLibrary,
+    listener: Listener,
+    chats: Mapping[str, BaseChatModel] | None = None,
+) -> list[Made]:
+    """The ideas of every agent, best first for each topic, with the reasons for those that are missing.
+
+    Raises:
+        IdeagoraError: what would fail for everybody; the same command goes on.
+    """
+    ideas: dict[str, list[Idea]] = {start.competitor.name: [] for start in all_starts}
+    missing: dict[str, list[Missing]] = {name: [] for name in ideas}
+    for number, start in enumerate(all_starts, 1):
+        name, topic = start.competitor.name, start.task.topic.text
+        listener({"event": "arena", "stage": "ideas", "agent": name, "topic": topic,
+                  "number": number, "total": len(all_starts)})  # fmt: skip
+        task = _within_budget(start, all_starts)
+        try:
+            (outcome,) = await generate([(task, start.folder)], library, listener, False, chats)
+        except ENDS_ALL:
+            raise
+        except IdeagoraError as error:
+            missing[name].append(Missing(topic, f"the agent failed: {error}"))
+            continue
+        ideas[name] += outcome.ideas
+        if not outcome.ideas:
+            missing[name].append(Missing(topic, "the agent gave no idea"))
+    sources = {start.competitor.name: start.task.agent.source for start in all_starts}
+    return [Made(name, sources[name], tuple(ideas[name]), tuple(missing[name])) for name in ideas]
+
+
+def _within_budget(start: Start, all_starts: Sequence[Start]) -> Task:
+    """The task with what the others have left of the budget. A run counts what it spent itself."""
+    settings = start.task.settings
+    others = sum(spent_in(other.folder) for other in all_starts if other.folder != start.folder)
+    return Task(start.task.topic, start.task.agent, start.task.options, remaining(settings, others))
+
+
+def remaining(settings: Settings, spent: float) -> Settings:
+    """The settings with a budget less what is spent elsewhere.
+
+    Raises:
+        BudgetExhausted: nothing is left.
+    """
+    if settings.budget is None or spent == 0:
+        return settings
+    left = settings.budget - spent
+    if left <= 0:
+        raise BudgetExhausted(
+            f"budget of {dollars(settings.budget)} is spent ({dollars(spent)} so far): the same command with "
+            "a higher --budget goes on."
+        )
+    return settings.model_copy(update={"budget": left})
+
+
+def spent_in(folder: Path) -> float:
+    """US dollars that a run's record knows of; calls of unknown price are not in it."""
+    try:
+        record: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        return float(record["usage"]["total"]["cost_usd"] or 0.0)
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0.0  # nothing was recorded: nothing was asked
+
+
+def silent(all_starts: Sequence[Start]) -> list[str]:
+    """Contestants whose agent does not say how many calls it makes."""
+    names = [one.competitor.name for one in all_starts if _calls(one) is None]
+    return list(dict.fromkeys(names))
+
+
+def _calls(start: Start) -> dict[Any, int] | None:
+    return start.task.agent.expected_calls(start.task.options)
+
+
+def expected_calls(all_starts: Sequence[Start]) -> dict[Any, int]:
+    """Calls by role group that the agents are expected to make; those that do not say are left out."""
+    total: dict[Any, int] = {}
+    for start in all_starts:
+        for group, number in (_calls(start) or {}).items():
+            total[group] = total.get(group, 0) + number
+    return total

@@ -1,0 +1,230 @@
+"""The arena as a state machine: one style for all, then rounds of bouts until the schedule has enough.
+
+    restyle_idea × n (side by side)
+      → draw_round ⇄ judge_bout × n (side by side)
+      → complete_record
+
+The state holds rows of small integers (``bouts.py``); texts stay with the lineup and in the caches,
+verdicts in the folder. So a checkpoint's size grows with the number of verdicts alone.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
+from ideagora.agents.style import restyled
+from ideagora.errors import ModelRefused, UnreadableAnswer
+from ideagora.evaluators.arena.bouts import KINDS, Bout, bout_of, drawn, field_of, overall, row_of, seen
+from ideagora.evaluators.arena.entries import Kind, Lineup
+from ideagora.evaluators.arena.judging import Bench, judged, shown_words, verdict_id
+from ideagora.evaluators.arena.log import VerdictLog
+from ideagora.evaluators.schedules.pairing import Schedule
+from ideagora.graphs.services import Services
+from ideagora.models.door import Door
+from ideagora.models.usage import labelled
+from ideagora.schema import Idea
+
+BATCH = 256
+"""Bouts of one step at most: what a checkpoint of a long round is written after."""
+
+
+@dataclass(frozen=True)
+class Hall:
+    """Where the bouts take place: everything that a node may use and no checkpoint needs to hold."""
+
+    bench: Bench
+    schedules: Mapping[Kind, Schedule]
+    """What is judged, and how each of it is scheduled."""
+    log: VerdictLog
+    most: int | None
+    """Verdicts of each kind at most."""
+    style: bool
+    """Whether ideas are told in one style before they are judged."""
+    told: dict[str, Idea] = field(default_factory=dict)
+    """Idea id -> the idea as judges are shown it; made when first needed, from the cache after a stop."""
+
+    @property
+    def lineup(self) -> Lineup:
+        """Who competes."""
+        return self.bench.lineup
+
+    @cached_property
+    def words(self) -> dict[Kind, list[list[int]]]:
+        """Words of the entries as they were written, shape (topics, contestants), 1 where there is none.
+
+        For schedules, which must see the same after a stop; verdicts have the words that were shown.
+        """
+        places = range(len(self.lineup.contestants))
+        return {
+            kind: [
+                [self._length(topic, one, kind) for one in places] for topic in range(len(self.lineup.topics))
+            ]
+            for kind in self.schedules
+        }
+
+    def _length(self, topic: int, contestant: int, kind: Kind) -> int:
+        idea = self.lineup.idea(topic, contestant)
+        competes = self.lineup.competes(topic, contestant, kind)
+        return shown_words(idea, kind) if idea is not None and competes else 1
+
+    async def shown(self, door: Door, idea: Idea) -> Idea:
+        """An idea as judges see it; its experiment is told anew only where experiments are judged."""
+        if not self.style:
+            return idea
+        if idea.id not in self.told:
+            whole = idea if "experiment" in self.schedules else idea.model_copy(update={"experiment": None})
+            with labelled("style"):
+                self.told[idea.id] = await restyled(door, whole)
+        return self.told[idea.id]
+
+
+class ArenaState(TypedDict, total=False):
+    """Plain and small: this is what a checkpoint holds."""
+
+    unstyled: Annotated[list[list[Any]], operator.add]
+    """[topic, contestant, reason] of entries that could not be told in the common style."""
+    rows: Annotated[list[list[int]], operator.add]
+    """Bouts that were judged, with their results."""
+    queue: list[list[int]]
+    """Bouts of the round that are still to come."""
+    batch: list[list[int]]
+    bout: list[int]
+    entry: list[int]
+
+
+Context = Runtime[Services]
+
+
+def _hall(runtime: Context) -> Hall:
+    hall: Hall = runtime.context.options
+    return hall
+
+
+def enter(state: ArenaState) -> ArenaState:
+    """Where the entries set out; which they are is known to the lineup."""
+    return {"queue": [], "batch": []}
+
+
+def send_entries(state: ArenaState, runtime: Context) -> list[Hashable | Send]:
+    """All entries side by side, when they are to be told in one style."""
+    hall = _hall(runtime)
+    places = [
+        (topic, one)
+        for topic in range(len(hall.lineup.topics))
+        for one in range(len(hall.lineup.contestants))
+        if hall.lineup.idea(topic, one) is not None
+    ]
+    sends: list[Hashable | Send] = [Send("restyle_idea", {"entry": list(place)}) for place in places]
+    return sends if hall.style and sends else ["draw_round"]
+
+
+async def restyle_idea(state: ArenaState, runtime: Context) -> ArenaState:
+    """One idea in the common style; one that cannot be told in it does not compete."""
+    topic, one = state["entry"]
+    hall = _hall(runtime)
+    idea = hall.lineup.idea(topic, one)
+    assert idea is not None
+    try:
+        await hall.shown(runtime.context.door, idea)
+    except (UnreadableAnswer, ModelRefused) as error:
+        told = str(error).partition(" All replies are in")[0]
+        return {"unstyled": [[topic, one, f"its style could not be made the common one: {told}"]]}
+    return {}
+
+
+def draw_round(state: ArenaState, runtime: Context) -> ArenaState:
+    """The next bouts: the rest of the round, or what the schedule asks for after what it has seen."""
+    hall = _hall(runtime)
+    queue = state["queue"] or [
+        list(bout)
+        for kind, of in enumerate(KINDS)
+        if of in hall.schedules
+        for bout in _next_round(state, hall, kind)
+    ]
+    return {"batch": queue[:BATCH], "queue": queue[BATCH:]}
+
+
+def _next_round(state: ArenaState, hall: Hall, kind: int) -> list[Bout]:
+    rows = [row for row in state.get("rows", []) if row[0] == kind]
+    asked = [bout_of(row) for row in rows]
+    room = None if hall.most is None else hall.most - len(rows)
+    if room is not None and room <= 0:
+        return []
+    entered = entered_of(hall, state, KINDS[kind])
+    field = field_of(hall.lineup, entered, len(hall.bench.judges))
+    columns = seen(rows, hall.lineup, hall.bench.judges, hall.words[KINDS[kind]])
+    pairings = hall.schedules[KINDS[kind]].next(field, columns, [bout.pairing for bout in asked])
+    return drawn(pairings[:room], kind, asked)
+
+
+def entered_of(hall: Hall, state: Mapping[str, Any], kind: Kind) -> list[list[bool]]:
+    """Entries that can be judged, shape (topics, contestants)."""
+    entered = hall.lineup.entered(kind)
+    for topic, one, _ in state.get("unstyled", []):
+        entered[topic][one] = False
+    return entered
+
+
+def send_bouts(state: ArenaState) -> list[Hashable | Send]:
+    """The bouts of a step side by side; without one the tournament is over."""
+    sends: list[Hashable | Send] = [Send("judge_bout", {"bout": bout}) for bout in state["batch"]]
+    return sends or ["complete_record"]
+
+
+async def judge_bout(state: ArenaState, runtime: Context) -> ArenaState:
+    """One bout: its verdict goes to the folder, its result to the state."""
+    bout = Bout(*state["bout"])
+    values = await _judge(bout, runtime)
+    return {"rows": [row_of(bout, None if values is None else overall(values.values()))]}
+
+
+async def _judge(bout: Bout, runtime: Context) -> dict[str, float] | None:
+    hall, door = _hall(runtime), runtime.context.door
+    ideas = [hall.lineup.idea(bout.topic, one) for one in (bout.first, bout.second)]
+    first, second = [await hall.shown(door, idea) for idea in ideas if idea is not None]
+    verdict = await judged(door, hall.bench, bout, (first, second))
+    hall.log.add(verdict)
+    return verdict.criteria
+
+
+async def complete_record(state: ArenaState, runtime: Context) -> ArenaState:
+    """Judge again, from the cache, what a power cut took from the folder; then put all in order."""
+    hall = _hall(runtime)
+    bouts = [bout_of(row) for row in state.get("rows", [])]
+    for bout in bouts:
+        if hall.log.get(verdict_id(hall.bench, bout)) is None:
+            await _judge(bout, runtime)
+    if hall.style:
+        for topic, one in _competing(hall, state):
+            idea = hall.lineup.idea(topic, one)
+            assert idea is not None
+            await hall.shown(runtime.context.door, idea)  # from the cache: what was shown is recorded
+    hall.log.settle(verdict_id(hall.bench, bout) for bout in bouts)
+    return {}
+
+
+def _competing(hall: Hall, state: ArenaState) -> list[tuple[int, int]]:
+    entered = entered_of(hall, state, "idea")
+    return [(topic, one) for topic, row in enumerate(entered) for one, there in enumerate(row) if there]
+
+
+def build_graph() -> StateGraph[ArenaState, Services, ArenaState, ArenaState]:
+    """The state machine of the arena."""
+    graph = StateGraph(ArenaState, context_schema=Services)
+    for node in (enter, restyle_idea, draw_round, judge_bout, complete_record):
+        graph.add_node(node.__name__, node)
+    graph.add_edge(START, "enter")
+    graph.add_conditional_edges("enter", send_entries, ["restyle_idea", "draw_round"])
+    graph.add_edge("restyle_idea", "draw_round")
+    graph.add_conditional_edges("draw_round", send_bouts, ["judge_bout", "complete_record"])
+    graph.add_edge("judge_bout", "draw_round")
+    graph.add_edge("complete_record", END)
+    return graph

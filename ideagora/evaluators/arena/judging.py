@@ -1,0 +1,160 @@
+"""One bout before its judge: what is shown, what is asked, and the verdict that comes of it.
+
+The judge sees a topic and two texts. Whose they are, and any id, stays outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ideagora.agents.experiment import PlanView
+from ideagora.agents.judges import (
+    CRITERIA,
+    EXPERIMENT_CRITERIA,
+    EXPERIMENT_JUDGE,
+    IDEA_JUDGE,
+    Choice,
+    Duel,
+    JudgedPlan,
+    PlanDuel,
+)
+from ideagora.agents.views import IdeaView
+from ideagora.errors import ModelRefused, UnreadableAnswer
+from ideagora.evaluators.arena.bouts import Bout
+from ideagora.evaluators.arena.entries import PARTS, Kind, Lineup, word_count
+from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
+from ideagora.models.call import Inputs
+from ideagora.models.typed import is_refusal
+from ideagora.models.usage import answers_used, labelled
+from ideagora.schema import Idea, Usage, Verdict, stable_id
+
+if TYPE_CHECKING:
+    from ideagora.models.door import Door
+
+VALUES: dict[Choice, float] = {"first": FIRST, "second": SECOND, "tie": TIE}
+
+ALL_CRITERIA: dict[Kind, tuple[str, ...]] = {"idea": CRITERIA, "experiment": EXPERIMENT_CRITERIA}
+
+UNREADABLE = "unreadable answer"
+REFUSED = "refused by the judge"
+REJECTED = "rejected by the provider"
+SAME = "the two are the same text"
+"""Why a verdict is unscored: the part of its reason before the colon."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Who judges and by what; all of it goes into the verdicts."""
+
+    lineup: Lineup
+    judges: tuple[str, ...]
+    protocol: str
+    criteria: dict[Kind, tuple[str, ...]]
+    """The criteria that are recorded; the judge is always asked for all, so that the answer is the same."""
+
+
+def verdict_id(bench: Bench, bout: Bout) -> str:
+    """The same for the same two ideas in the same order before the same judge."""
+    first, second = _ideas(bench.lineup, bout)
+    return stable_id("arena", bout.is_of, first.topic, first.id, second.id, bench.judges[bout.judge])
+
+
+async def judged(door: Door, bench: Bench, bout: Bout, shown: tuple[Idea, Idea]) -> Verdict:
+    """Ask the judge once (with its bounded re-asks); what cannot be read is unscored, never a tie.
+
+    ``shown`` are the two ideas as they are told to the judge, which may be in another style than their own.
+
+    Raises:
+        IdeagoraError: the judge cannot be asked at all, or the budget is spent.
+    """
+    ideas = _ideas(bench.lineup, bout)
+    judge, topic = bench.judges[bout.judge], bench.lineup.topics[bout.topic].text
+    answer: Duel | PlanDuel | None = None
+    reason: str | None = None
+    with labelled(f"judge {judge}"), answers_used() as used:
+        try:
+            if (same := _same(ideas, shown, bout.is_of)) is not None:
+                reason = same
+            elif bout.is_of == "idea":
+                first, second = map(plain_view, shown)
+                answer = await IDEA_JUDGE(door, model=judge, topic=topic, first=first, second=second)
+            else:
+                one, other = map(judged_plan, shown)
+                answer = await EXPERIMENT_JUDGE(door, model=judge, topic=topic, first=one, second=other)
+        except UnreadableAnswer as error:
+            told = str(error).partition(" All replies are in")[0]  # raw/ is where they always are
+            reason = f"{REFUSED if is_refusal(error.raw[-1]) else UNREADABLE}: {told}"
+        except ModelRefused as error:
+            reason = f"{REJECTED}: {error}"
+    return Verdict(
+        id=verdict_id(bench, bout),
+        evaluator="arena",
+        protocol=bench.protocol,
+        topic=topic,
+        subject=tuple(idea.id for idea in ideas),
+        criteria=None if answer is None else _values(answer, bench.criteria[bout.is_of]),
+        status="unscored" if answer is None else "scored",
+        reason=reason,
+        judge=judge,
+        order=bout.order,
+        usage=sum((usage for _, usage in sorted(used.items())), Usage()),
+        kind=bout.is_of,
+        agents=tuple(idea.agent for idea in ideas),
+        words=tuple(shown_words(idea, bout.is_of) for idea in shown),
+        told=None if answer is None else answer.reason,
+        flags=_flags(bench.lineup, ideas),
+    )
+
+
+def _ideas(lineup: Lineup, bout: Bout) -> tuple[Idea, Idea]:
+    first, second = lineup.idea(bout.topic, bout.first), lineup.idea(bout.topic, bout.second)
+    assert first is not None, f"{bout} has no two entries"
+    assert second is not None, f"{bout} has no two entries"
+    return first, second
+
+
+def _values(answer: Duel | PlanDuel, criteria: Sequence[str]) -> dict[str, float]:
+    return {name: VALUES[getattr(answer, name)] for name in criteria}
+
+
+def _same(ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea], kind: Kind) -> str | None:
+    """Nobody is asked to choose between a text and itself, and nobody decides it for the judge."""
+    seen_by_judge: Callable[[Idea], Inputs] = (
+        plain_view if kind == "idea" else lambda idea: judged_plan(idea).plan
+    )
+    same = any(_folded(seen_by_judge(one)) == _folded(seen_by_judge(other)) for one, other in (ideas, shown))
+    return SAME if same else None
+
+
+def _folded(view: Inputs) -> str:
+    """A text without its line breaks and double blanks."""
+    return " ".join(view.model_dump_json().replace("\\n", " ").split())
+
+
+def _flags(lineup: Lineup, ideas: tuple[Idea, Idea]) -> tuple[str, ...]:
+    places = zip(("first", "second"), ideas, strict=True)
+    return tuple(f"{place}: {flag}" for place, idea in places for flag in lineup.flags.get(idea.id, ()))
+
+
+def plain_view(idea: Idea) -> IdeaView:
+    """An idea as it was written, without a word on who made it."""
+    return IdeaView(**{part: getattr(idea, part) or "" for part in PARTS})
+
+
+def judged_plan(idea: Idea) -> JudgedPlan:
+    """An idea's experiment for the judge, with what it is to test."""
+    plan = idea.experiment
+    assert plan is not None, f"{idea.id} has no experiment"
+    lists = {name: getattr(plan, name) for name in PlanView.model_fields if name != "refuted_if"}
+    view = PlanView(**lists, refuted_if=plan.refuted_if or "")
+    return JudgedPlan(title=idea.title, claim=idea.novelty, method=idea.method, plan=view)
+
+
+def shown_words(idea: Idea, kind: Kind) -> int:
+    """Words that the judge sees of one side."""
+    if kind == "idea":
+        return word_count(getattr(idea, part) or "" for part in PARTS)
+    plan = judged_plan(idea).plan.model_dump()
+    return word_count(text for part in plan.values() for text in ([part] if isinstance(part, str) else part))

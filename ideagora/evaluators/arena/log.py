@@ -1,0 +1,100 @@
+"""The folder's ``verdicts.jsonl``: a line is on disk before the graph goes on, and whole at the end.
+
+A line may come twice (a step that was cut short runs again); the last one holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+
+from pydantic import ValidationError
+
+from ideagora.graphs.run_folder import unusable, write_atomically
+from ideagora.schema import Verdict
+
+VERDICTS_FILE = "verdicts.jsonl"
+
+
+class VerdictLog:
+    """Verdicts of one run; entered as a context it can be written."""
+
+    def __init__(self, folder: Path, heard: Callable[[Verdict], None] | None = None) -> None:
+        self.path = folder / VERDICTS_FILE
+        self._heard = heard
+        self._by_id = read_verdicts(self.path)
+        self.was_cut = _is_cut(self.path)
+        """Whether the file ended within a line: whoever believes it complete is mistaken."""
+        self._file: FileIO | None = None
+
+    def __enter__(self) -> VerdictLog:
+        self._write_all(self._by_id.values())  # a line that a kill cut short is gone
+        try:
+            self._file = self.path.open("ab", buffering=0)
+        except OSError as error:
+            raise unusable(self.path, error) from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def add(self, verdict: Verdict) -> None:
+        """Append a verdict; it is out of this process before the call returns."""
+        assert self._file is not None, "the log is not open"
+        try:
+            self._file.write((verdict.model_dump_json() + "\n").encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            raise unusable(self.path, error) from None
+        self._by_id[verdict.id] = verdict
+        if self._heard is not None:
+            self._heard(verdict)
+
+    def get(self, verdict_id: str) -> Verdict | None:
+        """A verdict that was added, now or before a stop."""
+        return self._by_id.get(verdict_id)
+
+    def settle(self, ids: Iterable[str]) -> list[Verdict]:
+        """Rewrite the file with these verdicts in this order, and nothing else."""
+        verdicts = [self._by_id[one] for one in ids]
+        self.__exit__(None, None, None)
+        self._write_all(verdicts)
+        return verdicts
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """All so far, in the order in which they came."""
+        return list(self._by_id.values())
+
+    def _write_all(self, verdicts: Iterable[Verdict]) -> None:
+        try:
+            write_atomically(self.path, "".join(verdict.model_dump_json() + "\n" for verdict in verdicts))
+        except OSError as error:
+            raise unusable(self.path, error) from None
+
+
+def _is_cut(path: Path) -> bool:
+    return path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
+
+
+def read_verdicts(path: Path) -> dict[str, Verdict]:
+    """The verdicts of a file by their id; a line that is none (cut short by a kill) is left out."""
+    if not path.exists():
+        return {}
+    found: dict[str, Verdict] = {}
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise unusable(path, error) from None
+    for line in lines:
+        try:
+            verdict = Verdict.model_validate_json(line)
+        except ValidationError:
+            continue
+        found[verdict.id] = verdict
+    return found

@@ -1,0 +1,78 @@
+"""How an arena is held, and by which of it the run is known."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ideagora.agents.judges import CRITERIA
+from ideagora.evaluators.arena.entries import Kind
+from ideagora.evaluators.arena.judging import ALL_CRITERIA
+
+Protocol = Literal["default", "paper", "both"]
+ScheduleName = Literal["round-robin", "swiss", "adaptive", "balanced"]
+
+ANALYSIS = ("bootstrap", "bias_aware", "ablation_of", "protocol")
+"""Options that change the figures and no verdict."""
+
+
+class ArenaOptions(BaseModel):
+    """Everything about an arena that is not about models."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    protocol: Protocol = "default"
+    """``both`` is the default protocol with the paper's figures beside it."""
+    schedule: ScheduleName = "round-robin"
+    verdicts: int | None = Field(default=None, ge=1)
+    """Verdicts on ideas at most (and as many on experiments)."""
+    certainty: float | None = Field(default=None, gt=0.5, lt=1)
+    """The adaptive schedule stops when neighbours (or the top k) are told apart with this probability."""
+    top_k: int | None = Field(default=None, ge=1)
+    judges: tuple[str, ...] = Field(min_length=1)
+    criteria: tuple[str, ...] = CRITERIA
+    """Those of the idea judge that are recorded."""
+    experiments: bool = False
+    """Judge the experiment designs, too."""
+    style: bool = True
+    """Tell all ideas in one style before they are judged."""
+    bias_aware: bool = False
+    bootstrap: int | None = Field(default=None, ge=100, le=100_000)
+    """Intervals from so many resamples of the topics; ``None``: in closed form, from topics' influence."""
+    ablation_of: str | None = None
+    """The full agent that the others are ablations of."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> ArenaOptions:
+        unknown = [name for name in self.criteria if name not in CRITERIA]
+        if unknown or not self.criteria:
+            raise ValueError(
+                f"criteria are some of {', '.join(CRITERIA)}, not {', '.join(unknown) or 'none'}"
+            )
+        if self.is_paper and self.schedule != "round-robin":
+            raise ValueError("the paper's protocol is a round robin; leave --schedule out")
+        if self.schedule != "adaptive" and (self.certainty is not None or self.top_k is not None):
+            raise ValueError("--certainty and --top-k are of the adaptive schedule: add --schedule adaptive")
+        if len(set(self.judges)) < len(self.judges):
+            raise ValueError("the same judge is named twice")
+        return self
+
+    @property
+    def is_paper(self) -> bool:
+        """Whether the paper's protocol is followed to the letter."""
+        return self.protocol == "paper"
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What is judged."""
+        return ("idea", "experiment") if self.experiments else ("idea",)
+
+    def criteria_of(self, kind: Kind) -> tuple[str, ...]:
+        """The criteria that are recorded, in the judges' order."""
+        return tuple(name for name in ALL_CRITERIA[kind] if kind != "idea" or name in self.criteria)
+
+    def known_by(self) -> str:
+        """What the verdicts depend on: part of what the run is known by."""
+        told: dict[str, Any] = self.model_dump(mode="json", exclude=set(ANALYSIS))
+        return f"{'paper' if self.is_paper else 'default'} {sorted(told.items())}"

@@ -1,0 +1,98 @@
+"""What the two protocols are made of: a schedule, and how verdicts become comparisons.
+
+The paper's (section 4.4) counts every verdict. The default first makes one match of the two orders
+in which a judge saw the same two ideas: a judge who turns round with the order has no preference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import log
+
+import numpy as np
+
+from ideagora.evaluators.arena.bouts import overall
+from ideagora.evaluators.arena.entries import Lineup
+from ideagora.evaluators.arena.options import ArenaOptions
+from ideagora.evaluators.schedules.adaptive import Adaptive
+from ideagora.evaluators.schedules.baselines import Balanced
+from ideagora.evaluators.schedules.pairing import Schedule
+from ideagora.evaluators.schedules.round_robin import RoundRobin
+from ideagora.evaluators.schedules.swiss import Swiss
+from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.schema import Verdict
+
+SURE = 0.95
+"""The certainty at which the adaptive schedule stops, unless another one is asked for."""
+
+Values = Callable[[Verdict], float]
+"""The outcome of a scored verdict: of one criterion, or overall."""
+
+
+def schedule_of(options: ArenaOptions, seed: int) -> Schedule:
+    """The schedule that was asked for; the paper's lists the pairs as they come."""
+    if options.schedule == "swiss":
+        return Swiss(seed=seed)
+    if options.schedule == "balanced":
+        return Balanced(budget=options.verdicts, seed=seed)
+    if options.schedule == "adaptive":
+        return Adaptive(
+            goal="ranking" if options.top_k is None else "top_k",
+            k=options.top_k or 1,
+            certainty=options.certainty or SURE,
+            budget=options.verdicts,
+            seed=seed,
+        )
+    return RoundRobin(seed=seed, randomised=not options.is_paper)
+
+
+def by_criterion(name: str) -> Values:
+    """The outcome of one criterion."""
+    return lambda verdict: (verdict.criteria or {})[name]
+
+
+def by_all(names: Sequence[str]) -> Values:
+    """The outcome over these criteria: whoever is better by more of them."""
+    return lambda verdict: overall((verdict.criteria or {})[name] for name in names)
+
+
+def comparisons(
+    verdicts: Sequence[Verdict], lineup: Lineup, judges: Sequence[str], agents: Sequence[str], value: Values
+) -> Comparisons:
+    """Scored verdicts as columns, one row a verdict.
+
+    Args:
+        verdicts: of one kind; the unscored among them are passed over.
+        lineup: names the topics.
+        judges: by position.
+        agents: those that are rated; verdicts on others are passed over.
+        value: what of a verdict is looked at.
+    """
+    place = {name: number for number, name in enumerate(agents)}
+    topics = {text: number for number, text in enumerate(lineup.texts)}
+    named = {name: number for number, name in enumerate(judges)}
+    rows = [one for one in verdicts if one.criteria is not None and set(one.agents) <= place.keys()]
+    matches: dict[tuple[str, ...], int] = {}
+    keys = [(one.topic, one.judge, *sorted(one.agents)) for one in rows]
+    numbers = [matches.setdefault(key, len(matches)) for key in keys]
+    whole = [
+        (place[one.agents[0]], place[one.agents[1]], topics[one.topic], named[one.judge], number)
+        for one, number in zip(rows, numbers, strict=True)
+    ]
+    table = np.array(whole, dtype=np.int64).reshape(-1, 5)
+    return Comparisons(
+        agents=tuple(agents),
+        topics=lineup.texts,
+        judges=tuple(judges),
+        first=table[:, 0],
+        second=table[:, 1],
+        outcome=np.array([value(one) for one in rows], dtype=np.float64),
+        topic=table[:, 2],
+        judge=table[:, 3],
+        match=table[:, 4],
+        length=np.array([_log_ratio(*one.words) for one in rows], dtype=np.float64),
+    )
+
+
+def _log_ratio(first: int, second: int) -> float:
+    return log(max(1, first) / max(1, second))

@@ -1,0 +1,240 @@
+"""An arena from beginning to end, as a job of the runtime: ideas, bouts, leaderboard.
+
+The folder holds ``runs/`` (the agents'), ``ideas.jsonl`` (the entries as they were made, and as they
+were shown), ``verdicts.jsonl``, ``leaderboard.json``, and what every run's folder holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ideagora.config import Group, Settings
+from ideagora.errors import BudgetExhausted
+from ideagora.evaluators.arena.bouts import field_of
+from ideagora.evaluators.arena.entries import Lineup, Missing, lined_up
+from ideagora.evaluators.arena.folder import (
+    as_shown,
+    finished,
+    forget,
+    forget_if_other,
+    verdicts_in,
+    write_entries,
+    write_leaderboard,
+)
+from ideagora.evaluators.arena.generation import Start, generated, remaining, spent_in
+from ideagora.evaluators.arena.judging import ALL_CRITERIA, Bench
+from ideagora.evaluators.arena.leaderboard import described, leaderboard
+from ideagora.evaluators.arena.log import VerdictLog
+from ideagora.evaluators.arena.options import ArenaOptions
+from ideagora.evaluators.arena.protocol import schedule_of
+from ideagora.evaluators.arena.standing import Standing
+from ideagora.evaluators.arena.things import Named
+from ideagora.graphs.run_folder import RunFolder
+from ideagora.graphs.runtime import SECRET_FREE, Job, Listener, run_job
+from ideagora.graphs.task import Task
+from ideagora.models.usage import Meter
+from ideagora.schema import Topic, Verdict, stable_id
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ideagora.evaluators.arena.generation import OpenLibrary
+    from ideagora.evaluators.arena.graph import Hall
+    from ideagora.models.embeddings import Embedder
+
+STYLE: Group = "reader"
+"""The role group of the step that tells all ideas in one style."""
+STEPS = 100
+"""Steps of the graph besides its rounds, at most."""
+MOST = 10_000_000
+"""Verdicts that no arena has."""
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Who meets, on what, judged how."""
+
+    named: Named
+    topics: tuple[Topic, ...]
+    options: ArenaOptions
+    settings: Settings
+
+    @property
+    def identity(self) -> str:
+        """The same for the same command: it finds its folder again, whatever figures are asked for."""
+        chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
+        agents = [
+            f"{one.name} {Task(topic, one.agent, one.agent.options, self.settings).identity}"
+            for one in self.named.agents
+            for topic in self.topics
+        ]
+        ideas = [
+            f"{one.name} {stable_id(*(idea.model_dump_json() for idea in one.ideas))}"
+            for one in self.named.made
+        ]
+        topics = [topic.model_dump_json() for topic in self.topics]
+        told = [f"{name}={chosen[name]}" for name in SECRET_FREE]
+        return stable_id("arena", self.options.known_by(), *topics, *sorted(agents), *sorted(ideas), *told)
+
+    @property
+    def title(self) -> str:
+        """For people: what the arena is about."""
+        texts = [topic.text for topic in self.topics]
+        return texts[0] if len(texts) == 1 else f"{len(texts)} topics: {'; '.join(texts)}"
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Models that are asked once there are ideas: the judges, and the one for the common style."""
+        style = (self.settings.model_of(STYLE),) if self.options.style else ()
+        return tuple(dict.fromkeys([*self.options.judges, *style]))
+
+
+@dataclass(frozen=True)
+class Means:
+    """What an arena is held with."""
+
+    library: OpenLibrary
+    embedder: Callable[[], Embedder]
+    listener: Listener
+    chats: Mapping[str, BaseChatModel] | None = None
+    fresh: bool = False
+
+
+async def hold(arena: Arena, path: Path, starts: Sequence[Start], means: Means) -> dict[str, Any]:
+    """The leaderboard; everything is in the folder when this returns, and what was gained when it raises.
+
+    Raises:
+        BudgetExhausted: the leaderboard so far is in the folder; the same command goes on.
+        IdeagoraError: it cannot go on; the same command tries again.
+    """
+    with RunFolder(path, arena.identity) as folder:
+        if means.fresh:
+            forget(folder, arena.settings)
+        elif (held := finished(folder)) is not None:
+            lineup, usage = held
+            return _write_leaderboard(arena, folder.path, lineup, verdicts_in(folder.path), usage, "complete")
+        made = await generated(starts, means.library, means.listener, means.chats)
+        lineup = lined_up([*made, *arena.named.made], arena.topics)
+        lineup = replace(lineup, notes=(*arena.named.notes, *lineup.notes))
+        forget_if_other(folder, lineup)
+        return await _judged(arena, folder, lineup, starts, means)
+
+
+async def _judged(
+    arena: Arena, folder: RunFolder, lineup: Lineup, starts: Sequence[Start], means: Means
+) -> dict[str, Any]:
+    """The bouts, in an open folder whose entries are complete."""
+    from ideagora.evaluators.arena.graph import build_graph
+
+    settings = remaining(arena.settings, sum(spent_in(start.folder) for start in starts))
+    expected = expected_verdicts(lineup, arena.options, settings.seed)
+    means.listener(
+        {"event": "arena", "stage": "bouts", "total": expected, "judges": list(arena.options.judges)}
+    )
+    board: dict[str, Any] = {}
+    with VerdictLog(folder.path, Standing(lineup, means.listener).heard) as log:
+        if log.was_cut:
+            folder.forget_checkpoints()
+        hall = _hall(arena, lineup, log)
+
+        def finish(state: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
+            final = without(lineup, state.get("unstyled", []))
+            write_entries(folder, final, {one: as_shown(idea) for one, idea in hall.told.items()})
+            usage = {name: used.usage.model_dump() for name, used in sorted(meter.answers_by_label.items())}
+            verdicts = verdicts_in(folder.path)
+            board.update(_write_leaderboard(arena, folder.path, final, verdicts, usage, "complete"))
+            return {"contestants": board["contestants"], "answers": usage, "offline": _is_offline(board)}
+
+        job = Job(
+            name="arena",
+            identity=arena.identity,
+            settings=settings,
+            record=_record(arena, lineup),
+            build=build_graph,
+            start={"queue": [], "batch": []},
+            finish=finish,
+            options=hall,
+            first_text=lineup.texts[0] if "offline" in arena.models and lineup.texts else "",
+            recursion_limit=STEPS + 4 * expected,
+            models=arena.models,
+        )
+        write_entries(folder, lineup, {})
+        try:
+            await run_job(job, folder, None, means.embedder, means.listener, means.chats)
+        except BudgetExhausted:
+            _write_leaderboard(arena, folder.path, lineup, log.verdicts, {}, "budget")
+            raise
+    return board
+
+
+def _hall(arena: Arena, lineup: Lineup, log: VerdictLog) -> Hall:
+    from ideagora.evaluators.arena.graph import Hall
+
+    options = arena.options
+    return Hall(
+        bench=Bench(
+            lineup,
+            options.judges,
+            "paper" if options.is_paper else "default",
+            {kind: options.criteria_of(kind) for kind in ALL_CRITERIA},
+        ),
+        schedules={kind: schedule_of(options, arena.settings.seed) for kind in options.kinds},
+        log=log,
+        most=options.verdicts,
+        style=options.style,
+    )
+
+
+def _is_offline(board: Mapping[str, Any]) -> bool:
+    """Whether the offline model made an idea or a verdict; that it tidied the style does not count."""
+    return "offline" in board["judges"] or any("offline" in one["models"] for one in board["contestants"])
+
+
+def _write_leaderboard(
+    arena: Arena,
+    path: Path,
+    lineup: Lineup,
+    verdicts: Sequence[Verdict],
+    usage: Mapping[str, Any],
+    status: Literal["complete", "budget"],
+) -> dict[str, Any]:
+    expected = expected_verdicts(lineup, arena.options, arena.settings.seed)
+    board = leaderboard(lineup, verdicts, arena.options, arena.settings, usage, status, expected)
+    write_leaderboard(path, board)
+    return board
+
+
+def expected_verdicts(lineup: Lineup, options: ArenaOptions, seed: int) -> int:
+    """Verdicts that the schedule asks for at most, on all that is judged."""
+    schedule, total = schedule_of(options, seed), 0
+    for kind in options.kinds:
+        entered = lineup.entered(kind)
+        wanted = schedule.total(field_of(lineup, entered, len(options.judges)))
+        total += min(one for one in (wanted, options.verdicts, MOST) if one is not None)
+    return total
+
+
+def without(lineup: Lineup, unstyled: Iterable[Sequence[Any]]) -> Lineup:
+    """The lineup less the entries that could not be told in the common style."""
+    people = list(lineup.contestants)
+    for topic, one, reason in unstyled:
+        text, person = lineup.topics[topic].text, people[one]
+        ideas = {name: idea for name, idea in person.ideas.items() if name != text}
+        people[one] = replace(person, ideas=ideas, missing=(*person.missing, Missing(text, str(reason))))
+    return replace(lineup, contestants=tuple(people))
+
+
+def _record(arena: Arena, lineup: Lineup) -> dict[str, Any]:
+    """What ``run.json`` says of an arena."""
+    return {
+        "topic": {"text": arena.title},
+        "agent": "arena",
+        "options": arena.options.model_dump(mode="json"),
+        "topics": [topic.model_dump(mode="json") for topic in lineup.topics],
+        "contestants": [described(one) for one in lineup.contestants],
+        "entries": lineup.digest,
+        "notes": list(lineup.notes),
+    }

@@ -1,0 +1,120 @@
+"""Ballots as files that people can fill in: CSV for a spreadsheet, JSON lines for a program."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ideagora.errors import UsageError
+from ideagora.evaluators.ballots import Ballot
+from ideagora.schema import Idea
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What makes a spreadsheet take a cell for a formula: such a cell gets an apostrophe in front."""
+LARGEST = 50_000_000
+"""Bytes of a ballot file that is read."""
+
+
+def shown(idea: Idea, kind: str) -> str:
+    """What a voter reads of an idea: its parts by name, or its experiment. Nothing of who made it."""
+    if kind == "experiment":
+        plan = idea.experiment
+        if plan is None:
+            raise UsageError(f"the idea {idea.id} has no experiment to vote on.")
+        lists = {
+            name.capitalize(): getattr(plan, name)
+            for name in ("datasets", "baselines", "metrics", "ablations")
+        }
+        steps = "\n".join(f"{number}. {step}" for number, step in enumerate(plan.steps, 1))
+        extra = "\n".join(f"{name}: {', '.join(values)}" for name, values in lists.items() if values)
+        return f"{idea.title}\n\n{steps}" + (f"\n\n{extra}" if extra else "")
+    parts = {"Motivation": idea.motivation, "Novelty": idea.novelty, "Method": idea.method}
+    return "\n\n".join([idea.title, *(f"{name}: {text}" for name, text in parts.items() if text)])
+
+
+def ballot_rows(ballots: Sequence[Ballot], ideas: Mapping[str, Idea]) -> list[dict[str, str]]:
+    """One row a ballot: its number, the topic, both ideas, an empty cell a criterion, a comment."""
+    return [
+        {
+            "ballot": ballot.id,
+            "topic": ballot.topic,
+            "first": shown(ideas[ballot.subject[0]], ballot.kind),
+            "second": shown(ideas[ballot.subject[1]], ballot.kind),
+            **dict.fromkeys(ballot.criteria, ""),
+            "comment": "",
+        }
+        for ballot in ballots
+    ]
+
+
+def ballot_text(rows: Sequence[Mapping[str, str]], path: Path) -> str:
+    """The rows as the file's ending says: ``.csv`` or ``.jsonl``.
+
+    Raises:
+        UsageError: another ending.
+    """
+    if path.suffix == ".jsonl":
+        return "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
+    if path.suffix != ".csv":
+        raise UsageError(f"{path} has to end in .csv (for a spreadsheet) or .jsonl (for a program).")
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
+    writer.writeheader()
+    writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
+    return "\ufeff" + file.getvalue()  # the mark by which spreadsheets know UTF-8
+
+
+def _harmless(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(FORMULA) else cell
+
+
+def read_ballot_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a filled-in file, CSV (comma, semicolon or tab) or JSON lines.
+
+    Raises:
+        UsageError: it cannot be read, or is no ballot file; says what to do.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise UsageError(f"{path} is over {LARGEST // 1_000_000} MB: that is no ballot file.")
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no UTF-8 text; save it as CSV UTF-8"
+        raise UsageError(f"{path} cannot be read: {reason}.") from None
+    rows = _json_rows(path, text) if text.lstrip().startswith("{") else _csv_rows(path, text)
+    if not any("ballot" in row for row in rows):
+        raise UsageError(f"{path} has no column “ballot”. Give the file of: ideagora vote export.")
+    return rows
+
+
+def _json_rows(path: Path, text: str) -> list[dict[str, str]]:
+    rows = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{path}, line {number}: it is no JSON ({error}).") from None
+        if not isinstance(row, dict):
+            raise UsageError(f"{path}, line {number}: it is no JSON object.")
+        rows.append({str(name): _cell(value) for name, value in row.items()})
+    return rows
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _csv_rows(path: Path, text: str) -> list[dict[str, str]]:
+    csv.field_size_limit(LARGEST)
+    header = text.split("\n", 1)[0]
+    comma = max(",;\t", key=header.count)
+    try:
+        read = list(csv.DictReader(io.StringIO(text), delimiter=comma, strict=True))
+    except csv.Error as error:
+        raise UsageError(f"{path} is no CSV that can be read: {error}. Save it as CSV UTF-8.") from None
+    return [{(name or "").strip(): _cell(value) for name, value in row.items() if name} for row in read]

@@ -1,0 +1,173 @@
+"""Blind ballots: pairs of ideas for people to judge, and their crosses as verdicts.
+
+A ballot shows two ideas as the judges saw them and says nothing of who made them. What a ballot stands
+for is kept in a key beside the run, so a ballot file can be given to anybody. Both orders are dealt: who
+votes sees some pairs one way round and some the other (Chain of Ideas, section 4.2, has people and models
+judge the same pairs).
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ideagora.schema import Record, Verdict, stable_id
+
+CHOICES = {
+    **dict.fromkeys(("1", "1.0", "first", "a"), 1.0),
+    **dict.fromkeys(("2", "2.0", "second", "b"), 0.0),
+    **dict.fromkeys(("tie", "=", "equal", "same", "draw"), 0.5),
+}
+"""What a voter may write, and which side it is for."""
+
+
+class Ballot(Record):
+    """Two ideas side by side; ``subject`` and ``agents`` stay in the key."""
+
+    id: str
+    topic: str
+    kind: Literal["idea", "experiment"]
+    subject: tuple[str, str]
+    agents: tuple[str, str]
+    criteria: tuple[str, ...]
+    order: int
+    """1 when the two stand the other way round than their ids sort."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two ideas that were judged against each other, by id in ascending order."""
+
+    topic: str
+    kind: Literal["idea", "experiment"]
+    subject: tuple[str, str]
+    agents: tuple[str, str]
+    criteria: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Spoilt:
+    """A ballot, or one cross on it, that cannot be read."""
+
+    ballot: str
+    row: int
+    field: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What came back: verdicts, what could not be read, and how many ballots were left blank."""
+
+    verdicts: tuple[Verdict, ...]
+    spoilt: tuple[Spoilt, ...]
+    blank: int
+
+
+def judged_pairs(verdicts: Iterable[Verdict]) -> list[Pair]:
+    """Every pair that was put before a judge, once, whatever the order and the outcome."""
+    criteria: dict[str, tuple[str, ...]] = {}
+    seen: dict[tuple[str, str, tuple[str, str]], tuple[str, str]] = {}
+    for verdict in verdicts:
+        if len(verdict.subject) != 2 or len(verdict.agents) != 2:
+            continue
+        if verdict.criteria and verdict.kind not in criteria:
+            criteria[verdict.kind] = tuple(verdict.criteria)
+        (one, maker), (other, rival) = sorted(zip(verdict.subject, verdict.agents, strict=True))
+        seen.setdefault((verdict.topic, verdict.kind, (one, other)), (maker, rival))
+    return [
+        Pair(topic, "experiment" if kind == "experiment" else "idea", subject, agents, criteria[kind])
+        for (topic, kind, subject), agents in sorted(seen.items())
+        if kind in criteria
+    ]
+
+
+def chosen_pairs(pairs: Sequence[Pair], number: int, seed: int) -> list[Pair]:
+    """At most ``number`` pairs in which agents and topics take part as evenly as can be."""
+    left = list(pairs)
+    random.Random(seed).shuffle(left)
+    met: Counter[tuple[str, ...]] = Counter()
+    topics: Counter[str] = Counter()
+    chosen: list[Pair] = []
+    while left and len(chosen) < number:
+        pair = min(left, key=lambda one: (met[tuple(sorted(one.agents))], topics[one.topic]))
+        left.remove(pair)
+        met[tuple(sorted(pair.agents))] += 1
+        topics[pair.topic] += 1
+        chosen.append(pair)
+    return chosen
+
+
+def dealt(pairs: Sequence[Pair], voter: str, seed: int) -> list[Ballot]:
+    """The ballots of one voter: the same pairs for everyone, in an order and the sides of their own."""
+    chance = random.Random(f"{seed}:{voter}")
+    swapped = [number % 2 for number in range(len(pairs))]  # half the pairs each way round
+    chance.shuffle(swapped)
+    ballots = [_ballot(pair, voter, order) for pair, order in zip(pairs, swapped, strict=True)]
+    chance.shuffle(ballots)
+    return ballots
+
+
+def _ballot(pair: Pair, voter: str, order: int) -> Ballot:
+    (one, other), (maker, rival) = pair.subject, pair.agents
+    return Ballot(
+        id=stable_id("ballot", voter, pair.kind, pair.topic, one, other, str(order)),
+        topic=pair.topic,
+        kind=pair.kind,
+        subject=(other, one) if order else (one, other),
+        agents=(rival, maker) if order else (maker, rival),
+        criteria=pair.criteria,
+        order=order,
+    )
+
+
+def counted(rows: Sequence[Mapping[str, str]], key: Mapping[str, Ballot], voter: str) -> Counted:
+    """The crosses of filled-in rows as verdicts of ``human:<voter>``. A cross left out stays out."""
+    verdicts: dict[str, Verdict] = {}
+    spoilt: list[Spoilt] = []
+    blank = 0
+    for number, row in enumerate(rows, 1):
+        name = row.get("ballot", "").strip()
+        if name not in key:
+            spoilt.append(Spoilt(name, number, "ballot", "no ballot of this run has this number"))
+            continue
+        crosses, unreadable = _crosses(row, key[name], number)
+        spoilt += unreadable
+        if name in verdicts:
+            spoilt.append(Spoilt(name, number, "ballot", "it is in the file twice: the later one counts"))
+        if crosses:
+            verdicts[name] = _verdict(key[name], crosses, voter, row.get("comment", "").strip())
+        elif not unreadable:
+            blank += 1
+    return Counted(tuple(verdicts.values()), tuple(spoilt), blank)
+
+
+def _crosses(row: Mapping[str, str], ballot: Ballot, number: int) -> tuple[dict[str, float], list[Spoilt]]:
+    crosses, spoilt = {}, []
+    for name in ballot.criteria:
+        written = row.get(name, "").strip()
+        if written.lower() in CHOICES:
+            crosses[name] = CHOICES[written.lower()]
+        elif written:
+            spoilt.append(Spoilt(ballot.id, number, name, f"{written[:40]!r} is none of 1, 2, tie"))
+    return crosses, spoilt
+
+
+def _verdict(ballot: Ballot, crosses: dict[str, float], voter: str, comment: str) -> Verdict:
+    return Verdict(
+        id=stable_id("vote", voter, ballot.id),
+        evaluator="arena",
+        protocol="vote",
+        topic=ballot.topic,
+        subject=ballot.subject,
+        criteria=crosses,
+        status="scored",
+        judge=f"human:{voter}",
+        order=ballot.order,
+        kind=ballot.kind,
+        agents=ballot.agents,
+        told=comment or None,
+    )

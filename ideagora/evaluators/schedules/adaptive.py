@@ -1,0 +1,190 @@
+"""Adaptive rounds: next the pairs that tell most about the ranking, or about who is in the top k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ideagora.errors import UsageError
+from ideagora.evaluators.schedules.baselines import Balanced, capped, require_budget
+from ideagora.evaluators.schedules.order import Slots
+from ideagora.evaluators.schedules.pairing import Field, Pairing
+from ideagora.evaluators.schedules.posterior import (
+    Posterior,
+    fit,
+    laplacian,
+    sharpened,
+    variance_of_differences,
+    wins,
+)
+from ideagora.evaluators.statistics.comparisons import Comparisons
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Goal = Literal["ranking", "top_k"]
+
+_ORDERS = 2
+_SIDE_BY_SIDE = 8
+_SWAPPED_WORTH = 0.05
+"""What a couple's second verdict, in the other order, is worth beside a first: judges repeat themselves."""
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Rounds in which each verdict is the one expected to sort out most.
+
+    The first round is balanced: every idea meets one other. Then a pair of ideas is worth how much its
+    verdict would narrow the differences between agents, each difference weighing as much as its sign is
+    in doubt: all of them for ``goal="ranking"``, those between the top ``k`` and the rest for ``"top_k"``.
+    It ends when every neighbour in the ranking, or every one of the top k against every one of the rest,
+    is in the right order with the probability ``certainty`` (None: never), when ``budget`` verdicts have
+    been asked for, or when all pairs have met in both orders. Raises UsageError for values out of range.
+    """
+
+    goal: Goal = "ranking"
+    k: int = 3
+    certainty: float | None = 0.95
+    budget: int | None = None
+    seed: int = 0
+    name: str = "adaptive"
+
+    def __post_init__(self) -> None:
+        if self.goal not in ("ranking", "top_k"):
+            raise UsageError(f"the goal {self.goal!r} is unknown; take ranking or top_k")
+        if self.k < 1:
+            raise UsageError(f"the top {self.k} is nobody; k is at least 1")
+        require_budget(self.budget)
+        if self.certainty is not None and not 0.5 < self.certainty < 1:
+            raise UsageError(
+                f"a certainty of {self.certainty} cannot be waited for; give one within 0.5 and 1"
+            )
+
+    def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+        """The most telling pairings, about half as many as would give every idea one.
+
+        Raises UsageError if the top k is everybody.
+        """
+        self._require_border(field)
+        left = self.total(field) - len(asked)
+        slots = Slots.after(asked, self.seed)
+        if left <= 0:
+            return []
+        if not asked:
+            opening = Balanced(seed=self.seed).next(field, seen, [])[:left]
+            return [slots.place(shown.topic, *shown.couple, shown.judge) for shown in opening]
+        posterior = fit(field, wins(field, seen))
+        if self.reached(field, posterior):
+            return []
+        doubt, size = self._doubt(field, posterior), min(_round_size(field), left)
+        couples = _choose(field, posterior, doubt, times_met(field, asked), size)
+        return [
+            slots.place(topic, low, high, (len(asked) + number) % field.judges)
+            for number, (topic, low, high) in enumerate(couples)
+        ]
+
+    def total(self, field: Field) -> int:
+        """The budget, or twice the pairs of ideas when that is less: the most that will be asked."""
+        return capped(_ORDERS * field.couples(), self.budget)
+
+    def reached(self, field: Field, posterior: Posterior) -> bool:
+        """Whether the wanted certainty is there."""
+        if self.certainty is None:
+            return False
+        probability = posterior.probability()
+        above, below = self._decisive(field, posterior)
+        return bool((probability[above, below] >= self.certainty).all())
+
+    def _require_border(self, field: Field) -> None:
+        agents = int(field.entered.any(axis=0).sum())
+        if self.goal == "top_k" and 2 <= agents <= self.k:
+            raise UsageError(f"the top {self.k} of {agents} agents is all of them; take k below {agents}")
+
+    def _decisive(self, field: Field, posterior: Posterior) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The pairs of agents whose order has to be certain: neighbours, or the top k and the rest."""
+        ranked = ranking(field, posterior)
+        if self.goal == "ranking":
+            return ranked[:-1], ranked[1:]
+        above, below = np.meshgrid(ranked[: self.k], ranked[self.k :], indexing="ij")
+        return above.ravel(), below.ravel()
+
+    def _doubt(self, field: Field, posterior: Posterior) -> NDArray[np.float64]:
+        """How much each difference between two agents matters, (agents, agents), symmetric."""
+        _, variance = posterior.differences()
+        probability = posterior.probability()
+        doubt = np.minimum(probability, probability.T) / np.maximum(variance, 1e-12)
+        if self.goal == "top_k":
+            inside = np.zeros(field.agents, dtype=bool)
+            inside[ranking(field, posterior)[: self.k]] = True
+            doubt = doubt * (inside[:, None] != inside)
+        there: NDArray[np.bool_] = np.asarray(field.entered.any(axis=0))
+        return doubt * (there[:, None] & there) * (1 - np.eye(field.agents))
+
+
+def _round_size(field: Field) -> int:
+    """Pairings in a round: half of what would give every idea one, and enough to judge side by side."""
+    return max(_SIDE_BY_SIDE, int((field.entered.sum(axis=1) // 2).sum()) // 2)
+
+
+def ranking(field: Field, posterior: Posterior) -> NDArray[np.int64]:
+    """Agents with any idea, best first."""
+    order = np.argsort(-posterior.mean, kind="stable")
+    there: NDArray[np.bool_] = np.asarray(field.entered.any(axis=0))
+    return order[there[order]]
+
+
+def times_met(field: Field, asked: Sequence[Pairing]) -> NDArray[np.int64]:
+    """How often two ideas were put to a judge, (topics, agents, agents), symmetric."""
+    met = np.zeros((field.topics, field.agents, field.agents), dtype=np.int64)
+    topic, first, second, _ = np.array(asked, dtype=np.int64).reshape(-1, 4).T
+    np.add.at(met, (topic, first, second), 1)
+    np.add.at(met, (topic, second, first), 1)
+    return met
+
+
+def _choose(
+    field: Field, posterior: Posterior, doubt: NDArray[np.float64], met: NDArray[np.int64], size: int
+) -> list[tuple[int, int, int]]:
+    """The most telling (topic, low, high), topic by topic the best, until there are ``size``.
+
+    What a chosen verdict will tell is taken off before the next one on the same topic is chosen.
+    """
+    low, high = np.triu_indices(field.agents, 1)
+    open_couples = field.entered[:, low] & field.entered[:, high]
+    within, met = posterior.within.copy(), met[:, low, high].copy()
+    chosen: list[tuple[int, int, int]] = []
+    while len(chosen) < size:
+        worth = _worth(posterior, within, doubt)[:, low, high] * np.where(met > 0, _SWAPPED_WORTH, 1.0)
+        worth = np.where(open_couples & (met < _ORDERS), worth, -1.0)
+        best = worth.argmax(axis=1)
+        value = worth[np.arange(field.topics), best]
+        topics = np.argsort(-value, kind="stable")[: size - len(chosen)]
+        topics = topics[value[topics] >= 0]
+        if not len(topics):
+            break
+        couples = low[best[topics]], high[best[topics]]
+        within[topics] = sharpened(posterior, within[topics], *couples)
+        met[topics, best[topics]] += 1
+        chosen += zip(topics.tolist(), couples[0].tolist(), couples[1].tolist(), strict=True)
+    return chosen
+
+
+def _worth(
+    posterior: Posterior, within: NDArray[np.float64], doubt: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How much one verdict narrows the doubtful differences, (topics, agents, agents).
+
+    The verdict's covariance with each difference, squared, over its own variance, is by how much the
+    variance of that difference shrinks.
+    """
+    shared = posterior.covariance @ within / posterior.idea_variance
+    narrowed = variance_of_differences(shared.swapaxes(1, 2) @ laplacian(doubt) @ shared)
+    spread = variance_of_differences(within + within @ shared / posterior.idea_variance)
+    gap, _ = posterior.differences()
+    # A logistic curve averaged over a normal spread is nearly a flatter logistic curve.
+    flatter = 1 / (1 + np.pi * spread / 8)
+    chance = 1 / (1 + np.exp(-gap * np.sqrt(flatter)))
+    return narrowed * flatter * chance * (1 - chance)

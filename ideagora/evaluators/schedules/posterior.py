@@ -1,0 +1,168 @@
+"""What the verdicts so far say about agents and ideas: a two-level model, by Laplace's approximation.
+
+A schedule needs what a rating does not give: how the certainty about each difference between agents would
+change with one more verdict on a given topic. That depends on how much of an agent's advantage is luck of
+its idea on the topic, so ideas are in the model: agents N(0, s²), the agent's idea on a topic
+N(agent, t²), and a logistic judge of the difference between two ideas. A tie counts as half a win and half
+a loss. Both spreads are estimated along with the rest (expectation maximisation), held by a weak prior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ideagora.evaluators.schedules.pairing import Field
+from ideagora.evaluators.statistics.comparisons import Comparisons
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_STEPS = 60
+_CLOSE = 5e-3
+_STRIDE = 1.9
+"""How far a step on the spreads goes (in logarithms, expectation maximisation's own step being 1): it
+converges below 2, and the nearer the sooner."""
+_PRIOR_SPREAD, _PRIOR_WEIGHT = 0.7, 4.0
+"""The weak prior: this many spreads of this size (logits) were seen before."""
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Normal approximation of agents and ideas given the verdicts, in logits.
+
+    ``mean`` (agents,) and ``covariance`` (agents, agents) are of the agents. ``within``
+    (topics, agents, agents) is the covariance of a topic's ideas if the agents were known, and
+    ``idea_variance`` that of ideas around their agents.
+    """
+
+    mean: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    within: NDArray[np.float64]
+    idea_variance: float
+    agent_variance: float
+
+    def differences(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and variance of agent less agent, both (agents, agents)."""
+        return self.mean[:, None] - self.mean, variance_of_differences(self.covariance)
+
+    def probability(self) -> NDArray[np.float64]:
+        """How probable it is that the agent of the row is better than that of the column."""
+        from scipy.special import ndtr
+
+        mean, variance = self.differences()
+        probability: NDArray[np.float64] = ndtr(mean / np.sqrt(np.maximum(variance, 1e-12)))
+        return probability
+
+    def after(self, within: NDArray[np.float64]) -> Posterior:
+        """The same agents when the topics are known as well as ``within`` says."""
+        covariance = _of_agents(within, self.agent_variance, self.idea_variance)
+        return replace(self, covariance=covariance, within=within)
+
+
+def sharpened(
+    posterior: Posterior, within: NDArray[np.float64], low: NDArray[np.int64], high: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """``within`` of some topics after one more verdict on each, between ``low`` and ``high``.
+
+    Which way it will go is not known; how much it will tell is, nearly.
+    """
+    rows = np.arange(len(low))
+    chance = 1 / (1 + np.exp(posterior.mean[high] - posterior.mean[low]))
+    information = chance * (1 - chance)
+    toward = within[rows, :, low] - within[rows, :, high]
+    spread = toward[rows, low] - toward[rows, high]
+    shrink = information / (1 + information * spread)
+    return within - shrink[:, None, None] * toward[:, :, None] * toward[:, None, :]
+
+
+def variance_of_differences(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Var(a - b) for all a and b out of covariances (…, n, n)."""
+    own = np.diagonal(covariance, axis1=-2, axis2=-1)
+    return own[..., :, None] + own[..., None, :] - 2 * covariance
+
+
+def wins(field: Field, seen: Comparisons) -> NDArray[np.float64]:
+    """Wins of the row's idea over the column's, (topics, agents, agents); a tie is half to both."""
+    table = np.zeros((field.topics, field.agents, field.agents))
+    np.add.at(table, (seen.topic, seen.first, seen.second), seen.outcome)
+    np.add.at(table, (seen.topic, seen.second, seen.first), 1 - seen.outcome)
+    return table
+
+
+def fit(field: Field, won: NDArray[np.float64]) -> Posterior:
+    """The posterior after the verdicts; ``won`` as from ``wins``.
+
+    Newton's steps on ideas and agents together, each followed by a step on the two spreads. It stops within
+    half a percent or so of the probabilities that a hundred times as many steps give.
+    """
+    ideas = np.zeros(field.entered.shape)
+    spreads = np.full(2, _PRIOR_SPREAD**2)
+    posterior, moved = _newton(won, ideas, *spreads)
+    for _ in range(_STEPS):
+        renewed = _spreads(field, posterior, moved)
+        change = np.abs(moved - ideas).max(initial=0.0) + np.abs(np.divide(renewed, spreads) - 1).sum()
+        ideas, spreads = moved, spreads * np.divide(renewed, spreads) ** _STRIDE
+        posterior, moved = _newton(won, ideas, *spreads)
+        if change < _CLOSE:
+            break
+    return posterior
+
+
+def _newton(
+    won: NDArray[np.float64], ideas: NDArray[np.float64], agent_variance: float, idea_variance: float
+) -> tuple[Posterior, NDArray[np.float64]]:
+    """One step from where the ideas are: the posterior there, and where they are then."""
+    met = won + won.swapaxes(1, 2)
+    chance = 1 / (1 + np.exp(ideas[:, None, :] - ideas[:, :, None]))
+    information = laplacian(met * chance * (1 - chance))
+    pull = (won - met * chance).sum(axis=2) + np.einsum("tij,tj->ti", information, ideas)
+    return _solve(information, pull, agent_variance, idea_variance)
+
+
+def laplacian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Information about the nodes from symmetric weights of their differences, (…, n, n)."""
+    information = -weights
+    places = np.arange(weights.shape[-1])
+    information[..., places, places] = 0
+    information[..., places, places] = -information.sum(axis=-1)
+    return information
+
+
+def _solve(
+    information: NDArray[np.float64], pull: NDArray[np.float64], agent_variance: float, idea_variance: float
+) -> tuple[Posterior, NDArray[np.float64]]:
+    """The normal posterior for a quadratic likelihood, the ideas of each topic integrated out."""
+    unit = np.eye(pull.shape[1])
+    within = np.asarray(np.linalg.inv(information + unit / idea_variance), dtype=np.float64)
+    covariance = _of_agents(within, agent_variance, idea_variance)
+    mean = covariance @ np.einsum("tij,tj->i", within, pull) / idea_variance
+    ideas = np.einsum("tij,tj->ti", within, pull + mean / idea_variance)
+    return Posterior(mean, covariance, within, idea_variance, agent_variance), ideas
+
+
+def _of_agents(
+    within: NDArray[np.float64], agent_variance: float, idea_variance: float
+) -> NDArray[np.float64]:
+    """The covariance of agents that follows from that within the topics."""
+    unit = np.eye(within.shape[-1])
+    known = (unit / idea_variance - within / idea_variance**2).sum(axis=0)
+    covariance: NDArray[np.float64] = np.linalg.inv(unit / agent_variance + known)
+    return covariance
+
+
+def _spreads(field: Field, posterior: Posterior, ideas: NDArray[np.float64]) -> tuple[float, float]:
+    """Expected squares of agents around 0 and of entered ideas around their agents, with the prior's."""
+    prior = _PRIOR_WEIGHT * _PRIOR_SPREAD**2
+    agents = (posterior.mean**2 + np.diagonal(posterior.covariance)).sum()
+    # x - a given a is W·(pull + a/v) - a: the agent's own uncertainty enters by W/v - 1.
+    leverage = posterior.within / posterior.idea_variance - np.eye(len(posterior.mean))
+    carried = ((leverage @ posterior.covariance) * leverage).sum(axis=2)
+    own = np.diagonal(posterior.within, axis1=1, axis2=2)
+    squares = ((ideas - posterior.mean) ** 2 + own + carried)[field.entered]
+    return (
+        float((agents + prior) / (len(posterior.mean) + _PRIOR_WEIGHT)),
+        float((squares.sum() + prior) / (squares.size + _PRIOR_WEIGHT)),
+    )

@@ -1,0 +1,51 @@
+"""Round robin: every two ideas on a topic meet, in both orders, before every judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ideagora.evaluators.schedules.pairing import Field, Pairing
+from ideagora.evaluators.statistics.comparisons import Comparisons
+
+
+@dataclass(frozen=True)
+class RoundRobin:
+    """All pairs in both orders (Chain of Ideas, section 4: Idea Arena), all in one round.
+
+    As in the paper (``randomised=False``) the list goes topic by topic, the two orders of a pair side by
+    side. Randomised, every pair is listed once in a random order and then, after all the others, once in
+    the swapped order, so that a tournament cut short by its budget has met every pair before any twice.
+    """
+
+    seed: int = 0
+    randomised: bool = True
+    name: str = "round_robin"
+
+    def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+        """Whatever has not been asked."""
+        done = set(asked)
+        return [pairing for pairing in self._all(field) if pairing not in done]
+
+    def total(self, field: Field) -> int:
+        """Twice the pairs of ideas, for each judge."""
+        return 2 * field.couples() * field.judges
+
+    def _all(self, field: Field) -> list[Pairing]:
+        plain = [
+            Pairing(topic, first, second, judge)
+            for topic in range(field.topics)
+            for first, second in field.pairs(topic)
+            for judge in range(field.judges)
+        ]
+        if not self.randomised:
+            return [shown for pairing in plain for shown in (pairing, pairing.swapped)]
+        random = np.random.default_rng(self.seed)
+        swap = random.random(len(plain)) < 0.5
+        once = [
+            pairing.swapped if swap[place] else pairing
+            for pairing, place in ((plain[place], place) for place in random.permutation(len(plain)))
+        ]
+        return once + [pairing.swapped for pairing in once]

@@ -1,0 +1,221 @@
+"""How far two sets of verdicts, scores or ratings agree, or many raters among each other.
+
+Correlations are SciPy's, kappa is scikit-learn's, alpha is the ``krippendorff`` package's; the intraclass
+correlations (``icc``) are ours, since no dependency has them. Missing values are nan and are left out in
+pairs. A constant rater makes most figures undefined: None, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ideagora.evaluators.statistics.figures import Chosen, Figure, Kind, jackknifed, missing
+from ideagora.evaluators.statistics.icc import IccKind, icc
+from ideagora.evaluators.statistics.matches import score_of_lower, settled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ideagora.evaluators.statistics.comparisons import Comparisons
+    from ideagora.evaluators.statistics.ratings import Ratings
+
+    Column = NDArray[np.float64]
+
+Weights = Literal["linear", "quadratic"]
+Measurement = Literal["nominal", "ordinal", "interval"]
+
+_CONSTANT = "One side gives all the same value, so there is nothing to agree or correlate by."
+_ALL_ALIKE = "All values are the same, so agreement beyond chance is undefined."
+
+
+def percent(one: Column, other: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
+    """Share of units on which both say the same, as in the paper's Table 1 (after Zheng et al. 2024)."""
+    return _paired(
+        lambda a, b: float(np.mean(a == b)), one, other, clusters, "rate", "No unit has both values."
+    )
+
+
+def cohen_kappa(
+    one: Column, other: Column, clusters: NDArray[np.int64] | None = None, weights: Weights | None = None
+) -> Figure:
+    """Cohen's kappa: agreement beyond what their shares would give; ``weights`` for ordered labels."""
+    from sklearn.metrics import cohen_kappa_score
+
+    def kappa(a: Column, b: Column) -> float | None:
+        labels, codes = np.unique(np.concatenate([a, b]), return_inverse=True)
+        if len(labels) < 2:
+            return None
+        return _finite(cohen_kappa_score(codes[: len(a)], codes[len(a) :], weights=weights))
+
+    return _paired(kappa, one, other, clusters, "number", _ALL_ALIKE)
+
+
+def pearson(one: Column, other: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
+    """Pearson's correlation."""
+    from scipy.stats import pearsonr
+
+    return _correlation(lambda a, b: float(pearsonr(a, b).statistic), one, other, clusters)
+
+
+def spearman(one: Column, other: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
+    """Spearman's rank correlation."""
+    from scipy.stats import spearmanr
+
+    return _correlation(lambda a, b: float(spearmanr(a, b).statistic), one, other, clusters)
+
+
+def kendall(one: Column, other: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
+    """Kendall's tau-b, which allows for ties."""
+    from scipy.stats import kendalltau
+
+    return _correlation(lambda a, b: float(kendalltau(a, b).statistic), one, other, clusters)
+
+
+def krippendorff_alpha(
+    table: NDArray[np.float64],
+    measurement: Measurement = "nominal",
+    clusters: NDArray[np.int64] | None = None,
+) -> Figure:
+    """Krippendorff's alpha of a table (units, raters) with nan where a rater did not rate."""
+    import krippendorff
+
+    def alpha(chosen: Chosen) -> float | None:
+        rows = table[chosen]
+        paired = rows[(~np.isnan(rows)).sum(axis=1) > 1]
+        if len(np.unique(paired[~np.isnan(paired)])) < 2:
+            return None
+        return _finite(krippendorff.alpha(reliability_data=paired.T, level_of_measurement=measurement))
+
+    rated = (~np.isnan(table)).sum(axis=1) > 1
+    units = np.arange(len(table)) if clusters is None else clusters
+    if not rated.any():
+        return missing("No unit has two ratings.")
+    table = table[rated]
+    return jackknifed(alpha, units[rated], "number", _ALL_ALIKE)
+
+
+def compare_labels(
+    one: Column, other: Column, clusters: NDArray[np.int64] | None = None
+) -> dict[str, Figure]:
+    """Percent, kappa and alpha of two raters' labels, nan where one gave none."""
+    return {
+        "percent": percent(one, other, clusters),
+        "cohen_kappa": cohen_kappa(one, other, clusters),
+        "krippendorff_alpha": krippendorff_alpha(np.stack([one, other], axis=1), "nominal", clusters),
+    }
+
+
+def compare_scores(
+    one: Column, other: Column, clusters: NDArray[np.int64] | None = None
+) -> dict[str, Figure]:
+    """Correlations, intraclass correlations and alpha of two raters' scores, nan where one gave none."""
+    table = np.stack([one, other], axis=1)
+    kinds: tuple[IccKind, ...] = ("1,1", "2,1", "2,k", "3,1")
+    return {
+        "pearson": pearson(one, other, clusters),
+        "spearman": spearman(one, other, clusters),
+        "kendall": kendall(one, other, clusters),
+        "krippendorff_alpha": krippendorff_alpha(table, "interval", clusters),
+        **{f"icc({kind})": icc(table, kind) for kind in kinds},
+    }
+
+
+def compare_ratings(one: Ratings, other: Ratings) -> dict[str, Figure]:
+    """Correlations of two ratings over the agents that both have (the paper's Figures 6 and 7)."""
+    shared = [agent for agent in one.agents if agent in other.agents]
+    first, second = (np.array([each[agent] for agent in shared]) for each in (one, other))
+    return {
+        "pearson": pearson(first, second),
+        "spearman": spearman(first, second),
+        "kendall": kendall(first, second),
+    }
+
+
+def compare_verdicts(one: Comparisons, other: Comparisons) -> dict[str, Figure]:
+    """Match-level agreement of two sets of verdicts on one criterion, intervals over topics.
+
+    A match is settled first (orders that disagree are a tie); of several judges on one side the mean decides.
+    """
+    ours, theirs = match_scores(one), match_scores(other)
+    shared = sorted(set(ours) & set(theirs))
+    if not shared:
+        return dict.fromkeys(
+            ("percent", "cohen_kappa", "krippendorff_alpha"), missing("The two have no match in common.")
+        )
+    topics = np.unique([unit[0] for unit in shared], return_inverse=True)[1]
+    labels = [np.array([each[unit] for unit in shared]) for each in (ours, theirs)]
+    return compare_labels(labels[0], labels[1], topics)
+
+
+Unit = tuple[str, str, str, int]
+"""Topic, two agents by name, and which of their matches on that topic."""
+
+
+def match_scores(comparisons: Comparisons) -> dict[Unit, float]:
+    """What each match gives to the agent whose name comes first: 1, 0, or 0.5 for a tie."""
+    tables = judge_scores(comparisons)
+    units = {unit for scores in tables.values() for unit in scores}
+    means = {unit: float(np.mean([s[unit] for s in tables.values() if unit in s])) for unit in units}
+    return {unit: 0.5 + 0.5 * float(np.sign(round(mean - 0.5, 9))) for unit, mean in means.items()}
+
+
+def judge_scores(comparisons: Comparisons) -> dict[str, dict[Unit, float]]:
+    """The same for each judge by itself."""
+    matches = settled(comparisons)
+    result: dict[str, dict[Unit, float]] = {judge: {} for judge in comparisons.judges}
+    lower = np.minimum(matches.first, matches.second).tolist()
+    higher = np.maximum(matches.first, matches.second).tolist()
+    columns = (
+        matches.topic.tolist(),
+        lower,
+        higher,
+        matches.judge.tolist(),
+        score_of_lower(matches).tolist(),
+    )
+    for topic, low, high, judge, score in zip(*columns, strict=True):
+        pair = (comparisons.agents[low], comparisons.agents[high])
+        first, second = sorted(pair)
+        scores = result[comparisons.judges[judge]]
+        number = 0
+        while (unit := (comparisons.topics[topic], first, second, number)) in scores:
+            number += 1
+        scores[unit] = score if first == pair[0] else 1.0 - score
+    return result
+
+
+def _paired(
+    statistic: Callable[[Column, Column], float | None],
+    one: Column,
+    other: Column,
+    clusters: NDArray[np.int64] | None,
+    kind: Kind,
+    undefined: str,
+) -> Figure:
+    both = ~(np.isnan(one) | np.isnan(other))
+    if not both.any():
+        return missing("No unit has both values.")
+    units = np.arange(len(one)) if clusters is None else clusters
+    first, second = one[both], other[both]
+    return jackknifed(lambda chosen: statistic(first[chosen], second[chosen]), units[both], kind, undefined)
+
+
+def _correlation(
+    statistic: Callable[[Column, Column], float],
+    one: Column,
+    other: Column,
+    clusters: NDArray[np.int64] | None,
+) -> Figure:
+    def defined(a: Column, b: Column) -> float | None:
+        if len(a) < 3 or np.ptp(a) < 1e-12 or np.ptp(b) < 1e-12:
+            return None
+        return _finite(statistic(a, b))
+
+    reason = "Fewer than three units have both values." if len(one) < 3 else _CONSTANT
+    return _paired(defined, one, other, clusters, "correlation", reason)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

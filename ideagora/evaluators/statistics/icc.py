@@ -1,0 +1,116 @@
+"""Intraclass correlations from mean squares (Shrout and Fleiss 1979; intervals McGraw and Wong 1996)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ideagora.evaluators.statistics.figures import LEVEL, Figure, missing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+IccKind = Literal["1,1", "1,k", "2,1", "2,k", "3,1", "3,k"]
+
+
+def icc(table: NDArray[np.float64], kind: IccKind = "2,1", level: float = LEVEL) -> Figure:
+    """Intraclass correlation of a table (targets, raters), of targets that all raters rated.
+
+    ``1,·`` each target has raters of its own, ``2,·`` the raters are a sample (absolute agreement), ``3,·``
+    they are all there are (consistency); ``·,1`` of a single rater, ``·,k`` of the raters' mean.
+    """
+    rows = table[~np.isnan(table).any(axis=1)]
+    targets, raters = rows.shape
+    if targets < 2 or raters < 2:
+        return missing("An intraclass correlation needs two raters and two targets rated by all.", targets)
+    between, within, of_raters, residual = _mean_squares(rows)
+    if between + within <= 0:
+        return missing("All values are the same, so the correlation is undefined.", targets)
+    squares, shape = (between, within, of_raters, residual), (targets, raters)
+    single = _single(kind[0], squares, shape)
+    if single is None:
+        return missing("Only the raters' means differ, so the correlation is undefined.", targets)
+    if kind[0] == "2":
+        low, high = _bounds_of_sample(single, squares, shape, level)
+    else:
+        low, high = _bounds_by_f(kind[0], squares, shape, level)
+    if kind[2] == "k":
+        stepped = _stepped_up(single, raters), _stepped_up(low, raters), _stepped_up(high, raters)
+    else:
+        stepped = single, low, high
+    reason = "Without a residual there is no interval." if low is None else None
+    return Figure(stepped[0], targets, stepped[1], stepped[2], reason)
+
+
+def _single(model: str, squares: tuple[float, float, float, float], shape: tuple[int, int]) -> float | None:
+    """The correlation of one rater."""
+    between, within, of_raters, residual = squares
+    targets, raters = shape
+    if model == "1":
+        return _ratio(between - within, between + (raters - 1) * within)
+    between_raters = raters * (of_raters - residual) / targets if model == "2" else 0.0
+    return _ratio(between - residual, between + (raters - 1) * residual + between_raters)
+
+
+def _mean_squares(rows: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    """Mean squares between targets, within targets, between raters, and of the residual."""
+    targets, raters = rows.shape
+    mean = rows.mean()
+    of_targets = raters * float(((rows.mean(axis=1) - mean) ** 2).sum())
+    of_raters = targets * float(((rows.mean(axis=0) - mean) ** 2).sum())
+    total = float(((rows - mean) ** 2).sum())
+    return (
+        of_targets / (targets - 1),
+        max(total - of_targets, 0.0) / (targets * (raters - 1)),
+        of_raters / (raters - 1),
+        max(total - of_targets - of_raters, 0.0) / ((targets - 1) * (raters - 1)),
+    )
+
+
+def _bounds_by_f(
+    model: str, squares: tuple[float, float, float, float], shape: tuple[int, int], level: float
+) -> tuple[float | None, float | None]:
+    """Interval of one rater's correlation, models 1 and 3: the F ratio over and times its quantiles."""
+    from scipy.stats import f
+
+    between, within, _, residual = squares
+    targets, raters = shape
+    noise, degrees = residual, (targets - 1) * (raters - 1)
+    if model == "1":
+        noise, degrees = within, targets * (raters - 1)
+    if noise <= 0:
+        return None, None
+    low = between / noise / f.ppf((1 + level) / 2, targets - 1, degrees)
+    high = between / noise * f.ppf((1 + level) / 2, degrees, targets - 1)
+    return float((low - 1) / (low + raters - 1)), float((high - 1) / (high + raters - 1))
+
+
+def _bounds_of_sample(
+    value: float, squares: tuple[float, float, float, float], shape: tuple[int, int], level: float
+) -> tuple[float | None, float | None]:
+    """Interval of one rater's correlation, model 2, with Satterthwaite's degrees of freedom."""
+    from scipy.stats import f
+
+    between, _, of_raters, residual = squares
+    targets, raters = shape
+    if residual <= 0:
+        return None, None
+    rater_part = raters * value * of_raters
+    rest_part = (targets * (1 + (raters - 1) * value) - raters * value) * residual
+    spread = rater_part**2 / (raters - 1) + rest_part**2 / ((targets - 1) * (raters - 1))
+    free = (rater_part + rest_part) ** 2 / spread
+    over, under = f.ppf((1 + level) / 2, targets - 1, free), f.ppf((1 + level) / 2, free, targets - 1)
+    mixed = raters * of_raters + (raters * targets - raters - targets) * residual
+    low = targets * (between - over * residual) / (over * mixed + targets * between)
+    high = targets * (under * between - residual) / (mixed + targets * under * between)
+    return float(low), float(high)
+
+
+def _stepped_up(value: float | None, raters: int) -> float | None:
+    """Spearman and Brown: of the mean of several raters, from that of one."""
+    return None if value is None else _ratio(raters * value, 1 + (raters - 1) * value)
+
+
+def _ratio(numerator: float, denominator: float) -> float | None:
+    return float(numerator / denominator) if abs(denominator) > 1e-12 else None

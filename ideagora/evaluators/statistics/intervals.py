@@ -1,0 +1,295 @@
+"""How sure a rating is: intervals, chances and ranks, all clustered by topic.
+
+Verdicts on one topic hang together, because they judge the same ideas; topics are the sample. So each topic's
+pull on the ratings (its *influence*) is what is spread out, and with T topics the ratings are as uncertain
+as a mean of T numbers: Student's t with T - 1 degrees (cluster-robust, Liang and Zeger 1986; t, Bell and
+McCaffrey 2002). ``draws`` is the bootstrap of these influences (Kline and Santos 2012). The plain bootstrap,
+which refits after drawing topics with replacement, is ``resampled``: from 20 topics on it covers as well,
+below it does not (``docs/ratings.md`` has the measured coverage of both).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ideagora.errors import Unratable
+from ideagora.evaluators.statistics.ratings import POINTS, Ratings, bradley_terry, elo
+from ideagora.evaluators.statistics.strengths import PRIOR, fit, information, topic_wins, with_prior
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ideagora.evaluators.statistics.comparisons import Comparisons
+
+LEVEL = 0.95
+REPLICATES = 1000
+GROUPS = 50
+"""Elo is played again without each group of topics, in at most so many groups."""
+
+_NO_VARIANCE = 1e-12
+"""Points squared below which there is no variance but rounding."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Ratings with what is known of their error, in points.
+
+    ``low`` and ``high`` are None, with a ``reason``, where no interval follows from the verdicts.
+    """
+
+    agents: tuple[str, ...]
+    scores: NDArray[np.float64]
+    """(agents,) the ratings."""
+    low: NDArray[np.float64] | None
+    high: NDArray[np.float64] | None
+    level: float
+    topics: int
+    """Topics with verdicts, the clusters."""
+    influence: NDArray[np.float64]
+    """(clusters, agents) how far each cluster pulls each rating; the last row is the prior's."""
+    extra: NDArray[np.float64]
+    """(agents,) variance added, in points squared: no interval is below that of independent verdicts."""
+    reason: str | None = None
+
+    @property
+    def covariance(self) -> NDArray[np.float64] | None:
+        """(agents, agents) in points squared; None where there is no interval."""
+        return None if self.reason else _covariance(self.influence, self.extra, self.topics)
+
+
+def bootstrap_ratings(
+    comparisons: Comparisons, *, level: float = LEVEL, base: float = 1000.0, prior: float = PRIOR
+) -> Intervals:
+    """Bradley–Terry ratings with intervals over topics.
+
+    If a prior was needed, it counts as one more topic. Raises Unratable like ``bradley_terry``.
+    """
+    ratings = bradley_terry(comparisons, base=base, prior=prior)
+    strengths = (ratings.scores - base) / POINTS
+    wins = topic_wins(comparisons)
+    nothing = np.zeros((1, *wins.shape[1:]))
+    rows = np.concatenate([wins, nothing if ratings.prior is None else with_prior(nothing, ratings.prior)])
+    influence = _influence(rows, strengths)
+    variance = _variance_of_verdicts(comparisons, rows.sum(axis=0), strengths) + influence[-1] ** 2
+    return intervals(ratings, influence, variance, _used(comparisons), level)
+
+
+def elo_intervals(
+    comparisons: Comparisons, *, level: float = LEVEL, base: float = 1000.0, k: float = 4.0
+) -> Intervals:
+    """Elo ratings with intervals over topics, by leaving out a group of topics at a time (jackknife).
+
+    Each topic is a group while there are at most ``GROUPS`` of them. Raises Unratable like ``elo``.
+    """
+    ratings = elo(comparisons, base=base, k=k)
+    group = comparisons.topic * min(GROUPS, len(comparisons.topics)) // len(comparisons.topics)
+    groups = np.unique(group)
+    influence = np.zeros((len(groups) + 1, len(comparisons.agents)))
+    for row, number in enumerate(groups):
+        rest = comparisons.rows(group != number)
+        influence[row] = ratings.scores - (elo(rest, base=base, k=k).scores if len(rest) else base)
+    influence[:-1] *= (len(groups) - 1) / len(groups)
+    influence[:-1] -= influence[:-1].mean(axis=0)
+    return intervals(ratings, influence, np.zeros(len(comparisons.agents)), len(groups), level)
+
+
+def intervals(
+    ratings: Ratings,
+    influence: NDArray[np.float64],
+    variance: NDArray[np.float64],
+    topics: int,
+    level: float = LEVEL,
+) -> Intervals:
+    """Intervals from influences (clusters, agents) in points; ``variance`` (agents,): the least taken."""
+    if topics < 2:
+        return _bounded(ratings.agents, ratings.scores, influence, np.zeros_like(variance), topics, level)
+    from scipy.stats import norm, t
+
+    certain = norm.ppf((1.0 + level) / 2.0) / t.ppf((1.0 + level) / 2.0, topics - 1)  # verdicts are many
+    extra = np.maximum(variance * certain**2 - _spread(influence, topics), 0.0)
+    return _bounded(ratings.agents, ratings.scores, influence, extra, topics, level)
+
+
+def combine_intervals(several: Sequence[Intervals]) -> Intervals:
+    """Intervals of the average over criteria, from the average of what each topic does to each criterion.
+
+    So criteria that go up and down together make no interval narrower. Raises Unratable if there is nothing
+    to average, or agents or topics differ.
+    """
+    if not several:
+        raise Unratable("There are no ratings to average; give those of at least one criterion.")
+    head = several[0]
+    if any(each.agents != head.agents or each.influence.shape != head.influence.shape for each in several):
+        raise Unratable("Ratings of different agents or topics cannot be averaged; rate the same ones alike.")
+    scores, influence, extra = (
+        np.mean([getattr(each, name) for each in several], axis=0)
+        for name in ("scores", "influence", "extra")
+    )
+    topics = min(each.topics for each in several)
+    return _bounded(head.agents, scores, influence, extra, topics, head.level)
+
+
+def draws(intervals: Intervals, replicates: int = REPLICATES, seed: int = 0) -> NDArray[np.float64]:
+    """Bootstrap draws of the ratings, (replicates, agents) in points: each topic's influence by a random
+    weight.
+
+    Weights are normal, over a common random spread, so that each rating is t-distributed as in its interval.
+    Raises Unratable where there is no interval.
+    """
+    covariance = _known(intervals)
+    generator = np.random.default_rng(seed)
+    degrees = intervals.topics - 1
+    shape = np.linalg.cholesky(covariance + 1e-9 * np.eye(len(covariance)) * max(covariance.max(), 1e-9))
+    normal = generator.standard_normal((replicates, len(covariance))) @ shape.T
+    return intervals.scores + normal / np.sqrt(generator.chisquare(degrees, (replicates, 1)) / degrees)
+
+
+def resampled(
+    comparisons: Comparisons, replicates: int = REPLICATES, seed: int = 0, *, prior: float = PRIOR
+) -> NDArray[np.float64]:
+    """The plain bootstrap: refitted on topics drawn with replacement, (replicates, agents) in logits."""
+    wins = topic_wins(comparisons)
+    wins = wins[wins.any(axis=(1, 2))]
+    count, agents = len(wins), wins.shape[-1]
+    weights = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), replicates)
+    return fit((weights.astype(np.float64) @ wins.reshape(count, -1)).reshape(-1, agents, agents), prior)
+
+
+def superiority(intervals: Intervals) -> NDArray[np.float64]:
+    """Chance that the row's agent is better than the column's, (agents, agents); 0.5 on the diagonal.
+
+    Read from the t distribution of their difference, as a flat prior has it. Raises Unratable where there is
+    no interval.
+    """
+    from scipy.stats import t
+
+    covariance = _known(intervals)
+    difference = intervals.scores[:, None] - intervals.scores[None, :]
+    variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
+    error = np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
+    chance: NDArray[np.float64] = t.cdf(difference / error, intervals.topics - 1)
+    return chance
+
+
+def rank_intervals(intervals: Intervals) -> NDArray[np.int64]:
+    """Lowest and highest rank that each agent may have, (agents, 2), 1 the best.
+
+    An agent's best rank counts those that are surely above it (``superiority`` at the intervals' level), its
+    worst those that are surely below.
+    """
+    sure = superiority(intervals) > (1.0 + intervals.level) / 2.0
+    above, below = sure.sum(axis=0), sure.sum(axis=1)
+    return np.stack([1 + above, len(intervals.agents) - below], axis=1)
+
+
+@dataclass(frozen=True)
+class Separation:
+    """How many more topics, and verdicts at the present number per topic, would tell two agents apart."""
+
+    topics: int | None
+    verdicts: int | None
+    reason: str | None = None
+
+
+def verdicts_to_separate(comparisons: Comparisons, intervals: Intervals, one: str, other: str) -> Separation:
+    """What it would take to tell ``one`` from ``other`` at the intervals' level, if the difference stays as
+    it is.
+
+    0 if they are told apart already. More verdicts on the same topics would not do: what is uncertain is how
+    the agents fare on other topics. An estimate, and a rough one while the difference is small.
+    """
+    from scipy.stats import t
+
+    if intervals.reason:
+        return Separation(None, None, intervals.reason)
+    first, second = intervals.agents.index(one), intervals.agents.index(other)
+    gap = abs(intervals.scores[first] - intervals.scores[second])
+    if gap < 1e-9:
+        return Separation(None, None, "Both are rated the same, so no number of verdicts can be named.")
+    contrast = np.zeros(len(intervals.agents))
+    contrast[[first, second]] = 1.0, -1.0
+    variance = contrast @ _known(intervals) @ contrast * intervals.topics  # of one topic
+    enough = (1.0 + intervals.level) / 2.0
+    topics = intervals.topics
+    while gap < t.ppf(enough, topics - 1) * np.sqrt(variance / topics):
+        wanted = (t.ppf(enough, topics - 1) * np.sqrt(variance) / gap) ** 2
+        topics = max(topics + 1, int((topics + wanted) / 2))
+    more = topics - intervals.topics
+    return Separation(more, int(np.ceil(more * len(comparisons) / intervals.topics)))
+
+
+def _influence(rows: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each row of wins (rows, agents, agents) moves the strengths, to first order; in points."""
+    agents = len(strengths)
+    chance = 1.0 / (1.0 + np.exp(strengths[None, :] - strengths[:, None]))
+    slopes = (rows - (rows + np.swapaxes(rows, 1, 2)) * chance).sum(axis=2)
+    centred = information(rows.sum(axis=0), strengths) + 1.0 / agents
+    return POINTS * np.linalg.solve(centred, slopes.T).T
+
+
+def _variance_of_verdicts(
+    comparisons: Comparisons, wins: NDArray[np.float64], strengths: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Variance (agents,) in points squared if all verdicts were independent of each other, topics or not."""
+    agents = len(strengths)
+    first, second = comparisons.first, comparisons.second
+    chance = 1.0 / (1.0 + np.exp(strengths[second] - strengths[first]))
+    residual = (comparisons.outcome - chance) ** 2 * (first != second)
+    pairs = np.bincount(first * agents + second, residual, agents * agents).reshape(agents, agents)
+    pairs = pairs + pairs.T
+    middle = np.diag(pairs.sum(axis=1)) - pairs
+    inverse = np.linalg.inv(information(wins, strengths) + 1.0 / agents)
+    variance: NDArray[np.float64] = POINTS**2 * np.diag(inverse @ middle @ inverse)
+    return variance
+
+
+def _bounded(
+    agents: tuple[str, ...],
+    scores: NDArray[np.float64],
+    influence: NDArray[np.float64],
+    extra: NDArray[np.float64],
+    topics: int,
+    level: float,
+) -> Intervals:
+    from scipy.stats import t
+
+    if topics < 2:
+        reason = f"An interval needs verdicts on two topics at least, and here is {topics}."
+        return Intervals(agents, scores, None, None, level, topics, influence, extra, reason)
+    variance = np.diag(_covariance(influence, extra, topics))
+    if not (variance > _NO_VARIANCE).all():
+        reason = "An interval needs verdicts that differ somewhere, and here each is what the ratings say."
+        return Intervals(agents, scores, None, None, level, topics, influence, extra, reason)
+    half = t.ppf((1.0 + level) / 2.0, topics - 1) * np.sqrt(variance)
+    return Intervals(agents, scores, scores - half, scores + half, level, topics, influence, extra)
+
+
+def _covariance(
+    influence: NDArray[np.float64], extra: NDArray[np.float64], topics: int
+) -> NDArray[np.float64]:
+    agents = len(extra)
+    centring = np.eye(agents) - 1.0 / agents
+    added = centring @ np.diag(extra * agents / max(agents - 1, 1)) @ centring
+    covariance: NDArray[np.float64] = topics / (topics - 1) * influence.T @ influence + added
+    return covariance
+
+
+def _spread(influence: NDArray[np.float64], topics: int) -> NDArray[np.float64]:
+    spread: NDArray[np.float64] = topics / (topics - 1) * (influence**2).sum(axis=0)
+    return spread
+
+
+def _used(comparisons: Comparisons) -> int:
+    """Topics with a verdict between two different agents."""
+    return len(np.unique(comparisons.topic[comparisons.first != comparisons.second]))
+
+
+def _known(intervals: Intervals) -> NDArray[np.float64]:
+    covariance = intervals.covariance
+    if covariance is None:
+        raise Unratable(intervals.reason or "There is no interval.")
+    return covariance

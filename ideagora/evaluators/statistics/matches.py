@@ -1,0 +1,73 @@
+"""A match is two ideas before one judge, in one order or both: settling it, and points from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ideagora.evaluators.statistics.comparisons import Comparisons
+
+
+def score_of_lower(comparisons: Comparisons) -> NDArray[np.float64]:
+    """What each verdict gives to the agent at the lower position, (n,), whichever was shown first."""
+    swapped = comparisons.first > comparisons.second
+    return np.where(swapped, 1.0 - comparisons.outcome, comparisons.outcome)
+
+
+def score_range(
+    comparisons: Comparisons,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Of each match: its first row, and the least and the most that its rows give to the lower agent."""
+    _, start, match = np.unique(comparisons.match, return_index=True, return_inverse=True)
+    low, high = np.full(len(start), np.inf), np.full(len(start), -np.inf)
+    score = score_of_lower(comparisons)
+    np.minimum.at(low, match, score)
+    np.maximum.at(high, match, score)
+    return start, low, high
+
+
+def settled(comparisons: Comparisons) -> Comparisons:
+    """One row for each match: the verdict if all its rows say the same, and else a tie.
+
+    Rows of an agent against itself are left out, since their two orders cannot be told apart.
+    """
+    rows = comparisons.rows(comparisons.first != comparisons.second)
+    start, low, high = score_range(rows)
+    kept = rows.rows(start)
+    agreed = np.where(low == high, low, 0.5)
+    outcome = np.where(kept.first > kept.second, 1.0 - agreed, agreed)
+    return replace(kept, outcome=outcome)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points of an agent against the full one: 2 for a win, 1 for a tie, 0 for a loss, over ``matches``."""
+
+    agent: str
+    points: float
+    matches: int
+
+
+def ablation_points(comparisons: Comparisons, full: str) -> tuple[Points, ...]:
+    """The ablation score of the Chain-of-Ideas paper (section 5, Table 2): each agent's points against
+    ``full``.
+
+    Each match counts once; where its two orders disagree it is a tie, as the paper does not say. The full
+    agent against itself would have a point a match, which needs no verdict and is not listed. ``full`` must
+    be one of the agents (ValueError).
+    """
+    matches = settled(comparisons)
+    base = comparisons.agents.index(full)
+    result = []
+    for position, agent in enumerate(comparisons.agents):
+        here = matches.rows((matches.first == position) & (matches.second == base))
+        there = matches.rows((matches.first == base) & (matches.second == position))
+        points = 2 * float(here.outcome.sum() + (1.0 - there.outcome).sum())
+        if position != base:
+            result.append(Points(agent, points, len(here) + len(there)))
+    return tuple(result)

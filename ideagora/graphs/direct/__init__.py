@@ -1,0 +1,1 @@
+"""A model and a topic: the baseline without literature."""

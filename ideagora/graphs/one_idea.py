@@ -1,0 +1,51 @@
+"""What agents have in common whose run gives one idea: state in, idea out, all of the run spent on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ideagora.graphs.agent import Origin
+from ideagora.schema import Experiment, Idea, Paper, Source, Usage, stable_id
+
+FACETS = ("purpose", "mechanism", "evaluation")
+
+
+def one_idea(
+    topic: str,
+    draft: Mapping[str, Any],
+    plan: Mapping[str, Any] | None,
+    origin: Origin,
+    papers: Sequence[Paper] = (),
+    **more: Any,
+) -> Idea:
+    """The idea of a finished run.
+
+    Args:
+        topic: its topic's text.
+        draft: title, motivation, novelty and method, with summary, facets and sources where there are.
+        plan: fields of an ``Experiment``; ``None``: there is none.
+        origin: what the runtime knows; all labels of the run belong to the idea.
+        papers: what the sources of the draft point into.
+        more: further fields of the idea.
+    """
+    sources = tuple(Source.model_validate(source) for source in draft.get("sources", ()))
+    return Idea(
+        id=stable_id(origin.agent, topic, draft["title"], draft["method"]),
+        topic=topic,
+        agent=origin.agent,
+        title=draft["title"],
+        motivation=draft["motivation"],
+        novelty=draft["novelty"],
+        method=draft["method"],
+        summary=draft.get("summary"),
+        experiment=Experiment.model_validate(plan) if plan is not None else None,
+        references=tuple(dict.fromkeys(source.paper_id for source in sources if source.verbatim)),
+        sources=sources,
+        neighbours=tuple(papers),
+        facets={name: draft[name] for name in FACETS if draft.get(name)},
+        model=origin.model,
+        usage=sum((origin.usage[name] for name in sorted(origin.usage)), Usage()),
+        created=max(origin.answered.values(), default=None),
+        **more,
+    )

@@ -1,0 +1,1 @@
+"""Retrieved papers in one prompt: the plain baseline with literature."""

@@ -1,0 +1,48 @@
+"""The agent ``rag`` as the registry offers it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ideagora.graphs.agent import Agent, Origin
+from ideagora.graphs.one_idea import one_idea
+from ideagora.schema import Idea, Paper
+
+
+class RagOptions(BaseModel):
+    """How much literature the model is shown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    papers: int = Field(default=10, ge=1, le=50)
+    """Papers in the prompt at most."""
+
+
+def agent() -> Agent:
+    """Retrieved papers in one prompt."""
+    return Agent(
+        name="rag",
+        about="Shows the model the papers nearest to the topic and asks for an idea and its experiment.",
+        source="RAG baseline of Chain of Ideas, arXiv 2410.13185",
+        options=RagOptions(),
+        build=_build,
+        start=lambda topic: {"topic": topic.model_dump(mode="json")},
+        ideas=_ideas,
+        failures=lambda state: [],
+        expected_calls=lambda options: {"main": 2},
+        steps=("retrieve_papers", "write_idea", "design_experiment"),
+    )
+
+
+def _build() -> Any:
+    from ideagora.graphs.rag.graph import build_graph
+
+    return build_graph()
+
+
+def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+    papers = [Paper.model_validate(paper) for paper in state["papers"]]
+    return [one_idea(state["topic"]["text"], state["draft"], state["plan"], origin, papers)]

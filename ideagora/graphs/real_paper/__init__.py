@@ -1,0 +1,1 @@
+"""A published paper as an idea among others: the human baseline."""

@@ -1,0 +1,93 @@
+"""The agent ``real-paper`` as the registry offers it, for one paper: ``real-paper:FILE_OR_ID``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from ideagora.errors import UsageError
+from ideagora.graphs.agent import Agent, Origin
+from ideagora.graphs.one_idea import one_idea
+from ideagora.schema import Idea, Topic
+
+NAME = "real-paper"
+WHICH = (
+    "Which paper? Name a file or an id: --agent real-paper:paper.pdf, or --agent real-paper:arxiv:2201.11903."
+)
+
+
+class RealPaperOptions(BaseModel):
+    """Which paper; both are part of what a run is known by."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    paper: str = ""
+    """The file's name, or the id."""
+    content: str | None = None
+    """SHA-256 of the file: another version of it is another run. ``None``: the paper is in the library."""
+
+
+def agent(which: str = "") -> Agent:
+    """A paper as topic, idea and experiment without results.
+
+    Args:
+        which: a file, or an id in the library; empty for an agent that can only be looked at.
+
+    Raises:
+        UsageError: there is no such file, or it cannot be read.
+    """
+    options = _options(which)
+    own_topic = f"topic of {options.paper}" if which else None
+    return Agent(
+        name=NAME,
+        about="Makes topic, idea and experiment of a published paper, without its results; "
+        "real-paper:FILE_OR_ID.",
+        source="Real Paper baseline of Chain of Ideas, arXiv 2410.13185",
+        options=options,
+        build=_build,
+        start=partial(_start, own_topic),
+        ideas=_ideas,
+        failures=lambda state: [],
+        expected_calls=lambda options: {"reader": 3},
+        steps=("read_paper", "extract_topic", "extract_idea", "extract_experiment"),
+        own_paper=which or None,
+        own_topic=own_topic,
+        unready=None if which else WHICH,
+    )
+
+
+def _options(which: str) -> RealPaperOptions:
+    from ideagora.retrieval.local.walking import digest
+    from ideagora.retrieval.own_paper import is_file_name
+
+    if not which or not is_file_name(which):
+        return RealPaperOptions(paper=which)
+    path = Path(which).expanduser()
+    if not path.is_file():
+        raise UsageError(f"There is no file {which}. Look at the path, or name a paper of the library by id.")
+    try:
+        return RealPaperOptions(paper=path.name, content=digest(path))
+    except OSError as error:
+        raise UsageError(f"{which} cannot be read: {error.strerror or error}.") from None
+
+
+def _build() -> Any:
+    from ideagora.graphs.real_paper.graph import build_graph
+
+    return build_graph()
+
+
+def _start(own_topic: str | None, topic: Topic) -> dict[str, Any]:
+    if own_topic is None:
+        raise UsageError(WHICH)
+    return {"topic": topic.model_dump(mode="json"), "given": topic.text != own_topic}
+
+
+def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+    own = state["own"]
+    seen = {"paper_id": own["paper"]["id"], "paper_title": own["paper"]["title"], "read_from": own["kind"]}
+    return [one_idea(state["topic"]["text"], state["draft"], state["plan"], origin, extra=seen)]

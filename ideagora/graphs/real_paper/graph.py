@@ -1,0 +1,102 @@
+"""The Real Paper baseline of Chain of Ideas (arXiv 2410.13185, sections 4.2 and 4.3, Tables 21 to 23).
+
+A published paper becomes what a generated idea consists of: first the topic it works on, then its
+idea, then how it tests it, each without results. The paper is read by its full text where there is
+one, else by its abstract. Where a topic is given, the paper enters the competition on that topic, and
+none is taken from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from ideagora.agents.paper_extractors import EXPERIMENT_EXTRACTOR, IDEA_EXTRACTOR, TOPIC_EXTRACTOR
+from ideagora.errors import RunError
+from ideagora.graphs.services import Services
+from ideagora.models.usage import labelled
+
+
+class RealPaperState(TypedDict, total=False):
+    """Plain values only: this is what a checkpoint holds."""
+
+    topic: dict[str, Any]
+    given: bool
+    """Whether the user gave the topic."""
+    own: dict[str, Any]
+    draft: dict[str, Any]
+    plan: dict[str, Any] | None
+
+
+Context = Runtime[Services]
+
+
+async def read_paper(state: RealPaperState, runtime: Context) -> RealPaperState:
+    """The paper itself, whatever cut-off and bans say: it is the idea, not literature for one."""
+    if runtime.context.own_paper is None:
+        raise RunError("This graph was started without a paper.")
+    own = await runtime.context.own_paper()
+    runtime.context.say(f"{own.kind} of {own.paper.title[:80]}")
+    return {"own": own.model_dump(mode="json")}
+
+
+def needs_topic(state: RealPaperState) -> str:
+    """A topic that was given stays."""
+    return "extract_idea" if state["given"] else "extract_topic"
+
+
+async def extract_topic(state: RealPaperState, runtime: Context) -> RealPaperState:
+    """The field and the task within it, from title, abstract and introduction (Table 21)."""
+    own = state["own"]
+    with labelled("topic"):
+        answer = await TOPIC_EXTRACTOR(
+            runtime.context.door,
+            title=own["paper"]["title"],
+            abstract=own["paper"]["abstract"],
+            opening=own["opening"],
+        )
+    text = f"{answer.topic.rstrip(' .:')}: {answer.task.rstrip(' .')}"
+    runtime.context.say(f"topic: {text}")
+    return {"topic": {**state["topic"], "text": text}}
+
+
+async def extract_idea(state: RealPaperState, runtime: Context) -> RealPaperState:
+    """Motivation, method and novelty, as if nothing had been tried yet (Table 22)."""
+    with labelled("idea"):
+        answer = await IDEA_EXTRACTOR(runtime.context.door, **_shown(state))
+    return {"draft": answer.model_dump(mode="json")}
+
+
+async def extract_experiment(state: RealPaperState, runtime: Context) -> RealPaperState:
+    """The steps of the experiment, without what came out (Table 23)."""
+    with labelled("experiment"):
+        answer = await EXPERIMENT_EXTRACTOR(runtime.context.door, **_shown(state))
+    if not answer.steps:
+        runtime.context.say(f"the {state['own']['kind']} tells no experiment")
+        return {"plan": None}
+    return {"plan": answer.model_dump(mode="json")}
+
+
+def _shown(state: RealPaperState) -> dict[str, Any]:
+    own = state["own"]
+    return {
+        "topic": state["topic"]["text"],
+        "title": own["paper"]["title"],
+        "kind": own["kind"],
+        "text": own["text"],
+    }
+
+
+def build_graph() -> StateGraph[RealPaperState, Services, RealPaperState, RealPaperState]:
+    """The state machine of the agent."""
+    graph = StateGraph(RealPaperState, context_schema=Services)
+    for node in (read_paper, extract_topic, extract_idea, extract_experiment):
+        graph.add_node(node.__name__, node)
+    graph.add_edge(START, "read_paper")
+    graph.add_conditional_edges("read_paper", needs_topic, ["extract_topic", "extract_idea"])
+    graph.add_edge("extract_topic", "extract_idea")
+    graph.add_edge("extract_idea", "extract_experiment")
+    graph.add_edge("extract_experiment", END)
+    return graph

@@ -1,0 +1,133 @@
+"""One topic for one agent, as the runtime runs it: how it is known, what is recorded, where ideas go."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ideagora.config import Settings
+from ideagora.errors import AgentFailed, IdeagoraError
+from ideagora.graphs.agent import Agent, Origin
+from ideagora.graphs.run_folder import RunFolder
+from ideagora.graphs.runtime import SECRET_FREE, Job, Listener, run_job
+from ideagora.models.scrub import one_line
+from ideagora.models.usage import Meter
+from ideagora.schema import Idea, Topic, stable_id
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ideagora.models.embeddings import Embedder
+    from ideagora.retrieval.library import Library
+    from ideagora.retrieval.own_paper import OwnPaper
+
+SUMMARIES_ARE_OURS = (
+    "The starter corpus ships summaries in our own words, not the papers' abstracts: what is quoted here "
+    "are words of those summaries."
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One topic for one agent."""
+
+    topic: Topic
+    agent: Agent
+    options: Any
+    settings: Settings
+
+    @property
+    def identity(self) -> str:
+        """The same for the same command: a repeated command finds its run again."""
+        chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
+        parts = [self.topic.model_dump_json(), self.agent.name, self.options.model_dump_json()]
+        parts += [self.agent.fingerprint] if self.agent.fingerprint else []
+        return stable_id(*parts, *(f"{name}={chosen[name]}" for name in SECRET_FREE))
+
+
+async def run_task(
+    task: Task,
+    folder: RunFolder,
+    library: Library,
+    embedder: Callable[[], Embedder],
+    listener: Listener,
+    chats: Mapping[str, BaseChatModel] | None = None,
+) -> list[Idea]:
+    """Run the agent's graph in an open folder, or go on where it was stopped (``run_job``).
+
+    The ideas are in the folder when this returns.
+    """
+    made: list[Idea] = []
+
+    def finish(state: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
+        made.extend(task.agent.ideas(state, _origin(task, meter)))
+        folder.write_ideas(made)
+        asked = bool(meter.by_role or meter.cached)
+        told = {"offline": asked and "offline" in task.settings.models}  # of what has asked no model: no
+        return {"failures": task.agent.failures(state), **told, **_found_topic(task, made)}
+
+    make = task.agent.context
+    job = Job(
+        name=task.agent.name,
+        identity=task.identity,
+        settings=task.settings,
+        record=_record(task),
+        build=task.agent.build,
+        start=task.agent.start(task.topic),
+        finish=finish,
+        options=task.options,
+        first_text=task.topic.text,
+        context=None if make is None else lambda services: make(services, task.topic),
+        own_paper=_own_paper(task.agent, library),
+    )
+    try:
+        await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats)
+    except IdeagoraError:
+        raise
+    except Exception as error:
+        if make is None:
+            raise
+        why = one_line(f"{type(error).__name__}: {error}", 200)  # of LangGraph, on what foreign code gave it
+        raise AgentFailed(f"{task.agent.name} cannot be run: {why}.") from None
+    return made
+
+
+def _found_topic(task: Task, made: Sequence[Idea]) -> dict[str, Any]:
+    """The topic that the agent found itself, for ``run.json``; nothing where one was given."""
+    if task.topic.text != task.agent.own_topic or not made:
+        return {}
+    return {"topic": task.topic.model_copy(update={"text": made[0].topic}).model_dump(mode="json")}
+
+
+def _own_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[OwnPaper]] | None:
+    """How the agent's own paper is read: from the library as a whole, and nothing else from there."""
+    which = agent.own_paper
+    if which is None:
+        return None
+
+    async def read() -> OwnPaper:
+        from ideagora.retrieval.own_paper import read_own_paper
+
+        return await read_own_paper(which, library)
+
+    return read
+
+
+def _record(task: Task) -> dict[str, Any]:
+    return {
+        "topic": task.topic.model_dump(mode="json"),
+        "agent": task.agent.name,
+        "options": task.options.model_dump(mode="json"),
+        "notes": [SUMMARIES_ARE_OURS] if "starter" in task.settings.source.split(",") else [],
+    }
+
+
+def _origin(task: Task, meter: Meter) -> Origin:
+    used = meter.answers_by_label
+    return Origin(
+        agent=task.agent.name,
+        model=" + ".join(task.settings.models),
+        usage={name: answers.usage for name, answers in used.items()},
+        answered={name: answers.latest for name, answers in used.items()},
+    )

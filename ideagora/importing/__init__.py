@@ -1,0 +1,10 @@
+"""Ideas that others have made, read into our records.
+
+``read_ideas`` is the one way in; a form of file is one module in ``formats``.
+"""
+
+from ideagora.importing.found import Imported, Problem
+from ideagora.importing.kept import find_ideas
+from ideagora.importing.reading import read_all, read_ideas
+
+__all__ = ["Imported", "Problem", "find_ideas", "read_all", "read_ideas"]

@@ -1,0 +1,15 @@
+"""The forms of files that are known. A form is one module here with a tuple ``FORMATS``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from ideagora.importing.found import Format
+
+FORMATS: tuple[Format, ...] = tuple(
+    form
+    for name in sorted(module.name for module in iter_modules(__path__))
+    for form in import_module(f"{__name__}.{name}").FORMATS
+)
+"""All forms, by their modules' names."""

@@ -1,0 +1,88 @@
+"""Idea files of The AI Scientist, first and second version.
+
+The first version has one text per idea, ``Experiment``, which says what is built and how it is tested:
+it is the method, and cut into steps the experiment plan. Seed ideas, which people wrote, stand among
+the output without ``novel``: they are no ideas of this agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ideagora.importing.fields import (
+    experiment_of,
+    labelled,
+    needed_text,
+    numbers_of,
+    plain_text,
+    text_or_none,
+)
+from ideagora.importing.found import Draft, Format, Found, Row, each, guarded
+
+RATINGS = ("Interestingness", "Feasibility", "Novelty", "novel")
+
+
+def of_first_version(row: Row) -> Draft:
+    """An idea with ``Title`` and ``Experiment`` (also ``Motivation``, as AI Idea Bench 2025 asks for)."""
+    plan = plain_text(row.value.get("Experiment"))
+    return Draft(
+        row=row,
+        title=needed_text(row.value, "Title"),
+        motivation=text_or_none(row.value, "Motivation"),
+        method=plan or needed_text(row.value, "Experiment"),
+        experiment=experiment_of(row.value.get("Experiment")),
+        scores=numbers_of(row.value, *RATINGS),
+        notes={"method_from": "Experiment"},
+    )
+
+
+def _is_first(value: Mapping[str, Any]) -> bool:
+    return {"Name", "Title", "Experiment"} <= value.keys() and "Short Hypothesis" not in value
+
+
+def _read_first(rows: Iterable[Row]) -> Iterator[Found]:
+    every = list(rows)
+    is_run = any("novel" in row.value for row in every)
+    for row in every:
+        if is_run and "novel" not in row.value and "Title" in row.value:
+            yield row.problem("novel", "a seed idea that the run was given, not one of its own: left out")
+        else:
+            yield from guarded(lambda row: [of_first_version(row)], row)
+
+
+def _is_second(value: Mapping[str, Any]) -> bool:
+    return {"Title", "Short Hypothesis"} <= value.keys()
+
+
+def _read_second(row: Row) -> Iterator[Draft]:
+    yield Draft(
+        row=row,
+        title=needed_text(row.value, "Title"),
+        novelty=plain_text(row.value.get("Related Work")),
+        method=labelled(row.value, "Short Hypothesis", "Abstract"),
+        summary=text_or_none(row.value, "Short Hypothesis"),
+        experiment=experiment_of(
+            row.value.get("Experiments"), risks=row.value.get("Risk Factors and Limitations")
+        ),
+        scores=numbers_of(row.value, *RATINGS),
+        notes={"method_from": "Short Hypothesis, Abstract", "novelty_from": "Related Work"},
+    )
+
+
+FORMATS = (
+    Format(
+        name="ai-scientist",
+        about="The AI Scientist: ideas.json of a template",
+        looks_for="'Name', 'Title' and 'Experiment'",
+        matches=_is_first,
+        read=_read_first,
+    ),
+    Format(
+        name="ai-scientist-v2",
+        about="The AI Scientist v2: ideas of its ideation",
+        looks_for="'Title' and 'Short Hypothesis'",
+        matches=_is_second,
+        read=each(_read_second),
+    ),
+)

@@ -1,0 +1,68 @@
+"""IdeaBench's generated (and evaluated) tables: a row a target paper, its hypotheses in one cell.
+
+Cells with lists are Python literals, which are read and never run. A call that failed was written into
+the list as an error message in the place of a hypothesis.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ideagora.importing.fields import needed_text, unpacked
+from ideagora.importing.found import Draft, Format, Found, Row, Unusable, each
+from ideagora.importing.tidy import Unreadable, loose_value
+
+_FAILED = re.compile(r"^\s*Error generating hypothes[ie]s for paper ID\b", re.IGNORECASE)
+_SCORES = re.compile(r"^metrics$|^llm_.*ranking_eval$")
+
+
+def _matches(value: Mapping[str, Any]) -> bool:
+    return {"paperId", "hypotheses"} <= value.keys()
+
+
+def _read(row: Row) -> Iterator[Found]:
+    title, paper = needed_text(row.value, "title"), needed_text(row.value, "paperId")
+    if row.value["hypotheses"] is None:
+        raise Unusable("hypotheses", "the cell is empty: nothing was generated for this paper")
+    hypotheses = unpacked(row.value, "hypotheses")
+    if not isinstance(hypotheses, list) or not hypotheses:
+        raise Unusable("hypotheses", "a list of hypotheses is needed")
+    scores = {
+        name: _told(cell) for name, cell in row.value.items() if _SCORES.match(name) and cell is not None
+    }
+    for number, text in enumerate(hypotheses, 1):
+        place = f"hypotheses[{number - 1}]"
+        if not isinstance(text, str) or not text.strip():
+            yield row.problem(place, "it is empty or no text")
+        elif _FAILED.match(text):
+            yield row.problem(place, "an error message of a call that failed, not a hypothesis")
+        else:
+            yield Draft(
+                row=row.inside(f"hypothesis {number}", row.value),
+                topic=title,
+                method=text.strip(),
+                scores={"of the row": scores} if scores else {},
+                notes={"target": paper},
+                original={**row.value, "hypotheses": text},
+            )
+
+
+def _told(cell: Any) -> Any:
+    """A cell of scores as a value; as it stands where it is none."""
+    try:
+        return loose_value(cell) if isinstance(cell, str) else cell
+    except Unreadable:
+        return cell
+
+
+FORMATS = (
+    Format(
+        name="ideabench",
+        about="IdeaBench: target papers with generated hypotheses",
+        looks_for="'paperId' and 'hypotheses'",
+        matches=_matches,
+        read=each(_read),
+    ),
+)

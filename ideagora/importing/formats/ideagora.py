@@ -1,0 +1,60 @@
+"""Our own records: ``ideas.jsonl``, and what ``ideagora generate --json`` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from ideagora.importing.found import Draft, Format, Found, Row, Unusable, each, guarded
+from ideagora.schema import Idea
+
+_MARKS = {"id", "topic", "agent", "title", "method"}
+
+
+def _matches(value: Mapping[str, Any]) -> bool:
+    if value.keys() >= _MARKS:
+        return True
+    ideas = value.get("ideas")
+    return "run" in value and isinstance(ideas, list)
+
+
+def _read(row: Row) -> Iterator[Found]:
+    if "run" not in row.value or "ideas" not in row.value:
+        yield _own(row)
+        return
+    for number, value in enumerate(row.value["ideas"], 1):
+        if isinstance(value, dict):
+            yield from guarded(lambda inner: [_own(inner)], row.inside(f"idea {number}", value))
+        else:
+            yield row.problem(f"ideas[{number - 1}]", "it is no object")
+
+
+def _own(row: Row) -> Draft:
+    """A record as it is; fields of a later version are kept in ``extra``."""
+    known = {name: value for name, value in row.value.items() if name in Idea.model_fields}
+    later = {name: value for name, value in row.value.items() if name not in known}
+    try:
+        idea = Idea.model_validate_json(json.dumps(known), strict=True)  # "nan" is no number
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise Unusable(".".join(map(str, first["loc"])), first["msg"].lower()) from None
+    blank = next((name for name in sorted(_MARKS) if not str(row.value[name]).strip()), None)
+    if blank:
+        raise Unusable(blank, "it is empty")
+    if later:
+        idea = idea.model_copy(update={"extra": {**idea.extra, "later_fields": later}})
+    return Draft(row=row, topic=idea.topic, title=idea.title, method=idea.method, whole=idea)
+
+
+FORMATS = (
+    Format(
+        name="ideagora",
+        about="ideagora: ideas.jsonl of a run, or what generate --json prints",
+        looks_for="'id', 'topic', 'agent', 'title' and 'method'",
+        matches=_matches,
+        read=each(_read),
+    ),
+)

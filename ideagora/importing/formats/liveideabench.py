@@ -1,0 +1,98 @@
+"""LiveIdeaBench's results, as its SQLite table or as CSV: one row for each critic of an idea.
+
+Rows that differ only in the critic are one idea with the scores of all of them. A critic that failed
+leaves no score; the idea stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ideagora.importing.fields import Value, needed_text, text_or_none
+from ideagora.importing.found import Draft, Format, Found, Row, Unusable
+from ideagora.importing.tidy import Unreadable, loose_value
+
+_CRITERIA = ("originality", "feasibility", "clarity", "fluency", "flexibility", "avg")
+
+
+@dataclass
+class _Idea:
+    """An idea while its critics are gathered."""
+
+    row: Row
+    keyword: str
+    model: str
+    text: str
+    scores: dict[str, Any] = field(default_factory=dict)
+    rows: list[Value] = field(default_factory=list)
+
+
+def _matches(value: Mapping[str, Any]) -> bool:
+    return {"keywords", "idea_model", "idea"} <= value.keys()
+
+
+def _read(rows: Iterable[Row]) -> Iterator[Found]:
+    ideas: dict[tuple[str, str, str], _Idea] = {}
+    for row in rows:
+        try:
+            fields = [needed_text(row.value, name) for name in ("keywords", "idea_model", "idea")]
+        except Unusable as error:
+            yield row.problem(error.field, error.why)
+            continue
+        keyword, model, text = fields
+        idea = ideas.setdefault((keyword, model, text), _Idea(row, keyword, model, text))
+        idea.rows.append(row.value)
+        try:
+            _add_scores(idea, row.value)
+        except Unreadable as error:
+            yield row.problem("parsed_scores", f"{error}; the idea is imported without these scores")
+    yield from (_draft(idea) for idea in ideas.values())
+
+
+def _add_scores(idea: _Idea, value: Value) -> None:
+    """The scores of this row's critic, from one cell or from columns."""
+    told = value.get("parsed_scores", value.get("scores"))
+    scores = loose_value(told) if isinstance(told, str) else told
+    if not isinstance(scores, dict):
+        scores = {name: _number(value[name]) for name in _CRITERIA if value.get(name) is not None}
+    if scores:
+        critic = str(value.get("critic_model") or "critic")
+        name = critic if critic not in idea.scores or idea.scores[critic] == scores else f"{critic} again"
+        idea.scores[name] = scores
+
+
+def _number(cell: Any) -> Any:
+    try:
+        return loose_value(cell) if isinstance(cell, str) else cell
+    except Unreadable:
+        return cell
+
+
+def _draft(idea: _Idea) -> Draft:
+    value = idea.row.value
+    rejected = str(value.get("first_was_rejected") or "0").lower() in ("1", "1.0", "true")
+    return Draft(
+        row=idea.row,
+        topic=idea.keyword,
+        method=idea.text,
+        maker=idea.model,
+        model=idea.model,
+        created=text_or_none(value, "timestamp") if isinstance(value.get("timestamp"), str) else None,
+        scores=idea.scores,
+        notes={"first_was_rejected": True} if rejected else {},
+        original=idea.rows[0] if len(idea.rows) == 1 else {"rows": idea.rows},
+    )
+
+
+FORMATS = (
+    Format(
+        name="liveideabench",
+        about="LiveIdeaBench: its SQLite file or its CSV",
+        looks_for="'keywords', 'idea_model' and 'idea'",
+        matches=_matches,
+        read=_read,
+        compares=True,
+    ),
+)

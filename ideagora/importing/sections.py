@@ -1,0 +1,97 @@
+"""A text with headings cut into motivation, novelty and method, and a title taken from a text.
+
+Nothing is reworded: every line of the source stands in exactly one part, with its heading.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_HEADING = re.compile(
+    r"^\s{0,3}(?:#{1,6}\s+(?P<hash>\S.*?)\s*#*"
+    r"|\*\*(?P<bold>[^*\n]{2,160}?)\*\*:?"
+    r"|(?P<plain>[A-Z][\w /-]{2,40}):)\s*$"
+)
+_INLINE = re.compile(r"^\s{0,3}\*\*(?P<bold>[^*\n]{2,60}?):?\*\*:?\s+\S")
+"""A heading with its text in the same line."""
+_TITLE = re.compile(
+    r"^[\s#*_]*(?:(?:research\s+)?idea(?:\s+\d{1,3})?(?:\s+title)?|title)[\s*_]*:[\s*_]*(?P<title>\S.*?)[\s*_]*$",
+    re.IGNORECASE,
+)
+_KINDS = (
+    ("motivation", r"motivation|background|origin|problem|challenges?:?$|limitation|related work"),
+    ("novelty", r"novel|innovat|contribution|differ|enhancements? over|advance"),
+    ("method", r"method|approach|design|framework|idea|implementation|solution|architecture"),
+)
+_LONGEST_HEADING = 400
+"""Characters; a longer line is text, whatever it looks like."""
+_LONGEST_TITLE = 16
+"""Words of a title that is taken from a text."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """An idea's text in parts; ``title`` only where the text has one of its own."""
+
+    title: str | None
+    motivation: str | None
+    novelty: str | None
+    method: str | None
+
+
+def parts_of(text: str) -> Parts:
+    """Cut a text at its headings.
+
+    A section under a heading that names no part belongs to the part before it; what stands before the
+    first such heading, and all of a text without headings, is method. Sub-headings stay where they are.
+    """
+    title, lines = _title_line(text.split("\n"))
+    found: dict[str, list[str]] = {"motivation": [], "novelty": [], "method": []}
+    kind = "method"
+    for line in lines:
+        heading = _heading(line) or _INLINE.match(line)
+        kind = (heading and _kind(heading)) or kind
+        found[kind].append(line)
+    told = {name: "\n".join(part).strip() or None for name, part in found.items()}
+    if told["method"] is None:  # headings of the other parts only: then the text is one whole
+        return Parts(title, None, None, "\n".join(lines).strip() or None)
+    return Parts(title, told["motivation"], told["novelty"], told["method"])
+
+
+def _kind(heading: re.Match[str]) -> str | None:
+    name = _name(heading)
+    if re.match(r"\W*\d", name):  # an entry of a list, not a section
+        return None
+    return next((kind for kind, words in _KINDS if re.search(words, name, re.IGNORECASE)), None)
+
+
+def _name(heading: re.Match[str]) -> str:
+    return next(name for name in heading.groupdict().values() if name)
+
+
+def _title_line(lines: list[str]) -> tuple[str | None, list[str]]:
+    """The title, where the first line with words gives one, and the other lines."""
+    place = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    line = lines[place]
+    if len(line) <= _LONGEST_HEADING and (match := _TITLE.match(line)):
+        title = match["title"]
+    elif (heading := _heading(line)) and not heading["plain"] and not _kind(heading):
+        title = _name(heading)
+    else:
+        return None, lines
+    title = title.strip('*_# "“”')
+    return (title, lines[:place] + lines[place + 1 :]) if title else (None, lines)
+
+
+def _heading(line: str) -> re.Match[str] | None:
+    return _HEADING.match(line) if len(line) <= _LONGEST_HEADING else None
+
+
+def title_from(text: str) -> str:
+    """The first sentence of a text as its title, cut after 16 words; the text's own words."""
+    told = (line for line in text.split("\n") if re.search(r"\w", line) and not _heading(line))
+    bare = re.sub(r"[*_`#]+", "", next(told, text)).strip(" -•>\t\n")
+    words = re.split(r"(?<=[.!?])\s+(?=[A-Z“\"(])", bare, maxsplit=1)[0].split()
+    cut = len(words) > _LONGEST_TITLE
+    return f"{' '.join(words[:_LONGEST_TITLE]).rstrip(',;:')} …" if cut else " ".join(words).rstrip(".:")

@@ -1,0 +1,281 @@
+"""The declaration of ``ideagora arena``: its options, their help, and nothing else."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+MODELS, LITERATURE, JUDGING, FIGURES, OUTPUT = "Models", "Literature", "Judging", "Figures", "Output"
+
+
+class Protocol(StrEnum):
+    """Which rules are followed."""
+
+    default = "default"
+    paper = "paper"
+    both = "both"
+
+
+class Schedule(StrEnum):
+    """Which pairs are judged."""
+
+    round_robin = "round-robin"
+    swiss = "swiss"
+    adaptive = "adaptive"
+    balanced = "balanced"
+
+
+EPILOG = (
+    "Examples:\n\n  ideagora arena direct rag --topic 'tool use by language models'\n\n"
+    "  ideagora arena chain-of-ideas rag mine=ideas:my_ideas.jsonl --topics topics.txt --judge openai/gpt-4o "
+    "--budget 5\n\n  ideagora arena ideas:a.jsonl ideas:b.jsonl --protocol both --json"
+)
+
+
+def declare(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("arena", epilog=EPILOG)(arena)
+
+
+def arena(
+    things: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="THINGS…",
+            help="Two or more contestants: agents (see: ideagora agents), ideas:FILE, folders of runs, names "
+            "of imports. LABEL=THING gives it another name.",
+            show_default=False,
+        ),
+    ] = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(help="What ideas are compared on; repeatable. Else: those of the files."),
+    ] = None,
+    topics: Annotated[
+        Path | None, typer.Option(help="A file with a topic a line, or JSON lines with a field topic.")
+    ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Model that judges; repeatable: each verdict is by one of them.",
+            show_default="--judge-model",
+            rich_help_panel=JUDGING,
+        ),
+    ] = None,
+    protocol: Annotated[
+        Protocol,
+        typer.Option(
+            help="paper: as in Chain of Ideas, Elo over all verdicts. default: a disagreement under swap is "
+            "a tie, Bradley-Terry with intervals. both: the default with the paper's figures beside.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = Protocol.default,
+    schedule: Annotated[
+        Schedule, typer.Option(help="Which pairs meet.", rich_help_panel=JUDGING)
+    ] = Schedule.round_robin,
+    verdicts: Annotated[
+        int | None,
+        typer.Option(
+            help="Verdicts at most.", show_default="what the schedule asks for", rich_help_panel=JUDGING
+        ),
+    ] = None,
+    certainty: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop when all neighbours are told apart so surely (adaptive).",
+            show_default="0.95",
+            rich_help_panel=JUDGING,
+        ),
+    ] = None,
+    top_k: Annotated[
+        int | None,
+        typer.Option(help="Only who is in the top K matters (adaptive).", rich_help_panel=JUDGING),
+    ] = None,
+    criteria: Annotated[
+        str | None,
+        typer.Option(
+            help="Criteria for ideas, with commas between them.",
+            show_default="novelty,significance,clarity,feasibility,effectiveness",
+            rich_help_panel=JUDGING,
+        ),
+    ] = None,
+    experiments: Annotated[
+        bool,
+        typer.Option("--experiments", help="Judge the experiment designs, too.", rich_help_panel=JUDGING),
+    ] = False,
+    no_style: Annotated[
+        bool,
+        typer.Option(
+            "--no-style",
+            help="Judge ideas as they were written, not told in one style.",
+            rich_help_panel=JUDGING,
+        ),
+    ] = False,
+    bias_aware: Annotated[
+        bool,
+        typer.Option(
+            "--bias-aware",
+            help="Also a rating corrected for position, length and judge.",
+            rich_help_panel=FIGURES,
+        ),
+    ] = False,
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            help="Intervals from so many resamples of the topics.",
+            show_default="in closed form",
+            rich_help_panel=FIGURES,
+        ),
+    ] = None,
+    ablation_of: Annotated[
+        str | None,
+        typer.Option(help="Score the others by 2/1/0 against this contestant.", rich_help_panel=FIGURES),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Seed of draws, samples and resamples.", show_default="0", rich_help_panel=FIGURES),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the agents: offline, or any litellm name.",
+            show_default="offline",
+            rich_help_panel=MODELS,
+        ),
+    ] = None,
+    reader_model: Annotated[
+        str | None,
+        typer.Option(
+            help="Reads papers, and tells all ideas in one style.",
+            show_default="--model",
+            rich_help_panel=MODELS,
+        ),
+    ] = None,
+    judge_model: Annotated[
+        str | None,
+        typer.Option(help="Model that judges.", show_default="--model", rich_help_panel=MODELS),
+    ] = None,
+    api_base: Annotated[
+        str | None, typer.Option(help="An OpenAI-compatible server for all models.", rich_help_panel=MODELS)
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            help="Hard stop in US dollars for all of it; it can be continued.", rich_help_panel=MODELS
+        ),
+    ] = None,
+    price_prompt: Annotated[
+        float | None,
+        typer.Option(
+            help="US dollars per million prompt tokens, if litellm knows none.", rich_help_panel=MODELS
+        ),
+    ] = None,
+    price_completion: Annotated[
+        float | None, typer.Option(help="The same for completion tokens.", rich_help_panel=MODELS)
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(help="Seconds one try of a call may take.", show_default="120", rich_help_panel=MODELS),
+    ] = None,
+    retries: Annotated[
+        int | None,
+        typer.Option(
+            help="Further tries after a failure that may pass.", show_default="5", rich_help_panel=MODELS
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(help="Calls that are out at the same time.", show_default="8", rich_help_panel=MODELS),
+    ] = None,
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay", help="Answer from the cache alone; a miss is an error.", rich_help_panel=MODELS
+        ),
+    ] = False,
+    before: Annotated[
+        str | None,
+        typer.Option(help="Cut-off date: agents see no paper from then on.", rich_help_panel=LITERATURE),
+    ] = None,
+    ban: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Title or id of a paper that agents must not see; repeatable.", rich_help_panel=LITERATURE
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(help="Where literature comes from.", show_default="starter", rich_help_panel=LITERATURE),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            help="Folder of the literature store.", show_default="<home>/store", rich_help_panel=LITERATURE
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The arena's folder.", show_default="<home>/arenas/…", rich_help_panel=OUTPUT),
+    ] = None,
+    home: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where store, caches and runs live.", show_default="~/.ideagora", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="One JSON object on stdout and nothing else.", rich_help_panel=OUTPUT),
+    ] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh",
+            help="Judge anew; answered calls stay cached, and what could not be read is asked again.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    no_page: Annotated[
+        bool, typer.Option("--no-page", help="Neither page nor plots.", rich_help_panel=OUTPUT)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT)
+    ] = False,
+) -> None:
+    """Compare ideas in pairs before blind judges: who proposes better ones, and how sure is that?
+
+    Agents make their ideas first; ideas already made are taken as they are, and any mix is fine. Every
+    verdict is kept in the folder. The same command again goes on where it was stopped, and adding a
+    contestant pays for its pairs only. Needs no key: offline, measured properties stand in for a judge.
+    """
+    from ideagora.commands.arena import Request, run
+
+    settings = {
+        "model": model, "reader_model": reader_model, "judge_model": judge_model, "api_base": api_base,
+        "budget": budget, "price_prompt": price_prompt, "price_completion": price_completion,
+        "timeout": timeout, "retries": retries, "concurrency": concurrency, "replay": replay or None,
+        "source": source, "store": store, "home": home, "seed": seed,
+    }  # fmt: skip
+    options = {
+        "protocol": protocol.value, "schedule": schedule.value, "verdicts": verdicts, "certainty": certainty,
+        "top_k": top_k, "experiments": experiments or None, "style": False if no_style else None,
+        "bias_aware": bias_aware or None, "bootstrap": bootstrap, "ablation_of": ablation_of,
+        "criteria": _listed(criteria),
+    }  # fmt: skip
+    request = Request(
+        things=tuple(things or ()), topic=tuple(topic or ()), topics=topics, judges=tuple(judge or ()),
+        options=_given(options), settings=_given(settings), before=before, banned=tuple(ban or ()), out=out,
+        as_json=as_json, fresh=fresh, quiet=quiet, page=not no_page,
+    )  # fmt: skip
+    raise typer.Exit(run(request))
+
+
+def _listed(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
