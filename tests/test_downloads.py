@@ -104,7 +104,7 @@ PRIVATE = (
     "http://[::ffff:127.0.0.1]/a.pdf",
     "http://0.0.0.0/a.pdf",
     "http://100.64.0.1/a.pdf",
-    "http://" + "user:word@127.0.0.1:1/a.pdf",
+    "http://user:" + "word@127.0.0.1:1/a.pdf",
     "http://localhost:1/a.pdf",
 )
 

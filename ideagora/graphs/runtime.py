@@ -132,7 +132,7 @@ async def run_job(
         listener(event)
 
     if library is not None:
-        library.begin_run(folder.log, () if previous in ("failed", "done", None) else events)
+        library.begin_run(on_event, () if previous in ("failed", "done", None) else events)
     door = Door(
         job.settings,
         cache=cache,

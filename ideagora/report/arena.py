@@ -137,7 +137,7 @@ def _plots(
     """The plots that these figures are enough for."""
     rated = {name: rows for name, rows in criteria.items() if rows}
     if any(row["rating"] is not None for row in ranking):
-        told = "Ratings with their 95 % intervals, from a bootstrap by topic."
+        told = "Ratings with their 95 % intervals, topics being the unit."
         yield Plot(f"{file}-ratings", told, partial(ratings_plot, ranking))
     if len(rated) > 1:
         yield Plot(f"{file}-criteria", "Ratings by criterion.", partial(criteria_plot, rated))

@@ -134,7 +134,7 @@ def _ranking(part: Mapping[str, Any], both: bool) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("contestant", min_width=12, overflow="fold")
-    titles = ["rating", "95 %", "ranks", "won-tied-lost"]
+    titles = ["rating", "95 %", "ranks", "w-t-l"]
     titles += ["unscored"] * unread + ["Elo (paper)", "differs by"] * bool(paper)
     for title in titles:
         table.add_column(title, justify="right", no_wrap=True)

@@ -63,7 +63,7 @@ def criteria_plot(criteria: Mapping[str, Sequence[Row]], kind: Literal["svg", "p
                     panel.plot([row["low"], row["high"]], [place, place], color=ACCENT, lw=2, alpha=0.55)
                 panel.plot(row["rating"], place, "o", color=ACCENT, ms=5)
             _names(panel, names if panel is figure.axes[0] else [""] * len(names))
-            panel.set_title(clean(criterion), fontsize=10, color=INK)
+            panel.set_title(clean(criterion).replace("_", " "), fontsize=10, color=INK)
         return _drawn(figure, kind)
 
 
