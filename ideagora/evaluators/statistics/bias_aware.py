@@ -105,12 +105,10 @@ def bias_aware(comparisons: Comparisons, *, level: float = LEVEL, base: float = 
     judges = _judges(comparisons, layout, first, level)
     free = _worth_taking_out(comparisons, layout, _judges(comparisons, layout, first, SURE))
     parameters = first if free.all() else _fitted(comparisons, layout, free)
-    influence = _influence(comparisons, layout, parameters, free)[:, : layout.agents]
-    pull = POINTS * (influence - influence.mean(axis=1, keepdims=True))
-    strengths = parameters[: layout.agents] - parameters[: layout.agents].mean()
+    strengths, pull = _at_mean_discrimination(comparisons, layout, parameters, free)
     ratings = Ratings(comparisons.agents, base + POINTS * strengths, "bias-aware", base)
     used = len(np.unique(comparisons.topic))
-    return BiasAware(ratings, intervals(ratings, pull, np.zeros(layout.agents), used, level), judges)
+    return BiasAware(ratings, intervals(ratings, POINTS * pull, np.zeros(layout.agents), used, level), judges)
 
 
 def _fitted(comparisons: Comparisons, layout: _Layout, free: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -188,6 +186,23 @@ def _influence(
     influence = np.zeros((len(pulls), layout.size))
     influence[:, free] = np.linalg.solve(curvature, pulls.T).T
     return influence
+
+
+def _at_mean_discrimination(
+    comparisons: Comparisons, layout: _Layout, parameters: NDArray[np.float64], free: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Strengths (agents,) as the judges' mean discrimination shows them, and their influences, in logits.
+
+    Discrimination times strength is all that verdicts show, so a scale has to be chosen: the plain rating's.
+    """
+    influence = _influence(comparisons, layout, parameters, free)
+    judged = np.bincount(comparisons.judge, minlength=layout.judges) > 0
+    scale = np.exp(parameters[layout.discrimination][judged].mean())
+    strengths = scale * (parameters[: layout.agents] - parameters[: layout.agents].mean())
+    pull = influence[:, : layout.agents]
+    stretched = influence[:, layout.discrimination][:, judged].mean(axis=1, keepdims=True)
+    pull = scale * (pull - pull.mean(axis=1, keepdims=True)) + strengths * stretched
+    return strengths, pull
 
 
 def _judges(
