@@ -1,7 +1,7 @@
 """What the bias-aware ratings are good for, and what they cost where there is no bias: Kendall's tau to the
 truth.
 
-12 agents, 20 topics, strengths N(0, 0.5). The biased judges like the first slot by 1 logit and twice the
+12 agents, 50 topics, strengths N(0, 0.5). The biased judges like the first slot by 1 logit and twice the
 words by 1 logit; weak agents write long (log words fall by 1.5 a logit of strength), and the longer idea is
 shown first. Also: half wins against Davidson's ties (evalica's Newman fit) for a judge that calls many ties.
 """
@@ -21,7 +21,8 @@ from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.matches import settled
 from ideagora.evaluators.statistics.ratings import bradley_terry
 
-RUNS = 60
+RUNS = 40
+TOPICS = 50
 LIKES_LONG = 1.0 / np.log(2.0)
 BIASED = Judge(position=1.0, length=LIKES_LONG)
 SIMULATIONS: dict[str, tuple[tuple[Judge, ...], bool, float]] = {
@@ -57,7 +58,7 @@ def _simulated(judges: tuple[Judge, ...], both: bool, slope: float) -> tuple[flo
     for _ in range(RUNS):
         strengths = generator.normal(0.0, 0.5, 12)
         lengths = slope * strengths + generator.normal(0.0, 0.3, 12)
-        played = tournament(generator, strengths, 20, judges=judges, lengths=lengths, both_orders=both)
+        played = tournament(generator, strengths, TOPICS, judges=judges, lengths=lengths, both_orders=both)
         found = (bradley_terry(played).scores, bias_aware(played).ratings.scores)
         rows.append([_tau(scores, strengths) for scores in found])
     plain, aware = np.mean(rows, axis=0)
@@ -69,7 +70,7 @@ def _ties(tie: float, collapse: bool) -> tuple[float, float]:
     rows = []
     for _ in range(RUNS):
         strengths = generator.normal(0.0, 0.5, 12)
-        played = tournament(generator, strengths, 20, judges=(Judge(tie=tie),))
+        played = tournament(generator, strengths, TOPICS, judges=(Judge(tie=tie),))
         played = settled(played) if collapse else played
         rows.append([_tau(scores, strengths) for scores in (bradley_terry(played).scores, _davidson(played))])
     half, davidson = np.mean(rows, axis=0)

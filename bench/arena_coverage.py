@@ -9,6 +9,7 @@ topic.
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from ideagora.evaluators.statistics.intervals import bootstrap_ratings, resample
 from ideagora.evaluators.statistics.ratings import BASE, POINTS
 
 REPLICATES = 400
-KINDS: tuple[tuple[str, int, int, int, float, dict[str, object]], ...] = (
+KINDS: tuple[tuple[str, int, int, int, float, dict[str, Any]], ...] = (
     # name, agents, topics, tournaments, spread of strengths, options
     ("standard", 12, 50, 500, 0.5, {}),
     ("20 topics", 12, 20, 300, 0.5, {}),
@@ -49,15 +50,16 @@ def main() -> None:
 
 
 def coverage(
-    agents: int, topics: int, runs: int, spread: float, options: dict[str, object]
+    agents: int, topics: int, runs: int, spread: float, options: dict[str, Any]
 ) -> tuple[float, float, float, float, int]:
     """Share held and mean width, ours and of the plain bootstrap, and the runs without an interval."""
     generator = np.random.default_rng(7)
+    judges = options.get("judges", (Judge(),))
     rows = []
     for run in range(runs):
         strengths = generator.normal(0.0, spread, agents)
-        played = tournament(generator, strengths, topics, **options)  # type: ignore[arg-type]
-        truth = BASE + population_ratings(strengths)
+        played = tournament(generator, strengths, topics, **options)
+        truth = BASE + population_ratings(strengths, position=judges[0].position)
         try:
             found = bootstrap_ratings(played)
         except Unratable:

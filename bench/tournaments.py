@@ -73,14 +73,17 @@ def tournament(
     )  # fmt: skip
 
 
-def population_ratings(strengths: NDArray[np.float64], spread: float = IDEA_SPREAD) -> NDArray[np.float64]:
-    """The ratings (agents,), in points around 0, that an endless round robin on endless topics would give.
+def population_ratings(
+    strengths: NDArray[np.float64], spread: float = IDEA_SPREAD, position: float = 0.0
+) -> NDArray[np.float64]:
+    """The ratings (agents,), in points around 0, that an endless round robin in both orders would give.
 
     Not the strengths themselves: chance and ideas both blur, so ratings lie closer together than strengths.
     The expected share of each pair is integrated over the ideas (Gauss and Hermite), then rated.
     """
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     gap = strengths[:, None] - strengths[None, :]
-    shares = expit(gap[..., None] + np.sqrt(2.0) * spread * nodes) @ (weights / weights.sum())
+    seen = gap[..., None] + np.sqrt(2.0) * spread * nodes
+    shares = (expit(seen + position) + expit(seen - position)) / 2 @ (weights / weights.sum())
     np.fill_diagonal(shares, 0.0)
     return np.asarray(POINTS * fit(shares, 0.0))

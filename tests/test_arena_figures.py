@@ -106,8 +106,7 @@ def test_a_liking_for_length_and_the_first_slot_is_taken_out() -> None:
     corrected = [row["agent"] for row in held.board["bias_aware"]]
     assert corrected == ["alpha", "beta", "gamma"] != held.ranking
     (bias,) = held.board["biases"]["judges"]
-    length = held.board["biases"]["length"]
-    assert length["value"] > length["low"] > 0
+    assert bias["length"]["value"] > bias["length"]["low"] > 0
     assert bias["position"]["value"] > 0
 
 

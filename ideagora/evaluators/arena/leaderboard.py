@@ -198,12 +198,13 @@ def _corrected(part: Part) -> Board:
             "judge": one.judge,
             "discrimination": round(one.discrimination, 3),
             "position": plain_figure(one.position),
+            "length": plain_figure(one.length),
         }
         for one in found.judges
     ]
     return {
         "bias_aware": rated_rows(found.ratings, part.overall, part.unscored, spread),
-        "biases": {"length": plain_figure(found.length), "judges": judges, "reason": None},
+        "biases": {"judges": judges, "reason": None},
     }
 
 

@@ -3,14 +3,15 @@
 The chance that judge j prefers the idea shown first, a tie being half, is the logistic function of
 
     discrimination_j · (strength_first - strength_second) + position_j
-    + length · log(words_first / words_second)
+    + length_j · log(words_first / words_second)
 
 A fractional logit (Papke and Wooldridge 1996): without the biases it is ``bradley_terry``, so the two tables
-stand side by side on one scale. Fitted by penalised maximum likelihood; the penalties keep small data finite
-and pull judges towards each other. Intervals are clustered by topic, as everywhere.
+stand side by side on one scale. Fitted by penalised maximum likelihood, twice: a bias whose 99 % interval
+holds 0 after the first fit is not taken out in the second, since that would add noise for nothing. Intervals
+are clustered by topic, as everywhere, and take that choice for granted.
 
-What length explains is taken out, also where longer ideas are better in truth. Read it beside
-the plain table.
+What a judge's liking for length explains is taken out, also where longer ideas are better in truth and the
+texts do not tell the two apart. Read it beside the plain table.
 """
 
 from __future__ import annotations
@@ -32,96 +33,95 @@ if TYPE_CHECKING:
 
 STRENGTH_SPREAD = 3.0
 """Penalty on strengths: a normal prior of that many logits, too wide to matter unless one is unbounded."""
-JUDGE_SPREAD = 0.5
-"""Penalty on what a judge has of its own: log discrimination, and position beyond the common one."""
+DISCRIMINATION_SPREAD = 1.0
+"""Penalty on the log of a judge's discrimination, which pulls judges towards each other."""
 BIAS_SPREAD = 3.0
-"""Penalty on the common position and on length."""
+"""Penalty on a judge's position and length."""
+SURE = 0.99
+"""A bias is taken out if it is there at this level: to take out one that is not there can cost the order."""
 
 
 @dataclass(frozen=True)
 class JudgeBias:
-    """What the fit says of a judge."""
+    """What the fit says of a judge; a bias is taken out if its 99 % interval does not hold 0."""
 
     judge: str
     discrimination: float
     """Relative to the geometric mean of all judges; 1 for a judge alone."""
     position: Figure
     """Logits for the idea shown first."""
+    length: Figure
+    """Logits for an idea e times as long as the other; None where all are alike."""
 
 
 @dataclass(frozen=True)
 class BiasAware:
-    """Ratings with the biases taken out, and the biases."""
+    """Ratings with the biases taken out, and the biases of every judge of whom there are verdicts."""
 
     ratings: Ratings
     intervals: Intervals
-    length: Figure
-    """Logits for an idea e times as long as the other; None where lengths are unknown or all alike."""
     judges: tuple[JudgeBias, ...]
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the parameters stand: strengths, common position, length, then each judge's own two."""
+    """Where the parameters stand: strengths, then of each judge log discrimination, position, length."""
 
     agents: int
     judges: int
 
     @property
     def size(self) -> int:
-        return self.agents + 2 + 2 * self.judges
+        return self.agents + 3 * self.judges
 
     @property
     def discrimination(self) -> slice:
-        return slice(self.agents + 2, self.agents + 2 + self.judges)
+        return slice(self.agents, self.agents + self.judges)
 
     @property
     def position(self) -> slice:
-        return slice(self.agents + 2 + self.judges, self.size)
+        return slice(self.agents + self.judges, self.agents + 2 * self.judges)
+
+    @property
+    def length(self) -> slice:
+        return slice(self.agents + 2 * self.judges, self.size)
 
     def precision(self) -> NDArray[np.float64]:
         """Of the normal priors, one a parameter."""
-        spread = np.full(self.size, JUDGE_SPREAD)
+        spread = np.full(self.size, BIAS_SPREAD)
         spread[: self.agents] = STRENGTH_SPREAD
-        spread[self.agents : self.agents + 2] = BIAS_SPREAD
+        spread[self.discrimination] = DISCRIMINATION_SPREAD
         return np.asarray(1.0 / spread**2)
 
 
 def bias_aware(comparisons: Comparisons, *, level: float = LEVEL, base: float = BASE) -> BiasAware:
-    """Fit strengths and biases together. Raises Unratable like ``bradley_terry``."""
+    """Fit strengths and biases together. Raises Unratable like ``bradley_terry``, and for unknown lengths."""
     require_ratable(comparisons)
-    layout = _Layout(len(comparisons.agents), len(comparisons.judges))
-    parameters = _fitted(comparisons, layout)
-    influence = _influence(comparisons, layout, parameters)
-    strengths = parameters[: layout.agents] - parameters[: layout.agents].mean()
-    ratings = Ratings(comparisons.agents, base + POINTS * strengths, "bias-aware", base)
-    used = len(np.unique(comparisons.topic))
-    pull = influence[:, : layout.agents] - influence[:, : layout.agents].mean(axis=1, keepdims=True)
-    length = _estimate(
-        parameters, influence, np.eye(layout.size)[layout.agents + 1], used, level, len(comparisons)
-    )
-    if np.ptp(comparisons.length) < 1e-12:
-        length = missing("All pairs have the same length ratio, so nothing tells what length does.")
-    return BiasAware(
-        ratings=ratings,
-        intervals=intervals(ratings, POINTS * pull, np.zeros(layout.agents), used, level),
-        length=length,
-        judges=_judges(comparisons, layout, parameters, influence, level),
-    )
-
-
-def _fitted(comparisons: Comparisons, layout: _Layout) -> NDArray[np.float64]:
-    from scipy.optimize import minimize
-
     if not np.isfinite(comparisons.length).all():
         raise Unratable("A length is unknown, so length cannot be taken out; give the words of every idea.")
+    layout = _Layout(len(comparisons.agents), len(comparisons.judges))
+    everything = np.ones(layout.size, dtype=np.bool_)
+    first = _fitted(comparisons, layout, everything)
+    judges = _judges(comparisons, layout, first, level)
+    free = _worth_taking_out(comparisons, layout, _judges(comparisons, layout, first, SURE))
+    parameters = first if free.all() else _fitted(comparisons, layout, free)
+    strengths, pull = _at_mean_discrimination(comparisons, layout, parameters, free)
+    ratings = Ratings(comparisons.agents, base + POINTS * strengths, "bias-aware", base)
+    used = len(np.unique(comparisons.topic))
+    return BiasAware(ratings, intervals(ratings, POINTS * pull, np.zeros(layout.agents), used, level), judges)
+
+
+def _fitted(comparisons: Comparisons, layout: _Layout, free: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Parameters of highest penalised likelihood; those that are not ``free`` stay 0."""
+    from scipy.optimize import minimize
+
     precision = layout.precision()
 
     def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         linear = _linear(comparisons, layout, parameters)
         fit = np.logaddexp(0.0, linear).sum() - comparisons.outcome @ linear
         slope = _slopes(comparisons, layout, parameters, linear).sum(axis=0)
-        return float(fit + 0.5 * precision @ parameters**2), precision * parameters - slope
+        return float(fit + 0.5 * precision @ parameters**2), (precision * parameters - slope) * free
 
     found = minimize(loss, np.zeros(layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
     if not found.success:
@@ -135,8 +135,9 @@ def _linear(
     """Logits (n,) for the idea shown first."""
     discrimination = np.exp(parameters[layout.discrimination])[comparisons.judge]
     gap = parameters[comparisons.first] - parameters[comparisons.second]
-    position = parameters[layout.agents] + parameters[layout.position][comparisons.judge]
-    return np.asarray(discrimination * gap + position + parameters[layout.agents + 1] * comparisons.length)
+    position = parameters[layout.position][comparisons.judge]
+    length = parameters[layout.length][comparisons.judge]
+    return np.asarray(discrimination * gap + position + length * comparisons.length)
 
 
 def _slopes(
@@ -146,7 +147,9 @@ def _slopes(
     linear: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """The likelihood's slope by topic, (topics, parameters)."""
-    residual = comparisons.outcome - 1.0 / (1.0 + np.exp(-linear))
+    from scipy.special import expit
+
+    residual = comparisons.outcome - expit(linear)
     topics = len(comparisons.topics)
     slopes = np.zeros((topics, layout.size))
     own = residual * np.exp(parameters[layout.discrimination])[comparisons.judge]
@@ -158,15 +161,14 @@ def _slopes(
 
     slopes[:, : layout.agents] = summed(own, comparisons.first, layout.agents)
     slopes[:, : layout.agents] -= summed(own, comparisons.second, layout.agents)
-    slopes[:, layout.agents] = np.bincount(comparisons.topic, residual, topics)
-    slopes[:, layout.agents + 1] = np.bincount(comparisons.topic, residual * comparisons.length, topics)
     slopes[:, layout.discrimination] = summed(own * gap, comparisons.judge, layout.judges)
     slopes[:, layout.position] = summed(residual, comparisons.judge, layout.judges)
+    slopes[:, layout.length] = summed(residual * comparisons.length, comparisons.judge, layout.judges)
     return slopes
 
 
 def _influence(
-    comparisons: Comparisons, layout: _Layout, parameters: NDArray[np.float64]
+    comparisons: Comparisons, layout: _Layout, parameters: NDArray[np.float64], free: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """How far each topic, and last the penalties, move each parameter, (topics + 1, parameters)."""
     precision = layout.precision()
@@ -179,46 +181,74 @@ def _influence(
     for position, unit in enumerate(np.eye(layout.size)):
         change = slopes(parameters + step * unit) - slopes(parameters - step * unit)
         curvature[position] -= change.sum(axis=0) / (2 * step)
-    pulls = np.concatenate([slopes(parameters), -(precision * parameters)[None, :]])
-    return np.asarray(np.linalg.solve((curvature + curvature.T) / 2, pulls.T).T)
+    pulls = np.concatenate([slopes(parameters), -(precision * parameters)[None, :]])[:, free]
+    curvature = ((curvature + curvature.T) / 2)[np.ix_(free, free)]
+    influence = np.zeros((len(pulls), layout.size))
+    influence[:, free] = np.linalg.solve(curvature, pulls.T).T
+    return influence
+
+
+def _at_mean_discrimination(
+    comparisons: Comparisons, layout: _Layout, parameters: NDArray[np.float64], free: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Strengths (agents,) as the judges' mean discrimination shows them, and their influences, in logits.
+
+    Discrimination times strength is all that verdicts show, so a scale has to be chosen: the plain rating's.
+    """
+    influence = _influence(comparisons, layout, parameters, free)
+    judged = np.bincount(comparisons.judge, minlength=layout.judges) > 0
+    scale = np.exp(parameters[layout.discrimination][judged].mean())
+    strengths = scale * (parameters[: layout.agents] - parameters[: layout.agents].mean())
+    pull = influence[:, : layout.agents]
+    stretched = influence[:, layout.discrimination][:, judged].mean(axis=1, keepdims=True)
+    pull = scale * (pull - pull.mean(axis=1, keepdims=True)) + strengths * stretched
+    return strengths, pull
 
 
 def _judges(
-    comparisons: Comparisons,
-    layout: _Layout,
-    parameters: NDArray[np.float64],
-    influence: NDArray[np.float64],
-    level: float,
+    comparisons: Comparisons, layout: _Layout, parameters: NDArray[np.float64], level: float
 ) -> tuple[JudgeBias, ...]:
-    """Every judge of whom there are verdicts."""
+    """Every judge of whom there are verdicts, with intervals over the topics that it judged."""
     count = np.bincount(comparisons.judge, minlength=layout.judges)
     logs = parameters[layout.discrimination]
     discrimination = np.exp(logs - logs[count > 0].mean())
+    influence = _influence(comparisons, layout, parameters, np.ones(layout.size, dtype=np.bool_))
     result = []
-    for number, judge in enumerate(comparisons.judges):
-        if not count[number]:
-            continue
-        contrast = np.zeros(layout.size)
-        contrast[[layout.agents, layout.position.start + number]] = 1.0
-        topics = len(np.unique(comparisons.topic[comparisons.judge == number]))
-        figure = _estimate(parameters, influence, contrast, topics, level, int(count[number]))
-        result.append(JudgeBias(judge, float(discrimination[number]), figure))
+    for number in np.flatnonzero(count):
+        chosen = comparisons.judge == number
+        topics, n = len(np.unique(comparisons.topic[chosen])), int(count[number])
+        position, length = (
+            _estimate(parameters[start + number], influence[:, start + number], topics, level, n)
+            for start in (layout.position.start, layout.length.start)
+        )
+        if not np.any(comparisons.length[chosen]):
+            length = missing("All pairs are of the same length, so nothing tells what length does.", n)
+        result.append(JudgeBias(comparisons.judges[number], float(discrimination[number]), position, length))
     return tuple(result)
 
 
-def _estimate(
-    parameters: NDArray[np.float64],
-    influence: NDArray[np.float64],
-    contrast: NDArray[np.float64],
-    topics: int,
-    level: float,
-    n: int,
-) -> Figure:
+def _estimate(value: float, influence: NDArray[np.float64], topics: int, level: float, n: int) -> Figure:
     from scipy.stats import t
 
-    value = float(contrast @ parameters)
     if topics < 2:
-        return Figure(value, n, reason="An interval needs two topics at least.")
-    error = np.sqrt(topics / (topics - 1) * ((influence @ contrast) ** 2).sum())
+        return Figure(float(value), n, reason="An interval needs two topics at least.")
+    error = np.sqrt(topics / (topics - 1) * (influence**2).sum())
     half = float(t.ppf((1 + level) / 2, topics - 1) * error)
-    return Figure(value, n, value - half, value + half)
+    return Figure(float(value), n, float(value) - half, float(value) + half)
+
+
+def _worth_taking_out(
+    comparisons: Comparisons, layout: _Layout, judges: tuple[JudgeBias, ...]
+) -> NDArray[np.bool_]:
+    """The parameters (size,) of the second fit: without the biases that may be none."""
+    free = np.ones(layout.size, dtype=np.bool_)
+    free[layout.agents + layout.judges :] = False
+    for judge in judges:
+        number = comparisons.judges.index(judge.judge)
+        free[layout.position.start + number] = _is_there(judge.position)
+        free[layout.length.start + number] = _is_there(judge.length)
+    return free
+
+
+def _is_there(bias: Figure) -> bool:
+    return bias.low is not None and bias.high is not None and not bias.low <= 0.0 <= bias.high
