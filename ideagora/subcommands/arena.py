@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-MODELS, LITERATURE, JUDGING, FIGURES, OUTPUT = "Models", "Literature", "Judging", "Figures", "Output"
+from ideagora.subcommands import options
+
+JUDGING, FIGURES = "Judging", "Figures"
 
 
 class Protocol(StrEnum):
@@ -54,9 +56,7 @@ def arena(
         list[str] | None,
         typer.Option(help="What ideas are compared on; repeatable. Else: those of the files."),
     ] = None,
-    topics: Annotated[
-        Path | None, typer.Option(help="A file with a topic a line, or JSON lines with a field topic.")
-    ] = None,
+    topics: options.Topics = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -134,116 +134,44 @@ def arena(
         str | None,
         typer.Option(help="Score the others by 2/1/0 against this contestant.", rich_help_panel=FIGURES),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(help="Seed of draws, samples and resamples.", show_default="0", rich_help_panel=FIGURES),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Of the agents: offline, or any litellm name.",
-            show_default="offline",
-            rich_help_panel=MODELS,
-        ),
-    ] = None,
-    reader_model: Annotated[
-        str | None,
-        typer.Option(
-            help="Reads papers, and tells all ideas in one style.",
-            show_default="--model",
-            rich_help_panel=MODELS,
-        ),
-    ] = None,
-    judge_model: Annotated[
-        str | None,
-        typer.Option(help="Model that judges.", show_default="--model", rich_help_panel=MODELS),
-    ] = None,
-    api_base: Annotated[
-        str | None, typer.Option(help="An OpenAI-compatible server for all models.", rich_help_panel=MODELS)
-    ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            help="Hard stop in US dollars for all of it; it can be continued.", rich_help_panel=MODELS
-        ),
-    ] = None,
-    price_prompt: Annotated[
-        float | None,
-        typer.Option(
-            help="US dollars per million prompt tokens, if litellm knows none.", rich_help_panel=MODELS
-        ),
-    ] = None,
-    price_completion: Annotated[
-        float | None, typer.Option(help="The same for completion tokens.", rich_help_panel=MODELS)
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(help="Seconds one try of a call may take.", show_default="120", rich_help_panel=MODELS),
-    ] = None,
-    retries: Annotated[
-        int | None,
-        typer.Option(
-            help="Further tries after a failure that may pass.", show_default="5", rich_help_panel=MODELS
-        ),
-    ] = None,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(help="Calls that are out at the same time.", show_default="8", rich_help_panel=MODELS),
-    ] = None,
-    replay: Annotated[
-        bool,
-        typer.Option(
-            "--replay", help="Answer from the cache alone; a miss is an error.", rich_help_panel=MODELS
-        ),
-    ] = False,
-    before: Annotated[
-        str | None,
-        typer.Option(help="Cut-off date: agents see no paper from then on.", rich_help_panel=LITERATURE),
-    ] = None,
-    ban: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Title or id of a paper that agents must not see; repeatable.", rich_help_panel=LITERATURE
-        ),
-    ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(help="Where literature comes from.", show_default="starter", rich_help_panel=LITERATURE),
-    ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            help="Folder of the literature store.", show_default="<home>/store", rich_help_panel=LITERATURE
-        ),
-    ] = None,
+    seed: options.Seed = None,
+    model: options.Model = None,
+    reader_model: options.ReaderModel = None,
+    judge_model: options.JudgeModel = None,
+    api_base: options.ApiBase = None,
+    budget: options.Budget = None,
+    price_prompt: options.PricePrompt = None,
+    price_completion: options.PriceCompletion = None,
+    timeout: options.Timeout = None,
+    retries: options.Retries = None,
+    concurrency: options.Concurrency = None,
+    replay: options.Replay = False,
+    agent_timeout: options.AgentTimeout = None,
+    before: options.Before = None,
+    ban: options.Ban = None,
+    source: options.Source = None,
+    no_full_text: options.NoFullText = False,
+    store: options.Store = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The arena's folder.", show_default="<home>/arenas/…", rich_help_panel=OUTPUT),
-    ] = None,
-    home: Annotated[
-        Path | None,
         typer.Option(
-            help="Where store, caches and runs live.", show_default="~/.ideagora", rich_help_panel=OUTPUT
+            help="The arena's folder.", show_default="<home>/arenas/…", rich_help_panel=options.OUTPUT
         ),
     ] = None,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="One JSON object on stdout and nothing else.", rich_help_panel=OUTPUT),
-    ] = False,
+    home: options.Home = None,
+    as_json: options.AsJson = False,
     fresh: Annotated[
         bool,
         typer.Option(
             "--fresh",
             help="Judge anew; answered calls stay cached, and what could not be read is asked again.",
-            rich_help_panel=OUTPUT,
+            rich_help_panel=options.OUTPUT,
         ),
     ] = False,
     no_page: Annotated[
-        bool, typer.Option("--no-page", help="Neither page nor plots.", rich_help_panel=OUTPUT)
+        bool, typer.Option("--no-page", help="Neither page nor plots.", rich_help_panel=options.OUTPUT)
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT)
-    ] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Compare ideas in pairs before blind judges: who proposes better ones, and how sure is that?
 
@@ -251,15 +179,10 @@ def arena(
     verdict is kept in the folder. The same command again goes on where it was stopped, and adding a
     contestant pays for its pairs only. Needs no key: offline, measured properties stand in for a judge.
     """
+    settings = options.settings_in(locals())
     from ideagora.commands.arena import Request, run
 
-    settings = {
-        "model": model, "reader_model": reader_model, "judge_model": judge_model, "api_base": api_base,
-        "budget": budget, "price_prompt": price_prompt, "price_completion": price_completion,
-        "timeout": timeout, "retries": retries, "concurrency": concurrency, "replay": replay or None,
-        "source": source, "store": store, "home": home, "seed": seed,
-    }  # fmt: skip
-    options = {
+    chosen = {
         "protocol": protocol.value, "schedule": schedule.value, "verdicts": verdicts, "certainty": certainty,
         "top_k": top_k, "experiments": experiments or None, "style": False if no_style else None,
         "bias_aware": bias_aware or None, "bootstrap": bootstrap, "ablation_of": ablation_of,
@@ -267,7 +190,7 @@ def arena(
     }  # fmt: skip
     request = Request(
         things=tuple(things or ()), topic=tuple(topic or ()), topics=topics, judges=tuple(judge or ()),
-        options=_given(options), settings=_given(settings), before=before, banned=tuple(ban or ()), out=out,
+        options=options.given(chosen), settings=settings, before=before, banned=tuple(ban or ()), out=out,
         as_json=as_json, fresh=fresh, quiet=quiet, page=not no_page,
     )  # fmt: skip
     raise typer.Exit(run(request))
@@ -275,7 +198,3 @@ def arena(
 
 def _listed(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _given(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
