@@ -120,11 +120,7 @@ async def run_job(
     events = folder.events()
     meter.restore(events)
     cache = Cache.at_home(job.settings.home)
-    previous = record.pop("previous")
-    if previous in ("failed", "done", None):  # done, and what it made is not to be read
-        folder.forget_checkpoints()
-    if previous == "failed" and not job.settings.replay:  # what could not be read is asked for anew
-        cache.forget(event["key"] for event in events if event.get("status") == "unreadable")
+    goes_on = _left(record.pop("previous"), job, folder, events, cache)
     folder.write({**record, "usage": meter.summary()})
 
     def on_event(event: Mapping[str, Any]) -> None:
@@ -132,7 +128,7 @@ async def run_job(
         listener(event)
 
     if library is not None:
-        library.begin_run(on_event, () if previous in ("failed", "done", None) else events)
+        library.begin_run(on_event, events if goes_on else ())
     door = Door(
         job.settings,
         cache=cache,
@@ -157,12 +153,28 @@ async def run_job(
     finally:
         await door.aclose()
         if library is not None:
-            await library.disconnect()
-            library.end_run()
-            record["notes"] += library.notes
-            record["held_back"] = _held_back(library)
+            record.update(await _closed(library, record["notes"]))
         record.update(usage=meter.summary(), finished=now())
         folder.write(record)
+
+
+def _left(
+    previous: str | None, job: Job, folder: RunFolder, events: list[dict[str, Any]], cache: Cache
+) -> bool:
+    """Whether the graph goes on where it was left; else it begins anew, its answered calls in the cache."""
+    if previous == "failed" and not job.settings.replay:  # what could not be read is asked for anew
+        cache.forget(event["key"] for event in events if event.get("status") == "unreadable")
+    if previous in ("failed", "done", None):  # done, and what it made is not to be read
+        folder.forget_checkpoints()
+        return False
+    return True
+
+
+async def _closed(library: Library, notes: list[str]) -> dict[str, Any]:
+    """What the literature leaves in the record."""
+    await library.disconnect()
+    library.end_run()
+    return {"notes": notes + library.notes, "held_back": _held_back(library)}
 
 
 async def _drive(
