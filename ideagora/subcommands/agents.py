@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ideagora.subcommands import options
+
 app = typer.Typer(
     help="Who can make ideas: list them, look at one, check your own, begin a new one.",
     epilog="Examples:\n\n  ideagora agents\n\n  ideagora agents new mine\n\n"
@@ -14,7 +16,6 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 
-JSON = Annotated[bool, typer.Option("--json", help="JSON on stdout and nothing else.")]
 BRANCHES = Annotated[int | None, typer.Option(help="Count the calls for this many branches.")]
 LENGTH = Annotated[int | None, typer.Option(help="… for chains of this length.")]
 REFINEMENTS = Annotated[int | None, typer.Option(help="… for this many rounds of review.")]
@@ -31,7 +32,7 @@ THING = Annotated[
 @app.callback()
 def agents(
     context: typer.Context,
-    as_json: JSON = False,
+    as_json: options.AsJson = False,
     branches: BRANCHES = None,
     length: LENGTH = None,
     refinements: REFINEMENTS = None,
@@ -46,7 +47,7 @@ def agents(
     "list", epilog="Examples:\n\n  ideagora agents list\n\n  ideagora agents list --branches 5 --json"
 )
 def list_agents(
-    as_json: JSON = False,
+    as_json: options.AsJson = False,
     branches: BRANCHES = None,
     length: LENGTH = None,
     refinements: REFINEMENTS = None,
@@ -94,10 +95,8 @@ def check(
     agent_timeout: Annotated[
         float, typer.Option(help="Seconds that it may go without a sign of life.", min=0.1)
     ] = 60.0,
-    home: Annotated[
-        Path | None, typer.Option(help="Where the store of papers lives.", show_default="~/.ideagora")
-    ] = None,
-    as_json: JSON = False,
+    home: options.Home = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Try an agent in all that the arena will ask of it, and say how to mend what fails.
 
@@ -106,9 +105,7 @@ def check(
     from ideagora.commands.check import run
 
     given = {"home": home, "agent_timeout": agent_timeout}
-    raise typer.Exit(
-        run(thing, tuple(topic or ()), {k: v for k, v in given.items() if v is not None}, as_json)
-    )
+    raise typer.Exit(run(thing, tuple(topic or ()), options.given(given), as_json))
 
 
 @app.command(

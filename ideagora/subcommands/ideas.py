@@ -7,12 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(help="Ideas that others have made, brought in to be judged.", no_args_is_help=True)
+from ideagora.subcommands import options
 
-HOME = Annotated[
-    Path | None, typer.Option(help="Where store, caches and runs live.", show_default="~/.ideagora")
-]
-AS_JSON = Annotated[bool, typer.Option("--json", help="JSON on stdout and nothing else.")]
+app = typer.Typer(help="Ideas that others have made, brought in to be judged.", no_args_is_help=True)
 
 
 @app.command(
@@ -36,8 +33,8 @@ def bring(
         Path | None,
         typer.Option(help="File to put them into (JSON lines).", show_default="<home>/ideas/NAME.jsonl"),
     ] = None,
-    as_json: AS_JSON = False,
-    home: HOME = None,
+    as_json: options.AsJson = False,
+    home: options.Home = None,
 ) -> None:
     """Bring in ideas that another system has made. The form of a file is recognised by its content.
 
@@ -53,7 +50,7 @@ def bring(
 
 
 @app.command("list", epilog="Examples:\n\n  ideagora ideas list\n\n  ideagora ideas list --json")
-def listed(as_json: AS_JSON = False, home: HOME = None) -> None:
+def listed(as_json: options.AsJson = False, home: options.Home = None) -> None:
     """List the names under which ideas were imported."""
     from ideagora.commands.ideas import listed as run
 
@@ -69,8 +66,8 @@ def shown(
     topic: Annotated[
         str | None, typer.Option(help="What the ideas of a file were made for, if it does not say.")
     ] = None,
-    as_json: AS_JSON = False,
-    home: HOME = None,
+    as_json: options.AsJson = False,
+    home: options.Home = None,
 ) -> None:
     """Show imported ideas, or one of them in full."""
     from ideagora.commands.ideas import shown as run
@@ -79,7 +76,7 @@ def shown(
 
 
 @app.command("formats", epilog="Example:\n\n  ideagora ideas formats")
-def formats(as_json: AS_JSON = False) -> None:
+def formats(as_json: options.AsJson = False) -> None:
     """List the forms of files that can be imported, and what each is recognised by."""
     from ideagora.commands.ideas import formats as run
 

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from ideagora.subcommands import options
+
 app = typer.Typer(help="Blind ballots for people, out of an arena's folder and back.", no_args_is_help=True)
 
 FOLDER = Annotated[Path, typer.Argument(help="Folder of an arena's run.")]
 VOTER = Annotated[str, typer.Option(help="Who votes: letters, digits, - and _.")]
-AS_JSON = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 
 
 @app.command(
@@ -28,7 +29,7 @@ def export(
         typer.Option(help="A .csv file for a spreadsheet, or .jsonl.", show_default="ballots-<voter>.csv"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Which pairs are drawn; the same for all voters.")] = 0,
-    as_json: AS_JSON = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write pairs of ideas to a file in which a person marks the better one, criterion by criterion.
 
@@ -45,7 +46,7 @@ def import_(
     folder: FOLDER,
     ballots: Annotated[Path, typer.Argument(help="The file, filled in.")],
     voter: VOTER,
-    as_json: AS_JSON = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Take a filled-in ballot file back, as verdicts of a human judge.
 
