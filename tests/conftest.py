@@ -5,6 +5,7 @@ The environment is set before anything of ours is imported, since some libraries
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import socket
@@ -135,6 +136,15 @@ def network(_network_guard: NetworkGuard) -> Iterator[NetworkGuard]:
     refused = sorted(set(_network_guard.refused))
     _network_guard.refused.clear()
     assert not refused, f"the test tried to reach {', '.join(refused)}; tests may only talk to loopback"
+
+
+@pytest.fixture(autouse=True)
+def _log_level() -> Iterator[None]:
+    """A command that a test runs in this process sets how much is logged; the next test starts as before."""
+    logger = logging.getLogger("ideagora")
+    level = logger.level
+    yield
+    logger.setLevel(level)
 
 
 @pytest.fixture(autouse=True)
