@@ -141,7 +141,10 @@ def _flags(lineup: Lineup, ideas: tuple[Idea, Idea]) -> tuple[str, ...]:
 def plain_view(idea: Idea) -> IdeaView:
     """An idea as it was written, without a word on who made it; a part that is not there is not shown."""
     return IdeaView(
-        **{part: getattr(idea, part) or None for part in PARTS if part != "method"}, method=idea.method
+        title=idea.title,
+        motivation=idea.motivation or None,
+        novelty=idea.novelty or None,
+        method=idea.method,
     )
 
 
