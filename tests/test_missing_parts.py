@@ -9,9 +9,11 @@ import pytest
 from ideagora.agents.judges import CRITERIA, IDEA_JUDGE, DuelInputs
 from ideagora.agents.role import ROLES
 from ideagora.agents.views import IdeaView
+from ideagora.evaluators.arena.judging import judged_plan, plain_view
 from ideagora.models.embeddings import HashEmbedder
 from ideagora.models.offline import Engine
 from ideagora.prompts.loader import load_prompt
+from ideagora.schema import Experiment
 from tests import report_samples as samples
 from tests.report_pages import Page, html_of, markdown_of
 from tests.role_samples import SAMPLES
@@ -70,3 +72,15 @@ def test_a_report_has_no_section_for_a_missing_part(tmp_path: Path) -> None:
     assert "\nNone\n" not in text
     assert "secret_field" not in text
     assert "scores" in text
+
+
+def test_the_arena_shows_a_judge_no_missing_part_of_an_idea_or_a_plan() -> None:
+    plan = Experiment(steps=("Step 1: Pull the rope.", "Count who gets wet."), baselines=("a boat",))
+    idea = samples.idea(motivation=None, novelty="", experiment=plan)
+    assert plain_view(idea) == IdeaView(title=idea.title, motivation=None, novelty=None, method=idea.method)
+    shown = judged_plan(idea)
+    told = load_prompt("experiment_judge").render({"topic": "bridges", "first": shown, "second": shown})[1]
+    assert told.count("1. <material>Pull the rope.</material>") == 2
+    assert told.count("Baselines:\n- <material>a boat</material>") == 2
+    for absent in ("claims", "Data sets", "Ablations", "Risks", "refuted by", "none named", "not available"):
+        assert absent not in told

@@ -192,6 +192,8 @@ def test_ordinary_text_loses_nothing(text: str) -> None:
     [
         ("1. Ask.", "Ask."),
         ("(2) Ask.", "Ask."),
+        ("Step 3: Ask.", "Ask."),
+        ("Step 3 asks.", "Step 3 asks."),
         (" 12: Ask 3 times.", "Ask 3 times."),
         ("- Ask - twice.", "Ask - twice."),
         ("Ask 1. Then stop.", "Ask 1. Then stop."),

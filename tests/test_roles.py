@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ideagora.agents.judges import Duel
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
 from ideagora.models.cache import Cache
@@ -19,7 +20,7 @@ from ideagora.models.call import Inputs
 from ideagora.models.door import Door
 from ideagora.models.embeddings import Embedder, HashEmbedder
 from ideagora.models.offline import Engine
-from ideagora.models.typed import read_answer
+from ideagora.models.typed import Unreadable, read_answer
 from ideagora.models.usage import Meter
 from tests.loopback import Body, Loopback
 from tests.role_samples import NAMES, SAMPLES, Remembering, real_embedder, with_weights
@@ -461,3 +462,27 @@ def test_the_offline_model_answers_strange_inputs(name: str, title: str) -> None
 @pytest.mark.parametrize(("name", "title"), STRANGE_INPUTS)
 def test_the_offline_model_answers_strange_inputs_with_real_vectors(name: str, title: str) -> None:
     answered(name, strange(name, title), real_embedder())
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("Idea 1", "first"),
+        ("idea_2", "second"),
+        ("Plan B", "second"),
+        ("**A**", "first"),
+        ("the 2nd", "second"),
+        ("Both are equal", "tie"),
+        ("no difference", "tie"),
+    ],
+)
+def test_judges_may_name_their_choice_in_other_usual_words(said: str, meant: str) -> None:
+    told = {**SAMPLES["idea_judge"].answer, "novelty": said}
+    assert read_answer(json.dumps(told), Duel).novelty == meant
+
+
+@pytest.mark.parametrize("said", [1, "1", 0, "both", "neither", "A close call", "Idea 3", "Idea 1 or 2"])
+def test_a_doubtful_choice_is_asked_about(said: object) -> None:
+    told = {**SAMPLES["idea_judge"].answer, "novelty": said}
+    with pytest.raises(Unreadable, match="novelty"):
+        read_answer(json.dumps(told), Duel)

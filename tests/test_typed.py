@@ -592,3 +592,22 @@ def test_half_a_surrogate_pair_becomes_a_character_that_can_be_sent_again(form: 
     answer = outcome(reply, Titled)
     assert answer == {"title": "odd \ufffd end", "description": "whole 😀"}
     json.dumps(answer, ensure_ascii=False).encode("utf-8")
+
+
+class Formula(Answer):
+    text: str
+
+
+@pytest.mark.parametrize("form", ['{"text": "%s"}', '```json\n{"text": "%s",}\n```', "{'text': '%s'}"])
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r"$\tau = \frac{a}{b} \times \beta$", r"$\tau = \frac{a}{b} \times \beta$"),
+        (r"$\\tau \\neq \\rho$", r"$\tau \neq \rho$"),
+        (r"one\ntwo\tthree\nnew", "one\ntwo\tthree\nnew"),
+        (r"\ntau\n\textual", "\ntau\n\textual"),
+        (r"C:\\tau", r"C:\tau"),
+    ],
+)
+def test_commands_of_formulas_keep_their_backslash(form: str, written: str, read: str) -> None:
+    assert read_answer(form % written, Formula).text == read

@@ -6,9 +6,10 @@ ideas and the choice among branches are one role.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import re
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ideagora.agents.experiment import PlanView
 from ideagora.agents.role import Role
@@ -22,6 +23,29 @@ EXPERIMENT_CRITERIA = ("feasibility", "technical_quality", "clarity")
 
 Choice = Literal["first", "second", "tie"]
 
+_THING = r"(?:the )?(?:(?:idea|plan|proposal|option|candidate)[ _-]*)"
+_MEANT: tuple[tuple[Choice, str], ...] = (
+    ("first", rf"{_THING}(?:1|one|a)|a|1st|the 1st"),
+    ("second", rf"{_THING}(?:2|two|b)|b|2nd|the 2nd"),
+    (
+        "tie",
+        r"(?:both |neither )?(?:ideas |plans )?(?:are )?(?:equal|equally good|the same)|draw|no difference",
+    ),
+)
+
+
+def _meant(said: Any) -> Any:
+    """The choice that other usual names stand for. A bare number may be a score, and "both" a
+    praise of the two: they are left, and asked about."""
+    if not isinstance(said, str):
+        return said
+    plain = " ".join(said.casefold().strip(" .*_`\"'").split())
+    return next((choice for choice, pattern in _MEANT if re.fullmatch(pattern, plain)), said)
+
+
+Chosen = Annotated[Choice, BeforeValidator(_meant)]
+"""A choice as judges write it."""
+
 
 class DuelInputs(Inputs):
     """Two ideas on one topic, in the order shown."""
@@ -34,12 +58,12 @@ class DuelInputs(Inputs):
 class Duel(Answer):
     """The better idea by each criterion."""
 
-    reason: str = Field(description="a short paragraph that weighs the two")
-    novelty: Choice
-    significance: Choice
-    clarity: Choice
-    feasibility: Choice
-    effectiveness: Choice
+    reason: str = Field(description="a short paragraph that weighs the two by each criterion")
+    novelty: Chosen
+    significance: Chosen
+    clarity: Chosen
+    feasibility: Chosen
+    effectiveness: Chosen
 
 
 MARGINS = {"novelty": 0.05, "significance": 0.05, "clarity": 2.0, "feasibility": 1.0, "effectiveness": 0.05}
@@ -123,10 +147,10 @@ class PlanDuelInputs(Inputs):
 class PlanDuel(Answer):
     """The better plan by each criterion."""
 
-    reason: str = Field(description="a short paragraph that weighs the two plans")
-    feasibility: Choice
-    technical_quality: Choice
-    clarity: Choice
+    reason: str = Field(description="a short paragraph that weighs the two plans by each criterion")
+    feasibility: Chosen
+    technical_quality: Chosen
+    clarity: Chosen
 
 
 PLAN_MARGINS = {"feasibility": 1.0, "technical_quality": 0.5, "clarity": 2.0}

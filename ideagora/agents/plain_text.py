@@ -35,6 +35,9 @@ _MAKER = re.compile(
     r"an? (?:AI|LLM|language model|agent))|as an ai\b)",
     re.I,
 )
+_FORMULA = re.compile(r"\$\$.+?\$\$|(?<![\\$])\$(?=[^\s$])[^$\n]*(?<=[^\s\\])\$(?!\d)", re.S)
+"""Between dollars, where a backslash or an underscore is no Markdown; not the text between two prices."""
+_MARK = re.compile(r"([!-/:-@\[-`{-~])")
 _TIMES = re.compile(r"(?<=[\w)\]])(?<!\*)\*(?!\*)(?=[\w(\[])")
 _TAG = re.compile(
     r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|sup|table|t[dhr]|u|ul)\b[^<>]*>"
@@ -69,7 +72,8 @@ def plain_item(text: str) -> str:
 def _prepared(text: str) -> str:
     """Without lines that only score, and with multiplication signs that are taken for no emphasis."""
     lines = [line for line in text.split("\n") if not _SCORES.fullmatch(re.sub(r"[*_#>|]", "", line))]
-    return _TIMES.sub(r"\\*", "\n".join(lines))
+    literal = _FORMULA.sub(lambda found: _MARK.sub(r"\\\1", found[0]), "\n".join(lines))
+    return _TIMES.sub(r"\\*", literal)
 
 
 def _blocks(text: str) -> list[str]:

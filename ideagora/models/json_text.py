@@ -40,6 +40,16 @@ _AFTER_STRING = {
 """What follows a string's last quote, inside an object and inside a list."""
 _BETWEEN = re.compile(rf"""(?:[\s{{}}\[\],:]|""|-?\d[\d.eE+-]*|{_WORD}|[A-Za-z_*][\w*-]*(?=\s*:))*""")
 _STAND_IN = re.compile(r'"§\d+"')
+_COMMAND = re.compile(
+    r"""(?<!\\)((?:\\\\)*)\\(?=
+        (?: tau|theta|times|text|textbf|textit|texttt|tilde|top|triangle
+          | beta|bar|begin|big|Big|bigl|bigr|binom|bmod|boldsymbol|bot|bullet
+          | frac|forall|fbox|nabla|neq|notin|rho|rangle|right|rightarrow|rceil|rfloor )
+        (?![A-Za-z]) )""",
+    re.X,
+)
+"""A command of a formula whose backslash nobody escaped, and which JSON would read as a tab, a line
+break or the like and a rest (``\\tau``, ``\\beta``, ``\\frac``)."""
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.S)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "", "_": "_"} | {
     c: c for c in "\"'/\\"
@@ -61,7 +71,7 @@ def values_in(text: str) -> list[Any]:
         CutOff: a value begins and never ends, or the reply ends inside its thinking.
         Ambiguous: there is nothing but an object that contradicts itself.
     """
-    text = text.replace("\ufeff", "").replace("\u200b", "").strip()
+    text = with_commands(text.replace("\ufeff", "").replace("\u200b", "").strip())
     whole = exact(text)
     if whole is not None:
         return values_in(whole) if isinstance(whole, str) else [whole]
@@ -78,9 +88,14 @@ def exact(text: str) -> Any | None:
     pair, which no file could hold, becomes U+FFFD.
     """
     try:
-        return _whole_characters(_DECODER.decode(text))
+        return _whole_characters(_DECODER.decode(with_commands(text)))
     except (ValueError, RecursionError):
         return None
+
+
+def with_commands(text: str) -> str:
+    """JSON text in which the commands of formulas keep their backslash."""
+    return _COMMAND.sub(r"\1\\\\", text)
 
 
 def without_thinking(text: str) -> str:

@@ -71,7 +71,7 @@ def fence(text: object) -> str:
 
 def unnumbered(text: str) -> str:
     """A step without a number or bullet of its own (the prompt numbers the steps)."""
-    return re.sub(r"^\s*(?:\(?\d{1,2}[.):]|[-*•])\s+", "", text)
+    return re.sub(r"^\s*(?:(?:step\s*)?\(?\d{1,2}[.):]|[-*•])\s+", "", text, flags=re.IGNORECASE)
 
 
 @cache

@@ -137,12 +137,12 @@ def _plots(
     """The plots that these figures are enough for."""
     rated = {name: rows for name, rows in criteria.items() if rows}
     if any(row["rating"] is not None for row in ranking):
-        told = "Ratings with their 95 % intervals, topics being the unit."
+        told = "Ratings with their 95 % intervals, which say how they would move with other topics."
         yield Plot(f"{file}-ratings", told, partial(ratings_plot, ranking))
     if len(rated) > 1:
         yield Plot(f"{file}-criteria", "Ratings by criterion.", partial(criteria_plot, rated))
     if rates and len(rates["agents"]) > 1:
-        told = "Share of verdicts in which the row beat the column; ties count half."
+        told = "Share of points of the row against the column; a tie is half a point."
         yield Plot(f"{file}-win-rates", told, partial(win_rate_plot, rates["agents"], rates["matrix"]))
 
 

@@ -139,8 +139,13 @@ def _flags(lineup: Lineup, ideas: tuple[Idea, Idea]) -> tuple[str, ...]:
 
 
 def plain_view(idea: Idea) -> IdeaView:
-    """An idea as it was written, without a word on who made it."""
-    return IdeaView(**{part: getattr(idea, part) or "" for part in PARTS})
+    """An idea as it was written, without a word on who made it; a part that is not there is not shown."""
+    return IdeaView(
+        title=idea.title,
+        motivation=idea.motivation or None,
+        novelty=idea.novelty or None,
+        method=idea.method,
+    )
 
 
 def judged_plan(idea: Idea) -> JudgedPlan:
@@ -149,7 +154,7 @@ def judged_plan(idea: Idea) -> JudgedPlan:
     assert plan is not None, f"{idea.id} has no experiment"
     lists = {name: getattr(plan, name) for name in PlanView.model_fields if name != "refuted_if"}
     view = PlanView(**lists, refuted_if=plan.refuted_if or "")
-    return JudgedPlan(title=idea.title, claim=idea.novelty, method=idea.method, plan=view)
+    return JudgedPlan(title=idea.title, claim=idea.novelty or None, method=idea.method, plan=view)
 
 
 def shown_words(idea: Idea, kind: Kind) -> int:

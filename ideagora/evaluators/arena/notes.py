@@ -51,8 +51,16 @@ def _of_status(board: Mapping[str, Any]) -> Iterator[str]:
         much = " Many: the ranking is of what could be read." if share > MANY_UNSCORED else ""
         counts = f"{coverage['unscored']} of {coverage['asked']} verdicts"
         yield f"{counts} have no values and count nowhere ({_reasons(board)}).{much}"
-    for flag, count in coverage["flags"].items():
-        yield f"In {count} verdicts an idea {flag}; it was judged all the same, see the contestants."
+    yield from _of_flags(board)
+
+
+def _of_flags(board: Mapping[str, Any]) -> Iterator[str]:
+    """Whose ideas speak to the judge, and how."""
+    for one in board["contestants"]:
+        kinds = dict.fromkeys(flag for idea in one["flagged"] for flag in idea["flags"])
+        if kinds:
+            ideas = "an idea" if len(one["flagged"]) == 1 else f"{len(one['flagged'])} ideas"
+            yield f"{one['agent']}: {ideas} may speak to the judge ({', '.join(kinds)}); judged all the same."
 
 
 def _reasons(board: Mapping[str, Any]) -> str:
