@@ -103,6 +103,15 @@ def test_the_steps_are_told_in_the_order_of_the_graph(name: str) -> None:
 
 
 @with_weights
+def test_a_title_alone_lends_the_offline_rag_no_mechanism() -> None:
+    inputs = SAMPLES["rag_ideator"].inputs
+    bare = inputs.papers[0].model_copy(update={"title": f"A Survey of {inputs.topic}", "abstract": None})
+    more = inputs.model_copy(update={"papers": (*inputs.papers, bare)})
+    told = ROLES["rag_ideator"].offline(Engine(real_embedder()), more)
+    assert "A Survey of" not in told["method"]
+
+
+@with_weights
 def test_the_offline_rag_idea_rests_on_words_of_two_papers() -> None:
     inputs = SAMPLES["rag_ideator"].inputs
     told = ROLES["rag_ideator"].offline(Engine(real_embedder()), inputs)
