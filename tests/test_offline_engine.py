@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ideagora.agents.ideator import ForecastInputs
 from ideagora.agents.judges import CRITERIA, DuelInputs
 from ideagora.agents.literature import RelevanceInputs
 from ideagora.agents.novelty import NoveltyInputs
@@ -451,6 +452,7 @@ def test_the_trend_names_what_entered_and_left_with_self_consistency() -> None:
 @with_weights
 def test_a_paper_known_by_its_title_alone_lends_no_mechanism() -> None:
     inputs = SAMPLES["forecaster"].inputs
+    assert isinstance(inputs, ForecastInputs)
     forecast = answered("forecaster", inputs)
     limitation = forecast["limitation"]
     title_only = PaperBrief(title=f"{limitation} {inputs.topic}", year="2024", abstract=None)
