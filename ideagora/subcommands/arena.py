@@ -196,6 +196,14 @@ def arena(
             "--replay", help="Answer from the cache alone; a miss is an error.", rich_help_panel=MODELS
         ),
     ] = False,
+    agent_timeout: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds that an agent from outside may go without a sign of life.",
+            show_default="600",
+            rich_help_panel=MODELS,
+        ),
+    ] = None,
     before: Annotated[
         str | None,
         typer.Option(help="Cut-off date: agents see no paper from then on.", rich_help_panel=LITERATURE),
@@ -208,7 +216,9 @@ def arena(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(help="Where literature comes from.", show_default="starter", rich_help_panel=LITERATURE),
+        typer.Option(
+            help="Where literature comes from.", show_default="starter,local", rich_help_panel=LITERATURE
+        ),
     ] = None,
     store: Annotated[
         str | None,
@@ -257,7 +267,7 @@ def arena(
         "model": model, "reader_model": reader_model, "judge_model": judge_model, "api_base": api_base,
         "budget": budget, "price_prompt": price_prompt, "price_completion": price_completion,
         "timeout": timeout, "retries": retries, "concurrency": concurrency, "replay": replay or None,
-        "source": source, "store": store, "home": home, "seed": seed,
+        "source": source, "store": store, "home": home, "seed": seed, "agent_timeout": agent_timeout,
     }  # fmt: skip
     options = {
         "protocol": protocol.value, "schedule": schedule.value, "verdicts": verdicts, "certainty": certainty,
