@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.errors import UsageError
@@ -73,7 +74,10 @@ def _made(maker: str, *arguments: Any) -> Agent:
 def _unknown(thing: str, known: list[str]) -> str:
     if thing.endswith((".py", ".jsonl", ".json", ".csv")):
         way = f"{thing}:OBJECT" if thing.endswith(".py") else f"ideas:{thing}"
-        return f"{thing!r} is no agent by itself. Write {way}."
+        more = ", with the function's or class's name" if thing.endswith(".py") else ""
+        return f"{thing!r} is no agent by itself. Write {way}{more}."
+    if Path(thing).is_file():
+        return f"{thing!r} is a file. To run it as a program, write 'command:PROGRAM {thing}'."
     near = difflib.get_close_matches(thing, known, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
     return f"There is no agent {thing!r}.{hint} Known: {', '.join(sorted(known))}. Or: {WAYS_IN}."

@@ -103,6 +103,10 @@ async def endless_async() -> AsyncIterator[Any]:
         yield GOOD
 
 
+async def waits_for_nothing(topic: Any, library: Any) -> Any:
+    return [{**GOOD, "title": library.search(topic.text)[0].title}]
+
+
 def no_json() -> Any:
     return [{**GOOD, "handle": threading.Lock()}]
 

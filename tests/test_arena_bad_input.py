@@ -190,6 +190,22 @@ def test_an_empty_idea_is_refused_with_its_line() -> None:
     assert "not imported: beta.jsonl, line 2" in held.notes
 
 
+def test_an_idea_without_a_topic_is_told_where_to_have_one() -> None:
+    bare = {"title": "Any of strength 5", "method": "Do it."}
+    lines = "".join(json.dumps(one) + "\n" for one in (bare, bare | {"topic": TOPICS[0]}))
+    Path("plain.jsonl").write_text(lines, encoding="utf-8")
+    held = Held([*field({"alpha": 1, "beta": 2}), "ideas:plain.jsonl"], topic=TOPICS[:2])
+    assert held.code == 0
+    assert "line 1, topic: 2 topics are asked for, so the idea needs one of its own" in held.notes
+
+
+def test_a_file_without_any_topic_is_not_sent_back_to_an_option_that_was_given(capsys: Capsys) -> None:
+    Path("plain.jsonl").write_text('{"title": "Of strength 5", "method": "Do it."}\n', encoding="utf-8")
+    assert Held([*field({"alpha": 1}), "ideas:plain.jsonl"], topic=TOPICS[:2]).code == 2
+    assert "plain.jsonl has no topic for its ideas, and 2 are asked for" in capsys.readouterr().err
+    assert Held([*field({"alpha": 1}), "ideas:plain.jsonl"], topic=TOPICS[:1]).code == 0
+
+
 def test_a_contestant_without_any_fit_idea_has_no_rating() -> None:
     huge = [idea("beta", topic, 2, method="word " * 9_000) for topic in TOPICS]
     held = Held([*field({"alpha": 1, "gamma": 3}), write("beta", huge)])

@@ -30,7 +30,7 @@ def test_the_page_shows_ranking_audit_neighbours_and_what_is_missing(tmp_path: P
         "3 contestants on 2 topics", "11 of 12 verdicts scored", "1040 to 1120", "Two topics are few",
         "agreement between judges, Cohen's kappa (there is one judge only) – –", "0.91",
         "another: it raised ValueError", "1 × the judge refused", "2 × speaks to the judge",
-        "Judged by the offline model", "Rating corrected for position, length and judge",
+        "Rating corrected for position, length and judge",
     ):  # fmt: skip
         assert words in page.text
     assert "as the paper has it" not in page.text

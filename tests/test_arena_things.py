@@ -15,6 +15,7 @@ from ideagora.evaluators.arena.generation import remaining
 from ideagora.evaluators.arena.things import ideas_at, resolved, topics_of
 from ideagora.evaluators.arena.tournament import without
 from ideagora.schema import Topic
+from tests import command
 from tests.arena_world import TOPICS, field, idea, write
 
 HOME = Path("home")
@@ -78,6 +79,12 @@ def test_topics_are_those_of_the_files_where_none_are_given() -> None:
 def lineup() -> Lineup:
     named = resolved(field({"alpha": 1, "beta": 2}), HOME, [])
     return lined_up(named.made, ())
+
+
+def test_the_patience_with_agents_from_outside_can_be_said() -> None:
+    done = command.run(["arena", *field({"alpha": 1, "beta": 2}), "--agent-timeout", "0"])
+    assert done.code == 2
+    assert "--agent-timeout is 0.0" in done.err
 
 
 def test_a_lineup_changes_its_digest_with_any_text() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ideagora.agents.plain_ideators import RagInputs
 from ideagora.agents.quotes import is_quoted
 from ideagora.agents.role import ROLES
 from ideagora.errors import ThinTopic
@@ -100,6 +101,16 @@ def test_the_steps_are_told_in_the_order_of_the_graph(name: str) -> None:
 
 
 # --- offline ------------------------------------------------------------------------------------
+
+
+@with_weights
+def test_a_title_alone_lends_the_offline_rag_no_mechanism() -> None:
+    inputs = SAMPLES["rag_ideator"].inputs
+    assert isinstance(inputs, RagInputs)
+    bare = inputs.papers[0].model_copy(update={"title": f"A Survey of {inputs.topic}", "abstract": None})
+    more = inputs.model_copy(update={"papers": (*inputs.papers, bare)})
+    told = ROLES["rag_ideator"].offline(Engine(real_embedder()), more)
+    assert "A Survey of" not in told["method"]
 
 
 @with_weights

@@ -237,3 +237,13 @@ def test_an_unknown_length_cannot_be_taken_out() -> None:
         bias_aware(replace(played, length=np.full(len(played), np.nan)))
     equal = bias_aware(played).judges[0].length
     assert equal.value is None
+
+
+def test_an_interval_of_agreement_stays_where_agreement_can_be() -> None:
+    one, other = np.array([1.0, 0.0, 1.0, 0.0, 0.5]), np.array([0.0, 1.0, 1.0, 0.0, 0.0])
+    figures = compare_labels(one, other, np.array([0, 0, 1, 1, 1]))
+    for name in ("cohen_kappa", "krippendorff_alpha"):
+        low, high = figures[name].low, figures[name].high
+        assert low is not None
+        assert high is not None
+        assert -1.0 <= low < high <= 1.0

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ideagora.agents.ideator import ForecastInputs
 from ideagora.agents.judges import CRITERIA, DuelInputs
 from ideagora.agents.literature import RelevanceInputs
 from ideagora.agents.novelty import NoveltyInputs
 from ideagora.agents.quotes import is_quoted
 from ideagora.agents.role import ROLES
 from ideagora.agents.trend import TrendInputs
-from ideagora.agents.views import IdeaView, brief
+from ideagora.agents.views import IdeaView, PaperBrief, brief
 from ideagora.models.call import Inputs
 from ideagora.models.embeddings import HashEmbedder
 from ideagora.models.offline import Engine
@@ -446,6 +447,17 @@ def test_the_trend_names_what_entered_and_left_with_self_consistency() -> None:
     assert not any(phrase.lower() in earlier.text.lower() for phrase in change["entered"])
     assert not any(phrase.lower() in later.text.lower() for phrase in change["left"])
     assert all(phrase in change["text"] for phrase in (*change["entered"], *change["left"]))
+
+
+@with_weights
+def test_a_paper_known_by_its_title_alone_lends_no_mechanism() -> None:
+    inputs = SAMPLES["forecaster"].inputs
+    assert isinstance(inputs, ForecastInputs)
+    forecast = answered("forecaster", inputs)
+    limitation = forecast["limitation"]
+    title_only = PaperBrief(title=f"{limitation} {inputs.topic}", year="2024", abstract=None)
+    more = inputs.model_copy(update={"neighbours": (*inputs.neighbours, title_only)})
+    assert answered("forecaster", more)["mechanism_from"] == forecast["mechanism_from"]
 
 
 @with_weights

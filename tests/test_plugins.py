@@ -145,7 +145,7 @@ def test_an_installed_package_brings_an_agent_by_its_name(
     ("thing", "says"),
     [
         ("chain-of-idea", "Did you mean chain-of-ideas?.*path.py:object.*'command:PROGRAM.*ideas:FILE"),
-        ("own.py", "own.py:OBJECT"),
+        ("own.py", "own.py:OBJECT, with the function's or class's name"),
         ("ideas.jsonl", "Write ideas:ideas.jsonl"),
         ("nowhere.py:x", "nowhere.py cannot be read: No such file"),
         ("no_such_module_here:x", "no module 'no_such_module_here'"),
@@ -168,10 +168,17 @@ def test_what_cannot_be_found_is_refused_with_what_to_do(thing: str, says: str) 
         find_agent(thing)
 
 
+def test_a_program_named_by_its_file_is_told_how_to_be_run() -> None:
+    Path("ask.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"is a file.*'command:PROGRAM ask\.sh'"):
+        find_agent("ask.sh")
+
+
 @pytest.mark.parametrize(
     ("code", "says"),
     [
         ("def ideate(:", "line 1"),
+        ("async def ideate():\n    yield 1\n    return []", "line 3.*plain return"),
         ("1/0", r"ZeroDivisionError: division by zero \(broken.py, line 1\)"),
         ("import nothing_like_this", "Install what it imports"),
         ("import sys; sys.exit(4)", "SystemExit: 4"),
@@ -330,6 +337,7 @@ BAD = {
     "novel": "100,006 characters; 50,000 are the most",
     "long_title": "300 are the most for a title",
     "endless": "more than 100 ideas",
+    "waits_for_nothing": "not subscriptable.*write await before each call",
     "endless_async": "more than 100 ideas",
     "no_json": "cannot be written as JSON: lock is no JSON value",
     "not_a_number": "cannot be written as JSON",
@@ -706,6 +714,7 @@ def test_the_check_finds_what_a_careless_agent_does_and_says_how_to_mend_it(home
     plain = command.run(["agents", "check", "careless.py:ideat"])
     assert plain.code == 1
     assert "Did you mean careless.py:ideate" in plain.out
+    assert checks["references"]["told"] == "the library does not know [1]"
     broken = json.loads(command.run(["agents", "check", f"{OWN}:raises", "--json"]).out)
     assert {check["status"] for check in broken["checks"][2:]} == {"skipped"}
 

@@ -156,6 +156,14 @@ def test_what_cannot_be_read_is_named_and_is_no_vote(arena: Path, tmp_path: Path
     assert [v.criteria for v in read_verdicts(arena / "votes" / "ada.jsonl")] == [{"novelty": 0.0}]
 
 
+def test_a_row_has_the_number_that_a_spreadsheet_shows(arena: Path, tmp_path: Path) -> None:
+    path = tmp_path / "ada.csv"
+    vote("export", arena, "--voter", "ada", "--pairs", "2", "--out", path)
+    done = vote("import", arena, filled(path, {"novelty": "X", "clarity": "1"}, rows=1), "--voter", "ada")
+    assert "row 2, novelty: 'X' is none of 1, 2, tie." in done.err
+    assert "Votes read: 1; ballots left blank: 1." in done.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -163,6 +171,7 @@ def test_what_cannot_be_read_is_named_and_is_no_vote(arena: Path, tmp_path: Path
         (["export", "{}/none", "--voter", "a"], "has no readable ideas.jsonl"),
         (["export", "{}", "--voter", "a", "--out", "a.docx"], "a.docx has to end in .csv"),
         (["import", "{}", "none.csv", "--voter", "a"], "no ballots were dealt to 'a'"),
+        (["import", "{}/none", "none.csv", "--voter", "a"], "there is no folder"),
     ],
 )
 def test_bad_input_is_one_clear_line(arena: Path, arguments: list[str], said: str) -> None:

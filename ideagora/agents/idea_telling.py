@@ -92,6 +92,7 @@ def _basis(engine: Engine, inputs: IdeaInputs) -> DirectionView:
         f"{limitation} {inputs.topic}",
         [f["method"] or p.title for f, p in zip(facets, inputs.papers, strict=True)],
     )
+    order.sort(key=lambda ranked: not inputs.papers[ranked[0]].abstract)  # a title says no mechanism
     free = (
         [i for i, _ in order if i != weak and inputs.papers[i].title not in closed]
         or [i for i, _ in order if i != weak]

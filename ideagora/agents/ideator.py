@@ -117,7 +117,7 @@ def _methods(engine: Engine, inputs: ForecastInputs) -> list[str]:
 def _mechanism_against(engine: Engine, inputs: ForecastInputs, weak: int, limitation: str) -> int:
     """The paper whose method is near to limitation and topic, but not what the weak paper does already."""
     methods = _methods(engine, inputs)
-    older = _years_older(inputs, weak)
+    older, bare = _years_older(inputs, weak), _known_by_title(inputs)
     to_limitation = engine.similarity(limitation, methods)
     to_topic = engine.similarity(inputs.topic, methods)
     to_own = engine.similarity(inputs.papers[weak].method, methods)
@@ -127,10 +127,21 @@ def _mechanism_against(engine: Engine, inputs: ForecastInputs, weak: int, limita
         - 0.5 * max(0.0, to_own[i] - 0.5)
         - 0.35 * _only_measures(engine, methods[i])
         - 0.1 * older[i]
+        - NO_MECHANISM * bare[i]
         for i in range(len(methods))
         if i != weak
     }
     return max(gain, key=lambda i: (round(gain[i], 4), -i)) if gain else weak
+
+
+NO_MECHANISM = 3.0
+"""More than any similarities can make up for: a title says of no mechanism how it works."""
+
+
+def _known_by_title(inputs: ForecastInputs) -> list[bool]:
+    """Of which papers nothing is known but the title."""
+    chain = [paper.method == paper.title for paper in inputs.papers]
+    return [*chain, *(not paper.abstract for paper in inputs.neighbours)]
 
 
 def _years_older(inputs: ForecastInputs, weak: int) -> list[int]:

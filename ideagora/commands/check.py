@@ -37,10 +37,10 @@ def run(thing: str, topics: tuple[str, ...], flags: Mapping[str, Any], as_json: 
         agent = find_agent(thing)
         checks = [Check("loads", "passed", agent.source)]
     except IdeagoraError as error:
-        return _told(thing, [Check("loads", "failed", str(error), "Mend what is said here.")], as_json)
+        return _told(thing, [Check("loads", "failed", str(error))], as_json)
     with errors.status("trying it on the offline model …"):
         checks += _tried(agent, settings, topics)
-    return _told(agent.name, checks, as_json)
+    return _told(thing, checks, as_json)
 
 
 def _tried(agent: Agent, settings: Settings, topics: tuple[str, ...]) -> list[Check]:

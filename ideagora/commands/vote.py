@@ -79,12 +79,14 @@ def _say(line: str) -> None:
 def _import(folder: Path, file: Path, voter: str, as_json: bool) -> int:
     name = _voter(voter)
     key = _key(folder, name)
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}: give the folder of an arena's run.")
     if not key:
         raise UsageError(
             f"no ballots were dealt to {name!r} from {folder}. Use the name that was given to: "
             "ideagora vote export."
         )
-    result = counted(read_ballot_rows(file), key, name)
+    result = counted(read_ballot_rows(file), key, name, first=2 if file.suffix == ".csv" else 1)
     votes = folder / VOTES / f"{name}.jsonl"
     earlier = read_verdicts(votes) if votes.exists() else []
     kept = {verdict.id: verdict for verdict in (*earlier, *result.verdicts)}
@@ -105,9 +107,9 @@ def _show(result: Counted, kept: int, votes: Path, folder: Path, as_json: bool) 
         errors.print(Text(plain(f"row {one.row}, {one.field}: {one.why}.")), soft_wrap=True)
     if len(result.spoilt) > _MOST_SPOILT:
         errors.print(f"… and {len(result.spoilt) - _MOST_SPOILT} more; --json lists all.")
-    _say(f"{len(result.verdicts)} votes read, {result.blank} ballots left blank.")
+    _say(f"Votes read: {len(result.verdicts)}; ballots left blank: {result.blank}.")
     if result.verdicts:
-        _say(f"{kept} votes in {votes}.")
+        _say(f"Kept: {kept}, in {votes}")
         _say(f"Compare: ideagora agreement {folder} {votes}")
     else:
         error_line(errors, "no ballot was filled in, so nothing was taken over.")

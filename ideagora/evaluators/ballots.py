@@ -124,12 +124,21 @@ def _ballot(pair: Pair, voter: str, order: int) -> Ballot:
     )
 
 
-def counted(rows: Sequence[Mapping[str, str]], key: Mapping[str, Ballot], voter: str) -> Counted:
-    """The crosses of filled-in rows as verdicts of ``human:<voter>``. A cross left out stays out."""
+def counted(
+    rows: Sequence[Mapping[str, str]], key: Mapping[str, Ballot], voter: str, first: int = 1
+) -> Counted:
+    """The crosses of filled-in rows as verdicts of ``human:<voter>``. A cross left out stays out.
+
+    Args:
+        rows: as the file has them.
+        key: the ballots that were dealt, by their number.
+        voter: who votes.
+        first: what the first row is called: 2 below the head of a spreadsheet.
+    """
     verdicts: dict[str, Verdict] = {}
     spoilt: list[Spoilt] = []
     blank = 0
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(rows, first):
         name = row.get("ballot", "").strip()
         if name not in key:
             spoilt.append(Spoilt(name, number, "ballot", "no ballot of this run has this number"))

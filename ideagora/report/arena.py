@@ -69,7 +69,6 @@ class ArenaPage:
     """Other ratings of the same verdicts, to be set beside the ranking."""
     entries: Mapping[str, Sequence[Idea]]
     """Ideas by topic."""
-    offline: bool
 
 
 def write_arena_report(folder: Path) -> tuple[Path, Path]:
@@ -100,7 +99,6 @@ def _page(folder: Path) -> ArenaPage:
         audit=_audit(held.get("audit") or {}),
         sides=[(name, rows) for name, rows in _sides(held) if rows],
         entries={topic: [idea for idea in found.ideas if idea.topic == topic] for topic in topics},
-        offline=bool(found.run.offline),
     )
 
 

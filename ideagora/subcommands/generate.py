@@ -29,7 +29,7 @@ def generate(
         str,
         typer.Option(
             help="Who makes the ideas: a name of ideagora agents, path.py:object, module:object, "
-            "'command:…' or ideas:FILE.",
+            "'command:…', ideas:FILE or real-paper:FILE_OR_ID.",
             rich_help_panel=AGENT,
         ),
     ] = "chain-of-ideas",

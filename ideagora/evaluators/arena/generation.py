@@ -101,7 +101,7 @@ async def generated(
         except ENDS_ALL:
             raise
         except IdeagoraError as error:
-            missing[name].append(Missing(topic, f"the agent failed: {error}"))
+            missing[name].append(Missing(topic, f"the agent failed: {str(error).rstrip('.')}"))
             continue
         ideas[name] += outcome.ideas
         if not outcome.ideas:

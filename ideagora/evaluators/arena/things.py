@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ideagora.errors import UsageError
+from ideagora.errors import TopicNeeded, UsageError
 from ideagora.evaluators.arena.entries import Made
 from ideagora.graphs.agent import Agent
 from ideagora.importing import Imported, read_ideas
@@ -68,7 +68,7 @@ def resolved(things: Sequence[str], home: Path, topics: Sequence[Topic]) -> Name
         if places:
             found = _read(places, label, topics)
             made += _by_maker(found.ideas, label, thing)
-            notes += _problems(found, thing)
+            notes += _problems(found, thing, len(topics))
         else:
             agent = find_agent(thing)
             if agent.unready:
@@ -101,7 +101,15 @@ def ideas_at(thing: str, home: Path) -> list[Path]:
 
 def _read(places: Sequence[Path], label: str | None, topics: Sequence[Topic]) -> Imported:
     topic = topics[0].text if len(topics) == 1 else None
-    found = [read_ideas(place, topic=topic) for place in places]
+    try:
+        found = [read_ideas(place, topic=topic) for place in places]
+    except TopicNeeded as error:
+        if len(topics) < 2:
+            raise
+        raise UsageError(
+            f"{label or places[0].name} has no topic for its ideas, and {len(topics)} are asked for: give "
+            "each idea one (ideagora ideas import FILE --as NAME --topic TEXT), or ask for one topic only."
+        ) from error
     ideas = tuple(idea for one in found for idea in one.ideas)
     problems = tuple(problem for one in found for problem in one.problems)
     return Imported(ideas, problems, ", ".join(dict.fromkeys(one.kind for one in found)))
@@ -115,8 +123,11 @@ def _by_maker(ideas: Sequence[Idea], label: str | None, thing: str) -> Iterator[
         yield Made(name, thing, tuple(idea for idea in ideas if idea.agent == maker))
 
 
-def _problems(found: Imported, thing: str) -> Iterator[str]:
+def _problems(found: Imported, thing: str, asked: int) -> Iterator[str]:
     for problem in found.problems[:MOST_PROBLEMS]:
+        if problem.field == "topic" and asked > 1:
+            why = f"{asked} topics are asked for, so the idea needs one of its own, in a field topic"
+            problem = replace(problem, why=why)
         yield f"not imported: {problem}"
     if (more := len(found.problems) - MOST_PROBLEMS) > 0:
         yield f"not imported from {thing}: {more} more; try: ideagora ideas import."

@@ -50,7 +50,7 @@ def cohen_kappa(
             return None
         return _finite(cohen_kappa_score(codes[: len(a)], codes[len(a) :], weights=weights))
 
-    return _paired(kappa, one, other, clusters, "number", _ALL_ALIKE)
+    return _paired(kappa, one, other, clusters, "agreement", _ALL_ALIKE)
 
 
 def pearson(one: Column, other: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
@@ -94,7 +94,7 @@ def krippendorff_alpha(
     if not rated.any():
         return missing("No unit has two ratings.")
     table = table[rated]
-    return jackknifed(alpha, units[rated], "number", _ALL_ALIKE)
+    return jackknifed(alpha, units[rated], "agreement", _ALL_ALIKE)
 
 
 def compare_labels(

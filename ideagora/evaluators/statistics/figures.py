@@ -9,9 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Kind = Literal["rate", "correlation", "number"]
+Kind = Literal["rate", "correlation", "agreement", "number"]
 Chosen = NDArray[np.bool_]
 LEVEL = 0.95
+BOUNDS: dict[Kind, tuple[float, float]] = {"rate": (0.0, 1.0), "agreement": (-1.0, 1.0)}
+"""What a figure of a kind cannot go beyond, and so its interval does not either."""
 GROUPS = 50
 """At most so many groups of clusters are left out in turn."""
 
@@ -78,8 +80,8 @@ def _interval(value: float, left: NDArray[np.float64], n: int, kind: Kind, level
     low, high = float(centre - half), float(centre + half)
     if kind == "correlation":
         low, high = float(np.tanh(low)), float(np.tanh(high))
-    if kind == "rate":
-        low, high = max(low, 0.0), min(high, 1.0)
+    if kind in BOUNDS:
+        low, high = max(low, min(value, BOUNDS[kind][0])), min(high, BOUNDS[kind][1])
     return Figure(value, n, low, high)
 
 

@@ -91,7 +91,8 @@ def loaded(load: Callable[[], Any], name: str) -> Any:
         )
         raise UsageError(f"{name} cannot be loaded: there is no module {error.name!r}. {hint}") from None
     except SyntaxError as error:
-        raise UsageError(f"{name} cannot be loaded: line {error.lineno}: {error.msg}.") from None
+        hint = " Where there is a yield, end with a plain return." if "generator" in error.msg else ""
+        raise UsageError(f"{name} cannot be loaded: line {error.lineno}: {error.msg}.{hint}") from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  (foreign code; it is named and goes on)
         raise UsageError(f"{name} cannot be loaded: {named(error, 'it')}") from None
 

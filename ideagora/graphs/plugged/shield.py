@@ -112,7 +112,12 @@ def named(error: BaseException, name: str) -> IdeagoraError:
     except Exception as worse:  # noqa: BLE001  (its __str__ is foreign code too)
         said = f"its message raised {type(worse).__name__}"
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    return AgentFailed(f"{name} raised {one_line(what)}{_place(error)}.")
+    hint = " In an async def, write await before each call of library and model." if _unawaited(said) else ""
+    return AgentFailed(f"{name} raised {one_line(what)}{_place(error)}.{hint}")
+
+
+def _unawaited(said: str) -> bool:
+    return "'_asyncio.Future' object" in said or "'coroutine' object" in said
 
 
 def _place(error: BaseException) -> str:
