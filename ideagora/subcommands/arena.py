@@ -208,12 +208,16 @@ def arena(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(help="Where literature comes from.", show_default="starter", rich_help_panel=LITERATURE),
+        typer.Option(
+            help="Where literature comes from.", show_default="starter,local", rich_help_panel=LITERATURE
+        ),
     ] = None,
     store: Annotated[
         str | None,
         typer.Option(
-            help="Folder of the literature store.", show_default="<home>/store", rich_help_panel=LITERATURE
+            help="The literature store: a folder, or a Chroma server as http://host:port.",
+            show_default="<home>/store",
+            rich_help_panel=LITERATURE,
         ),
     ] = None,
     out: Annotated[
