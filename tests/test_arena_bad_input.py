@@ -361,3 +361,16 @@ def test_experiments_that_nobody_has() -> None:
     held = Held(ideas, judge(always("first")), experiments=True)
     assert held.code == 0
     assert "No verdict on experiment designs has values" in held.notes
+
+
+@pytest.mark.parametrize(("name", "left"), [("verdicts.jsonl", 0), ("verdicts.jsonl", 3), ("ideas.jsonl", 1)])
+def test_a_finished_arena_that_has_lost_something_gets_it_back_from_the_cache(name: str, left: int) -> None:
+    things = field({"alpha": 1, "beta": 2})
+    whole = Held(things)
+    board, path = whole.board, whole.folder / name
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:left]), encoding="utf-8")
+    again = Held(things)
+    assert again.board == board
+    assert path.read_text(encoding="utf-8") == "".join(lines)
+    assert not again.chat.calls
