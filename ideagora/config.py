@@ -77,7 +77,7 @@ class Settings(BaseSettings):
     """Folder of the store, or URL of a Chroma server; ``None``: ``<home>/store``."""
     home: Path = Field(default_factory=lambda: Path.home() / ".ideagora")
     """Where store, caches and runs live."""
-    seed: int = 0
+    seed: int = Field(default=0, ge=0)
 
     @classmethod
     def settings_customise_sources(

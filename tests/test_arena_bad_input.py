@@ -341,3 +341,52 @@ def test_the_last_line_of_a_verdict_holds(tmp_path: Path) -> None:
         first.id,
     ]
     assert len(heard) == 3
+
+
+def test_a_topic_that_is_named_twice_is_one() -> None:
+    Path("topics.txt").write_text(f"{TOPICS[1]}\n{TOPICS[0].upper()}  \n{TOPICS[1]}.\n", encoding="utf-8")
+    held = Held(field({"alpha": 1, "beta": 2}), topic=[TOPICS[0]], topics=Path("topics.txt"))
+    assert held.board["topics"] == [TOPICS[0], TOPICS[1]]
+    assert not any(one["missing"] or one["left_out"] for one in held.board["contestants"])
+
+
+def test_a_seed_below_zero(capsys: Capsys) -> None:
+    held = Held(field({"alpha": 1, "beta": 2}), settings={"seed": -5})
+    assert "--seed is -5" in error_of(held, capsys, 2)
+
+
+def test_contestants_of_one_rating_share_a_rank() -> None:
+    held = Held(field({"alpha": 1, "beta": 2, "gamma": 2}))
+    assert [(row["agent"], row["rank"]) for row in held.board["ranking"]] == [
+        ("beta", 1),
+        ("gamma", 1),
+        ("alpha", 3),
+    ]
+
+
+def test_one_verdict_does_not_make_a_judge_one_sided() -> None:
+    held = Held(
+        field({"alpha": 1, "beta": 2}), judge(always("first")), topic=[TOPICS[0]], schedule="balanced"
+    )
+    assert held.board["coverage"]["scored"] == 1
+    assert "whatever is shown" not in held.notes
+
+
+def test_experiments_that_nobody_has() -> None:
+    ideas = [write(name, [idea(name, TOPICS[0], experiment=None)]) for name in ("alpha", "beta")]
+    held = Held(ideas, judge(always("first")), experiments=True)
+    assert held.code == 0
+    assert "No verdict on experiment designs has values" in held.notes
+
+
+@pytest.mark.parametrize(("name", "left"), [("verdicts.jsonl", 0), ("verdicts.jsonl", 3), ("ideas.jsonl", 1)])
+def test_a_finished_arena_that_has_lost_something_gets_it_back_from_the_cache(name: str, left: int) -> None:
+    things = field({"alpha": 1, "beta": 2})
+    whole = Held(things)
+    board, path = whole.board, whole.folder / name
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:left]), encoding="utf-8")
+    again = Held(things)
+    assert again.board == board
+    assert path.read_text(encoding="utf-8") == "".join(lines)
+    assert not again.chat.calls

@@ -100,6 +100,7 @@ def test_nothing_to_read_is_a_failure(tmp_path: Path) -> None:
     ("arguments", "code", "told"),
     [
         (["add"], 2, "Usage: ideagora library add"),
+        (["search", " "], 2, "The query is empty"),
         (["search", "x", "--before", "soon"], 2, "--before is 'soon'"),
         (["search", "x", "--k", "0"], 2, "--k"),
         (["stats"], 1, "there is no store in"),

@@ -184,3 +184,40 @@ def test_an_installed_source_goes_by_its_name(tmp_path: Path, monkeypatch: pytes
             open_library(Settings(home=tmp_path, embedder="hash", source="field-nodes"))
     finally:
         plugged_module.installed.cache_clear()
+
+
+# --- manners of foreign code ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made", ["sys.exit(3)", "def Notes(): sys.exit(3)"])
+def test_a_source_that_wants_to_end_the_command_is_named(made: str, tmp_path: Path) -> None:
+    (tmp_path / "quits.py").write_text(f"import sys\n{made}\n", encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"SystemExit: 3"):
+        plugged(f"{tmp_path / 'quits.py'}:Notes")
+
+
+async def test_a_search_that_wants_to_end_the_command_is_no_answer() -> None:
+    class Quits:
+        def search(self, query: str, k: int) -> list[Paper]:
+            raise SystemExit(3)
+
+    with pytest.raises(SourceDown, match="SystemExit"):
+        await Plugged("x:Quits", Quits()).search("ideas", 1)
+
+
+def test_what_a_source_prints_is_not_on_stdout(tmp_path: Path) -> None:
+    (tmp_path / "noisy.py").write_text(
+        "import os\n"
+        "class Noisy:\n"
+        "    def search(self, query, k):\n"
+        "        print('noise')\n"
+        "        os.write(1, b'noise')\n"
+        f"        return {PAPERS!r}[:k]\n",
+        encoding="utf-8",
+    )
+    spec = f"{tmp_path / 'noisy.py'}:Noisy"
+    env = {"IDEAGORA_HOME": str(tmp_path / "home"), "IDEAGORA_EMBEDDER": "hash"}
+    for arguments in (["library", "check", spec], ["generate", "ideas", "--agent", "rag", "--source", spec]):
+        done = run([*arguments, "--json"], env)
+        assert json.loads(done.out), done.err
+        assert "noise" in done.err

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError
-from ideagora.evaluators.arena.entries import lined_up
+from ideagora.evaluators.arena.entries import lined_up, topic_key
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
 from ideagora.evaluators.arena.generation import Start, expected_calls, silent, starts
 from ideagora.evaluators.arena.options import ArenaOptions
@@ -114,7 +114,10 @@ def _topics(request: Request, settings: Settings) -> list[Topic]:
     topics = [checked_topic(text, offline, **fields) for text in request.topic]
     if request.topics is not None:
         topics += read_topics(request.topics, offline, **fields)
-    return list(dict.fromkeys(topics))
+    first: dict[str, Topic] = {}
+    for topic in topics:
+        first.setdefault(topic_key(topic.text), topic)
+    return list(first.values())
 
 
 def folder_of(arena: Arena, out: Path | None) -> Path:

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ideagora.config import Settings, load_settings
-from ideagora.errors import IdeagoraError, LibraryError, SettingsError
+from ideagora.errors import IdeagoraError, LibraryError, SettingsError, UsageError
 from ideagora.report.screen import error_line, plain
 from ideagora.schema import Scored, Topic
 
@@ -177,8 +177,10 @@ def _search(
     from ideagora.retrieval.library import Library
     from ideagora.retrieval.sources import StoreSource
 
+    if not query.strip():
+        raise UsageError("The query is empty. Say in a few words what papers are wanted on.")
     try:
-        topic = Topic(text=query or " ", before=before)
+        topic = Topic(text=query, before=before)
     except ValidationError:
         raise SettingsError(f"--before is {before!r}: write YYYY, YYYY-MM or YYYY-MM-DD.") from None
     with _opened(settings, lambda text: errors.print(plain(text)), fill=True) as (store, embedder):

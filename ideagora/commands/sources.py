@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ideagora.config import Settings, load_settings
 from ideagora.errors import IdeagoraError, SettingsError
+from ideagora.graphs.plugged.away import stdout_kept
 from ideagora.report.screen import error_line, plain
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ def check(source: str, query: str, flags: dict[str, Any], as_json: bool) -> int:
     """Try a source; 0 when nothing failed."""
     try:
         settings = load_settings(**flags)
-        remote = _remote(source, settings)
-        found = asyncio.run(_findings(remote, query))
+        with stdout_kept():
+            remote = _remote(source, settings)
+            found = asyncio.run(_findings(remote, query))
     except IdeagoraError as error:
         error_line(Console(stderr=True), str(error))
         return error.exit_code

@@ -138,14 +138,19 @@ def opened_library(
     on_wait: Callable[[str], None] | None,
     on_progress: Callable[[int, int], None] | None,
 ) -> Iterator[tuple[Library, Callable[[], Embedder]]]:
-    """The library and the embedder that the offline model shares with it; closed at the end."""
+    """The library and the embedder that the offline model shares with it; closed at the end.
+
+    Meanwhile stdout is kept from what a source from outside may print.
+    """
+    from ideagora.graphs.plugged.away import stdout_kept
     from ideagora.retrieval.library import open_library
 
-    library = open_library(settings, on_wait=on_wait, on_progress=on_progress)
-    try:
-        yield library, lambda: library.embedder
-    finally:
-        library.close()
+    with stdout_kept():
+        library = open_library(settings, on_wait=on_wait, on_progress=on_progress)
+        try:
+            yield library, lambda: library.embedder
+        finally:
+            library.close()
 
 
 async def generate(

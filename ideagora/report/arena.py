@@ -146,7 +146,9 @@ def _plots(
 
 def _audit(held: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     known = [(told, held[name]) for name, told in AUDIT.items() if name in held]
-    return known + [(name.replace("_", " "), held[name]) for name in held if name not in AUDIT]
+    return known + [
+        (name.replace("_percent", "").replace("_", " "), held[name]) for name in held if name not in AUDIT
+    ]
 
 
 def _image(drawn: bytes) -> str:

@@ -199,7 +199,7 @@ def _audit(audit: Mapping[str, Any]) -> Table:
     for name, figure in audit.items():
         if figure["value"] is None:
             table.add_row(
-                Text(name.replace("_", " ")),
+                Text(name.replace("_percent", "").replace("_", " ")),
                 Text(MISSING),
                 Text(plain(figure["reason"] or ""), style="dim"),
                 Text(""),
@@ -207,7 +207,7 @@ def _audit(audit: Mapping[str, Any]) -> Table:
         else:
             span = _range(figure["low"], figure["high"], "{:.2f}")
             table.add_row(
-                Text(name.replace("_", " ")),
+                Text(name.replace("_percent", "").replace("_", " ")),
                 Text(f"{figure['value']:.2f}"),
                 Text(span),
                 Text(str(figure["n"])),

@@ -55,7 +55,7 @@ def plugged(name: str, time: Time = SYSTEM_TIME) -> Plugged:
         thing = found() if inspect.isclass(found) or inspect.isfunction(found) else found
     except IdeagoraError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise SettingsError(f"--source {name}: it cannot be made ({_told(error)}). {_HOW}") from error
     return Plugged(name, thing, time)
 
@@ -139,7 +139,7 @@ class Plugged:
             return await answer if inspect.isawaitable(answer) else answer
         except IdeagoraError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise SourceDown(
                 f"{self.name} did not answer {method} ({_told(error)}). Mend it, or leave it out of --source."
             ) from error
@@ -194,7 +194,7 @@ def _found(name: str) -> Any:
     place, _, attribute = name.rpartition(":")
     try:
         module = _of_file(Path(place).expanduser()) if place.endswith(".py") else import_module(place)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise SettingsError(
             f"--source {name}: {place} cannot be imported ({_told(error)}). "
             f"A file is named as path.py:object. {_HOW}"
@@ -208,7 +208,7 @@ def _of_entry_point(name: str) -> Any:
     (point, *_) = metadata.entry_points(group=GROUP, name=name)
     try:
         return point.load()
-    except (ImportError, AttributeError) as error:
+    except (Exception, SystemExit) as error:
         raise SettingsError(f"--source {name}: {point.value} cannot be loaded ({_told(error)}).") from error
 
 
@@ -236,5 +236,5 @@ def _kind(thing: Any) -> str:
     return one_line(f"{thing!r} ({type(thing).__name__})", 120)
 
 
-def _told(error: Exception) -> str:
+def _told(error: Exception | SystemExit) -> str:
     return one_line(f"{type(error).__name__}: {error}", 200)

@@ -62,7 +62,10 @@ def verdicts_in(path: Path) -> list[Verdict]:
 
 
 def finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
-    """Who competed and what the answers were worth, in an arena that is done; ``None``: it is not."""
+    """Who competed and what the answers were worth, in an arena that is done; ``None``: it is not.
+
+    One that has lost verdicts or entries since is not done: they are made again, from the cache.
+    """
     ideas, record = folder.finished(), folder.read() or {}
     if ideas is None or not (folder.path / LEADERBOARD_FILE).exists():
         return None
@@ -70,7 +73,12 @@ def finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
         people = tuple(_contestant(one, ideas) for one in record["contestants"])
         topics = tuple(Topic.model_validate(one) for one in record["topics"])
         usage = dict(record["answers"])
+        entries = [int(one["ideas"]) for one in record["contestants"]]
     except (KeyError, TypeError, ValueError):
+        return None
+    left = len(verdicts_in(folder.path))
+    if left != record.get("verdicts", left) or entries != [len(one.ideas) for one in people]:
+        folder.forget_checkpoints()
         return None
     return Lineup(topics, people, tuple(record.get("notes", ())), flagged(people)), usage
 

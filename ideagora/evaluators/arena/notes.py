@@ -16,6 +16,8 @@ OFFLINE = (
 TURNS_ROUND = 0.5
 """Share of flipped verdicts from which a judge follows the order rather than the ideas."""
 ONE_SIDED = 0.9
+FEWEST_FOR_A_SLOT = 6
+"""Verdicts below which a fair judge names one slot all the time in more than 1 of 20 arenas."""
 MANY_UNSCORED = 0.05
 SURE = 0.95
 
@@ -51,6 +53,8 @@ def _of_status(board: Mapping[str, Any]) -> Iterator[str]:
         much = " Many: the ranking is of what could be read." if share > MANY_UNSCORED else ""
         counts = f"{coverage['unscored']} of {coverage['asked']} verdicts"
         yield f"{counts} have no values and count nowhere ({_reasons(board)}).{much}"
+    if (plans := board["experiments"]) is not None and plans["status"] == "nothing_scored":
+        yield "No verdict on experiment designs has values: two ideas with one must meet on a topic."
     yield from _of_flags(board)
 
 
@@ -100,7 +104,8 @@ def _of_judges(board: Mapping[str, Any], overall: Comparisons) -> Iterator[str]:
     if (outcomes == TIE).all():
         yield "Every verdict is a tie: the judge sees no difference, and so does this ranking."
     for slot, outcome in (("first", FIRST), ("second", SECOND)):
-        if (share := float((outcomes == outcome).mean())) >= ONE_SIDED:
+        share = float((outcomes == outcome).mean())
+        if share >= ONE_SIDED and len(outcomes) >= FEWEST_FOR_A_SLOT:
             told = f"The judge prefers whatever is shown {slot} ({share:.0%} of verdicts)"
             yield f"{told}: the ranking says nothing of the ideas."
     flips = (board["audit"].get("flip_rate") or {}).get("value")

@@ -30,18 +30,20 @@ def record(counted: Comparisons) -> dict[str, dict[str, int]]:
 def rated_rows(
     ratings: Ratings, counted: Comparisons, unscored: Mapping[str, int], spread: Any | None
 ) -> Rows:
-    """One row a contestant, best first; no interval where there is none."""
+    """One row a contestant, best first; equal ratings share a rank; no interval where there is none."""
     records = record(counted)
+    rated = {agent: _rounded(ratings[agent]) for agent in ratings.ranking}
+    order = list(rated.values())
     rows = []
-    for rank, agent in enumerate(ratings.ranking, 1):
+    for agent, rating in rated.items():
         low, high, rank_low, rank_high = (None,) * 4 if spread is None else spread.of(agent)
         rows.append(
             {
                 "agent": agent,
-                "rating": _rounded(ratings[agent]),
+                "rating": rating,
                 "low": _rounded(low),
                 "high": _rounded(high),
-                "rank": rank,
+                "rank": 1 + order.index(rating),
                 "rank_low": rank_low,
                 "rank_high": rank_high,
                 **records[agent],

@@ -146,7 +146,12 @@ async def _judged(
             usage = {name: used.usage.model_dump() for name, used in sorted(meter.answers_by_label.items())}
             verdicts = verdicts_in(folder.path)
             board.update(_write_leaderboard(arena, folder.path, final, verdicts, usage, "complete"))
-            return {"contestants": board["contestants"], "answers": usage, "offline": _is_offline(board)}
+            return {
+                "contestants": board["contestants"],
+                "answers": usage,
+                "verdicts": len(verdicts),
+                "offline": _is_offline(board),
+            }
 
         job = Job(
             name="arena",
