@@ -374,6 +374,11 @@ def test_json_lines_name_line_and_field(tmp_path: Path) -> None:
     assert "field 'title'" in problems[2].what
 
 
+def test_a_field_by_another_name_is_told_what_it_is_called_here(tmp_path: Path) -> None:
+    _, problems = read_all(written(tmp_path, "a.jsonl", '{"title": "A title", "year": 2020}'))
+    assert problems[0].what == "unknown field 'year', did you mean 'date'?"
+
+
 def test_an_endless_line_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl_reader, "LONGEST_LINE", 100)
     text = '{"title": "One"}\n{"title": "' + "x" * 1000 + '"}\n{"title": "Three"}\n'

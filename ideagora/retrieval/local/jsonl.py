@@ -43,6 +43,10 @@ def read_jsonl(path: str, file_path: Path) -> Iterator[Found]:
                 yield found.model_copy(update={"done": done / size}) if isinstance(found, Document) else found
 
 
+MEANT = {"year": "date", "published": "date", "summary": "abstract", "journal": "venue", "author": "authors"}
+"""What others call fields of ours."""
+
+
 def _skip_line(file: Any) -> int:
     skipped = 0
     while rest := file.readline(LONGEST_LINE):
@@ -80,6 +84,6 @@ def _told(error: ValidationError) -> str:
     name = ".".join(str(part) for part in first["loc"])
     if first["type"] != "extra_forbidden":
         return f"field {name!r}: {first['msg'].lower()}"
-    near = difflib.get_close_matches(name, Paper.model_fields, n=1)
+    near = [MEANT[name]] if name in MEANT else difflib.get_close_matches(name, Paper.model_fields, n=1)
     hint = f", did you mean {near[0]!r}?" if near else f"; known: {', '.join(Paper.model_fields)}"
     return f"unknown field {name!r}{hint}"
