@@ -247,3 +247,10 @@ def test_an_interval_of_agreement_stays_where_agreement_can_be() -> None:
         assert low is not None
         assert high is not None
         assert -1.0 <= low < high <= 1.0
+
+
+def test_what_no_topic_changes_has_no_interval_of_no_width() -> None:
+    one, other = np.array([1.0, 1.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
+    figure = compare_labels(one, other, np.array([0, 0, 1, 1]))["percent"]
+    assert (figure.value, figure.low, figure.high) == (0.5, None, None)
+    assert figure.reason is not None

@@ -192,3 +192,23 @@ def test_a_file_that_is_no_ballot_file(arena: Path, tmp_path: Path, content: byt
     assert done.code == 2
     assert said in done.err
     assert not (arena / "votes" / "ada.jsonl").exists()
+
+
+def test_a_criterion_of_the_other_kind_is_marked_as_not_asked(arena: Path, tmp_path: Path) -> None:
+    plans = [
+        one.model_copy(update={"id": f"{one.id}p", "kind": "experiment", "criteria": {"feasibility": 1.0}})
+        for one in verdicts()
+    ]
+    (arena / "verdicts.jsonl").write_text(verdict_lines([*verdicts(), *plans]), encoding="utf-8")
+    plan = {"steps": ["Build it.", "Weigh it."]}
+    ideas = [
+        Idea.model_validate({**idea(agent, topic).model_dump(), "experiment": plan})
+        for agent in AGENTS
+        for topic in TOPICS
+    ]
+    (arena / "ideas.jsonl").write_text("".join(i.model_dump_json() + "\n" for i in ideas), encoding="utf-8")
+    vote("export", arena, "--voter", "ada", "--pairs", "30", "--out", tmp_path / "ada.csv")
+    rows = read_ballot_rows(tmp_path / "ada.csv")
+    asked = [(row["novelty"], row["feasibility"]) for row in rows]
+    assert set(asked) == {("", "–"), ("–", "")}
+    assert all(("1. Build it." in row["first"]) == (row["feasibility"] == "") for row in rows)

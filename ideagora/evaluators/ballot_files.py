@@ -13,6 +13,8 @@ from ideagora.evaluators.ballots import Ballot
 from ideagora.evaluators.tables import read_table
 from ideagora.schema import Idea
 
+NOT_ASKED = "–"
+"""In the cell of a criterion that is not for this ballot: designs and ideas have their own."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What makes a spreadsheet take a cell for a formula: such a cell gets an apostrophe in front."""
 
@@ -60,7 +62,8 @@ def ballot_text(rows: Sequence[Mapping[str, str]], path: Path) -> str:
     if path.suffix != ".csv":
         raise UsageError(f"{path} has to end in .csv (for a spreadsheet) or .jsonl (for a program).")
     file = io.StringIO()
-    writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(file, columns, restval=NOT_ASKED)
     writer.writeheader()
     writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
     return "\ufeff" + file.getvalue()  # the mark by which spreadsheets know UTF-8

@@ -68,9 +68,12 @@ def jackknifed(
 def _interval(value: float, left: NDArray[np.float64], n: int, kind: Kind, level: float) -> Figure:
     from scipy.stats import t
 
+    perfect = abs(value) > 1 - 1e-12 or bool((np.abs(left) > 1 - 1e-12).any())
+    if kind == "correlation" and perfect:
+        return Figure(value, n, reason="A perfect correlation has no interval.")
+    if np.ptp(left) < 1e-12:
+        return Figure(value, n, reason="No topic makes a difference, so nothing tells how far it would vary.")
     if kind == "correlation":
-        if abs(value) > 1 - 1e-12 or (np.abs(left) > 1 - 1e-12).any():
-            return Figure(value, n, reason="A perfect correlation has no interval.")
         centre, parts = np.arctanh(value), np.arctanh(left)
     else:
         centre, parts = value, left
