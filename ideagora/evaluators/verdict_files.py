@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ideagora.errors import UsageError
 from ideagora.schema import Verdict
 
-VERDICTS = "verdicts.jsonl"
+VERDICTS_FILE = "verdicts.jsonl"
 
 
 def read_verdicts(path: Path) -> list[Verdict]:
@@ -20,12 +20,14 @@ def read_verdicts(path: Path) -> list[Verdict]:
     Raises:
         UsageError: there is no such file, or a line is no verdict; names file, line and field.
     """
-    file = path / VERDICTS if path.is_dir() else path
+    file = path / VERDICTS_FILE if path.is_dir() else path
     try:
         lines = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
-        raise UsageError(f"{file} cannot be read: {reason}. A run of the arena writes {VERDICTS}.") from None
+        raise UsageError(
+            f"{file} cannot be read: {reason}. A run of the arena writes {VERDICTS_FILE}."
+        ) from None
     found = [_verdict(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     return list({verdict.id: verdict for verdict in found}.values())
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from ideagora.config import Settings
 from ideagora.evaluators.arena.entries import PARTS, Contestant, Lineup, Missing, flagged
-from ideagora.evaluators.arena.log import VERDICTS_FILE, read_verdicts
+from ideagora.evaluators.arena.log import read_verdicts
+from ideagora.evaluators.verdict_files import VERDICTS_FILE
 from ideagora.graphs.run_folder import RunFolder, unusable, write_atomically
 from ideagora.models.cache import Cache
 from ideagora.models.door import ATTEMPTS

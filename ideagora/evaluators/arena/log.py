@@ -12,10 +12,9 @@ from types import TracebackType
 
 from pydantic import ValidationError
 
+from ideagora.evaluators.verdict_files import VERDICTS_FILE
 from ideagora.graphs.run_folder import unusable, write_atomically
 from ideagora.schema import Verdict
-
-VERDICTS_FILE = "verdicts.jsonl"
 
 
 class VerdictLog:
