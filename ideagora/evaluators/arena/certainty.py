@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+FEWEST_DRAWS = 40
+"""Ratable draws of topics below which their outer 2.5 % are one draw."""
+
+
 class Asked(Protocol):
     """What the figures need to know of the options."""
 
@@ -46,6 +50,15 @@ class Spread:
     bounds: dict[str, tuple[float, float, int, int]]
     reason: str | None = None
     """Why there are none."""
+    refits: int = 0
+    """Fits to part of the topics, or to topics drawn anew; 0 in closed form."""
+    unratable: int = 0
+    """Of these, fits left out because not all agents can be compared in them."""
+
+    @property
+    def record(self) -> dict[str, int] | None:
+        """The refits for the record; ``None``: there were none."""
+        return {"tried": self.refits, "unratable": self.unratable} if self.refits else None
 
     def of(self, agent: str) -> tuple[float | None, float | None, int | None, int | None]:
         """Low and high rating, low and high rank."""
@@ -62,30 +75,35 @@ def spread_of(
 ) -> Spread:
     """Bounds in closed form, or from resampled topics where that is asked for and can be (not for Elo)."""
     if resample and asked.bootstrap is not None and not asked.is_paper and found.reason is None:
-        return _resampled_spread(counted, asked.bootstrap, seed)
+        return _resampled_spread(found, counted, asked.bootstrap, seed)
+    refits = found.refits, found.unratable
     if found.low is None or found.high is None:
-        return Spread({}, found.reason)
-    ranks = rank_intervals(found)
-    rows = zip(found.agents, found.low, found.high, ranks, strict=True)
-    return Spread(
-        {name: (float(low), float(high), int(best), int(worst)) for name, low, high, (best, worst) in rows}
-    )
+        return Spread({}, found.reason, *refits)
+    columns = np.stack([found.low, found.high, *rank_intervals(found).T])
+    return Spread(_bounds(found, columns), None, *refits)
 
 
-def _resampled_spread(counted: Comparisons, replicates: int, seed: int) -> Spread:
+def _bounds(found: Intervals, columns: NDArray[Any]) -> dict[str, tuple[float, float, int, int]]:
+    """(low, high, best rank, worst rank) by agent, of columns (4, agents)."""
+    return {
+        agent: (float(low), float(high), int(best), int(worst))
+        for agent, (low, high, best, worst) in zip(found.agents, columns.T, strict=True)
+        if agent not in found.alone
+    }
+
+
+def _resampled_spread(found: Intervals, counted: Comparisons, replicates: int, seed: int) -> Spread:
     """Percentiles of ratings and of ranks over topics drawn with replacement."""
     scores = BASE + POINTS * resampled(counted, replicates, seed)
+    refits = replicates, replicates - len(scores)
+    if len(scores) < FEWEST_DRAWS:
+        reason = "Too few draws of topics connect all contestants, so no interval can be given."
+        return Spread({}, reason, *refits)
     ranks = 1 + (scores[:, None, :] > scores[:, :, None]).sum(axis=2)
     tails = [50 * (1 - LEVEL), 50 * (1 + LEVEL)]
     bounds = np.percentile(scores, tails, axis=0)
     places = np.percentile(ranks, tails, axis=0, method="nearest").astype(np.int64)
-    columns: NDArray[Any] = np.concatenate([bounds, places])
-    return Spread(
-        {
-            agent: (float(low), float(high), int(best), int(worst))
-            for agent, (low, high, best, worst) in zip(counted.agents, columns.T, strict=True)
-        }
-    )
+    return Spread(_bounds(found, np.concatenate([bounds, places])), None, *refits)
 
 
 def separation(found: Intervals, counted: Comparisons, ranking: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -95,7 +113,8 @@ def separation(found: Intervals, counted: Comparisons, ranking: tuple[str, ...])
     for above, below in pairwise(ranking):
         places = found.agents.index(above), found.agents.index(below)
         needed = verdicts_to_separate(counted, found, above, below)
-        probability = None if chance is None else round(float(chance[places]), 4)
+        unknown = chance is None or above in found.alone or below in found.alone
+        probability = None if chance is None or unknown else round(float(chance[places]), 4)
         rows.append(
             {
                 "above": above,

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from ideagora.config import Settings
 from ideagora.errors import Unratable
 from ideagora.evaluators.arena.audits import audited, plain_figure
-from ideagora.evaluators.arena.certainty import intervals_of, separation, spread_of
+from ideagora.evaluators.arena.certainty import Spread, intervals_of, separation, spread_of
 from ideagora.evaluators.arena.entries import Contestant, Kind, Lineup
 from ideagora.evaluators.arena.notes import notes
 from ideagora.evaluators.arena.options import ArenaOptions
@@ -145,6 +145,8 @@ def _figures(part: Part) -> Board:
         "missing_pairs": [],
         "intervals": None,
         "unbounded": [],
+        "refits": None,
+        "alone": [],
     }
     if part.status == "nothing_scored":
         return board
@@ -172,11 +174,17 @@ def _rankings(part: Part) -> Board:
     else:
         ratings, span = rate(whole), intervals_of(whole, part.options)
 
-    def rows(rated: Ratings, columns: Comparisons, found: Intervals) -> Rows:
-        return rated_rows(rated, columns, part.unscored, spread_of(found, columns, part.options, part.seed))
+    def spread(columns: Comparisons, found: Intervals) -> Spread:
+        return spread_of(found, columns, part.options, part.seed)
 
+    def rows(rated: Ratings, columns: Comparisons, found: Intervals) -> Rows:
+        return rated_rows(rated, columns, part.unscored, spread(columns, found))
+
+    overall = spread(whole, span)
     return {
-        "ranking": rows(ratings, whole, span),
+        "ranking": rated_rows(ratings, whole, part.unscored, overall),
+        "refits": overall.record,
+        "alone": list(span.alone),
         "criteria": {name: rows(each[name], counted[name], spans[name]) for name in counted},
         "intervals": span.reason,
         "unbounded": list(ratings.unbounded),

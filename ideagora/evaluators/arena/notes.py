@@ -29,6 +29,7 @@ def notes(board: Mapping[str, Any], lineup: Lineup, overall: Comparisons) -> lis
         *_of_contestants(board, lineup),
         *_of_judges(board, overall),
         *_of_size(board, lineup),
+        *_of_intervals(board),
         *_of_records(board),
         *lineup.notes,
     ]
@@ -133,3 +134,15 @@ def _of_size(board: Mapping[str, Any], lineup: Lineup) -> Iterator[str]:
                 f"{step['above']} and {step['below']} are not told apart (probability "
                 f"{step['probability']:.2f} that the order is right{need})."
             )
+
+
+def _of_intervals(board: Mapping[str, Any]) -> Iterator[str]:
+    """Whose interval is missing, and how many refits the others' intervals do without."""
+    for name in board["alone"]:
+        yield f"{name} meets the others on one topic only, so it has a rating and no interval."
+    refits = board["refits"]
+    if refits is not None and refits["unratable"]:
+        yield (
+            f"{refits['unratable']} of {refits['tried']} refits for the intervals are left out: without some "
+            "topics not all contestants can be compared."
+        )

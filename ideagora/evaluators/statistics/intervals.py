@@ -11,14 +11,22 @@ below it does not (``docs/ratings.md`` has the measured coverage of both).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ideagora.errors import Unratable
 from ideagora.evaluators.statistics.ratings import POINTS, Ratings, bradley_terry, elo
-from ideagora.evaluators.statistics.strengths import PRIOR, fit, information, topic_wins, with_prior
+from ideagora.evaluators.statistics.strengths import (
+    PRIOR,
+    connected,
+    disconnected_agents,
+    fit,
+    information,
+    topic_wins,
+    with_prior,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +62,13 @@ class Intervals:
     extra: NDArray[np.float64]
     """(agents,) variance added, in points squared: no interval is below that of independent verdicts."""
     reason: str | None = None
+    alone: tuple[str, ...] = ()
+    """Agents that one topic (or group) alone connects to the others: how they fare on others is unknown, so
+    they have no bounds."""
+    refits: int = 0
+    """Refits tried, each without a group of topics; 0 in closed form."""
+    unratable: int = 0
+    """Refits left out, because without their group not all agents can be compared."""
 
     @property
     def covariance(self) -> NDArray[np.float64] | None:
@@ -75,7 +90,8 @@ def bootstrap_ratings(
     rows = np.concatenate([wins, nothing if ratings.prior is None else with_prior(nothing, ratings.prior)])
     influence = _influence(rows, strengths)
     variance = _variance_of_verdicts(comparisons, rows.sum(axis=0), strengths) + influence[-1] ** 2
-    return intervals(ratings, influence, variance, _used(comparisons), level)
+    alone = _alone(comparisons.agents, wins)
+    return intervals(ratings, influence, variance, _used(comparisons), level, alone)
 
 
 def elo_intervals(
@@ -83,18 +99,25 @@ def elo_intervals(
 ) -> Intervals:
     """Elo ratings with intervals over topics, by leaving out a group of topics at a time (jackknife).
 
-    Each topic is a group while there are at most ``GROUPS`` of them. Raises Unratable like ``elo``.
+    Each topic is a group while there are at most ``GROUPS`` of them. Refits without which not all agents can
+    be compared are left out and counted. Raises Unratable like ``elo``.
     """
     ratings = elo(comparisons, base=base, k=k)
     group = comparisons.topic * min(GROUPS, len(comparisons.topics)) // len(comparisons.topics)
-    groups = np.unique(group)
-    influence = np.zeros((len(groups) + 1, len(comparisons.agents)))
-    for row, number in enumerate(groups):
-        rest = comparisons.rows(group != number)
-        influence[row] = ratings.scores - (elo(rest, base=base, k=k).scores if len(rest) else base)
-    influence[:-1] *= (len(groups) - 1) / len(groups)
-    influence[:-1] -= influence[:-1].mean(axis=0)
-    return intervals(ratings, influence, np.zeros(len(comparisons.agents)), len(groups), level)
+    groups, position = np.unique(group, return_inverse=True)
+    wins = topic_wins(replace(comparisons, topic=position, topics=tuple(map(str, groups))))
+    ratable = connected(wins.sum(axis=0) - wins)
+    used = np.flatnonzero(ratable)
+    influence = np.zeros((len(used) + 1, len(comparisons.agents)))
+    for row, number in enumerate(used):
+        rest = comparisons.rows(position != number)
+        influence[row] = ratings.scores - elo(rest, base=base, k=k).scores
+    if len(used):
+        influence[:-1] *= (len(used) - 1) / len(used)
+        influence[:-1] -= influence[:-1].mean(axis=0)
+    alone = _alone(comparisons.agents, wins)
+    found = intervals(ratings, influence, np.zeros(len(comparisons.agents)), len(used), level, alone)
+    return replace(found, refits=len(groups), unratable=len(groups) - len(used))
 
 
 def intervals(
@@ -103,15 +126,17 @@ def intervals(
     variance: NDArray[np.float64],
     topics: int,
     level: float = LEVEL,
+    alone: tuple[str, ...] = (),
 ) -> Intervals:
     """Intervals from influences (clusters, agents) in points; ``variance`` (agents,): the least taken."""
+    of = ratings.agents, ratings.scores, influence
     if topics < 2:
-        return _bounded(ratings.agents, ratings.scores, influence, np.zeros_like(variance), topics, level)
+        return _bounded(*of, np.zeros_like(variance), topics, level, alone)
     from scipy.stats import norm, t
 
     certain = norm.ppf((1.0 + level) / 2.0) / t.ppf((1.0 + level) / 2.0, topics - 1)  # verdicts are many
     extra = np.maximum(variance * certain**2 - _spread(influence, topics), 0.0)
-    return _bounded(ratings.agents, ratings.scores, influence, extra, topics, level)
+    return _bounded(*of, extra, topics, level, alone)
 
 
 def combine_intervals(several: Sequence[Intervals]) -> Intervals:
@@ -130,7 +155,8 @@ def combine_intervals(several: Sequence[Intervals]) -> Intervals:
         for name in ("scores", "influence", "extra")
     )
     topics = min(each.topics for each in several)
-    return _bounded(head.agents, scores, influence, extra, topics, head.level)
+    found = _bounded(head.agents, scores, influence, extra, topics, head.level, head.alone)
+    return replace(found, refits=head.refits, unratable=head.unratable)
 
 
 def draws(intervals: Intervals, replicates: int = REPLICATES, seed: int = 0) -> NDArray[np.float64]:
@@ -151,19 +177,23 @@ def draws(intervals: Intervals, replicates: int = REPLICATES, seed: int = 0) -> 
 def resampled(
     comparisons: Comparisons, replicates: int = REPLICATES, seed: int = 0, *, prior: float = PRIOR
 ) -> NDArray[np.float64]:
-    """The plain bootstrap: refitted on topics drawn with replacement, (replicates, agents) in logits."""
+    """The plain bootstrap: refitted on topics drawn with replacement, (ratable draws, agents) in logits.
+
+    Draws on which not all agents can be compared are left out, so there may be fewer than ``replicates``.
+    """
     wins = topic_wins(comparisons)
     wins = wins[wins.any(axis=(1, 2))]
     count, agents = len(wins), wins.shape[-1]
     weights = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), replicates)
-    return fit((weights.astype(np.float64) @ wins.reshape(count, -1)).reshape(-1, agents, agents), prior)
+    drawn = (weights.astype(np.float64) @ wins.reshape(count, -1)).reshape(-1, agents, agents)
+    return fit(drawn[connected(drawn)], prior)
 
 
 def superiority(intervals: Intervals) -> NDArray[np.float64]:
     """Chance that the row's agent is better than the column's, (agents, agents); 0.5 on the diagonal.
 
-    Read from the t distribution of their difference, as a flat prior has it. Raises Unratable where there is
-    no interval.
+    Read from the t distribution of their difference, as a flat prior has it; 0.5 for agents without bounds.
+    Raises Unratable where there is no interval.
     """
     from scipy.stats import t
 
@@ -172,6 +202,8 @@ def superiority(intervals: Intervals) -> NDArray[np.float64]:
     variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
     error = np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
     chance: NDArray[np.float64] = t.cdf(difference / error, intervals.topics - 1)
+    unknown = [intervals.agents.index(agent) for agent in intervals.alone]
+    chance[unknown], chance[:, unknown] = 0.5, 0.5
     return chance
 
 
@@ -206,6 +238,8 @@ def verdicts_to_separate(comparisons: Comparisons, intervals: Intervals, one: st
 
     if intervals.reason:
         return Separation(None, None, intervals.reason)
+    if lone := [agent for agent in (one, other) if agent in intervals.alone]:
+        return Separation(None, None, f"{lone[0]} meets the others on one topic only.")
     first, second = intervals.agents.index(one), intervals.agents.index(other)
     gap = abs(intervals.scores[first] - intervals.scores[second])
     if gap < 1e-9:
@@ -254,18 +288,24 @@ def _bounded(
     extra: NDArray[np.float64],
     topics: int,
     level: float,
+    alone: tuple[str, ...],
 ) -> Intervals:
     from scipy.stats import t
 
+    def without_bounds(reason: str) -> Intervals:
+        return Intervals(agents, scores, None, None, level, topics, influence, extra, reason, alone)
+
     if topics < 2:
-        reason = f"An interval needs verdicts on two topics at least, and here is {topics}."
-        return Intervals(agents, scores, None, None, level, topics, influence, extra, reason)
+        return without_bounds(f"An interval needs verdicts on two topics at least, and here is {topics}.")
     variance = np.diag(_covariance(influence, extra, topics))
-    if not (variance > _NO_VARIANCE).all():
-        reason = "An interval needs verdicts that differ somewhere, and here each is what the ratings say."
-        return Intervals(agents, scores, None, None, level, topics, influence, extra, reason)
+    bounded = np.array([agent not in alone for agent in agents])
+    if not (variance > _NO_VARIANCE)[bounded].all():
+        return without_bounds(
+            "An interval needs verdicts that differ somewhere, and here each is what the ratings say."
+        )
     half = t.ppf((1.0 + level) / 2.0, topics - 1) * np.sqrt(variance)
-    return Intervals(agents, scores, scores - half, scores + half, level, topics, influence, extra)
+    bounds = scores - half, scores + half
+    return Intervals(agents, scores, *bounds, level, topics, influence, extra, alone=alone)
 
 
 def _covariance(
@@ -281,6 +321,15 @@ def _covariance(
 def _spread(influence: NDArray[np.float64], topics: int) -> NDArray[np.float64]:
     spread: NDArray[np.float64] = topics / (topics - 1) * (influence**2).sum(axis=0)
     return spread
+
+
+def _alone(agents: tuple[str, ...], wins: NDArray[np.float64]) -> tuple[str, ...]:
+    """Agents that some topic's wins (topics, agents, agents) alone connect to the largest part."""
+    used = wins[wins.any(axis=(1, 2))]
+    if len(used) < 2:
+        return ()
+    found: NDArray[np.bool_] = np.any(disconnected_agents(used.sum(axis=0) - used), axis=0)
+    return tuple(agents[place] for place in np.flatnonzero(found))
 
 
 def _used(comparisons: Comparisons) -> int:

@@ -44,11 +44,27 @@ def strongly_connected(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
 
     It has if every agent can be reached from every other over wins, ties counting both ways.
     """
+    return np.asarray(_reachable(wins).all(axis=(-2, -1)))
+
+
+def connected(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether all agents of each win matrix (…, agents, agents) are compared, directly or over others."""
+    return strongly_connected(wins + np.swapaxes(wins, -1, -2))
+
+
+def disconnected_agents(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(…, agents): who is not in the largest part of agents that are compared with each other."""
+    reach = _reachable(wins + np.swapaxes(wins, -1, -2))
+    largest = reach.sum(axis=-1).argmax(axis=-1)
+    return np.asarray(~np.take_along_axis(reach, largest[..., None, None], axis=-2)[..., 0, :])
+
+
+def _reachable(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
     agents = wins.shape[-1]
     reach = (wins > 0).astype(np.float32) + np.eye(agents, dtype=np.float32)
     for _ in range(max(1, int(np.ceil(np.log2(max(agents, 2)))))):
         reach = np.minimum(reach @ reach, 1.0)
-    return np.asarray((reach > 0).all(axis=(-2, -1)))
+    return np.asarray(reach > 0)
 
 
 def with_prior(wins: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
