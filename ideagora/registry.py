@@ -41,8 +41,12 @@ WAYS_IN = (
 )
 
 
-def find_agent(thing: str) -> Agent:
+def find_agent(thing: str, home: Path | None = None) -> Agent:
     """The agent that a name or a way in stands for.
+
+    Args:
+        thing: what was asked for.
+        home: where the names of imported ideas are looked up; ``None``: in the home of the settings.
 
     Raises:
         UsageError: nobody has this name (tells the closest, and how the ways in look), or what it
@@ -57,7 +61,7 @@ def find_agent(thing: str) -> Agent:
         return agent_of_entry_point(installed()[thing])
     scheme, colon, rest = thing.partition(":")
     if scheme in SCHEMES and colon:
-        return _made(SCHEMES[scheme], rest)
+        return _made(SCHEMES[scheme], rest, *([home] if scheme == "ideas" else []))
     if colon:
         from ideagora.graphs.plugged.loading import agent_of_object
 

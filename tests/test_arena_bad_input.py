@@ -307,7 +307,14 @@ def test_a_folder_that_holds_another_arena(capsys: Capsys) -> None:
     Held(field({"alpha": 1, "beta": 2}))
     capsys.readouterr()
     said = error_of(Held(field({"alpha": 1, "gamma": 2})), capsys, 1)
-    assert "arena holds another run" in said
+    assert "arena holds another arena: beta competed in it and is not named here" in said
+    assert "Choose another --out folder" in said
+    said = error_of(Held(field({"alpha": 1, "beta": 2, "gamma": 3}), schedule="swiss"), capsys, 1)
+    assert "its judges, options or settings are others" in said
+    said = error_of(Held(field({"alpha": 1, "beta": 3, "gamma": 3})), capsys, 1)
+    assert "of the same names were others" in said
+    said = error_of(Held(field({"alpha": 1, "beta": 2}), topic=["a topic of its own"]), capsys, 1)
+    assert f"it is about “{TOPICS[1]}”, too" in said
 
 
 # --- files ------------------------------------------------------------------------------------

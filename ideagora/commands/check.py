@@ -34,7 +34,7 @@ def run(thing: str, topics: tuple[str, ...], flags: Mapping[str, Any], as_json: 
     logging.getLogger("ideagora").setLevel(logging.ERROR)
     settings = load_settings(**flags).model_copy(update=OFFLINE)
     try:
-        agent = find_agent(thing)
+        agent = find_agent(thing, settings.home)
         checks = [Check("loads", "passed", agent.source)]
     except IdeagoraError as error:
         return _told(thing, [Check("loads", "failed", str(error))], as_json)

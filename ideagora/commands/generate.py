@@ -88,7 +88,7 @@ def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
 
 
 def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
-    agent = find_agent(request.agent)
+    agent = find_agent(request.agent, settings.home)
     if agent.unready:
         raise UsageError(agent.unready)
     try:

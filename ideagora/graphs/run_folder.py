@@ -40,8 +40,10 @@ def now() -> str:
 class RunFolder:
     """One run on disk; entered as a context it holds the folder's lock, which a crash releases."""
 
-    def __init__(self, path: Path, identity: str) -> None:
+    def __init__(self, path: Path, identity: str, replaces: str | None = None) -> None:
         self.path, self.identity = path, identity
+        self._replaces = replaces
+        """The identity of another run that may be in the folder, since this one takes its place."""
         self._lock: FileLock | None = None
         self._events: FileIO | None = None
 
@@ -83,7 +85,7 @@ class RunFolder:
             )
         if held is None and OWNER not in found and found - {".lock"}:
             raise RunError(f"{self.path} is not empty and holds no run. Choose another --out folder.")
-        if held is not None and held.get("id") != self.identity:
+        if held is not None and held.get("id") not in (self.identity, self._replaces or self.identity):
             raise RunError(
                 f"{self.path} holds another run (topic “{_topic_of(held)}”, other settings). Choose another "
                 "--out folder."

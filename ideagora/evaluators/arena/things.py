@@ -16,7 +16,7 @@ from pathlib import Path
 from ideagora.errors import TopicNeeded, UsageError
 from ideagora.evaluators.arena.entries import Made
 from ideagora.graphs.agent import Agent
-from ideagora.importing import Imported, read_ideas
+from ideagora.importing import Imported, find_ideas, read_ideas
 from ideagora.registry import AGENTS, find_agent
 from ideagora.schema import Idea, Topic
 
@@ -70,7 +70,7 @@ def resolved(things: Sequence[str], home: Path, topics: Sequence[Topic]) -> Name
             made += _by_maker(found.ideas, label, thing)
             notes += _problems(found, thing, len(topics))
         else:
-            agent = find_agent(thing)
+            agent = find_agent(thing, home)
             if agent.unready:
                 raise UsageError(agent.unready)
             agents.append(Competitor(label or agent.name, agent))
@@ -86,9 +86,13 @@ def _split(thing: str) -> tuple[str | None, str]:
 
 
 def ideas_at(thing: str, home: Path) -> list[Path]:
-    """Where a thing's ideas are, when it is ideas already made; empty for an agent."""
+    """Where a thing's ideas are, when it is ideas already made; empty for an agent.
+
+    Raises:
+        IdeasError: ``ideas:`` names neither a file nor an import.
+    """
     if thing.startswith(IDEAS):
-        return [Path(thing.removeprefix(IDEAS)).expanduser()]
+        return [find_ideas(thing.removeprefix(IDEAS), home)]
     imported = home / "ideas" / f"{thing}.jsonl"
     if thing not in AGENTS and "/" not in thing and imported.is_file():
         return [imported]

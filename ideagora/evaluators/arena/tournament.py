@@ -6,7 +6,8 @@ were shown), ``verdicts.jsonl``, ``leaderboard.json``, and what every run's fold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
 from ideagora.evaluators.arena.bouts import field_of
-from ideagora.evaluators.arena.entries import Lineup, Missing, lined_up
+from ideagora.evaluators.arena.entries import Lineup, Made, Missing, lined_up
 from ideagora.evaluators.arena.folder import (
     as_shown,
     finished,
@@ -25,6 +26,8 @@ from ideagora.evaluators.arena.folder import (
     write_leaderboard,
 )
 from ideagora.evaluators.arena.generation import Start, generated, remaining, spent_in
+from ideagora.evaluators.arena.growth import FIELD as GROWTH
+from ideagora.evaluators.arena.growth import growth_record, smaller_arena
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, Bench
 from ideagora.evaluators.arena.leaderboard import described, leaderboard
 from ideagora.evaluators.arena.log import VerdictLog
@@ -65,19 +68,25 @@ class Arena:
     @property
     def identity(self) -> str:
         """The same for the same command: it finds its folder again, whatever figures are asked for."""
-        chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
+        known_by, *settings = self.frame
+        return stable_id("arena", known_by, *self.members, *settings)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Topics, and contestants with what they compete with: more of them make the same arena larger."""
         agents = [
             f"{one.name} {Task(topic, one.agent, one.agent.options, self.settings).identity}"
             for one in self.named.agents
             for topic in self.topics
         ]
-        ideas = [
-            f"{one.name} {stable_id(*(idea.model_dump_json() for idea in one.ideas))}"
-            for one in self.named.made
-        ]
-        topics = [topic.model_dump_json() for topic in self.topics]
-        told = [f"{name}={chosen[name]}" for name in SECRET_FREE]
-        return stable_id("arena", self.options.known_by(), *topics, *sorted(agents), *sorted(ideas), *told)
+        ideas = [told for one in self.named.made for told in _told_apart(one)]
+        return (*(topic.model_dump_json() for topic in self.topics), *sorted(agents), *sorted(ideas))
+
+    @property
+    def frame(self) -> tuple[str, ...]:
+        """All else that the verdicts depend on: options and settings."""
+        chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
+        return (self.options.known_by(), *(f"{name}={chosen[name]}" for name in SECRET_FREE))
 
     @property
     def title(self) -> str:
@@ -90,6 +99,14 @@ class Arena:
         """Models that are asked once there are ideas: the judges, and the one for the common style."""
         style = (self.settings.model_of(STYLE),) if self.options.style else ()
         return tuple(dict.fromkeys([*self.options.judges, *style]))
+
+
+def _told_apart(made: Made) -> Iterator[str]:
+    """Each idea by its maker, its place among the maker's ideas on the topic, and its text."""
+    places: Counter[str] = Counter()
+    for idea in made.ideas:
+        yield f"{made.name} {places[idea.topic]} {stable_id(idea.model_dump_json())}"
+        places[idea.topic] += 1
 
 
 @dataclass(frozen=True)
@@ -110,9 +127,12 @@ async def hold(arena: Arena, path: Path, starts: Sequence[Start], means: Means) 
         BudgetExhausted: the leaderboard so far is in the folder; the same command goes on.
         IdeagoraError: it cannot go on; the same command tries again.
     """
-    with RunFolder(path, arena.identity) as folder:
+    smaller = smaller_arena(path, arena)
+    with RunFolder(path, arena.identity, replaces=smaller) as folder:
         if means.fresh:
             forget(folder, arena.settings)
+        elif smaller is not None:
+            folder.forget_checkpoints()
         elif (held := finished(folder)) is not None:
             lineup, usage = held
             return _write_leaderboard(arena, folder.path, lineup, verdicts_in(folder.path), usage, "complete")
@@ -241,5 +261,6 @@ def _record(arena: Arena, lineup: Lineup) -> dict[str, Any]:
         "topics": [topic.model_dump(mode="json") for topic in lineup.topics],
         "contestants": [described(one) for one in lineup.contestants],
         "entries": lineup.digest,
+        GROWTH: growth_record(arena),
         "notes": list(lineup.notes),
     }

@@ -28,8 +28,8 @@ from ideagora.schema import Idea
 STEP = "read_ideas"
 
 
-def agent_of_ideas(file: str) -> Agent:
-    """The agent of a file or a folder of ideas, or of a name under which ideas were imported.
+def agent_of_ideas(file: str, home: Path | None = None) -> Agent:
+    """The agent of a file or a folder of ideas, or of a name under which ideas were imported into ``home``.
 
     Raises:
         UsageError: there is neither.
@@ -39,7 +39,7 @@ def agent_of_ideas(file: str) -> Agent:
     if not file:
         raise UsageError("ideas: names no file. Write ideas:FILE.")
     try:
-        whole = find_ideas(file, load_settings().home).resolve()
+        whole = find_ideas(file, home or load_settings().home).resolve()
     except IdeasError as error:
         raise UsageError(f"ideas:{file} cannot be read: {error}") from None
     name = f"ideas:{whole.name if Path(file).expanduser().exists() else file}"
