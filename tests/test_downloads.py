@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.retrieval.downloads import Bounds, Downloads, Origin, Refused, is_public, origin_of
+from ideagora.retrieval.downloads import Bounds, Downloads, Refused, is_public
 from ideagora.retrieval.http import Time
 from ideagora.retrieval.local.apart import read_apart
 from ideagora.retrieval.local.found import Document, Problem
+from ideagora.retrieval.origins import Origin, origin_of
 from tests.literature_server import FakeTime, Fault, File, LiteratureServer
 from tests.local_files import FIRST_TITLE, article, written
 
@@ -163,6 +164,9 @@ async def test_a_name_is_judged_by_all_its_addresses_and_asked_once(
         ("64:ff9b::a00:1", False),
         ("64:ff9b::5db8:d822", True),
         ("2002:7f00:1::", False),
+        ("64:ff9b:1::5db8:d822", False),
+        ("::10.0.0.1", False),
+        ("fec0::1", False),
         ("fe80::1", False),
         ("::", False),
     ],

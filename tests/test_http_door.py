@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import sqlite3
+import zlib
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +19,7 @@ from ideagora.errors import FolderUnusable, SettingsError, SourceDown
 from ideagora.models.retry import LONGEST_WAIT
 from ideagora.retrieval.http import HttpDoor, Limiter, Manners, NotKept, Question, Time, kept_only
 from ideagora.retrieval.http_cache import HttpCache, Kept
+from ideagora.retrieval.origins import may_follow, origin_of
 from ideagora.retrieval.pace import Pace
 from tests.literature_server import FakeTime, Fault, LiteratureServer, Work
 
@@ -362,3 +367,149 @@ async def test_two_libraries_of_one_home_keep_to_one_pace(server: LiteratureServ
     assert fake.seconds == 1_003.0
     for door in doors:
         await door.disconnect()
+
+
+# --- keys, bounds, replay -----------------------------------------------------------------------
+
+
+def test_a_key_never_leaves_the_origin_that_it_was_set_for() -> None:
+    home = origin_of("https://api.test/graph")
+    assert home is not None
+    refused = [
+        "http://api.test/x",
+        "https://api.test:8443/x",
+        "https://other.test/x",
+        "ftp://api.test/x",
+        "//[",
+    ]
+    for target in refused:
+        assert not may_follow(home, origin_of(target), has_key=True), target
+        assert not may_follow(home, origin_of(target), has_key=False), target
+    assert may_follow(home, origin_of("https://API.test:443/y"), has_key=True)
+    plain = origin_of("http://api.test/")
+    assert plain is not None
+    assert may_follow(plain, origin_of("https://api.test/"), has_key=False)
+    assert not may_follow(plain, origin_of("https://api.test/"), has_key=True)
+
+
+async def test_no_source_takes_its_key_along_on_a_redirect(fake: FakeTime) -> None:
+    places = {"header": {"headers": {"x-api-key": KEY}}, "query": {"params": {"api_key": KEY}}, "login": {}}
+    with LiteratureServer(WORKS) as server, LiteratureServer(WORKS) as other:
+        for place, options in places.items():
+            base = server.url("semantic-scholar")
+            base = base.replace("//", f"//user:{KEY}@") if place == "login" else base
+            door = HttpDoor("semantic-scholar", base, Manners(1.0), None, a_time(fake), **options)  # type: ignore[arg-type]
+            for target in (
+                other.url("semantic-scholar"),
+                f"https://127.0.0.1:{server.port}/",
+                "https://127.0.0.1/",
+            ):
+                server.faults.append(Fault(302, headers={"Location": target}))
+                with pytest.raises(SourceDown, match="another place") as caught:
+                    await title(door)
+                assert KEY not in str(caught.value)
+            await door.disconnect()
+        assert other.requests == []
+
+
+@pytest.mark.parametrize(
+    "base", ["https://host/x?tok=s3cr3tvalue", "https://user:s3cr3tvalue@/x", "s3cr3t://u:s3cr3tvalue@h"]
+)
+def test_a_base_that_is_refused_is_not_repeated_with_its_secret(base: str, fake: FakeTime) -> None:
+    with pytest.raises(SettingsError, match="IDEAGORA_SEMANTIC_SCHOLAR_URL") as caught:
+        HttpDoor("semantic-scholar", base, Manners(1.0), None, a_time(fake))
+    assert "s3cr3tvalue" not in str(caught.value)
+
+
+async def test_bodies_are_bounded_after_unpacking(server: LiteratureServer, fake: FakeTime) -> None:
+    zeros = gzip.compress(bytes(40 * 2**20))
+    packed = {"Content-Encoding": "gzip"}
+    refused = [
+        Fault(200, body=bytes(2**20 + 1)),
+        Fault(200, headers=packed, body=zeros),
+        Fault(200, headers=packed, body=gzip.compress(bytes(2**20 + 1))),
+    ]
+    door = a_door(server, fake, largest=2**20, retries=0)
+    for fault in refused:
+        server.faults.append(fault)
+        with pytest.raises(SourceDown, match="sent more than 1 MiB"):
+            await title(door)
+    server.faults.append(Fault(200, headers=packed, body=gzip.compress(b'{"title": "packed"}')))
+    assert await title(door) == "packed"
+    unreadable = [
+        Fault(200, headers=packed, body=gzip.compress(b'{"title": "packed"}')[:-9]),
+        Fault(200, headers={"Content-Encoding": "br"}, body=b"brotli was not asked for"),
+    ]
+    for fault in unreadable:
+        server.faults.append(fault)
+        with pytest.raises(SourceDown, match="did not answer"):
+            await title(door)
+        fake.seconds += 61
+    await door.disconnect()
+
+
+async def test_a_body_that_drips_for_ever_is_given_up(server: LiteratureServer, fake: FakeTime) -> None:
+    server.faults.append(Fault(hang=True, forever=True))
+    door = a_door(server, fake, longest=0.2, retries=0)
+    with pytest.raises(SourceDown, match="no whole answer within"):
+        await title(door)
+    await door.disconnect()
+
+
+def test_no_days_take_no_page_from_others(tmp_path: Path) -> None:
+    page = Kept(200, b"body", "2026-03-01")
+    cache = a_cache(tmp_path)
+    cache.put("one", page)
+    cache.close()
+    strict = a_cache(tmp_path, days=0)
+    assert strict.get("one") is None
+    strict.close()
+    assert a_cache(tmp_path, timedelta(days=29)).get("one") == page
+
+
+def test_a_replay_sees_what_its_run_saw(tmp_path: Path) -> None:
+    first, second = Kept(200, b"first", "2026-03-01"), Kept(200, b"second", "2026-04-10")
+    cache = a_cache(tmp_path)
+    cache.begin_run("run a", goes_on=False)
+    cache.put("one", first)
+    cache.end_run()
+    later = a_cache(tmp_path, timedelta(days=40))
+    later.begin_run("run b", goes_on=False)
+    assert later.get("one") is None
+    later.put("one", second)
+    later.put("two", first)
+    later.end_run()
+    replay = HttpCache(cache.path, 30, lambda: (NOW + timedelta(days=400)).date(), replay=True)
+    for run, page in (("run a", first), ("run b", second), ("another run", second)):
+        replay.begin_run(run, goes_on=False)
+        assert replay.get("one") == page
+        replay.end_run()
+    stopped = a_cache(tmp_path, timedelta(days=40))
+    stopped.begin_run("run a", goes_on=True)  # it goes on with what it saw before
+    assert stopped.get("one") == first
+
+
+def test_pages_of_an_earlier_layout_are_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "cache" / "literature.sqlite"
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE answers (key TEXT PRIMARY KEY, status INTEGER, body BLOB, day TEXT)")
+        db.execute("INSERT INTO answers VALUES ('one', 200, ?, '2026-03-01')", (zlib.compress(b"body"),))
+        db.execute("INSERT INTO answers VALUES ('bad', 200, 'no zlib', '2026-03-01')")
+    for _ in range(2):
+        cache = a_cache(tmp_path)
+        assert cache.get("one") == Kept(200, b"body", "2026-03-01")
+        assert cache.get("bad") is None
+        cache.close()
+
+
+async def test_a_replay_asks_nobody(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
+    door = a_door(server, fake, a_cache(tmp_path))
+    await title(door)
+    await door.disconnect()
+    cache = HttpCache(a_cache(tmp_path).path, 0, lambda: (NOW + timedelta(days=999)).date(), replay=True)
+    replay = a_door(server, fake, cache)
+    assert await title(replay) == "A title"
+    with pytest.raises(NotKept, match="--replay"):
+        await title(replay, Question("/graph/v1/paper/other"))
+    assert len(server.requests) == 1

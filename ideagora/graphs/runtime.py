@@ -128,7 +128,7 @@ async def run_job(
         listener(event)
 
     if library is not None:
-        library.begin_run(on_event, events if goes_on else ())
+        library.begin_run(on_event, events if goes_on else (), job.identity)
     door = Door(
         job.settings,
         cache=cache,

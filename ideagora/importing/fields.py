@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from ideagora.importing.found import Unusable
+from ideagora.importing.literals import loose_value
 from ideagora.importing.material import described
-from ideagora.importing.tidy import Unreadable, loose_value
+from ideagora.retrieval.untrusted import Unreadable
 from ideagora.schema import Experiment
 
 Value = Mapping[str, Any]

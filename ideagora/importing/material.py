@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from ideagora.errors import IdeasError
 from ideagora.importing.found import Problem, Row
-from ideagora.importing.tidy import Unreadable, json_value, tidy
+from ideagora.retrieval.untrusted import Unreadable, json_value, tidy
 
 LARGEST_DOCUMENT = 128_000_000
 """Bytes of a JSON document that is read at once."""

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 
 from ideagora.errors import SourceDown
 from ideagora.retrieval.http import HttpDoor, Question
-from ideagora.retrieval.remote import Neighbours, Reticent, arxiv_of, chunks, line, paper_of, query_words
+from ideagora.retrieval.remote import (
+    Neighbours,
+    Reticent,
+    arxiv_of,
+    chunks,
+    line,
+    paper_of,
+    papers_from,
+    query_words,
+)
 from ideagora.schema import Paper
 
 if TYPE_CHECKING:
@@ -27,6 +36,8 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
 _SEARCH_PAGE, _SEARCH_MOST = 100, 1_000
 _BATCH = 100
+_MOST_TAGS = 500_000
+"""Of a feed with 100 entries; each takes some 100 bytes of memory."""
 
 
 class Arxiv(Reticent):
@@ -85,7 +96,7 @@ class Arxiv(Reticent):
             if "/api/errors" in (_text(entry, f"{_ATOM}id") or ""):
                 detail = _text(entry, f"{_ATOM}summary") or "unknown error"
                 raise SourceDown(f"{NAME} refused the question ({detail[:200]}). Reword the topic.")
-        return [paper_from(entry, answer.day) for entry in entries if _text(entry, f"{_ATOM}title")]
+        return papers_from((one for one in entries if _text(one, f"{_ATOM}title")), paper_from, answer.day)
 
 
 def parsed(body: bytes) -> Element:
@@ -98,9 +109,11 @@ def parsed(body: bytes) -> Element:
 
     from defusedxml.ElementTree import fromstring
 
+    if body.count(b"<") > _MOST_TAGS:
+        raise ValueError(f"it has {body.count(b'<'):,} tags, more than {_MOST_TAGS:,} are not read")
     try:
         root: Element = fromstring(body, forbid_dtd=True)
-    except ParseError as error:
+    except (ParseError, LookupError) as error:  # the latter of an encoding that does not exist
         raise ValueError(f"no XML ({error})") from None
     if root.tag != f"{_ATOM}feed":
         raise ValueError(f"no Atom feed but {root.tag[:60]!r}")

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ideagora import __version__
 from ideagora.errors import LibraryError
@@ -22,6 +22,7 @@ from ideagora.models.retry import TRANSIENT_STATUS
 from ideagora.models.scrub import one_line
 from ideagora.retrieval.http import REDIRECTS, SYSTEM_TIME, Limiter, Time
 from ideagora.retrieval.local.kinds import PDF_WITHIN, looks_like_html
+from ideagora.retrieval.origins import Origin, origin_of
 from ideagora.retrieval.pace import Pace
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 _NAT64 = ip_network("64:ff9b::/96")
-_PORTS = {"http": 80, "https": 443}
+_INTERNAL = tuple(map(ip_network, ("64:ff9b:1::/48", "::/96", "fec0::/10")))
+"""Not global, though ``ipaddress`` holds them so: local translation (RFC 8215), and two retired forms."""
 
 
 class Refused(LibraryError):
@@ -42,14 +44,6 @@ class Refused(LibraryError):
     def __init__(self, why: str, *, for_good: bool = True) -> None:
         super().__init__(why)
         self.for_good = for_good
-
-
-class Origin(NamedTuple):
-    """Scheme, host and port of an address."""
-
-    scheme: str
-    host: str
-    port: int
 
 
 @dataclass(frozen=True)
@@ -68,16 +62,6 @@ class Bounds:
     """Seconds for which a host that could not be reached is left alone."""
 
 
-def origin_of(url: str) -> Origin | None:
-    """Where an address leads; ``None`` for one that is no http(s) address."""
-    import httpx
-
-    try:
-        return _origin(httpx.URL(url))
-    except (httpx.InvalidURL, Refused):
-        return None
-
-
 async def resolved(host: str, port: int) -> list[str]:
     """The addresses of a name.
 
@@ -94,7 +78,9 @@ def is_public(address: Address) -> bool:
         inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
         if address in _NAT64:
             inner.append(IPv4Address(int(address) & 0xFFFF_FFFF))
-        if any(one is not None and not is_public(one) for one in inner):
+        if any(address in network for network in _INTERNAL) or any(
+            one is not None and not is_public(one) for one in inner
+        ):
             return False
     return address.is_global and not address.is_multicast
 
@@ -209,8 +195,8 @@ class Downloads:
             raise Refused("nothing may leave this machine (IDEAGORA_FORBID_REAL_CALLS)", for_good=False)
         try:
             names = [origin.host] if known else await self._resolve(origin.host, origin.port)
-        except OSError as error:
-            told = f"{host} cannot be found ({error.strerror or error})"
+        except (OSError, UnicodeError) as error:  # the latter of a name that no DNS can hold
+            told = f"{host} cannot be found ({getattr(error, 'strerror', None) or 'no such name'})"
             raise Refused(told, for_good=False) from None
         addresses = [address for address in map(_literal, names) if address]
         if not addresses:
@@ -227,7 +213,7 @@ class Downloads:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise Refused("it comes packed, and we asked for it plain")
         most, told = self._bounds.bytes, response.headers.get("content-length", "")
-        if told.isdecimal() and int(told) > most:
+        if told.isdecimal() and len(told) < 20 and int(told) > most:
             raise Refused(f"it has {int(told) / 1e6:,.0f} MB, more than {most / 1e6:,.0f} are not read")
         size, head = 0, b""
         with into.open("wb") as file:
@@ -269,9 +255,10 @@ def _told(error: Exception) -> str:
 
 
 def _origin(url: httpx.URL) -> Origin:
-    if url.scheme not in _PORTS or not url.host:
+    origin = origin_of(url)
+    if origin is None:
         raise Refused(one_line(f"{url.scheme or 'a link without scheme'} is no way to a PDF", 80))
-    return Origin(url.scheme, url.host.lower(), url.port or _PORTS[url.scheme])
+    return origin
 
 
 def _literal(host: str) -> Address | None:

@@ -22,7 +22,9 @@ from ideagora import __version__
 from ideagora.errors import LibraryError, SettingsError, SourceDown
 from ideagora.models.retry import LONGEST_WAIT, TRANSIENT_STATUS, Sleep, Transient, retried, retry_after
 from ideagora.models.scrub import one_line
+from ideagora.retrieval.bodies import ACCEPTED, TooLarge, bounded_body
 from ideagora.retrieval.http_cache import HttpCache, Kept
+from ideagora.retrieval.origins import may_follow, origin_of
 from ideagora.retrieval.pace import Pace
 
 if TYPE_CHECKING:
@@ -35,7 +37,15 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class NotKept(LibraryError):
-    """Only kept answers were wanted (``kept_only``), and there is none to this question."""
+    """Only kept answers were wanted (``kept_only``, or ``--replay``), and there is none to this question."""
+
+
+def not_kept(name: str) -> NotKept:
+    """The error of a source that may not be asked."""
+    return NotKept(
+        f"{name}: --replay asks nobody, and there is no kept answer to one of the questions to it. "
+        "Run the same command once without --replay."
+    )
 
 
 _kept_only: ContextVar[bool] = ContextVar("kept_only", default=False)
@@ -74,7 +84,9 @@ class Manners:
     """Requests that are out at the same time."""
     retries: int = 4
     timeout: float = 30.0
-    largest: int = 32 * 2**20
+    longest: float = 180.0
+    """For one exchange, however slowly its body drips."""
+    largest: int = 16 * 2**20
     rest: float = 60.0
     """How long a source that did not answer in spite of the retries is left alone."""
 
@@ -169,8 +181,10 @@ class HttpDoor:
         self._cache = cache
         self._time = time
         self._key_name = key_name
-        self._headers = {"User-Agent": f"ideagora/{__version__}", **(headers or {})}
+        fixed = {"User-Agent": f"ideagora/{__version__}", "Accept-Encoding": ACCEPTED}
+        self._headers = {**fixed, **(headers or {})}
         self._params = dict(params or {})
+        self._has_key = bool(headers or params or "@" in self.base)
         self._limiter = Limiter(manners.interval, time, pace)
         self._loop: _Loop | None = None
         self._down: tuple[float, str] | None = None
@@ -193,8 +207,8 @@ class HttpDoor:
             if kept:
                 with suppress(ValueError):  # an older version of the program may have read more
                     return None if kept.status == 404 else Answer(read(kept.body), kept.day)
-            if _kept_only.get():
-                raise NotKept(f"{self.name}: no kept answer.")
+            if _kept_only.get() or (self._cache and self._cache.replay):
+                raise not_kept(self.name)
             kept, value = await self._asked(question, read, loop)
             if self._cache:
                 await asyncio.to_thread(self._cache.put, key, kept)
@@ -215,7 +229,7 @@ class HttpDoor:
         async def attempt() -> tuple[Kept, T | None]:
             async with loop.free:
                 await self._limiter.turn()
-                status, body = await self._sent(question, loop.client)
+                status, body = await self._sent_in_time(question, loop.client)
             day = self._time.now().date().isoformat()
             return Kept(status, body, day), None if status == 404 else _readable(read, body)
 
@@ -227,6 +241,13 @@ class HttpDoor:
             raise SourceDown(told) from None
         self._down = None
         return answer
+
+    async def _sent_in_time(self, question: Question, client: httpx.AsyncClient) -> tuple[int, bytes]:
+        try:
+            async with asyncio.timeout(self._manners.longest):
+                return await self._sent(question, client)
+        except TimeoutError:
+            raise Transient(f"no whole answer within {self._manners.longest:g} s") from None
 
     async def _sent(self, question: Question, client: httpx.AsyncClient) -> tuple[int, bytes]:
         """Status (2xx or 404) and body, after redirects.
@@ -251,16 +272,14 @@ class HttpDoor:
     async def _exchange(
         self, client: httpx.AsyncClient, url: httpx.URL, content: Any
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """One request; the body is read up to the bound, since its announced length may be a lie."""
+        """One request, and its body up to the bound."""
         method = "GET" if content is None else "POST"
         async with client.stream(method, url, headers=self._headers, json=content) as response:
-            parts, size = [], 0
-            async for part in response.aiter_bytes(65_536):
-                parts.append(part)
-                size += len(part)
-                if size > self._manners.largest:
-                    raise self._refusal(f"sent more than {self._manners.largest // 2**20} MiB")
-        return response.status_code, response.headers, b"".join(parts)
+            try:
+                body = await bounded_body(response, self._manners.largest)
+            except TooLarge:
+                raise self._refusal(f"sent more than {self._manners.largest // 2**20} MiB") from None
+        return response.status_code, response.headers, body
 
     async def _checked(self, status: int, headers: Mapping[str, str], body: bytes) -> int:
         if 200 <= status < 300 or status == 404:
@@ -275,14 +294,18 @@ class HttpDoor:
         raise self._refusal(f"refused the question ({detail})", step)
 
     def _followed(self, url: httpx.URL, location: str) -> httpx.URL:
-        """Where a redirect leads: only to the same host, so never to one that is only ours to reach."""
-        target = url.join(location)
-        same_port = target.port == url.port or (url.scheme, target.scheme) == ("http", "https")
-        if target.host != url.host or not same_port or target.scheme not in ("http", "https"):
-            raise self._refusal(
-                f"redirects to another place ({one_line(str(target.copy_with(query=None)), 80)})"
-            )
-        return target
+        """Where a redirect leads, if it may be followed (``may_follow``)."""
+        import httpx
+
+        source = origin_of(url)
+        try:
+            target = url.join(location)
+        except httpx.InvalidURL:
+            raise self._refusal("redirects to an address that is none") from None
+        if source and may_follow(source, origin_of(target), has_key=self._has_key):
+            return target
+        shown = target.copy_with(query=None, username=None, password=None)
+        raise self._refusal(f"redirects to another place ({one_line(str(shown), 80)})")
 
     def _refusal(self, what: str, step: str = "") -> SourceDown:
         return SourceDown(f"{self.name} {what}. {step or 'Leave it out of --source, or check its URL.'}")
@@ -305,13 +328,20 @@ def _readable(read: Callable[[bytes], T], body: bytes) -> T:
 
 
 def _checked_base(name: str, base: str) -> str:
+    """The base, ready for paths to follow.
+
+    Raises:
+        SettingsError: it is no address, or has a query. Neither login nor query is repeated.
+    """
     import httpx
 
-    try:
-        url = httpx.URL(base.strip().rstrip("/"))
-    except httpx.InvalidURL:
-        url = httpx.URL()
-    if url.scheme not in ("http", "https") or not url.host:
-        variable = f"IDEAGORA_{name.upper().replace('-', '_')}_URL"
-        raise SettingsError(f"{variable} is {base!r}: not a URL. Write one like https://host/path.")
-    return str(url)
+    bare = base.strip().rstrip("/")
+    if origin_of(bare) and not httpx.URL(bare).query and not httpx.URL(bare).fragment:
+        return str(httpx.URL(bare))
+    variable = f"IDEAGORA_{name.upper().replace('-', '_')}_URL"
+    if origin_of(bare):
+        raise SettingsError(
+            f"{variable} has a query or a fragment (? or #), to which no path can be added. Give "
+            "https://host/path without it; a key goes into the environment variable of the service's key."
+        )
+    raise SettingsError(f"{variable} is {one_line(base)!r}: not a URL. Write one like https://host/path.")

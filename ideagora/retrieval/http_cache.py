@@ -6,6 +6,7 @@ POSTs, and the services send no lifetime or forbid one, so it would keep next to
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import threading
 import zlib
@@ -20,10 +21,29 @@ T = TypeVar("T")
 
 _BUSY_SECONDS = 30.0
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_TABLE = (
-    "CREATE TABLE IF NOT EXISTS answers"
-    " (key TEXT PRIMARY KEY, status INTEGER NOT NULL, body BLOB NOT NULL, day TEXT NOT NULL)"
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS pages (key TEXT NOT NULL, digest TEXT NOT NULL, status INTEGER NOT NULL,"
+    " body BLOB NOT NULL, day TEXT NOT NULL, PRIMARY KEY (key, digest))",
+    "CREATE TABLE IF NOT EXISTS seen (run TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL,"
+    " PRIMARY KEY (run, key)) WITHOUT ROWID",
+    "CREATE INDEX IF NOT EXISTS seen_pages ON seen (key, digest)",
 )
+_FORMER = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'answers'"
+"""The table of earlier versions, which had one page for a question."""
+_MOVED = (
+    "INSERT OR IGNORE INTO pages SELECT key, 'former', status, body, day FROM answers",
+    "DROP TABLE answers",
+)
+_SEEN = (
+    "SELECT pages.digest, status, body, day FROM pages JOIN seen USING (key, digest)"
+    " WHERE key = ? AND run = ?"
+)
+_NEWEST = "SELECT digest, status, body, day FROM pages WHERE key = ? AND day > ? ORDER BY rowid DESC LIMIT 1"
+_UNSEEN = (
+    "DELETE FROM pages WHERE key = ? AND digest != ?"
+    " AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.key = pages.key AND seen.digest = pages.digest)"
+)
+"""Earlier answers to a question that no run has seen."""
 
 
 class Kept(NamedTuple):
@@ -33,32 +53,60 @@ class Kept(NamedTuple):
     body: bytes
     day: str
 
+    @property
+    def digest(self) -> str:
+        """Names this very answer."""
+        head = f"{self.status} {self.day} ".encode()
+        return hashlib.sha256(head + self.body).hexdigest()[:32]
+
 
 class HttpCache:
     """``<home>/cache/literature.sqlite``; for any number of threads and processes.
 
+    It remembers which answers a run has seen, and keeps those for its replay when newer ones come.
+    Nothing is deleted for its age, so one run's setting takes nothing from another.
+
     Args:
         path: the file.
-        days: age up to which an answer is used again; 0 keeps nothing in use.
+        days: age up to which an answer is used again; 0: none is.
         today: tells the day.
+        replay: whether answers of any age count, since nobody is to be asked.
     """
 
-    def __init__(self, path: Path, days: int, today: Callable[[], date]) -> None:
+    def __init__(self, path: Path, days: int, today: Callable[[], date], *, replay: bool = False) -> None:
         self.path = path
         self.days = days
+        self.replay = replay
         self._today = today
+        self._run: str | None = None
+        self._seen_first = False
         self._threads = threading.Lock()
         self._open: sqlite3.Connection | None = None
 
+    def begin_run(self, run: str, *, goes_on: bool) -> None:
+        """From now on a run asks: what it gets is noted as seen by it.
+
+        Args:
+            run: its identity.
+            goes_on: it was stopped before; what it saw then counts, whatever its age.
+        """
+        self._run, self._seen_first = run, goes_on or self.replay
+
+    def end_run(self) -> None:
+        """No run asks any more."""
+        self._run, self._seen_first = None, self.replay
+
     def get(self, key: str) -> Kept | None:
-        """The answer to a question, unless it is too old.
+        """The answer to a question; ``None``: there is none, or it is too old, or damaged.
 
         Raises:
             FolderUnusable: the file cannot be made or read.
         """
-        query = "SELECT status, body, day FROM answers WHERE key = ? AND day > ?"
-        row = self._do(lambda db: db.execute(query, (key, self.oldest_day())).fetchone())
-        return Kept(row[0], zlib.decompress(row[1]), row[2]) if row else None
+        row = self._do(lambda db: self._row(db, key))
+        try:
+            return Kept(row[1], zlib.decompress(row[2]), row[3]) if row else None
+        except (zlib.error, TypeError):
+            return None
 
     def put(self, key: str, answer: Kept) -> None:
         """Keep an answer.
@@ -66,12 +114,31 @@ class HttpCache:
         Raises:
             FolderUnusable: the file cannot be written.
         """
-        row = (key, answer.status, zlib.compress(answer.body), answer.day)
-        self._do(lambda db: db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row).close())
+        row = (key, answer.digest, answer.status, zlib.compress(answer.body), answer.day)
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("BEGIN IMMEDIATE").close()
+            db.execute("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)", row).close()
+            self._note_seen(db, key, answer.digest)
+            db.execute(_UNSEEN, (key, answer.digest)).close()
+            db.execute("COMMIT").close()
+
+        self._do(work)
 
     def oldest_day(self) -> str:
-        """Answers of this day and before are too old."""
-        return (self._today() - timedelta(days=self.days)).isoformat()
+        """Answers of this day and before are too old; of an empty day none is."""
+        return "" if self.replay else (self._today() - timedelta(days=self.days)).isoformat()
+
+    def _row(self, db: sqlite3.Connection, key: str) -> tuple[str, int, bytes, str] | None:
+        row = db.execute(_SEEN, (key, self._run)).fetchone() if self._seen_first else None
+        row = row or db.execute(_NEWEST, (key, self.oldest_day())).fetchone()
+        if row:
+            self._note_seen(db, key, row[0])
+        return row  # type: ignore[no-any-return]
+
+    def _note_seen(self, db: sqlite3.Connection, key: str, digest: str) -> None:
+        if self._run is not None and not self.replay:
+            db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", (self._run, key, digest)).close()
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -89,6 +156,7 @@ class HttpCache:
                     self._begin_anew()
                     return work(self._connection())
             except (OSError, sqlite3.Error) as error:
+                self._drop()  # with what it was in the middle of
                 raise FolderUnusable(
                     f"the cache of literature {self.path} cannot be used: {error}. "
                     "Free some space or choose another IDEAGORA_HOME, then run the same command again."
@@ -100,10 +168,17 @@ class HttpCache:
             self._open = sqlite3.connect(
                 self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", _TABLE):
+            for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", *_TABLES):
                 self._open.execute(statement).close()
-            self._open.execute("DELETE FROM answers WHERE day <= ?", (self.oldest_day(),)).close()
+            if self._open.execute(_FORMER).fetchone():
+                self._move_former(self._open)
         return self._open
+
+    def _move_former(self, db: sqlite3.Connection) -> None:
+        db.execute("BEGIN IMMEDIATE").close()
+        for statement in _MOVED if db.execute(_FORMER).fetchone() else ():
+            db.execute(statement).close()
+        db.execute("COMMIT").close()
 
     def _begin_anew(self) -> None:
         """Nothing in here is lost for good: a damaged file is thrown away."""

@@ -13,6 +13,7 @@ from ideagora.retrieval.collection import CollectionSource
 from ideagora.retrieval.fitting import READER_TOKENS, fitted
 from ideagora.retrieval.guard import Guard, possible_ids
 from ideagora.retrieval.http import SYSTEM_TIME, Time
+from ideagora.retrieval.http_cache import HttpCache
 from ideagora.retrieval.journal import EVENT, Journal
 from ideagora.retrieval.open_texts import Fetched, OpenTexts
 from ideagora.retrieval.opening import (
@@ -64,6 +65,7 @@ class Library:
         texts: Texts | None = None,
         open_texts: OpenTexts | None = None,
         journal: Journal | None = None,
+        kept: HttpCache | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
@@ -75,6 +77,7 @@ class Library:
         self._open_texts = open_texts
         self._journal = Journal() if journal is None else journal
         self._journal_from = len(self._journal)
+        self._kept = kept
         self._on_close = on_close
         self._held_back: dict[str, HeldBack] = {}
         self._tell: Callable[[Mapping[str, Any]], None] | None = None
@@ -90,20 +93,27 @@ class Library:
             texts=self._texts,
             open_texts=self._open_texts,
             journal=self._journal,
+            kept=self._kept,
         )
 
     def begin_run(
-        self, tell: Callable[[Mapping[str, Any]], None], earlier: Iterable[Mapping[str, Any]] = ()
+        self,
+        tell: Callable[[Mapping[str, Any]], None],
+        earlier: Iterable[Mapping[str, Any]] = (),
+        run: str = "",
     ) -> None:
         """Tell as events what happens with the literature, and go on from those of before a stop.
 
         Args:
             tell: takes an event; it belongs into the run's folder.
             earlier: the folder's events, when its run goes on where it was stopped.
+            run: its identity, under which the answers of services that it sees are kept for its replay.
         """
         events = _since_begin(earlier)
         if not events:
             tell(_BEGIN)
+        if self._kept and run:
+            self._kept.begin_run(run, goes_on=bool(events))
         for event in events:
             if event.get("event") == _HELD_BACK:
                 held = HeldBack(*(str(event.get(name)) for name in HeldBack._fields))
@@ -115,6 +125,8 @@ class Library:
         """The run is over; nothing more belongs into its folder."""
         self._tell = None
         self._journal.end()
+        if self._kept:
+            self._kept.end_run()
 
     @property
     def embedder(self) -> Embedder:
@@ -398,6 +410,7 @@ def _on_network(
         texts=Texts(store.folder),
         open_texts=open_texts(settings, cache, time) if settings.full_text else None,
         journal=journal,
+        kept=cache,
         on_close=close,
     )
 

@@ -74,6 +74,8 @@ class OpenTexts:
         async with lock:
             key = hashlib.sha256(f"pdf\x1f{READERS}\x1f{link}".encode()).hexdigest()
             kept = await asyncio.to_thread(self._cache.get, key)
+            if kept is None and self._cache.replay:
+                raise Refused("it was not read when this run was made (--replay)", for_good=False)
             if kept is None:
                 kept = await self._asked(link)
                 await asyncio.to_thread(self._cache.put, key, kept)

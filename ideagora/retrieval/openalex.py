@@ -6,8 +6,7 @@ session of its own for each request, with no place for our limiter, cache and bo
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 from urllib.parse import quote
@@ -21,7 +20,9 @@ from ideagora.retrieval.remote import (
     as_list,
     as_map,
     chunks,
+    json_object,
     paper_of,
+    papers_from,
     query_words,
     web_link,
 )
@@ -64,7 +65,7 @@ class OpenAlex(Reticent):
     async def paper(self, paper_id: str) -> Paper | None:
         """One paper."""
         found = await self._work(paper_id)
-        return paper_from(*found) if found else None
+        return next(iter(papers_from([found[0]], paper_from, found[1])), None) if found else None
 
     async def batch(self, ids: Sequence[str]) -> dict[str, Paper]:
         """Papers by filters over their ids or DOIs, 50 a request."""
@@ -109,10 +110,10 @@ class OpenAlex(Reticent):
         """Close connections."""
         await self._door.disconnect()
 
-    async def _work(self, paper_id: str, fields: str = _FIELDS) -> tuple[dict[str, Any], str] | None:
+    async def _work(self, paper_id: str, fields: str = _FIELDS) -> tuple[Mapping[str, Any], str] | None:
         value = _value(paper_id)
         path = quote(value if paper_id.startswith("openalex:") else f"doi:{value}", safe=":/")
-        answer = await self._door.ask(Question(f"/works/{path}", {"select": fields}), _object)
+        answer = await self._door.ask(Question(f"/works/{path}", {"select": fields}), json_object)
         return (answer.value, answer.day) if answer else None
 
     async def _listed(self, params: dict[str, str], most: int) -> Neighbours:
@@ -121,11 +122,11 @@ class OpenAlex(Reticent):
         cursor: object = "*"
         while isinstance(cursor, str) and cursor and len(papers) < most:
             page = {"select": _FIELDS, "per-page": str(_PAGE), "cursor": cursor, **params}
-            answer = await self._door.ask(Question("/works", page), _object)
+            answer = await self._door.ask(Question("/works", page), json_object)
             records = as_list(answer.value.get("results")) if answer else []
             if answer is None or not records:
                 return Neighbours(papers)
-            papers += [paper_from(one, answer.day) for one in records if as_map(one)]
+            papers += papers_from(filter(as_map, records), paper_from, answer.day)
             meta = as_map(answer.value.get("meta"))
             cursor = meta.get("next_cursor")
             if len(papers) >= (total if isinstance(total := meta.get("count"), int) else len(papers) + 1):
@@ -192,10 +193,3 @@ def _value(paper_id: str) -> str:
 
 def _tail(url: object) -> str:
     return url.rstrip("/").rsplit("/", 1)[-1].upper() if isinstance(url, str) else ""
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    value = json.loads(body)
-    if not isinstance(value, dict):
-        raise ValueError("no JSON object")
-    return value

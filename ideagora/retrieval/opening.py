@@ -10,16 +10,18 @@ from ideagora.errors import SettingsError
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval import arxiv, openalex, semantic_scholar
 from ideagora.retrieval.collection import Collection, CollectionBeside
-from ideagora.retrieval.downloads import Downloads, origin_of
+from ideagora.retrieval.downloads import Downloads
 from ideagora.retrieval.grown import Grown
 from ideagora.retrieval.http import HttpDoor, Manners, Time
 from ideagora.retrieval.http_cache import HttpCache
 from ideagora.retrieval.joined import Joined
 from ideagora.retrieval.journal import Journal
 from ideagora.retrieval.open_texts import OpenTexts
+from ideagora.retrieval.origins import origin_of
 from ideagora.retrieval.pace import Pace
 from ideagora.retrieval.plugged import installed, is_spec, plugged
 from ideagora.retrieval.remote import Remote
+from ideagora.retrieval.replayable import Replayable
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
 from ideagora.retrieval.texts import Texts
@@ -28,6 +30,8 @@ from ideagora.retrieval.walks import Walks
 STARTER, LOCAL = "starter", "local"
 HERE = (STARTER, LOCAL)
 """Sources that need no network."""
+_ANY_AGE = 36_500
+"""Days."""
 Maker = Callable[[Settings, HttpCache, Time], Remote]
 
 
@@ -70,7 +74,11 @@ def grown_source(
     def made(name: str) -> Remote:
         if name in HERE:
             return CollectionBeside(name, collection_of((name,), store, embedder))
-        return MAKERS[name](settings, cache, time) if name in MAKERS else plugged(name, time)
+        return (
+            MAKERS[name](settings, cache, time)
+            if name in MAKERS
+            else Replayable(plugged(name, time), cache, time)
+        )
 
     remotes = [made(name) for name in names]
     walks = Walks(store.folder)
@@ -81,13 +89,15 @@ def grown_source(
         store.close()
 
     joined = Joined(remotes, journal)
-    return Grown(joined, store, walks, embedder, journal, time, settings.literature_days), close
+    days = _ANY_AGE if settings.replay else settings.literature_days
+    return Grown(joined, store, walks, embedder, journal, time, days), close
 
 
 def kept_answers(settings: Settings, time: Time) -> HttpCache:
     """The cache of what services answered."""
     path = settings.home / "cache" / "literature.sqlite"
-    return HttpCache(path, settings.literature_days, lambda: time.now().date())
+    today = lambda: time.now().date()  # noqa: E731
+    return HttpCache(path, settings.literature_days, today, replay=settings.replay)
 
 
 def open_texts(settings: Settings, cache: HttpCache, time: Time) -> OpenTexts:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from pydantic import ValidationError
+
 from ideagora.models.offline.words import FUNCTION_WORDS
+from ideagora.retrieval.untrusted import pruned_json, tidy_text
 from ideagora.schema import Paper, stable_id
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -21,6 +27,10 @@ _DOI = re.compile(r"10\.\d[\d.]*/\S+")
 _DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 _QUERY_WORDS = 12
 _LONGEST_LINK = 2_000
+_LONGEST_ID = 300
+_LONGEST_TITLE, _LONGEST_ABSTRACT = 2_000, 50_000
+"""Characters; what is longer is cut, since it goes into prompts."""
+_MOST_CITATIONS = 10**9
 
 
 class Neighbours(NamedTuple):
@@ -112,15 +122,22 @@ def paper_of(
         dated: dates, possibly partial; the first that is one counts.
     """
     arxiv_id, clean_doi = arxiv_of(arxiv) or arxiv_of_doi(doi), doi_of(doi)
-    name, when = line(title) or "", next((iso for one in dated if (iso := partial_date(one))), None)
+    name, when = (
+        (line(title) or "")[:_LONGEST_TITLE],
+        next((iso for one in dated if (iso := partial_date(one))), None),
+    )
     by_title = f"title:{stable_id(name.casefold(), (when or '')[:4])}"
+    own_id = (
+        own_id if isinstance(own_id, str) and own_id.isprintable() and len(own_id) <= _LONGEST_ID else None
+    )
     others = [f"doi:{clean_doi}" if clean_doi else None, own_id, by_title]
-    count = cited if isinstance(cited, int) and not isinstance(cited, bool) and cited >= 0 else None
+    is_count = isinstance(cited, int) and not isinstance(cited, bool) and 0 <= cited < _MOST_CITATIONS
+    count = cited if isinstance(cited, int) and is_count else None
     return Paper(
         id=f"arxiv:{arxiv_id}" if arxiv_id else next(one for one in others if one),
         other_ids=(own_id,) if own_id and (arxiv_id or clean_doi) else (),
         title=name,
-        abstract=line(abstract),
+        abstract=(line(abstract) or "")[:_LONGEST_ABSTRACT] or None,
         authors=tuple(author for one in authors if (author := line(one))),
         date=when,
         venue=line(venue),
@@ -133,9 +150,40 @@ def paper_of(
     )
 
 
+def papers_from(records: Iterable[Any], read: Callable[[Any, str], Paper], day: str) -> list[Paper]:
+    """The papers of a service's records, read one by one: a record that cannot be one costs only itself."""
+    papers = []
+    for record in records:
+        try:
+            papers.append(read(record, day))
+        except ValidationError as error:
+            logger.warning("left out a record that cannot be read: %s", error.errors()[0]["msg"])
+    return papers
+
+
+def json_object(body: bytes) -> Mapping[str, Any]:
+    """The object of a service's answer.
+
+    Raises:
+        ValueError: it is none, or too large to be one of theirs.
+    """
+    value = pruned_json(body)
+    if not isinstance(value, Mapping):
+        raise ValueError("no JSON object")
+    return value
+
+
+def json_array(body: bytes) -> list[Any]:
+    """The array of a service's answer; errors as ``json_object``."""
+    value = pruned_json(body)
+    if not isinstance(value, list):
+        raise ValueError("no JSON array")
+    return value
+
+
 def line(value: object) -> str | None:
     """Text on one line; ``None`` for what is no text, or empty."""
-    return " ".join(value.split()) or None if isinstance(value, str) else None
+    return " ".join(tidy_text(value).split()) or None if isinstance(value, str) else None
 
 
 def web_link(value: object) -> str | None:
@@ -182,7 +230,7 @@ def doi_of(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     bare = re.sub(r"^(?:https?://(?:dx\.)?doi\.org/|doi:)", "", value.strip(), flags=re.I).lower()
-    return bare if _DOI.fullmatch(bare) else None
+    return bare if len(bare) <= _LONGEST_ID and _DOI.fullmatch(bare) else None
 
 
 def query_words(query: str) -> list[str]:

@@ -8,7 +8,6 @@ logger; and writes the key into debug logs.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
@@ -21,7 +20,10 @@ from ideagora.retrieval.remote import (
     as_list,
     as_map,
     chunks,
+    json_array,
+    json_object,
     paper_of,
+    papers_from,
     query_words,
 )
 from ideagora.schema import Paper
@@ -69,8 +71,9 @@ class SemanticScholar(Reticent):
     async def paper(self, paper_id: str) -> Paper | None:
         """One paper."""
         question = Question(f"{_GRAPH}/paper/{_name(paper_id)}", {"fields": _FIELDS})
-        answer = await self._door.ask(question, _object)
-        return paper_from(answer.value, answer.day) if answer and answer.value.get("paperId") else None
+        answer = await self._door.ask(question, json_object)
+        told = [answer.value] if answer and answer.value.get("paperId") else []
+        return next(iter(papers_from(told, paper_from, answer.day if answer else "")), None)
 
     async def batch(self, ids: Sequence[str]) -> dict[str, Paper]:
         """Papers by the service's batch call, 500 a request; ids that it does not know come back as null."""
@@ -78,10 +81,13 @@ class SemanticScholar(Reticent):
         for some in chunks(list(dict.fromkeys(ids)), _BATCH):
             names = [_plain_name(paper_id) for paper_id in some]
             question = Question(f"{_GRAPH}/paper/batch", {"fields": _FIELDS}, {"ids": names})
-            answer = await self._door.ask(question, _array)
+            answer = await self._door.ask(question, json_array)
             if answer:
                 pairs = zip(some, answer.value, strict=False)
-                found |= {name: paper_from(one, answer.day) for name, one in pairs if isinstance(one, dict)}
+                for name, one in pairs:
+                    papers = papers_from([one] if isinstance(one, dict) else [], paper_from, answer.day)
+                    if papers:
+                        found[name] = papers[0]
         return found
 
     async def references(self, paper_id: str) -> Neighbours:
@@ -99,12 +105,12 @@ class SemanticScholar(Reticent):
         """
         params = {"from": "all-cs", "limit": str(min(k, _RECOMMENDED_MOST)), "fields": _FIELDS}
         path = f"{_RECOMMENDATIONS}/papers/forpaper/{_name(paper_id)}"
-        answer = await self._door.ask(Question(path, params), _object)
+        answer = await self._door.ask(Question(path, params), json_object)
         if answer is None:
             return None
         records = [as_map(one) for one in as_list(answer.value.get("recommendedPapers"))]
         told = [one for one in records if one.get("paperId") or one.get("title")]
-        return [paper_from(one, answer.day) for one in told][:k]
+        return papers_from(told, paper_from, answer.day)[:k]
 
     async def disconnect(self) -> None:
         """Close connections."""
@@ -127,13 +133,14 @@ class SemanticScholar(Reticent):
         self, path: str, params: dict[str, str], member: str | None
     ) -> tuple[list[Paper], int | None]:
         """The papers of one page, and where the next one begins."""
-        answer = await self._door.ask(Question(path, {"fields": _FIELDS, **params}), _object)
+        answer = await self._door.ask(Question(path, {"fields": _FIELDS, **params}), json_object)
         if answer is None:
             return [], None
         items = [as_map(one) for one in as_list(answer.value.get("data"))]
         records = [as_map(one.get(member)) for one in items] if member else items
         following = answer.value.get("next")
-        papers = [paper_from(one, answer.day) for one in records if one.get("paperId") or one.get("title")]
+        told = [one for one in records if one.get("paperId") or one.get("title")]
+        papers = papers_from(told, paper_from, answer.day)
         return papers, following if isinstance(following, int) else None
 
 
@@ -167,17 +174,3 @@ def _plain_name(paper_id: str) -> str:
     prefix, _, rest = paper_id.partition(":")
     written = {"arxiv": f"ARXIV:{rest}", "doi": f"DOI:{rest}", "s2": rest}
     return written.get(prefix, paper_id)
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    value = json.loads(body)
-    if not isinstance(value, dict):
-        raise ValueError("no JSON object")
-    return value
-
-
-def _array(body: bytes) -> list[Any]:
-    value = json.loads(body)
-    if not isinstance(value, list):
-        raise ValueError("no JSON array")
-    return value

@@ -12,7 +12,8 @@ from typing import Any
 
 from ideagora.importing.fields import needed_text, unpacked
 from ideagora.importing.found import Draft, Format, Found, Row, Unusable, each
-from ideagora.importing.tidy import Unreadable, loose_value
+from ideagora.importing.literals import loose_value
+from ideagora.retrieval.untrusted import Unreadable
 
 _FAILED = re.compile(r"^\s*Error generating hypothes[ie]s for paper ID\b", re.IGNORECASE)
 _SCORES = re.compile(r"^metrics$|^llm_.*ranking_eval$")

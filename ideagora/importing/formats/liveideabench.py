@@ -12,7 +12,8 @@ from typing import Any
 
 from ideagora.importing.fields import Value, needed_text, text_or_none
 from ideagora.importing.found import Draft, Format, Found, Row, Unusable
-from ideagora.importing.tidy import Unreadable, loose_value
+from ideagora.importing.literals import loose_value
+from ideagora.retrieval.untrusted import Unreadable
 
 _CRITERIA = ("originality", "feasibility", "clarity", "fluency", "flexibility", "avg")
 

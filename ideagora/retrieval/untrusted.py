@@ -1,0 +1,125 @@
+"""JSON and text from strangers, made safe to keep.
+
+Control characters, lone surrogates, NaN, deep nesting, numbers beyond measure and documents of millions
+of values never reach a record. Time and memory grow with the text, not faster.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+DEEPEST = 40
+"""Levels of lists and objects; what services and idea generators write has fewer than ten."""
+MOST_VALUES = 2_000_000
+"""Values of one document: some 400 MB of memory at worst."""
+LARGEST_NUMBER = 2**53
+"""Whole numbers beyond it are damage: no reader of JSON has to keep them exactly."""
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
+
+
+class Unreadable(ValueError):
+    """A value cannot be read; the message says why, in half a sentence."""
+
+
+class TooDeep(Unreadable):
+    """Lists and objects are nested deeper than ``DEEPEST``."""
+
+    def __init__(self) -> None:
+        super().__init__(f"it is nested deeper than {DEEPEST} levels")
+
+
+def tidy_text(text: str) -> str:
+    """The text without control characters, with plain line ends; lone surrogates become U+FFFD."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _SURROGATE.sub("\ufffd", _UNPRINTABLE.sub("", text))
+
+
+def tidy(value: Any, depth: int = 0) -> Any:
+    """A JSON value with tidy strings; NaN, infinities and numbers beyond measure become ``None``.
+
+    Raises:
+        TooDeep: nested deeper than ``DEEPEST``.
+        Unreadable: it is something that JSON does not have.
+    """
+    if depth > DEEPEST:
+        raise TooDeep
+    if isinstance(value, str):
+        return tidy_text(value)
+    if isinstance(value, dict):
+        return {tidy_text(str(key)): tidy(entry, depth + 1) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [tidy(entry, depth + 1) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+        return None
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    raise Unreadable(f"it holds {type(value).__name__}, which is no JSON")
+
+
+def json_value(text: str | bytes, most_values: int = MOST_VALUES) -> Any:
+    """The tidy value of a JSON text.
+
+    Raises:
+        Unreadable: it is none, or has more than ``most_values`` values.
+    """
+    try:
+        document = _decoded(text)
+        _demand_few(document, most_values)
+        return tidy(json.loads(document, parse_constant=_nothing, parse_int=_whole))
+    except json.JSONDecodeError as error:
+        raise Unreadable(f"it is no JSON ({error.msg.lower()} at character {error.pos + 1})") from None
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"it is no UTF-8 text (byte {error.start + 1})") from None
+    except RecursionError:
+        raise TooDeep from None
+
+
+def pruned_json(text: str | bytes, most_values: int = MOST_VALUES) -> Any:
+    """As ``json_value``, but what is nested too deep becomes ``None`` and leaves the rest readable."""
+    try:
+        return json_value(text, most_values)
+    except TooDeep:
+        return json_value(_pruned(_decoded(text)), most_values)
+
+
+def _decoded(text: str | bytes) -> str:
+    return text.decode("utf-8-sig") if isinstance(text, bytes) else text
+
+
+def _pruned(text: str) -> str:
+    """The document with null in place of what is nested too deep."""
+    parts, depth, start = [], 0, 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in "[{":
+            depth += 1
+            if depth == DEEPEST:
+                parts.append(text[start : token.start()])
+        elif token[0] in "]}":
+            if depth == DEEPEST:
+                parts.append("null")
+                start = token.end()
+            depth -= 1
+    return "".join(parts) + text[start:] if depth < DEEPEST else text[:0]
+
+
+def _demand_few(text: str, most: int) -> None:
+    """Refuse a document of too many values before each of them takes 50 bytes and more."""
+    number = text.count(",") + text.count("[") + text.count("{")
+    if number > most:
+        raise Unreadable(f"it has {number:,} values, more than {most:,} are not read")
+
+
+def _whole(digits: str) -> int | None:
+    return int(digits) if len(digits) <= len(str(LARGEST_NUMBER)) + 1 else None
+
+
+def _nothing(_: str) -> None:
+    return None
