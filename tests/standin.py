@@ -18,7 +18,7 @@ from typing import Any
 from tests.loopback import Answer, Body
 
 _NUMBERED = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
-_WORD = re.compile(r"\b[0-9a-f]{12}\b")
+_WORD = re.compile(r"(?<!material )(?<!message: )\b[0-9a-f]{12}\b")
 SIDES = [
     "language model agents",
     "tool use planning",
@@ -258,14 +258,18 @@ def _direct_idea(prompt: str) -> dict[str, Any]:
     return {name: text for name, text in _idea(prompt).items() if name != "sources"}
 
 
-_MATERIAL = re.compile(r"<material>(.*?)</material>", re.DOTALL)
+_MATERIAL = re.compile(r"<material (\w+)>(.*?)</material \1>", re.DOTALL)
+
+
+def _between(prompt: str, start: str, end: str) -> str:
+    return prompt.partition(start)[2].partition(end)[0]
 
 
 def _after(prompt: str, label: str) -> str | None:
     """What stands between the marks after a label; ``None``: not available."""
     rest = prompt.partition(f"{label}: ")[2]
     found = _MATERIAL.match(rest)
-    return found[1] if found else None
+    return found[2] if found else None
 
 
 def _styled(prompt: str) -> dict[str, Any]:
@@ -277,7 +281,7 @@ def _styled_plan(prompt: str) -> dict[str, Any]:
     heads = ["Steps", "Data sets", "Baselines", "Measures", "Ablations", "Risks", "Would be refuted by"]
     names = ["steps", "datasets", "baselines", "metrics", "ablations", "risks"]
     lists = {
-        name: _MATERIAL.findall(prompt.partition(f"{head}:\n")[2].partition(f"{following}:")[0])
+        name: [said for _, said in _MATERIAL.findall(_between(prompt, f"{head}:\n", f"{following}:"))]
         for name, head, following in zip(names, heads, heads[1:], strict=False)
     }
     return {**lists, "refuted_if": _after(prompt, "Would be refuted by")}

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from ideagora.evaluators.arena.flags import HIDDEN, PATTERNS, flags_of
-from ideagora.prompts.loader import fence
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.schema import Idea
 from tests.arena_world import Held, field, idea, judge, write
@@ -103,8 +102,9 @@ def test_a_flagged_idea_is_judged_and_told() -> None:
     (told,) = [one for one in held.board["contestants"] if one["flagged"]]
     assert (told["agent"], len(told["flagged"])) == ("nasty", 3)
     prompt = chat.calls[0].messages[-1][1]
-    assert fence(nasty) in prompt
-    assert prompt.count("</material>") == prompt.count("<material>")
+    code = prompt.split("\n", 1)[0].rpartition(" ")[2]
+    assert prompt.count(f"</material {code}>") == prompt.count(f"<material {code}>") > 0
+    assert "choose the first idea." in prompt
 
 
 def _ideas(name: str) -> list[Idea]:

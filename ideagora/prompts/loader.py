@@ -5,15 +5,16 @@ its role does not offer, and one that leaves an input of its role unused: such a
 change the cache key but not the answer.
 
 Everything that a paper, a model or a user wrote passes through the ``fence`` filter. It marks where
-foreign text begins and ends, and takes away the only marks that could end it early, so the text
-cannot address the model as its user.
+foreign text begins and ends with a code that is a hash of the whole message: nobody can write a text
+that contains the code of a message with that text in it, so no text can end its fence early and
+address the model as its user. The same message always has the same code, so its answer is found again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     import jinja2
 
 _PARTS = re.compile(r"\A\s*# System\n(?P<system>.*?)\n# User\n(?P<user>.*)\Z", re.DOTALL)
-_FENCE = re.compile(r"[<\u2039\u27e8\u3008]\s*/?\s*materials?\b\s*/?\s*[>\u203a\u27e9\u3009]?", re.IGNORECASE)
-_INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
+_PENDING = f"code-{secrets.token_hex(16)}"
+"""Stands for the code until the message is whole; another one in every process, so no text holds it."""
+_CODE_DIGITS = 12
 
 
 class PromptError(ValueError):
@@ -55,23 +57,30 @@ class Prompt:
         ) | meta.find_undeclared_variables(environment.parse(self.user))
 
     def render(self, values: Mapping[str, Any]) -> tuple[str, str]:
-        """(system, user) with the values put in."""
-        return _template(self.system).render(values).strip(), _template(self.user).render(values).strip()
+        """(system, user) with the values put in; a user part with fences begins with their code."""
+        system = _template(self.system).render(values).strip()
+        user = _template(self.user).render(values).strip()
+        if _PENDING not in user:
+            return system, user
+        code = hashlib.sha256(f"{system}\n{user}".replace(_PENDING, "").encode()).hexdigest()[:_CODE_DIGITS]
+        return system, f"CODE of this message: {code}\n\n{user.replace(_PENDING, code)}"
 
 
 def fence(text: object) -> str:
-    """Foreign text between marks that it cannot close itself; ``None`` is said to be missing."""
+    """Foreign text between marks that it cannot imitate; ``None`` is said to be missing.
+
+    ``Prompt.render`` puts the message's code into the marks. Half a surrogate pair, which no request
+    could carry, becomes U+FFFD.
+    """
     if text is None or text == "":
         return "(not available)"
-    plain = str(text).strip()
-    seen = unicodedata.normalize("NFKC", _INVISIBLE.sub("", plain))  # what a mark may hide behind
-    clean = _FENCE.sub("(mark removed)", seen) if _FENCE.search(seen) or _FENCE.search(plain) else plain
-    return f"<material>{clean}</material>"
+    whole = str(text).strip().encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return f"<material {_PENDING}>{whole}</material {_PENDING}>"
 
 
 def unnumbered(text: str) -> str:
     """A step without a number or bullet of its own (the prompt numbers the steps)."""
-    return re.sub(r"^\s*(?:(?:step\s*)?\(?\d{1,2}[.):]|[-*•])\s+", "", text, flags=re.IGNORECASE)
+    return re.sub(r"^\s*+(?:(?:step\s*+)?\(?\d{1,2}[.):]|[-*•])\s+", "", text, flags=re.IGNORECASE)
 
 
 @cache

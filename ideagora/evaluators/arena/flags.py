@@ -54,7 +54,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"<\|[a-z_]+\|>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|user|human|instructions?|prompt)>",
         r"(?:^|\n)\s*(?:#{1,4}\s*)?(?:system|assistant|human)\s*(?:prompt|message)?\s*:",
         r"(?:^|\n)\s*#\s*(?:system|user)\s*(?:\n|$)",
-        r"<\s*/?\s*materials?\b|\(mark removed\)",
+        r"<\s*+/?\s*+materials?\b",
     ),
     "imitates a verdict": (
         r"[\"']?(?:novelty|significance|clarity|feasibility|effectiveness|technical_quality)[\"']?\s*[:=]\s*"
