@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 
 LONGEST_TOPIC = 300
 """Words; a topic is a phrase or a paragraph, not a document."""
+LARGEST_TOPICS = 32_000_000
+"""Bytes of a file of topics."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,15 @@ def _share_of_latin(text: str) -> float:
 def read_topics(path: Path, offline: bool, **fields: Any) -> list[Topic]:
     """Topics of a file: a topic a line, or JSON lines with ``topic`` (or ``text``) and optional fields.
 
+    What a line does not say, or says as null, is as in ``fields``; a ban there holds for every line.
+
     Raises:
         UsageError: the file cannot be read, or a line is no topic; names the line.
     """
     try:
+        if path.stat().st_size > LARGEST_TOPICS:
+            most = f"{LARGEST_TOPICS / 1e6:.0f} MB"
+            raise UsageError(f"--topics {path} has more than {most}. Split it into several files.")
         # Not splitlines: a topic in JSON may have U+2028 and its like in it.
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -106,15 +112,20 @@ def read_topics(path: Path, offline: bool, **fields: Any) -> list[Topic]:
 def _topic_of_line(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic:
     if not line.startswith("{"):
         return checked_topic(line, offline, **fields)
+    from ideagora.retrieval.untrusted import Unreadable, json_value
+
     try:
-        record = json.loads(line)
-    except ValueError as error:
-        raise UsageError(f"is no JSON ({error}).") from None
-    text = record.pop("topic", None) or record.pop("text", None)
+        told = json_value(line)
+    except Unreadable as error:
+        raise UsageError(f"{error}.") from None
+    record = {name: value for name, value in told.items() if value is not None}
+    text = record.get("topic") or record.get("text")
     if not isinstance(text, str):
         raise UsageError("has no field “topic”.")
     known = {name: record[name] for name in Topic.model_fields if name in record and name != "text"}
-    if isinstance(known.get("banned"), list):  # a ban from the command line holds for every topic
+    if type(known.get("before")) is int:
+        known["before"] = str(known["before"])
+    if isinstance(known.get("banned"), list):
         known["banned"] = [*fields.get("banned", ()), *known["banned"]]
     return checked_topic(text, offline, **{**fields, **known})
 

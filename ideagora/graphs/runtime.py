@@ -142,6 +142,8 @@ async def run_job(
     try:
         door.warm_up(job.asked)
         await door.check(job.asked)
+        if library is not None:
+            await library.look_up_bans()
         services = Services(door, library, job.options, _voice(on_event), job.own_paper)
         with labelled("shared"):
             context = services if job.context is None else job.context(services)

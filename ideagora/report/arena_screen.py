@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ideagora.report.screen import Progress, plain
+from ideagora.report.screen import Progress, Warnings, plain
 
 TOP = 5
 """Contestants that the live view shows."""
@@ -29,6 +29,7 @@ class ArenaProgress:
 
     def __init__(self, console: Console, quiet: bool = False) -> None:
         self._ideas = Progress(console, quiet=True)  # it draws inside ours
+        self._warnings = Warnings(console, quiet)
         self._console = console
         self._stage = ""
         self._total = 0
@@ -52,6 +53,7 @@ class ArenaProgress:
 
     def tell(self, event: Mapping[str, Any]) -> None:
         """Take in one event of the arena, or of an agent's run."""
+        self._warnings.tell(event)
         if event.get("event") == "arena":
             self._begin(event)
         elif event.get("event") == "verdict":

@@ -19,6 +19,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ideagora.retrieval.journal import warning_of
 from ideagora.schema import Chain, Idea
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -47,11 +48,30 @@ def plain(text: str) -> str:
     return _CONTROL.sub(" ", text)
 
 
+class Warnings:
+    """Lines on what a run misses (a source that is down, a ban without effect), each once, as it happens."""
+
+    def __init__(self, console: Console, quiet: bool = False) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._told: set[tuple[str, str]] = set()
+
+    def tell(self, event: Mapping[str, Any]) -> None:
+        """Print what an event warns of."""
+        line = None if self._quiet else warning_of(event)
+        key = (str(event.get("kind")), str(event.get("about")))
+        if line and key not in self._told:
+            self._told.add(key)
+            style = "dim" if event.get("kind") == "ban" else "yellow"
+            self._console.print(Text(plain(line), style=style), soft_wrap=True)
+
+
 class Progress:
     """A live table: one row a branch, one for what they share; silent when not on a terminal."""
 
     def __init__(self, console: Console, quiet: bool = False) -> None:
         self._console = console
+        self._warnings = Warnings(console, quiet)
         self._rows: dict[str, tuple[str, str]] = {}
         self._calls = self._cached = self._tokens = 0
         self._cost: float | None = 0.0
@@ -72,6 +92,7 @@ class Progress:
 
     def tell(self, event: Mapping[str, Any]) -> None:
         """Take in one event of the run."""
+        self._warnings.tell(event)
         kind = event.get("event")
         if kind == "call":
             self._count(event)

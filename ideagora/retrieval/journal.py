@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 _SHOWN = 5
-Kind = Literal["down", "nothing", "no abstract", "no full text", "cut", "as of"]
+Kind = Literal["down", "nothing", "no abstract", "no full text", "cut", "as of", "ban", "ban missed"]
+BAN, DOWN = "Ban “", "Source down: "
+"""How the sentences on bans and on sources that are down begin."""
 EVENT = "literature"
 """Of the events in which a run keeps what was noted."""
 
@@ -77,7 +79,25 @@ class Journal:
             told = _listed([f"{about} ({why})" for about, why in unread])
             lines.append(f"Read by their abstracts, since no full text could be had: {told}.")
         rest = sorted({(entry.about, entry.detail) for entry in entries if entry.kind in ("cut", "as of")})
-        return lines + [f"{about}: {detail}." for about, detail in rest]
+        lines += [f"{about}: {detail}." for about, detail in rest]
+        return lines + sorted({sentence(entry) for entry in entries if entry.kind in ("ban", "ban missed")})
+
+
+def sentence(entry: Entry) -> str:
+    """One entry on a source that is down or on a ban, for the screen and the report."""
+    if entry.kind == "down":
+        return f"{DOWN}{entry.detail or entry.about}"
+    if entry.kind == "ban":
+        return f"{BAN}{entry.about}” holds back {entry.detail}."
+    hint = f"; did you mean {entry.detail}?" if entry.detail else ": look at its spelling."
+    return f"{BAN}{entry.about}” matched no paper when the run began{hint}"
+
+
+def warning_of(event: Mapping[str, Any]) -> str | None:
+    """What an event tells that a person should know while the run goes on; ``None``: nothing."""
+    if event.get("event") != EVENT or event.get("kind") not in ("down", "ban", "ban missed"):
+        return None
+    return sentence(Entry(event["kind"], str(event.get("about")), str(event.get("detail", ""))))
 
 
 def _downs(entries: Sequence[Entry]) -> list[str]:
@@ -85,7 +105,7 @@ def _downs(entries: Sequence[Entry]) -> list[str]:
     counts = Counter(entry.about for entry in entries)
     reasons = {entry.about: entry.detail for entry in entries}
     return [
-        f"Source down: {name}, {count} {'question' if count == 1 else 'questions'} without an answer "
+        f"{DOWN}{name}, {count} {'question' if count == 1 else 'questions'} without an answer "
         f"({reasons[name].rstrip('.')}). What only it knows is missing here."
         for name, count in sorted(counts.items())
     ]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple, Self
 
 from ideagora.config import Settings
-from ideagora.errors import LibraryError
+from ideagora.errors import LibraryError, SourceDown
 from ideagora.models.embeddings import Embedder, load_embedder
+from ideagora.retrieval.bans import looked_up, note_ban
 from ideagora.retrieval.collection import CollectionSource
 from ideagora.retrieval.fitting import READER_TOKENS, fitted
-from ideagora.retrieval.guard import Guard, possible_ids
+from ideagora.retrieval.guard import Guard
 from ideagora.retrieval.http import SYSTEM_TIME, Time
 from ideagora.retrieval.http_cache import HttpCache
 from ideagora.retrieval.journal import EVENT, Journal
@@ -120,6 +122,11 @@ class Library:
                 self._held_back[str(event.get("key"))] = held
         self._tell = tell
         self._journal.begin(tell, events)
+
+    async def look_up_bans(self) -> None:
+        """Note what each ban matches, and which match nothing; with a source that is down, nothing."""
+        with suppress(SourceDown):
+            await self._learn_bans()
 
     def end_run(self) -> None:
         """The run is over; nothing more belongs into its folder."""
@@ -341,11 +348,11 @@ class Library:
         if self._are_bans_known:
             return
         guard = self._guard
-        for paper_id in (paper_id for ban in self._banned for paper_id in possible_ids(ban)):
-            known = await self._source.paper(paper_id)
-            if known:
-                names = (known.title, known.arxiv_id, known.doi)
-                guard = guard.tightened(None, [name for name in names if name])
+        for ban in [await looked_up(text, self._source) for text in self._banned]:
+            if ban:
+                names = [name for one in ban.papers for name in (one.title, one.arxiv_id, one.doi) if name]
+                guard = guard.tightened(None, names)
+                note_ban(ban, self._journal)
         self._guard, self._are_bans_known = guard, True
 
     def _outward(self, paper: Paper) -> Paper:

@@ -31,6 +31,7 @@ from ideagora.graphs.generate import folder_for, generate
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task
 from ideagora.models.budget import dollars
+from ideagora.retrieval.journal import BAN, DOWN
 from ideagora.schema import Idea, Topic
 
 if TYPE_CHECKING:
@@ -141,6 +142,20 @@ def spent_in(folder: Path) -> float:
         return float(record["usage"]["total"]["cost_usd"] or 0.0)
     except (OSError, ValueError, KeyError, TypeError):
         return 0.0  # nothing was recorded: nothing was asked
+
+
+def literature_notes(all_starts: Sequence[Start]) -> tuple[str, ...]:
+    """What the runs say about bans and about sources that were down, each once."""
+    notes = [note for start in all_starts for note in _notes_in(start.folder)]
+    return tuple(dict.fromkeys(note for note in notes if note.startswith((BAN, DOWN))))
+
+
+def _notes_in(folder: Path) -> list[str]:
+    try:
+        record: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        return [str(note) for note in record.get("notes", ())]
+    except (OSError, ValueError, AttributeError, TypeError):
+        return []
 
 
 def silent(all_starts: Sequence[Start]) -> list[str]:

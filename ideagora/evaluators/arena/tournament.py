@@ -25,7 +25,7 @@ from ideagora.evaluators.arena.folder import (
     write_entries,
     write_leaderboard,
 )
-from ideagora.evaluators.arena.generation import Start, generated, remaining, spent_in
+from ideagora.evaluators.arena.generation import Start, generated, literature_notes, remaining, spent_in
 from ideagora.evaluators.arena.growth import FIELD as GROWTH
 from ideagora.evaluators.arena.growth import growth_record, smaller_arena
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, Bench
@@ -138,7 +138,8 @@ async def hold(arena: Arena, path: Path, starts: Sequence[Start], means: Means) 
             return _write_leaderboard(arena, folder.path, lineup, verdicts_in(folder.path), usage, "complete")
         made = await generated(starts, means.library, means.listener, means.chats)
         lineup = lined_up([*made, *arena.named.made], arena.topics)
-        lineup = replace(lineup, notes=(*arena.named.notes, *lineup.notes))
+        notes = (*arena.named.notes, *lineup.notes, *literature_notes(starts))
+        lineup = replace(lineup, notes=notes)
         forget_if_other(folder, lineup)
         return await _judged(arena, folder, lineup, starts, means)
 
