@@ -39,7 +39,8 @@ PATHS = {
     "read",
 }
 NO_PATHS = {
-    "begin_run", "end_run", "look_up_bans", "close", "disconnect", "embedder", "held_back", "notes", "restricted",
+    "begin_run", "end_run", "look_up_bans", "close", "disconnect", "embedder", "held_back", "notes",
+    "restricted",
 }  # fmt: skip
 LATE, UNDATED, TARGET = "Ideas of late research", "Ideas without any date", "Chain of Ideas revolution"
 OLD, YOUNG = "Ideas of old research", "Ideas of young research"
