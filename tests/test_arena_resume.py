@@ -181,7 +181,7 @@ def test_offline_it_needs_no_key_and_says_what_it_is() -> None:
     assert TOPICS[0] in page
     assert list((RUN / "plots").glob("*.svg"))
     assert len(list((RUN / "runs").glob("*/*/report.html"))) == 1
-    assert "The judge is the offline model" in " ".join(done.out.split())
+    assert "Smoke test, not a ranking. The offline model compares" in " ".join(done.out.split())
     assert "Made by the offline model" in done.out
     assert "Expected" not in done.err
     assert re.search(r"leaderboard\.json", done.out)

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ideagora.agents.judges import CRITERIA, IDEA_JUDGE, DuelInputs
+from ideagora.agents.experiment import PlanView
+from ideagora.agents.judges import (
+    CRITERIA,
+    EXPERIMENT_CRITERIA,
+    EXPERIMENT_JUDGE,
+    IDEA_JUDGE,
+    DuelInputs,
+    JudgedPlan,
+    PlanDuelInputs,
+)
 from ideagora.agents.role import ROLES
 from ideagora.agents.views import IdeaView
 from ideagora.evaluators.arena.judging import judged_plan, plain_view
@@ -23,7 +33,7 @@ WHOLE = IdeaView(
     title="Bells under Planks",
     motivation="Bridges fail without a word, and carts fall in.",
     novelty="Nobody has listened to planks before.",
-    method="A bell hangs under every plank of the bridge. It rings when the plank bends.",
+    method="Put a bell under every plank of the bridge. It rings when the plank bends.",
 )
 BARE = IdeaView(title="A Rope", motivation=None, novelty=None, method="A rope is pulled over the river.")
 
@@ -52,11 +62,61 @@ def test_experiment_roles_see_no_stand_in_either(name: str) -> None:
     assert ROLES[name].offline(Engine(HashEmbedder()), inputs.model_copy(update={"idea": BARE}))
 
 
-def test_the_offline_judge_ties_what_it_cannot_measure_and_says_so() -> None:
-    answer = IDEA_JUDGE.offline(Engine(HashEmbedder()), DuelInputs(topic="bridges", first=WHOLE, second=BARE))
-    assert [answer[name] for name in ("novelty", "significance", "effectiveness")] == ["tie"] * 3
-    assert answer["reason"].count("to not measured") == 3
-    assert set(CRITERIA) <= answer.keys()
+def test_what_an_idea_leaves_out_loses_before_the_offline_judge_where_the_other_says_it() -> None:
+    rested = ("novelty", "significance", "clarity", "effectiveness")
+    raft = BARE.model_copy(update={"title": "A Raft"})
+    expected: list[tuple[IdeaView, IdeaView, str]] = [
+        (WHOLE, BARE, "first"),
+        (BARE, WHOLE, "second"),
+        (BARE, raft, "tie"),
+    ]
+    for first, second, said in expected:
+        answer = _offline(first, second)
+        assert [answer[name] for name in rested] == [said] * 4, (first.title, second.title)
+        assert set(CRITERIA) <= answer.keys()
+    assert _offline(WHOLE, BARE)["reason"].count("to not said") == 4, "nor does it say what to do"
+
+
+def test_a_part_that_repeats_another_one_says_nothing_before_the_offline_judge() -> None:
+    method = WHOLE.method
+    echo = WHOLE.model_copy(update={"motivation": method, "novelty": method})
+    answer = _offline(echo, WHOLE)
+    assert {answer[name] for name in ("novelty", "significance", "effectiveness")} == {"second"}
+
+
+def test_a_report_of_results_is_no_plan_before_the_offline_judge() -> None:
+    report = WHOLE.model_copy(
+        update={"method": "PlankNet listens to planks. It outperforms bells by 4.2 points on all bridges."}
+    )
+    answer = _offline(report, WHOLE)
+    assert {answer[name] for name in ("clarity", "feasibility", "effectiveness")} == {"second"}
+
+
+def test_what_a_plan_leaves_out_loses_too() -> None:
+    whole = PlanView(
+        steps=("Put up the bells.", "Count who gets wet."), baselines=("a boat",), metrics=("wet feet",),
+        datasets=("Bridges-9",), ablations=(), risks=(), refuted_if="nobody gets wet",
+    )  # fmt: skip
+    empty = PlanView(steps=(), baselines=(), metrics=(), datasets=(), ablations=(), risks=(), refuted_if="")
+    plans = [
+        JudgedPlan(title=WHOLE.title, claim=WHOLE.novelty, method=WHOLE.method, plan=plan)
+        for plan in (empty, whole)
+    ]
+    inputs = PlanDuelInputs(topic="bridges", first=plans[0], second=plans[1])
+    answer = EXPERIMENT_JUDGE.offline(Engine(HashEmbedder()), inputs)
+    assert {answer[name] for name in EXPERIMENT_CRITERIA} == {"second"}
+
+
+def test_language_models_are_told_that_leaving_out_gains_nothing() -> None:
+    for name in ("idea_judge", "experiment_judge"):
+        system = load_prompt(name).render(SAMPLES[name].inputs.model_dump())[0]
+        assert "gains nothing by what it leaves out" in system
+        assert "where neither does, it is a tie" in system
+
+
+def _offline(first: IdeaView, second: IdeaView) -> dict[str, Any]:
+    inputs = DuelInputs(topic="bridges", first=first, second=second)
+    return IDEA_JUDGE.offline(Engine(HashEmbedder()), inputs)
 
 
 def test_a_report_has_no_section_for_a_missing_part(tmp_path: Path) -> None:

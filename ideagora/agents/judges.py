@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from ideagora.agents.experiment import PlanView
+from ideagora.agents.outcomes import outcomes
+from ideagora.agents.proposals import instructions
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.models.call import Answer, Inputs
@@ -68,6 +70,10 @@ class Duel(Answer):
 
 MARGINS = {"novelty": 0.05, "significance": 0.05, "clarity": 2.0, "feasibility": 1.0, "effectiveness": 0.05}
 """Differences up to which the offline judge calls a tie, in the unit of each measure (``_measure``)."""
+SAME_TEXT = 0.97
+"""Cosine from which a part repeats another one and says nothing of its own."""
+WORDS_FOR_A_PART = 25.0
+"""What a missing part weighs in the measure of clarity, as words by which sentences are too long."""
 
 
 def _judge(engine: Engine, inputs: DuelInputs) -> dict[str, Any]:
@@ -75,35 +81,50 @@ def _judge(engine: Engine, inputs: DuelInputs) -> dict[str, Any]:
     choices = {name: _better(first[name], second[name], MARGINS[name]) for name in CRITERIA}
     figures = "; ".join(f"{name} {_shown(first[name])} to {_shown(second[name])}" for name in CRITERIA)
     return {
-        "reason": f"Measured properties, first to second: {figures}. Small differences are ties, and so is "
-        "what could not be measured.",
+        "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
+        "idea leaves out counts for the other.",
         **choices,
     }
 
 
 def _shown(value: float | None) -> str:
-    return "not measured" if value is None else f"{value:.2f}"
+    return "not said" if value is None else f"{value:.2f}"
 
 
 def _measure(engine: Engine, topic: str, idea: IdeaView) -> dict[str, float | None]:
     """Properties that stand in for the criteria; what each is, is said where it is returned.
 
-    ``None``: the idea does not say what would be measured.
+    ``None``: the idea does not say what would be measured. A part that repeats another one says nothing of
+    its own, and a method that tells more results than things to do is no plan (an abstract, say).
     """
+    motivation = _own_words(engine, idea.motivation, [idea.method])
+    novelty = _own_words(engine, idea.novelty, [idea.method, idea.motivation or ""])
     parts = texts.sentences(idea.method)
     lengths = [len(texts.words(sentence)) for sentence in parts] or [0]
+    is_plan = instructions(idea.method) > len(outcomes(idea.method))
+    absent = (motivation is None) + (novelty is None) + (not is_plan)
     return {
         # how far the motivation lies from the method: near ones restate, far ones combine
-        "novelty": _similarity(engine, idea.motivation, idea.method, distance=True),
+        "novelty": None if novelty is None else _similarity(engine, motivation, idea.method, distance=True),
         # how much of the topic the motivation takes up
-        "significance": _similarity(engine, idea.motivation, topic),
-        # words by which the mean sentence exceeds 25, as a penalty
-        "clarity": -max(0.0, sum(lengths) / len(lengths) - 25.0),
+        "significance": _similarity(engine, motivation, topic),
+        # words by which the mean sentence exceeds 25, and parts that are not there, as a penalty
+        "clarity": -max(0.0, sum(lengths) / len(lengths) - 25.0) - WORDS_FOR_A_PART * absent,
         # named things (systems, data, metrics) that exist already and can be used, ten at most
-        "feasibility": float(min(10, len(texts.names(f"{idea.method} {idea.novelty or ''}")))),
+        "feasibility": float(min(10, len(texts.names(f"{idea.method} {idea.novelty or ''}"))))
+        if is_plan
+        else None,
         # how directly the method speaks to the difference that the idea claims
-        "effectiveness": _similarity(engine, idea.novelty, idea.method),
+        "effectiveness": _similarity(engine, novelty, idea.method) if is_plan else None,
     }
+
+
+def _own_words(engine: Engine, part: str | None, others: list[str]) -> str | None:
+    """The part, unless it says what another one says already."""
+    compared = [other for other in others if other]
+    if part is None or not compared:
+        return part
+    return None if max(engine.similarity(part, compared)) >= SAME_TEXT else part
 
 
 def _similarity(engine: Engine, part: str | None, other: str, *, distance: bool = False) -> float | None:
@@ -114,8 +135,9 @@ def _similarity(engine: Engine, part: str | None, other: str, *, distance: bool 
 
 
 def _better(first: float | None, second: float | None, margin: float) -> Choice:
+    """A tie within the margin, and where neither says anything; else the one that says more, or says it."""
     if first is None or second is None:
-        return "tie"
+        return "tie" if first is second else "second" if first is None else "first"
     if abs(first - second) <= margin:
         return "tie"
     return "first" if first > second else "second"
@@ -160,17 +182,20 @@ PLAN_MARGINS = {"feasibility": 1.0, "technical_quality": 0.5, "clarity": 2.0}
 def _judge_plans(engine: Engine, inputs: PlanDuelInputs) -> dict[str, Any]:
     first, second = (_measure_plan(engine, shown) for shown in (inputs.first, inputs.second))
     choices = {name: _better(first[name], second[name], PLAN_MARGINS[name]) for name in EXPERIMENT_CRITERIA}
-    figures = "; ".join(f"{name} {first[name]:.2f} to {second[name]:.2f}" for name in EXPERIMENT_CRITERIA)
+    figures = "; ".join(
+        f"{name} {_shown(first[name])} to {_shown(second[name])}" for name in EXPERIMENT_CRITERIA
+    )
     return {
-        "reason": f"Measured properties, first to second: {figures}. Small differences are ties.",
+        "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
+        "plan leaves out counts for the other.",
         **choices,
     }
 
 
-def _measure_plan(engine: Engine, shown: JudgedPlan) -> dict[str, float]:
+def _measure_plan(engine: Engine, shown: JudgedPlan) -> dict[str, float | None]:
     """Properties that stand in for the criteria; what each is, is said where it is returned."""
     plan = shown.plan
-    lengths = [len(texts.words(step)) for step in plan.steps] or [0]
+    lengths = [len(texts.words(step)) for step in plan.steps]
     checks = (plan.baselines, plan.metrics, plan.ablations, plan.risks, plan.refuted_if.strip())
     return {
         # data sets and systems that are named and exist already, ten at most
@@ -179,7 +204,7 @@ def _measure_plan(engine: Engine, shown: JudgedPlan) -> dict[str, float]:
         "technical_quality": sum(bool(part) for part in checks)
         + engine.similarity(shown.claim or shown.title, [" ".join(plan.steps)])[0],
         # words by which the mean step exceeds 30, as a penalty
-        "clarity": -max(0.0, sum(lengths) / len(lengths) - 30.0),
+        "clarity": -max(0.0, sum(lengths) / len(lengths) - 30.0) if lengths else None,
     }
 
 

@@ -70,6 +70,11 @@ class ArenaPage:
     entries: Mapping[str, Sequence[Idea]]
     """Ideas by topic."""
 
+    @property
+    def is_smoke_test(self) -> bool:
+        """Whether the offline model alone judged, so that nothing is ranked."""
+        return bool(self.held.get("smoke_test"))
+
 
 def write_arena_report(folder: Path) -> tuple[Path, Path]:
     """Write report.md, report.html and plots/ beside the leaderboard of a run.
@@ -135,7 +140,12 @@ def _plots(
     """The plots that these figures are enough for."""
     rated = {name: rows for name, rows in criteria.items() if rows}
     if any(row["rating"] is not None for row in ranking):
-        told = "Ratings with their 95 % intervals, which say how they would move with other topics."
+        bounded = any(row.get("low") is not None for row in ranking)
+        told = (
+            "Ratings with their 95 % intervals, which say how they would move with other topics."
+            if bounded
+            else "Ratings, without intervals."
+        )
         yield Plot(f"{file}-ratings", told, partial(ratings_plot, ranking))
     if len(rated) > 1:
         yield Plot(f"{file}-criteria", "Ratings by criterion.", partial(criteria_plot, rated))

@@ -22,6 +22,7 @@ TOP = 5
 """Contestants that the live view shows."""
 LONGEST_NAME = 40
 MISSING = "–"
+SMOKE_TEST = "Smoke test, not a ranking"
 
 
 class ArenaProgress:
@@ -105,7 +106,8 @@ def show_leaderboard(
     """The ranking with intervals, the audit beside it, and what it can't say."""
     topics = "1 topic" if board["n_topics"] == 1 else f"{board['n_topics']} topics"
     judges = ", ".join(_short(judge) for judge in board["judges"])
-    console.print(Text(f"Ideas on {topics}, judged by {judges} ({board['protocol']} protocol)", style="bold"))
+    head = f"Ideas on {topics}, judged by {judges} ({board['protocol']} protocol)"
+    console.print(Text(f"{SMOKE_TEST}: {head}" if board["smoke_test"] else head, style="bold"))
     _show_part(console, board, both)
     if board["experiments"] is not None:
         console.print(Text("Experiment designs", style="bold"))
@@ -136,13 +138,15 @@ def _ranking(part: Mapping[str, Any], both: bool) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("contestant", min_width=12, overflow="fold")
-    titles = ["rating", "95 %", "ranks", "w-t-l"]
+    is_bounded = any(row["low"] is not None for row in part["ranking"])
+    titles = ["rating", *(["95 %", "ranks"] * is_bounded), "w-t-l"]
     titles += ["unscored"] * unread + ["Elo (paper)", "differs by"] * bool(paper)
     for title in titles:
         table.add_column(title, justify="right", no_wrap=True)
     for row in part["ranking"]:
         cells = [_number(row["rank"]), _short(row["agent"]), _number(row["rating"])]
-        cells += [_range(row["low"], row["high"]), _range(row["rank_low"], row["rank_high"])]
+        bounds = [_range(row["low"], row["high"]), _range(row["rank_low"], row["rank_high"])]
+        cells += bounds * is_bounded
         cells += [f"{row['won']}-{row['tied']}-{row['lost']}", *([str(row["unscored"])] * unread)]
         if paper:
             elo = paper[row["agent"]]
@@ -176,6 +180,7 @@ def _side_by_side(part: Mapping[str, Any]) -> Table:
         box=None,
         padding=(0, 2, 0, 0),
     )
+    table.columns[3].header = "95 %" if any(row["low"] is not None for row in part["bias_aware"]) else ""
     plain_rating = {row["agent"]: row["rating"] for row in part["ranking"]}
     for row in part["bias_aware"]:
         cells = (
@@ -197,7 +202,9 @@ def _ablation(part: Mapping[str, Any]) -> Table:
 
 
 def _audit(audit: Mapping[str, Any]) -> Table:
-    table = Table("audit of the judges", "", "95 %", "n", box=None, padding=(0, 2, 0, 0))
+    is_bounded = any(figure["low"] is not None for figure in audit.values())
+    span_title = "95 %" if is_bounded else ""
+    table = Table("audit of the judges", "", span_title, "n", box=None, padding=(0, 2, 0, 0))
     for name, figure in audit.items():
         if figure["value"] is None:
             table.add_row(
@@ -207,7 +214,7 @@ def _audit(audit: Mapping[str, Any]) -> Table:
                 Text(""),
             )
         else:
-            span = _range(figure["low"], figure["high"], "{:.2f}")
+            span = _range(figure["low"], figure["high"], "{:.2f}") if is_bounded else ""
             table.add_row(
                 Text(name.replace("_percent", "").replace("_", " ")),
                 Text(f"{figure['value']:.2f}"),

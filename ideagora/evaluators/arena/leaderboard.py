@@ -31,6 +31,9 @@ from ideagora.schema import Usage, Verdict
 
 Status = Literal["complete", "disconnected", "nothing_scored", "budget"]
 Board = dict[str, Any]
+OFFLINE_JUDGE = "offline"
+BOUNDS = ("low", "high", "rank_low", "rank_high")
+"""Fields of a row or a figure that say how sure it is."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ def leaderboard(
         "n_topics": len(lineup.topics),
         "topics": list(lineup.texts),
         "judges": list(options.judges),
+        "smoke_test": set(options.judges) == {OFFLINE_JUDGE},
         "contestants": [described(one, lineup) for one in lineup.contestants],
         **ideas,
         "status": status if found == "complete" or status == "budget" else found,
@@ -126,7 +130,28 @@ def leaderboard(
         "usage": {"answers": dict(answers), "total": _total(verdicts).model_dump()},
         "settings": {**options.model_dump(mode="json"), "seed": settings.seed, "models": settings.models},
     }
+    if board["smoke_test"]:
+        board |= without_intervals(board)
     return {**board, "notes": notes(board, lineup, parts["idea"].overall)}
+
+
+def without_intervals(board: Board) -> Board:
+    """The tables of a smoke test: bounds and chances would lend it a certainty that it does not have."""
+    tables = ("ranking", "criteria", "bias_aware", "biases", "paper", "audit", "experiments")
+    return {
+        **{name: _without_bounds(board[name]) for name in tables},
+        "separation": [],
+        "intervals": "The offline model alone judged: a smoke test has no intervals.",
+    }
+
+
+def _without_bounds(told: Any) -> Any:
+    if isinstance(told, list):
+        return [_without_bounds(one) for one in told]
+    if not isinstance(told, Mapping):
+        return told
+    kept = {name: None if name in BOUNDS else _without_bounds(one) for name, one in told.items()}
+    return {**kept, "separation": []} if "separation" in kept else kept
 
 
 def _figures(part: Part) -> Board:

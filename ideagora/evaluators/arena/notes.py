@@ -9,9 +9,8 @@ from ideagora.evaluators.arena.entries import Lineup, strangers
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
 
 OFFLINE = (
-    "The judge is the offline model: it compares measured properties of the texts (similarities, named "
-    "things, lengths of sentences) and understands nothing. For verdicts on ideas use --judge with a "
-    "language model."
+    "The offline model compares measured properties of the texts (similarities, named things, lengths of "
+    "sentences) and understands nothing. For verdicts on ideas use --judge with a language model."
 )
 TURNS_ROUND = 0.5
 """Share of flipped verdicts from which a judge follows the order rather than the ideas."""
@@ -97,8 +96,10 @@ def _has_ideas(lineup: Lineup, name: str) -> bool:
 
 
 def _of_judges(board: Mapping[str, Any], overall: Comparisons) -> Iterator[str]:
-    if "offline" in board["judges"]:
-        yield OFFLINE
+    if board["smoke_test"]:
+        yield f"Smoke test, not a ranking. {OFFLINE}"
+    elif "offline" in board["judges"]:
+        yield f"{OFFLINE} The ranking counts its verdicts beside the others'."
     if not len(overall):
         return
     outcomes = overall.outcome

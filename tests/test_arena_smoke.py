@@ -1,0 +1,63 @@
+"""An arena that the offline model alone judges: a smoke test, in which saying less gains nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests import command
+from tests.arena_world import TOPICS, Held, field, judge
+from tests.report_pages import Page
+
+ECHO = """
+def bare(topic, library):
+    return [{"title": paper.title, "method": paper.abstract} for paper in library.search(topic.text, 1)]
+
+def repeated(topic, library):
+    paper = library.search(topic.text, 1)[0]
+    return [{"title": paper.title, **dict.fromkeys(("motivation", "novelty", "method"), paper.abstract)}]
+
+def split(topic, library):
+    paper = library.search(topic.text, 1)[0]
+    first, second, *rest = paper.abstract.split(". ")
+    return [{"title": paper.title, "motivation": first, "novelty": second, "method": ". ".join(rest)}]
+"""
+
+
+def test_a_script_that_echoes_abstracts_does_not_come_first_and_no_interval_is_shown() -> None:
+    Path("echo.py").write_text(ECHO, encoding="utf-8")
+    things = [*(f"echo.py:{name}" for name in ("bare", "repeated", "split")), "chain-of-ideas"]
+    asked = ["--topic", TOPICS[0], "--out", "arena"]
+    done = command.run(["arena", *things, *asked], {"IDEAGORA_EMBEDDER": "hash"})
+    assert done.code == 0, done.err
+    board = json.loads(Path("arena/leaderboard.json").read_text(encoding="utf-8"))
+    assert board["ranking"][0]["agent"] == "chain-of-ideas"
+    assert board["smoke_test"] is True
+    assert not _bounds(board)
+    assert board["separation"] == []
+    assert "Smoke test, not a ranking: Ideas on 1 topic" in done.out
+    table = done.out.split("contestant  novelty")[0].split("• ")[0]
+    assert "95 %" not in table
+    assert "told apart" not in done.out
+    markdown = Path("arena/report.md").read_text(encoding="utf-8")
+    page = Page(Path("arena/report.html").read_text(encoding="utf-8"))
+    for text in (markdown, page.text):
+        assert "Smoke test, not a ranking" in text
+        assert "95 %" not in text
+
+
+def test_a_judge_that_is_a_model_gives_a_ranking_with_intervals() -> None:
+    held = Held(field({"alpha": 3, "beta": 2, "gamma": 1}), judge(), page=True)
+    assert held.board["smoke_test"] is False
+    assert "Smoke test" not in Path("arena/report.md").read_text(encoding="utf-8")
+
+
+def _bounds(told: Any) -> list[Any]:
+    """All bounds that a record gives."""
+    if isinstance(told, list):
+        return [bound for one in told for bound in _bounds(one)]
+    if not isinstance(told, dict):
+        return []
+    own = [told[name] for name in ("low", "high", "rank_low", "rank_high") if told.get(name) is not None]
+    return [*own, *(bound for one in told.values() for bound in _bounds(one))]
