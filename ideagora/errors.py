@@ -1,7 +1,8 @@
 """Everything that can go wrong in a way that we can name.
 
 Each error is one clear line: what happened, the value, what to do. ``exit_code`` is what the
-command line returns.
+command line returns. ``retryable`` says that the cause may pass, so that nothing which follows from it
+is final; ``fatal`` that no other branch, topic or agent would fare better, so that it ends the command.
 
     IdeagoraError                     exit 1
     ├── UsageError                    exit 2   the command was asked wrongly
@@ -9,13 +10,16 @@ command line returns.
     ├── TopicError                             the topic itself cannot be worked on
     │   └── ThinTopic                          the library has nothing on the topic
     ├── LibraryError
-    │   ├── SourceDown                         a source did not answer
+    │   ├── SourceDown                exit 4   a source did not answer
+    │   │   └── SourceRefused         exit 1   it answered that it will not
+    │   ├── StoreDown                 exit 4   the store's server did not answer
     │   ├── StoreBusy                          another process holds the store
     │   └── StoreCorrupted                     the store's files cannot be read
     ├── ModelError
     │   ├── UnknownModel                       no such model, or no such provider
     │   ├── MissingKey                         the provider wants a key that is not set
-    │   ├── ModelUnavailable                   transient failures outlasted the retries
+    │   ├── ModelUnavailable          exit 4   transient failures outlasted the retries
+    │   │   └── QuotaExhausted                 the account with the provider is empty
     │   ├── ModelRefused                       the provider rejected the request for good
     │   ├── UnreadableAnswer                   no typed answer after the bounded tries; raw text kept
     │   ├── ReplayMiss                         --replay, and the cache has no such answer
@@ -28,6 +32,7 @@ command line returns.
     │   ├── RunBusy                            another process works in this run's folder
     │   ├── FolderUnusable                     folder cannot be made or written, or the disk is full
     │   ├── AgentFailed                        an agent from outside raised, hung, or gave no idea
+    │   ├── NothingRead                        no paper of a chain could be read
     │   └── NoBranchLeft                       every branch failed; says why, branch by branch
     ├── Unratable                              no figure follows from these verdicts; missing pairs named
     └── BudgetExhausted               exit 3   hard stop; the run can be resumed
@@ -42,12 +47,17 @@ class IdeagoraError(Exception):
     """Base of all named errors; ``str(error)`` is one line for the user."""
 
     exit_code = 1
+    retryable = False
+    """The cause may pass (an outage, another process): what follows from it is never final."""
+    fatal = False
+    """No other branch, topic or agent would fare better."""
 
 
 class UsageError(IdeagoraError):
     """The command was asked wrongly."""
 
     exit_code = 2
+    fatal = True
 
 
 class SettingsError(UsageError):
@@ -73,13 +83,36 @@ class LibraryError(IdeagoraError):
 class SourceDown(LibraryError):
     """A source did not answer."""
 
+    exit_code = 4
+    retryable = True
+
+
+class SourceRefused(SourceDown):
+    """A source answered that it will not: for want of a key, or since it is asked wrongly."""
+
+    exit_code = 1
+    retryable = False
+
+
+class StoreDown(LibraryError):
+    """The server that holds the store did not answer."""
+
+    exit_code = 4
+    retryable = True
+    fatal = True
+
 
 class StoreBusy(LibraryError):
     """Another process holds the store."""
 
+    retryable = True
+    fatal = True
+
 
 class StoreCorrupted(LibraryError):
     """The store's files cannot be read."""
+
+    fatal = True
 
 
 class ModelError(IdeagoraError):
@@ -94,14 +127,24 @@ class UnknownModel(ModelError):
     """No such model, or no such provider."""
 
     exit_code = 2
+    fatal = True
 
 
 class MissingKey(ModelError):
-    """The provider wants a key that is not set."""
+    """The provider wants a key that is not set, or does not accept the one that is."""
+
+    fatal = True
 
 
 class ModelUnavailable(ModelError):
     """Transient failures outlasted the retries."""
+
+    exit_code = 4
+    retryable = True
+
+
+class QuotaExhausted(ModelUnavailable):
+    """The account with the provider is empty; no retry helps until it is topped up."""
 
 
 class ModelRefused(ModelError):
@@ -119,9 +162,13 @@ class UnreadableAnswer(ModelError):
 class ReplayMiss(ModelError):
     """``--replay`` was asked for and the cache has no such answer."""
 
+    fatal = True
+
 
 class RealCallForbidden(ModelError):
     """Real calls are switched off (``IDEAGORA_FORBID_REAL_CALLS=1``)."""
+
+    fatal = True
 
 
 class EmbedderError(IdeagoraError):
@@ -153,13 +200,21 @@ class RunError(IdeagoraError):
 class RunBusy(RunError):
     """Another process works in this run's folder."""
 
+    retryable = True
+
 
 class FolderUnusable(RunError):
     """A folder cannot be made or written, or the disk is full."""
 
+    fatal = True
+
 
 class AgentFailed(RunError):
     """An agent from outside raised, hung, or gave nothing that is an idea."""
+
+
+class NothingRead(RunError):
+    """No paper of a chain could be read."""
 
 
 class NoBranchLeft(RunError):
@@ -178,3 +233,4 @@ class BudgetExhausted(IdeagoraError):
     """The budget is spent: a hard stop that leaves a run which can be resumed."""
 
     exit_code = 3
+    fatal = True

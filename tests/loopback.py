@@ -81,6 +81,8 @@ class Loopback:
 
     handler: Handler | Sequence[Answer]
     latency: float = 0.0
+    port: int = 0
+    """0: any that is free; it is known once the server runs."""
     requests: list[Request] = field(default_factory=list)
     peak: int = 0
     """Most requests that were being served at the same time."""
@@ -89,7 +91,8 @@ class Loopback:
     _closing: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Loopback:
-        self._server = _Server(("127.0.0.1", 0), _Connection)
+        self._server = _Server(("127.0.0.1", self.port), _Connection)
+        self.port = int(self._server.server_address[1])
         self._server.loopback = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()

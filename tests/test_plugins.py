@@ -69,7 +69,9 @@ def run(library: Library, tmp_path: Path) -> Run:
         agent = find_agent(thing if ":" in thing else f"{OWN}:{thing}")
         task = Task(topic or Topic(text=TOPIC), agent, agent.options, chosen)
         with RunFolder(tmp_path / folder, task.identity) as held:
-            ideas = await run_task(task, held, library, lambda: library.embedder, lambda event: None, chats)
+            ideas, _ = await run_task(
+                task, held, library, lambda: library.embedder, lambda event: None, chats
+            )
             return ideas, held.read() or {}, held.events()
 
     return run

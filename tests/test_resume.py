@@ -297,7 +297,7 @@ def test_all_branches_failing_is_an_error_that_passes(
 def test_a_server_that_is_away_and_comes_back(model: standin.Model, server: Loopback) -> None:
     model.reply = lambda body: Fault(503, "out for lunch")
     failed = command.run(arguments(server))
-    assert (failed.code, failed.out) == (1, "")
+    assert (failed.code, failed.out) == (4, "")
     assert "out for lunch" in failed.err
     assert "Run the same command again" in failed.err
     model.reply = standin.answer

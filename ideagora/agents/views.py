@@ -11,7 +11,7 @@ from typing import Any
 
 from ideagora.models.call import Inputs
 from ideagora.models.offline.text import clip
-from ideagora.schema import Entity, Link, Paper, Transition
+from ideagora.schema import Entity, Link, Paper, Reading, Transition
 
 
 class PaperBrief(Inputs):
@@ -89,9 +89,8 @@ def idea_view(draft: Mapping[str, Any]) -> IdeaView:
 
 
 def chain_paper(link: Link) -> ChainPaper:
-    """A link of the chain that has been read."""
-    reading = link.reading
-    assert reading is not None, f"{link.paper.id} has not been read"
+    """A link of the chain as its reader told it; one that could not be read by its own summary."""
+    reading = link.reading or Reading(method=link.paper.abstract or link.paper.title)
     return ChainPaper(
         title=link.paper.title,
         year=link.paper.year,

@@ -28,7 +28,7 @@ from ideagora.graphs.generate import checked_topic, opened_library, read_topics
 from ideagora.graphs.run_folder import RunFolder, unusable
 from ideagora.report.arena_screen import ArenaProgress, show_leaderboard
 from ideagora.report.offline_line import OFFLINE
-from ideagora.report.screen import error_line, plain
+from ideagora.report.screen import error_line, incomplete_line, plain
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -57,7 +57,7 @@ class Request:
 
 
 def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
-    """Carry the request out; the exit code (0, 1, 2, 3 or 130)."""
+    """Carry the request out; the exit code (0, 1, 2, 3, 4 or 130)."""
     errors = Console(stderr=True)
     logging.getLogger("ideagora").setLevel(logging.ERROR if request.quiet else logging.WARNING)
     path = None
@@ -248,6 +248,9 @@ def _show(request: Request, board: dict[str, Any], path: Path, errors: Console) 
             one["models"] == ["offline"] for one in board["contestants"]
         ):
             Console().print(Text(OFFLINE, style="dim"))
+    if board["status"] == "incomplete":
+        incomplete_line(errors, board["outages"])
+        return 4
     if board["status"] != "complete":
         told = board["notes"][0] if board["notes"] else board["status"]
         error_line(errors, told)

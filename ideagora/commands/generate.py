@@ -28,7 +28,7 @@ from ideagora.graphs.run_folder import RunFolder, unusable
 from ideagora.graphs.task import Task
 from ideagora.registry import find_agent
 from ideagora.report.offline_line import OFFLINE, REAL_MODEL, REAL_MODEL_HINT
-from ideagora.report.screen import Progress, error_line, plain, show_idea
+from ideagora.report.screen import Progress, error_line, incomplete_line, plain, show_idea
 from ideagora.schema import Topic
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Request:
 
 
 def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
-    """Carry the request out; the exit code (0, 1, 2, 3 or 130)."""
+    """Carry the request out; the exit code (0, 1, 2, 3, 4 or 130)."""
     console, errors = Console(), Console(stderr=True)
     logging.getLogger("ideagora").setLevel(logging.ERROR if request.quiet else logging.WARNING)
     try:
@@ -76,15 +76,30 @@ def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
     except OSError as error:
         _explain(errors, unusable(Path(error.filename or request.out or "."), error))
         return 1
-    if request.as_json:
-        print(json.dumps(_as_json(outcomes), ensure_ascii=False))
-    else:
+    if not request.as_json:
         _show(console, outcomes)
+    elif len(outcomes) > 1 or outcomes[0].ideas or not outcomes[0].down:
+        print(json.dumps(_as_json(outcomes), ensure_ascii=False))
     for outcome in outcomes:
-        if outcome.error is not None:
-            errors.print(Text(f"“{plain(outcome.task.topic.text[:60])}”"), end=" ")
-            _explain(errors, outcome.error)
-    return 1 if any(outcome.error for outcome in outcomes) else 0
+        _show_trouble(errors, outcome, len(outcomes) > 1)
+    return exit_code(outcomes)
+
+
+def exit_code(outcomes: list[Outcome]) -> int:
+    """4 while the same command may come to more, else 1 where a topic has failed, else 0."""
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if any(outcome.down for outcome in outcomes) or any(error.retryable for error in errors):
+        return 4
+    return 1 if errors else 0
+
+
+def _show_trouble(errors: Console, outcome: Outcome, several: bool) -> None:
+    if several and (outcome.error or outcome.down):
+        errors.print(Text(f"“{plain(outcome.task.topic.text[:60])}”"), end=" ")
+    if outcome.error is not None:
+        _explain(errors, outcome.error)
+    if outcome.down:
+        incomplete_line(errors, outcome.down)
 
 
 def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
@@ -196,11 +211,12 @@ def _as_json(outcomes: list[Outcome]) -> dict[str, Any]:
             "topic": outcome.task.topic.text,
             "ideas": [idea.model_dump(mode="json") for idea in outcome.ideas],
             **({"error": str(outcome.error)} if outcome.error else {}),
+            **({"status": "incomplete", "outages": list(outcome.down)} if outcome.down else {}),
         }
         for outcome in outcomes
     ]
     if len(runs) == 1:
-        return {"run": runs[0]["run"], "ideas": runs[0]["ideas"]}
+        return {key: value for key, value in runs[0].items() if key not in ("topic", "error")}
     return {
         "run": str(outcomes[0].folder.parent),
         "ideas": [idea for one in runs for idea in one["ideas"]],

@@ -39,11 +39,14 @@ class Agent:
     build: Callable[[], Any]
     start: Callable[[Topic], dict[str, Any]]
     ideas: Callable[[Mapping[str, Any], Origin], list[Idea]]
+    """Best first. The state of an incomplete run may lack anything; then it gives what there is."""
     failures: Callable[[Mapping[str, Any]], list[dict[str, Any]]]
     expected_calls: Callable[[BaseModel], dict[Group, int] | None]
     """``None``: the agent does not say."""
     steps: tuple[str, ...]
     """Names of the graph's nodes, in the order in which they usually run."""
+    notes: Callable[[Mapping[str, Any]], list[str]] = lambda state: []
+    """What of the literature could not be used, for the report."""
     fingerprint: str = ""
     """Changes with the code or file of an agent from outside, so that its old runs are not taken for new."""
     context: Callable[[Services, Topic], Any] | None = None

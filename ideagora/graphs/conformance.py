@@ -103,7 +103,7 @@ class Bench:
         started, printed = time.monotonic(), away.written
         try:
             with RunFolder(home / "run", task.identity) as folder:
-                found.ideas = await run_task(
+                found.ideas, _ = await run_task(
                     task, folder, library or self.library, self._embedder, found.events.append, chats
                 )
         except IdeagoraError as error:

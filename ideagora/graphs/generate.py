@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ideagora.config import Settings
-from ideagora.errors import FolderUnusable, IdeagoraError, TopicError, UsageError
+from ideagora.errors import IdeagoraError, TopicError, UsageError
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task, run_task
@@ -38,6 +38,8 @@ class Outcome:
     folder: Path
     ideas: tuple[Idea, ...] = ()
     error: IdeagoraError | None = None
+    down: tuple[str, ...] = ()
+    """What was down, one line each: the run is incomplete, and the same command goes on."""
     found_done: bool = False
     """The folder held the finished run already; nothing was asked of anyone."""
 
@@ -179,10 +181,8 @@ async def generate(
     for task, path in tasks:
         try:
             outcomes.append(await _one(task, path, library, listener, fresh, chats))
-        except FolderUnusable:
-            raise
         except IdeagoraError as error:
-            if len(tasks) == 1 or error.exit_code == 3:
+            if len(tasks) == 1 or error.fatal:
                 raise
             outcomes.append(Outcome(task, path, error=error))
     return outcomes
@@ -202,5 +202,5 @@ async def _one(
         elif (ideas := folder.finished()) is not None:
             return Outcome(task, path, tuple(ideas), found_done=True)
         books, embedder = library()
-        made = await run_task(task, folder, books, embedder, listener, chats)
-        return Outcome(task, path, tuple(made))
+        made, down = await run_task(task, folder, books, embedder, listener, chats)
+        return Outcome(task, path, tuple(made), down=down)

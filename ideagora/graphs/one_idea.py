@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ideagora.graphs.agent import Origin
 from ideagora.schema import Experiment, Idea, Paper, Source, Usage, stable_id
 
 FACETS = ("purpose", "mechanism", "evaluation")
+
+
+def ideas_so_far(state: Mapping[str, Any], make: Callable[[Mapping[str, Any] | None], Idea]) -> list[Idea]:
+    """The idea of a run that may have ended early; ``make`` is given its plan where there is one."""
+    return [make(state.get("plan"))] if "draft" in state else []
 
 
 def one_idea(

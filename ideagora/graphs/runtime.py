@@ -24,11 +24,12 @@ from ideagora import __version__
 from ideagora.agents.role import ROLES
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
+from ideagora.graphs.outages import Outages
 from ideagora.graphs.run_folder import RunFolder, now, unusable
 from ideagora.graphs.services import Services
 from ideagora.models.cache import Cache
 from ideagora.models.door import Door
-from ideagora.models.usage import Meter, label, labelled
+from ideagora.models.usage import BEGIN, Meter, label, labelled
 from ideagora.prompts.loader import load_prompt
 
 if TYPE_CHECKING:
@@ -80,9 +81,13 @@ class Job:
     """Gives the uncompiled graph."""
     start: Mapping[str, Any]
     """The graph's first state."""
-    finish: Callable[[Mapping[str, Any], Meter], Mapping[str, Any]]
-    """From the last state and the usage to files in the folder; gives what ``run.json`` says at the end."""
+    finish: Callable[[Mapping[str, Any], Meter, tuple[str, ...]], Mapping[str, Any]]
+    """From the last state, the usage and what was down to files in the folder; gives what ``run.json``
+    says at the end. Of an incomplete run the state may lack whatever the graph did not come to.
+    """
     options: Any = None
+    down: tuple[str, ...] = ()
+    """What was down before the graph began: the run is incomplete, whatever the graph comes to."""
     first_text: str = ""
     """A text that will be embedded, to load the model beside the first call; empty: none will be."""
     recursion_limit: int = 200
@@ -107,11 +112,18 @@ async def run_job(
     embedder: Callable[[], Embedder],
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
-) -> None:
+) -> tuple[str, ...]:
     """Run a graph in an open folder, or go on where it was stopped.
 
     ``library`` has its cut-off and bans applied. On an error or a stop the folder says so, and the same
-    call goes on; after an error the graph begins anew, with all answered calls in the cache.
+    call goes on; after an error or an outage the graph begins anew, with all answered calls in the cache.
+
+    Returns:
+        What was down, one line each; empty: the run is done. Else it is incomplete: what there is stands
+        in the folder, and the same call goes on.
+
+    Raises:
+        IdeagoraError: it failed for another reason than an outage, or the budget is spent.
     """
     if job.first_text:
         _warm_up(embedder, job.first_text)
@@ -122,10 +134,16 @@ async def run_job(
     cache = Cache.at_home(job.settings.home)
     goes_on = _left(record.pop("previous"), job, folder, events, cache)
     folder.write({**record, "usage": meter.summary()})
+    outages = Outages(events if goes_on else ())
 
     def on_event(event: Mapping[str, Any]) -> None:
         folder.log(event)
+        outages.hear(event)
         listener(event)
+
+    if not goes_on:
+        meter.restore([{"event": BEGIN}])
+        on_event({"event": BEGIN})
 
     if library is not None:
         library.begin_run(on_event, events if goes_on else (), job.identity)
@@ -147,8 +165,11 @@ async def run_job(
         services = Services(door, library, job.options, _voice(on_event), job.own_paper)
         with labelled("shared"):
             context = services if job.context is None else job.context(services)
-            state = await _drive(job, graph, folder, context, on_event)
-        record.update(status="done", error=None, **job.finish(state, meter))
+            state, error = await _drive(job, graph, folder, context, on_event)
+        down = (*job.down, *_down(error, outages))
+        status = {"status": "incomplete" if down else "done", "error": " ".join(down) or None}
+        record.update(**job.finish(state, meter, down), **status, outages=list(down))
+        return down
     except BaseException as error:
         record.update(status=_status(error), error=_told(error))
         raise
@@ -160,13 +181,26 @@ async def run_job(
         folder.write(record)
 
 
+def _down(error: IdeagoraError | None, outages: Outages) -> tuple[str, ...]:
+    """What was down, when a graph came to its end or to an error.
+
+    Raises:
+        IdeagoraError: the error, when nothing was down that it could come from.
+    """
+    if error is None or (outages.reasons and not error.retryable):  # then it may well come from those
+        return outages.reasons
+    if not error.retryable:
+        raise error
+    return outages.reasons if str(error) in outages.reasons else (*outages.reasons, str(error))
+
+
 def _left(
     previous: str | None, job: Job, folder: RunFolder, events: list[dict[str, Any]], cache: Cache
 ) -> bool:
     """Whether the graph goes on where it was left; else it begins anew, its answered calls in the cache."""
     if previous == "failed" and not job.settings.replay:  # what could not be read is asked for anew
         cache.forget(event["key"] for event in events if event.get("status") == "unreadable")
-    if previous in ("failed", "done", None):  # done, and what it made is not to be read
+    if previous in ("failed", "incomplete", "done", None):  # done, and what it made is not to be read
         folder.forget_checkpoints()
         return False
     return True
@@ -181,8 +215,11 @@ async def _closed(library: Library, notes: list[str]) -> dict[str, Any]:
 
 async def _drive(
     job: Job, builder: Any, folder: RunFolder, context: Any, on_event: Listener
-) -> Mapping[str, Any]:
-    """The graph's last state. Checkpoints that cannot be read are dropped: the cache has all answers."""
+) -> tuple[Mapping[str, Any], IdeagoraError | None]:
+    """The graph's last state, and the error that ended it.
+
+    Checkpoints that cannot be read are dropped: the cache has all answers.
+    """
     try:
         return await _streamed(job, builder, folder, context, on_event)
     except sqlite3.DatabaseError as error:
@@ -195,8 +232,15 @@ async def _drive(
 
 async def _streamed(
     job: Job, builder: Any, folder: RunFolder, context: Any, on_event: Listener
-) -> Mapping[str, Any]:
-    """Stream the graph to its end, telling the start and end of every step."""
+) -> tuple[Mapping[str, Any], IdeagoraError | None]:
+    """Stream the graph to its end, telling the start and end of every step.
+
+    Returns:
+        Its last state, and the error of a step that ended it before.
+
+    Raises:
+        IdeagoraError: one that is fatal.
+    """
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async with AsyncSqliteSaver.from_conn_string(str(folder.path / "checkpoints.sqlite")) as saver:
@@ -208,6 +252,7 @@ async def _streamed(
         }
         known = await graph.aget_state(config)
         start = None if known.values else dict(job.start)
+        failure: IdeagoraError | None = None
         # Not ``next``: that leaves out tasks which are done and wait for their step's checkpoint.
         if not known.values or known.tasks:
             steps = _Steps(on_event)
@@ -215,11 +260,16 @@ async def _streamed(
                 start, config, context=context, stream_mode="tasks", subgraphs=True, durability="async"
             )
             async with aclosing(stream):  # or its tasks outlive an error of the listener
-                async for namespace, payload in stream:
-                    steps.tell(namespace, payload)
+                try:
+                    async for namespace, payload in stream:
+                        steps.tell(namespace, payload)
+                except IdeagoraError as error:
+                    if error.fatal:
+                        raise
+                    failure = error
         final = await graph.aget_state(config)
         values: Mapping[str, Any] = final.values
-        return values
+        return values, failure
 
 
 class _Steps:
@@ -282,6 +332,7 @@ def _opening_record(job: Job, folder: RunFolder) -> dict[str, Any]:
         "status": "running",
         "error": None,
         "failures": [],
+        "outages": [],
         "held_back": [],
         "notes": list(job.record.get("notes", [])),
         "started": held.get("started") or now(),

@@ -53,19 +53,23 @@ async def run_task(
     embedder: Callable[[], Embedder],
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
-) -> list[Idea]:
+) -> tuple[list[Idea], tuple[str, ...]]:
     """Run the agent's graph in an open folder, or go on where it was stopped (``run_job``).
 
-    The ideas are in the folder when this returns.
+    Returns:
+        The ideas, which are in the folder by then, and what was down; empty: the run is done.
     """
     made: list[Idea] = []
 
-    def finish(state: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
+    def finish(state: Mapping[str, Any], meter: Meter, down: tuple[str, ...]) -> dict[str, Any]:
         made.extend(task.agent.ideas(state, _origin(task, meter)))
         folder.write_ideas(made)
         asked = bool(meter.by_role or meter.cached)
         told = {"offline": asked and "offline" in task.settings.models}  # of what has asked no model: no
-        return {"failures": task.agent.failures(state), **told, **_found_topic(task, made)}
+        notes = [*_notes(task), *task.agent.notes(state)]
+        return {
+            "failures": task.agent.failures(state), "notes": notes, **told, **_found_topic(task, made)
+        }  # fmt: skip
 
     make = task.agent.context
     job = Job(
@@ -82,7 +86,7 @@ async def run_task(
         own_paper=_own_paper(task.agent, library),
     )
     try:
-        await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats)
+        down = await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats)
     except IdeagoraError:
         raise
     except Exception as error:
@@ -90,7 +94,7 @@ async def run_task(
             raise
         why = one_line(f"{type(error).__name__}: {error}", 200)  # of LangGraph, on what foreign code gave it
         raise AgentFailed(f"{task.agent.name} cannot be run: {why}.") from None
-    return made
+    return made, down
 
 
 def _found_topic(task: Task, made: Sequence[Idea]) -> dict[str, Any]:
@@ -119,8 +123,12 @@ def _record(task: Task) -> dict[str, Any]:
         "topic": task.topic.model_dump(mode="json"),
         "agent": task.agent.name,
         "options": task.options.model_dump(mode="json"),
-        "notes": [SUMMARIES_ARE_OURS] if "starter" in task.settings.source.split(",") else [],
+        "notes": _notes(task),
     }
+
+
+def _notes(task: Task) -> list[str]:
+    return [SUMMARIES_ARE_OURS] if "starter" in task.settings.source.split(",") else []
 
 
 def _origin(task: Task, meter: Meter) -> Origin:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
-from ideagora.errors import ReplayMiss, SettingsError, UnknownModel, UnreadableAnswer
+from ideagora.errors import ModelUnavailable, ReplayMiss, SettingsError, UnknownModel, UnreadableAnswer
 from ideagora.models.budget import USUAL_COMPLETION, Budget, expected_cost
 from ideagora.models.cache import Cache, Stored, now
 from ideagora.models.call import A, Call
@@ -40,6 +40,8 @@ __all__ = ["ATTEMPTS", "Door", "expected_cost"]
 ATTEMPTS = 3
 """Askings for one readable answer: the first, and two that are told what was wrong."""
 CHARACTERS_PER_TOKEN = 4
+OUTAGE = "outage"
+"""Name of the event of a request that was given up, since its provider is down."""
 
 
 class Door:
@@ -159,7 +161,11 @@ class Door:
         self._budget.check(expected)
         async with self._slots, self._budget.reserved(expected):
             trying = Trying(chat, call, request, price, self._on_failure(call, request, attempt))
-            message, usage = await trying.reply(self.settings.retries, self._sleep)
+            try:
+                message, usage = await trying.reply(self.settings.retries, self._sleep)
+            except ModelUnavailable as error:
+                self._report_outage(call, request, str(error))
+                raise
             stored = Stored(
                 model=request.model,
                 text=without_keys(str(message.text)),
@@ -249,6 +255,12 @@ class Door:
         note_answer(event)
         if self._on_event is not None:
             self._on_event(dict(event))
+
+    def _report_outage(self, call: Call[Any], request: Request, reason: str) -> None:
+        """Tell that a request was given up for now: whatever is made without its answer is incomplete."""
+        if self._on_event is not None:
+            told = {"role": call.role, "label": label.get(), "model": request.model}
+            self._on_event({"event": OUTAGE, **told, "key": request.key, "reason": reason})
 
     def _unreadable(self, call: Call[Any], replies: list[tuple[Stored, str]]) -> UnreadableAnswer:
         ours = [stored.usage for stored, _ in replies if stored.run_id == self.run_id]

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
-from ideagora.errors import MissingKey, ModelError, ModelRefused, UnknownModel
+from ideagora.errors import MissingKey, ModelError, ModelRefused, QuotaExhausted, UnknownModel
 from ideagora.models.scrub import one_line
 
 T = TypeVar("T")
@@ -100,7 +100,7 @@ def named(error: Exception, model: str, key_names: str | None = None) -> Transie
             return Transient(f"no answer ({detail})")
         return ModelRefused(f"{model}: the call failed ({type(error).__name__}: {detail}).")
     if status == 429 and _QUOTA.search(f"{getattr(error, 'code', '')} {detail}"):
-        return ModelRefused(f"{model}: the provider's quota is used up ({detail}). Top it up, then go on.")
+        return QuotaExhausted(f"{model}: the provider's quota is used up ({detail}). Top it up, then go on.")
     if status in TRANSIENT_STATUS or status >= 500:
         return Transient(f"{status}: {detail}", retry_after(_headers(error)))
     return rejection(status, detail, model, key_names)

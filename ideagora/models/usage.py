@@ -79,6 +79,10 @@ class CallEvent(TypedDict):
     """When that answer was given (ISO, UTC)."""
 
 
+BEGIN = "begin"
+"""Name of the event with which a graph begins at its first node."""
+
+
 @dataclass(frozen=True)
 class Answers:
     """The answers used for one label: what they cost when they were given, and when the last one was.
@@ -125,9 +129,14 @@ class Meter:
             self._paid.add(str(event["key"]))
 
     def restore(self, events: Iterable[Mapping[str, Any]]) -> None:
-        """Count on from a run's events; events of other kinds are passed over."""
+        """Count on from a run's events; events of other kinds are passed over.
+
+        Where the graph began anew, what it had used before stays on the bill and belongs to no result.
+        """
         for event in events:
-            if event.get("event") == "call":
+            if event.get("event") == BEGIN:
+                self._answers.clear()
+            elif event.get("event") == "call":
                 self.record(event)
 
     def has_paid(self, key: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -99,6 +99,9 @@ class Progress:
         elif kind == "note":
             name = str(event.get("label") or "shared")
             self._rows[name] = (self._rows.get(name, ("", ""))[0], str(event["text"]))
+        elif kind == "outage":
+            name = str(event.get("label") or "shared")
+            self._rows[name] = (self._rows.get(name, ("", ""))[0], str(event["reason"]))
         elif kind == "step" and event["status"] == "started":
             name = f"branch {event['branch']}" if event.get("branch") else "shared"
             self._rows[name] = (
@@ -195,6 +198,17 @@ def _novelty(idea: Idea) -> str:
     }[check.status]
     nearest = [f"{close.title} ({close.similarity:.2f})" for close in check.closest[:3]]
     return f"{told} Nearest: {'; '.join(nearest)}." if nearest else told
+
+
+def incomplete_line(console: Console, down: Sequence[str]) -> None:
+    """What was down, and that the same command goes on."""
+    told = escape(plain(" ".join(down)))
+    console.print(
+        f"[yellow]incomplete:[/yellow] {told} The same command goes on and asks only for what is missing.",
+        soft_wrap=True,
+        highlight=False,
+        emoji=False,
+    )
 
 
 def error_line(console: Console, text: str) -> None:

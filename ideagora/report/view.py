@@ -36,6 +36,8 @@ _STATUS = {
     "failed": f"This run failed: {_BY_THEN}",
     "interrupted": f"This run was interrupted: {_BY_THEN} It can be resumed.",
     "budget": f"This run was stopped by its budget: {_BY_THEN} It can be resumed.",
+    "incomplete": "This run is incomplete, since something that it needs was down: what stands here is what "
+    "could be made without it. The same command goes on and asks only for what is missing.",
 }
 _NOVELTY = {
     "novel": "No paper was found that is too close to this idea.",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from ideagora import __version__
-from ideagora.errors import LibraryError, SettingsError, SourceDown
+from ideagora.errors import LibraryError, SettingsError, SourceDown, SourceRefused
 from ideagora.models.retry import LONGEST_WAIT, TRANSIENT_STATUS, Sleep, Transient, retried, retry_after
 from ideagora.models.scrub import one_line
 from ideagora.retrieval.bodies import ACCEPTED, TooLarge, bounded_body
@@ -254,7 +254,7 @@ class HttpDoor:
 
         Raises:
             Transient: try again.
-            SourceDown: trying again would not help.
+            SourceRefused: trying again would not help.
         """
         import httpx
 
@@ -307,8 +307,8 @@ class HttpDoor:
         shown = target.copy_with(query=None, username=None, password=None)
         raise self._refusal(f"redirects to another place ({one_line(str(shown), 80)})")
 
-    def _refusal(self, what: str, step: str = "") -> SourceDown:
-        return SourceDown(f"{self.name} {what}. {step or 'Leave it out of --source, or check its URL.'}")
+    def _refusal(self, what: str, step: str = "") -> SourceRefused:
+        return SourceRefused(f"{self.name} {what}. {step or 'Leave it out of --source, or check its URL.'}")
 
     def _of_this_loop(self) -> _Loop:
         import httpx

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ideagora.errors import SourceDown
+from ideagora.errors import SourceDown, SourceRefused
 from ideagora.retrieval.identity import is_same, joined, united
 from ideagora.retrieval.journal import Journal
 from ideagora.retrieval.remote import Neighbours, Remote
@@ -109,16 +109,24 @@ class Joined:
             try:
                 return True, await ask(remote)
             except SourceDown as error:
-                self._journal.note("down", remote.name, str(error))
+                self._journal.note("down" if error.retryable else "refused", remote.name, str(error))
                 return False, error
 
         outcomes = await asyncio.gather(*(one(remote) for remote in remotes))
         downs = [outcome for _, outcome in outcomes if isinstance(outcome, SourceDown)]
         if downs and len(downs) == len(remotes):
-            raise downs[0] if len(downs) == 1 else SourceDown(" ".join(str(error) for error in downs))
+            raise _together(downs)
         return [
             outcome for outcome in (o for _, o in outcomes) if not isinstance(outcome, SourceDown)
         ], not downs
+
+
+def _together(downs: Sequence[SourceDown]) -> SourceDown:
+    """One error for several; it may pass when one of them may."""
+    if len(downs) == 1:
+        return downs[0]
+    kind = SourceDown if any(error.retryable for error in downs) else SourceRefused
+    return kind(" ".join(str(error) for error in downs))
 
 
 def _named(remote: Remote, names: Sequence[str]) -> str:

@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 _SHOWN = 5
-Kind = Literal["down", "nothing", "no abstract", "no full text", "cut", "as of", "ban", "ban missed"]
-BAN, DOWN = "Ban “", "Source down: "
-"""How the sentences on bans and on sources that are down begin."""
+Kind = Literal[
+    "down", "refused", "nothing", "no abstract", "no full text", "cut", "as of", "ban", "ban missed"
+]
+_FAILURES: tuple[Kind, ...] = ("down", "refused")
+BAN, DOWN, REFUSED = "Ban “", "Source down: ", "Source refused: "
+"""How the sentences on bans and on sources that are down or refuse begin."""
 EVENT = "literature"
 """Of the events in which a run keeps what was noted."""
 
@@ -37,7 +40,7 @@ class Journal:
     def note(self, kind: Kind, about: str, detail: str = "") -> None:
         """Write an entry; but for failures, which are counted, each one once."""
         entry = Entry(kind, about, detail)
-        if entry in self._known and kind != "down":
+        if entry in self._known and kind not in _FAILURES:
             return
         self._put(entry)
         if self._tell:
@@ -63,7 +66,9 @@ class Journal:
     def told(self, since: int = 0) -> list[str]:
         """The entries from a place on as sentences, each thing once, in an order that time doesn't change."""
         entries = self._entries[since:]
-        lines = _downs([entry for entry in entries if entry.kind == "down"])
+        lines = [
+            line for kind in _FAILURES for line in _downs(kind, [one for one in entries if one.kind == kind])
+        ]
         nothing = sorted({entry.about for entry in entries if entry.kind == "nothing"})
         lines += (
             [f"Nothing found for {_listed([f'“{query[:80]}”' for query in nothing])}."] if nothing else []
@@ -85,8 +90,8 @@ class Journal:
 
 def sentence(entry: Entry) -> str:
     """One entry on a source that is down or on a ban, for the screen and the report."""
-    if entry.kind == "down":
-        return f"{DOWN}{entry.detail or entry.about}"
+    if entry.kind in _FAILURES:
+        return f"{_head(entry.kind)}{entry.detail or entry.about}"
     if entry.kind == "ban":
         return f"{BAN}{entry.about}” holds back {entry.detail}."
     hint = f"; did you mean {entry.detail}?" if entry.detail else ": look at its spelling."
@@ -95,17 +100,21 @@ def sentence(entry: Entry) -> str:
 
 def warning_of(event: Mapping[str, Any]) -> str | None:
     """What an event tells that a person should know while the run goes on; ``None``: nothing."""
-    if event.get("event") != EVENT or event.get("kind") not in ("down", "ban", "ban missed"):
+    if event.get("event") != EVENT or event.get("kind") not in (*_FAILURES, "ban", "ban missed"):
         return None
     return sentence(Entry(event["kind"], str(event.get("about")), str(event.get("detail", ""))))
 
 
-def _downs(entries: Sequence[Entry]) -> list[str]:
+def _head(kind: Kind) -> str:
+    return DOWN if kind == "down" else REFUSED
+
+
+def _downs(kind: Kind, entries: Sequence[Entry]) -> list[str]:
     """Per source: how often, and the reason that it gave last."""
     counts = Counter(entry.about for entry in entries)
     reasons = {entry.about: entry.detail for entry in entries}
     return [
-        f"{DOWN}{name}, {count} {'question' if count == 1 else 'questions'} without an answer "
+        f"{_head(kind)}{name}, {count} {'question' if count == 1 else 'questions'} without an answer "
         f"({reasons[name].rstrip('.')}). What only it knows is missing here."
         for name, count in sorted(counts.items())
     ]

@@ -21,7 +21,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ideagora.errors import IdeagoraError, SettingsError, SourceDown
+from ideagora.errors import IdeagoraError, SettingsError, SourceDown, SourceRefused
 from ideagora.models.scrub import one_line
 from ideagora.retrieval.http import SYSTEM_TIME, Time
 from ideagora.retrieval.remote import Neighbours, paper_of
@@ -184,8 +184,8 @@ class Plugged:
         }  # fmt: skip
         return Paper.model_validate({**told, **whole})
 
-    def _unusable(self, what: str) -> SourceDown:
-        return SourceDown(one_line(f"{self.name} {what}. Mend it, or leave it out of --source.", 600))
+    def _unusable(self, what: str) -> SourceRefused:
+        return SourceRefused(one_line(f"{self.name} {what}. Mend it, or leave it out of --source.", 600))
 
 
 def _found(name: str) -> Any:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ideagora.errors import IdeagoraError, LibraryError
+from ideagora.errors import IdeagoraError, LibraryError, StoreDown
 
 if TYPE_CHECKING:
     import httpx
@@ -69,11 +69,9 @@ def named_server_faults(url: str) -> Iterator[None]:
         ) from error
 
 
-def down(url: str, error: Exception) -> LibraryError:
+def down(url: str, error: Exception) -> StoreDown:
     """The error for a server that does not answer."""
-    return LibraryError(
-        f"no Chroma server answers at {url} ({_short(error) or type(error).__name__}). {_START}"
-    )
+    return StoreDown(f"no Chroma server answers at {url} ({_short(error) or type(error).__name__}). {_START}")
 
 
 def _demand_chroma(url: str) -> None:

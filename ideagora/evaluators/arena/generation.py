@@ -13,18 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
-from ideagora.errors import (
-    BudgetExhausted,
-    FolderUnusable,
-    IdeagoraError,
-    MissingKey,
-    RealCallForbidden,
-    ReplayMiss,
-    RunBusy,
-    StoreBusy,
-    StoreCorrupted,
-    UsageError,
-)
+from ideagora.errors import BudgetExhausted, IdeagoraError
 from ideagora.evaluators.arena.entries import Made, Missing
 from ideagora.evaluators.arena.things import Competitor
 from ideagora.graphs.generate import folder_for, generate
@@ -42,12 +31,6 @@ if TYPE_CHECKING:
 
 RUNS = "runs"
 """Folder of the agents' runs, below the arena's."""
-
-ENDS_ALL = (
-    BudgetExhausted, FolderUnusable, MissingKey, RealCallForbidden, ReplayMiss, RunBusy, StoreBusy,
-    StoreCorrupted, UsageError,
-)  # fmt: skip
-"""What no other topic or agent would fare better with."""
 
 OpenLibrary = Callable[[], tuple["Library", Callable[[], "Embedder"]]]
 
@@ -84,12 +67,18 @@ async def generated(
     library: OpenLibrary,
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
-) -> list[Made]:
+) -> tuple[list[Made], tuple[str, ...]]:
     """The ideas of every agent, best first for each topic, with the reasons for those that are missing.
 
+    The ideas of a run that is incomplete, since something was down, do not compete: they may change.
+
+    Returns:
+        What the agents made, and what was down, one line each.
+
     Raises:
-        IdeagoraError: what would fail for everybody; the same command goes on.
+        IdeagoraError: a fatal one; the same command goes on.
     """
+    down: list[str] = []
     ideas: dict[str, list[Idea]] = {start.competitor.name: [] for start in all_starts}
     missing: dict[str, list[Missing]] = {name: [] for name in ideas}
     for number, start in enumerate(all_starts, 1):
@@ -99,16 +88,27 @@ async def generated(
         task = _within_budget(start, all_starts)
         try:
             (outcome,) = await generate([(task, start.folder)], library, listener, False, chats)
-        except ENDS_ALL:
-            raise
         except IdeagoraError as error:
+            if error.fatal:
+                raise
+            if error.retryable:
+                down.append(_incomplete(name, topic, [str(error)]))
             missing[name].append(Missing(topic, f"the agent failed: {str(error).rstrip('.')}"))
+            continue
+        if outcome.down:
+            down.append(_incomplete(name, topic, outcome.down))
+            missing[name].append(Missing(topic, f"its run is incomplete: {outcome.down[0].rstrip('.')}"))
             continue
         ideas[name] += outcome.ideas
         if not outcome.ideas:
             missing[name].append(Missing(topic, "the agent gave no idea"))
     sources = {start.competitor.name: start.task.agent.source for start in all_starts}
-    return [Made(name, sources[name], tuple(ideas[name]), tuple(missing[name])) for name in ideas]
+    made = [Made(name, sources[name], tuple(ideas[name]), tuple(missing[name])) for name in ideas]
+    return made, tuple(down)
+
+
+def _incomplete(name: str, topic: str, down: Sequence[str]) -> str:
+    return f"{name} on “{topic[:60]}”: {' '.join(down)}"
 
 
 def _within_budget(start: Start, all_starts: Sequence[Start]) -> Task:

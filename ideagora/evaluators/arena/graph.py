@@ -10,6 +10,7 @@ verdicts in the folder. So a checkpoint's size grows with the number of verdicts
 
 from __future__ import annotations
 
+import asyncio
 import operator
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +21,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ideagora.agents.style import restyled
-from ideagora.errors import ModelRefused, UnreadableAnswer
+from ideagora.agents.style import RESTYLE, restyled
+from ideagora.errors import ModelRefused, ModelUnavailable, UnreadableAnswer
 from ideagora.evaluators.arena.bouts import KINDS, Bout, bout_of, drawn, field_of, overall, row_of, seen
 from ideagora.evaluators.arena.entries import Kind, Lineup
 from ideagora.evaluators.arena.judging import Bench, judged, shown_words, verdict_id
@@ -48,6 +49,10 @@ class Hall:
     """Verdicts of each kind at most."""
     style: bool
     """Whether ideas are told in one style before they are judged."""
+    down: dict[str, str] = field(default_factory=dict)
+    """Model -> why it gave no answer in this attempt; it is not asked again before the next one."""
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
+    """Bouts at the same time, so that those behind them hear of a judge that is down."""
     told: dict[str, Idea] = field(default_factory=dict)
     """Idea id -> the idea as judges are shown it; made when first needed, from the cache after a stop."""
 
@@ -93,6 +98,8 @@ class ArenaState(TypedDict, total=False):
     """[topic, contestant, reason] of entries that could not be told in the common style."""
     rows: Annotated[list[list[int]], operator.add]
     """Bouts that were judged, with their results."""
+    skipped: Annotated[list[list[int]], operator.add]
+    """Bouts whose judge was down; the graph ends after their step, and begins anew in the next attempt."""
     queue: list[list[int]]
     """Bouts of the round that are still to come."""
     batch: list[list[int]]
@@ -132,12 +139,22 @@ async def restyle_idea(state: ArenaState, runtime: Context) -> ArenaState:
     hall = _hall(runtime)
     idea = hall.lineup.idea(topic, one)
     assert idea is not None
+    door = runtime.context.door
+    model = door.settings.model_of(RESTYLE.group)
+    if model in hall.down:
+        return _unstyled(topic, one, hall.down[model])
     try:
-        await hall.shown(runtime.context.door, idea)
+        await hall.shown(door, idea)
+    except ModelUnavailable as error:
+        hall.down[model] = str(error)
+        return _unstyled(topic, one, str(error))
     except (UnreadableAnswer, ModelRefused) as error:
-        told = str(error).partition(" All replies are in")[0]
-        return {"unstyled": [[topic, one, f"its style could not be made the common one: {told}"]]}
+        return _unstyled(topic, one, str(error).partition(" All replies are in")[0])
     return {}
+
+
+def _unstyled(topic: int, one: int, why: str) -> ArenaState:
+    return {"unstyled": [[topic, one, f"its style could not be made the common one: {why}"]]}
 
 
 def draw_round(state: ArenaState, runtime: Context) -> ArenaState:
@@ -175,14 +192,24 @@ def entered_of(hall: Hall, state: Mapping[str, Any], kind: Kind) -> list[list[bo
 
 def send_bouts(state: ArenaState) -> list[Hashable | Send]:
     """The bouts of a step side by side; without one the tournament is over."""
+    if state.get("skipped"):  # what comes next may depend on what they would have brought
+        return [END]
     sends: list[Hashable | Send] = [Send("judge_bout", {"bout": bout}) for bout in state["batch"]]
     return sends or ["complete_record"]
 
 
 async def judge_bout(state: ArenaState, runtime: Context) -> ArenaState:
     """One bout: its verdict goes to the folder, its result to the state."""
-    bout = Bout(*state["bout"])
-    values = await _judge(bout, runtime)
+    bout, hall = Bout(*state["bout"]), _hall(runtime)
+    judge = hall.bench.judges[bout.judge]
+    async with hall.turns:
+        if judge in hall.down:
+            return {"skipped": [list(bout)]}
+        try:
+            values = await _judge(bout, runtime)
+        except ModelUnavailable as error:
+            hall.down[judge] = str(error)
+            return {"skipped": [list(bout)]}
     return {"rows": [row_of(bout, None if values is None else overall(values.values()))]}
 
 
@@ -224,7 +251,7 @@ def build_graph() -> StateGraph[ArenaState, Services, ArenaState, ArenaState]:
     graph.add_edge(START, "enter")
     graph.add_conditional_edges("enter", send_entries, ["restyle_idea", "draw_round"])
     graph.add_edge("restyle_idea", "draw_round")
-    graph.add_conditional_edges("draw_round", send_bouts, ["judge_bout", "complete_record"])
+    graph.add_conditional_edges("draw_round", send_bouts, ["judge_bout", "complete_record", END])
     graph.add_edge("judge_bout", "draw_round")
     graph.add_edge("complete_record", END)
     return graph

@@ -29,7 +29,8 @@ from ideagora.evaluators.statistics.matches import Points, ablation_points, sett
 from ideagora.evaluators.statistics.ratings import Ratings, bradley_terry, combine, elo
 from ideagora.schema import Usage, Verdict
 
-Status = Literal["complete", "disconnected", "nothing_scored", "budget"]
+Ending = Literal["complete", "budget", "incomplete"]
+Status = Literal["complete", "disconnected", "nothing_scored", "budget", "incomplete"]
 Board = dict[str, Any]
 OFFLINE_JUDGE = "offline"
 BOUNDS = ("low", "high", "rank_low", "rank_high")
@@ -93,7 +94,7 @@ def leaderboard(
     options: ArenaOptions,
     settings: Settings,
     answers: Mapping[str, Any],
-    status: Literal["complete", "budget"],
+    status: Ending,
     expected: int,
 ) -> Board:
     """All figures of an arena.
@@ -104,7 +105,8 @@ def leaderboard(
         options: which figures are wanted.
         settings: the seed, and what is recorded of the models.
         answers: what the answers used were worth, by label.
-        status: ``budget`` where the money ran out before the schedule had enough.
+        status: ``budget`` where the money ran out before the schedule had enough, ``incomplete`` where
+            something was down.
         expected: verdicts that the schedule asks for at most.
     """
     parts = {
@@ -124,7 +126,7 @@ def leaderboard(
         "smoke_test": set(options.judges) == {OFFLINE_JUDGE},
         "contestants": [described(one, lineup) for one in lineup.contestants],
         **ideas,
-        "status": status if found == "complete" or status == "budget" else found,
+        "status": found if status == "complete" else status,
         "experiments": _figures(parts["experiment"]) if "experiment" in parts else None,
         "coverage": _coverage(verdicts, expected),
         "usage": {"answers": dict(answers), "total": _total(verdicts).model_dump()},

@@ -41,6 +41,11 @@ def _of_status(board: Mapping[str, Any]) -> Iterator[str]:
             f"The budget ended the arena after {coverage['asked']} of at most {coverage['expected']} "
             "verdicts: the figures are those so far."
         )
+    if board["status"] == "incomplete":
+        yield (
+            f"Incomplete after {coverage['asked']} of at most {coverage['expected']} verdicts, since "
+            "something was down: the figures are those so far, and the same command goes on."
+        )
     if not coverage["asked"] and board["status"] != "budget":
         yield "No two contestants have an idea on the same topic, so there was nothing to judge."
     elif not coverage["scored"]:

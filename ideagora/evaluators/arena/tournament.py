@@ -6,11 +6,12 @@ were shown), ``verdicts.jsonl``, ``leaderboard.json``, and what every run's fold
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
@@ -29,7 +30,7 @@ from ideagora.evaluators.arena.generation import Start, generated, literature_no
 from ideagora.evaluators.arena.growth import FIELD as GROWTH
 from ideagora.evaluators.arena.growth import growth_record, smaller_arena
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, Bench
-from ideagora.evaluators.arena.leaderboard import described, leaderboard
+from ideagora.evaluators.arena.leaderboard import Ending, described, leaderboard
 from ideagora.evaluators.arena.log import VerdictLog
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.protocol import schedule_of
@@ -123,6 +124,8 @@ class Means:
 async def hold(arena: Arena, path: Path, starts: Sequence[Start], means: Means) -> dict[str, Any]:
     """The leaderboard; everything is in the folder when this returns, and what was gained when it raises.
 
+    Where something was down, its status is ``incomplete``, and the same command goes on.
+
     Raises:
         BudgetExhausted: the leaderboard so far is in the folder; the same command goes on.
         IdeagoraError: it cannot go on; the same command tries again.
@@ -136,18 +139,23 @@ async def hold(arena: Arena, path: Path, starts: Sequence[Start], means: Means) 
         elif (held := finished(folder)) is not None:
             lineup, usage = held
             return _write_leaderboard(arena, folder.path, lineup, verdicts_in(folder.path), usage, "complete")
-        made = await generated(starts, means.library, means.listener, means.chats)
+        made, down = await generated(starts, means.library, means.listener, means.chats)
         lineup = lined_up([*made, *arena.named.made], arena.topics)
         notes = (*arena.named.notes, *lineup.notes, *literature_notes(starts))
         lineup = replace(lineup, notes=notes)
         forget_if_other(folder, lineup)
-        return await _judged(arena, folder, lineup, starts, means)
+        return await _judged(arena, folder, lineup, starts, means, down)
 
 
 async def _judged(
-    arena: Arena, folder: RunFolder, lineup: Lineup, starts: Sequence[Start], means: Means
+    arena: Arena,
+    folder: RunFolder,
+    lineup: Lineup,
+    starts: Sequence[Start],
+    means: Means,
+    down: tuple[str, ...],
 ) -> dict[str, Any]:
-    """The bouts, in an open folder whose entries are complete."""
+    """The bouts, in an open folder; ``down`` is what kept entries away."""
     from ideagora.evaluators.arena.graph import build_graph
 
     settings = remaining(arena.settings, sum(spent_in(start.folder) for start in starts))
@@ -161,12 +169,13 @@ async def _judged(
             folder.forget_checkpoints()
         hall = _hall(arena, lineup, log)
 
-        def finish(state: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
+        def finish(state: Mapping[str, Any], meter: Meter, down: tuple[str, ...]) -> dict[str, Any]:
             final = without(lineup, state.get("unstyled", []))
             write_entries(folder, final, {one: as_shown(idea) for one, idea in hall.told.items()})
             usage = {name: used.usage.model_dump() for name, used in sorted(meter.answers_by_label.items())}
             verdicts = verdicts_in(folder.path)
-            board.update(_write_leaderboard(arena, folder.path, final, verdicts, usage, "complete"))
+            status: Ending = "incomplete" if down else "complete"
+            board.update(_write_leaderboard(arena, folder.path, final, verdicts, usage, status, down))
             return {
                 "contestants": board["contestants"],
                 "answers": usage,
@@ -183,6 +192,7 @@ async def _judged(
             start={"queue": [], "batch": []},
             finish=finish,
             options=hall,
+            down=down,
             first_text=lineup.texts[0] if "offline" in arena.models and lineup.texts else "",
             recursion_limit=STEPS + 4 * expected,
             models=arena.models,
@@ -211,6 +221,7 @@ def _hall(arena: Arena, lineup: Lineup, log: VerdictLog) -> Hall:
         log=log,
         most=options.verdicts,
         style=options.style,
+        turns=asyncio.Semaphore(arena.settings.concurrency),
     )
 
 
@@ -225,10 +236,12 @@ def _write_leaderboard(
     lineup: Lineup,
     verdicts: Sequence[Verdict],
     usage: Mapping[str, Any],
-    status: Literal["complete", "budget"],
+    status: Ending,
+    down: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     expected = expected_verdicts(lineup, arena.options, arena.settings.seed)
     board = leaderboard(lineup, verdicts, arena.options, arena.settings, usage, status, expected)
+    board |= {"outages": list(down)} if down else {}
     write_leaderboard(path, board)
     return board
 

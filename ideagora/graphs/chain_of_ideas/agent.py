@@ -41,6 +41,7 @@ def agent(variant: str | None = None) -> Agent:
         start=lambda topic: {"topic": topic.model_dump(mode="json")},
         ideas=_ideas,
         failures=lambda state: list(state.get("failures", [])),
+        notes=_unread,
         expected_calls=_expected_calls,
         steps=(
             "plan_queries",
@@ -82,10 +83,13 @@ def _expected_calls(options: BaseModel) -> dict[Group, int]:
 
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    """Best first; the best one has the experiment."""
+    """Best first; the best one has the experiment. Where no choice was made: in the branches' order."""
     from ideagora.graphs.chain_of_ideas.graph import experiment_of
 
-    branches = {branch["branch"]: branch for branch in state["branches"]}
+    branches = {branch["branch"]: branch for branch in state.get("branches", [])}
+    if "ranking" not in state:
+        topic = Topic.model_validate(state["topic"])
+        return [_idea(branches[number], topic, origin) for number in sorted(branches)]
     ideas = []
     for place, score in enumerate(state["ranking"]):
         idea = _idea(branches[score["branch"]], Topic.model_validate(state["topic"]), origin)
@@ -93,9 +97,21 @@ def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
         if place == 0:
             spent = [origin.usage.get(label, Usage()) for label in (f"branch {idea.branch}", "experiment")]
             update["usage"] = spent[0] + spent[1]
-            update["experiment"] = experiment_of(state)  # type: ignore[arg-type]
+            if "plan" in state:
+                update["experiment"] = experiment_of(state)  # type: ignore[arg-type]
         ideas.append(idea.model_copy(update=update))
     return ideas
+
+
+def _unread(state: Mapping[str, Any]) -> list[str]:
+    """The papers of chains that no reader could read, and why."""
+    return [
+        f"Branch {branch['branch']}: “{link['paper']['title']}” could not be read "
+        f"({reason.rstrip('.')}); its own summary stands in."
+        for branch in sorted(state.get("branches", []), key=lambda one: int(one["branch"]))
+        for link in branch["links"]
+        if (reason := branch.get("unread", {}).get(link["paper"]["id"])) is not None
+    ]
 
 
 def _idea(branch: Mapping[str, Any], topic: Topic, origin: Origin) -> Idea:

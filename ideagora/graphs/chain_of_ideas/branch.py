@@ -20,6 +20,7 @@ from ideagora.agents.literature import READER, RELEVANCE_JUDGE
 from ideagora.agents.quotes import honest_quote, is_quoted
 from ideagora.agents.trend import TREND_ANALYST
 from ideagora.agents.views import PaperBrief, ShownPaper, brief, chain_paper, change, entity_views
+from ideagora.errors import IdeagoraError, NothingRead
 from ideagora.graphs.chain_of_ideas.novelty import check_novelty
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES, MILESTONE_CITATIONS
 from ideagora.graphs.services import Services
@@ -67,6 +68,8 @@ class BranchState(TypedDict, total=False):
     anchor_reason: str
     links: Annotated[list[dict[str, Any]], with_new]
     readings: Annotated[dict[str, Any], operator.or_]
+    unread: Annotated[dict[str, str], operator.or_]
+    """Why a paper could not be read, by its id."""
     stopped: Annotated[dict[str, str], operator.or_]
     transitions: list[dict[str, Any]]
     direction: dict[str, Any] | None
@@ -135,8 +138,9 @@ async def extend_backward(state: BranchState, runtime: Context) -> BranchState:
     if len(references) > SHOWN_REFERENCES:
         ranked = await runtime.context.library.similar(references, f"{_topic(state).text}. {tip.title}")
         references = [scored.paper for scored in ranked[:SHOWN_REFERENCES]]
-    reading, follow = await _read(runtime.context, _topic(state), tip, references)
-    found: BranchState = {"readings": {tip.id: reading.model_dump(mode="json")}}
+    found, follow = await _read(runtime.context, _topic(state), tip, references)
+    if "unread" in found:
+        return {**found, "stopped": {"backward": f"{tip.title} could not be read"}}
     if not follow:
         return {**found, "stopped": {"backward": f"no reference of {tip.title} bears on the topic"}}
     number, reason = follow[0]
@@ -157,21 +161,37 @@ def next_growth(state: BranchState, runtime: Context) -> list[Hashable | Send]:
     sides = [side for side in ("forward", "backward") if side not in state.get("stopped", {})]
     if runtime.context.options.chain and room > 0 and sides:
         return [f"extend_{side}" for side in sides[:room]]
-    unread = [link for link in _chain(state) if link.paper.id not in state.get("readings", {})]
+    tried = {**state.get("readings", {}), **state.get("unread", {})}
+    unread = [link for link in _chain(state) if link.paper.id not in tried]
     if not unread:
         return ["analyse_trend"]
     paper = [link.paper.model_dump(mode="json") for link in unread]
-    return [Send("read_paper", {**state, "links": [], "readings": {}, "paper": one}) for one in paper]
+    bare = {**state, "links": [], "readings": {}, "unread": {}}
+    return [Send("read_paper", {**bare, "paper": one}) for one in paper]
 
 
 async def read_paper(state: BranchState, runtime: Context) -> BranchState:
     """Read one paper of the chain that nobody had to read for its references."""
     paper = Paper.model_validate(state["paper"])
-    reading, _ = await _read(runtime.context, _topic(state), paper, [])
-    return {"readings": {paper.id: reading.model_dump(mode="json")}}
+    found, _ = await _read(runtime.context, _topic(state), paper, [])
+    return found
 
 
 async def _read(
+    context: Services, topic: Topic, paper: Paper, references: list[Paper]
+) -> tuple[BranchState, list[tuple[int, str]]]:
+    """The reading of a paper and which references to follow; what fails costs this reading only."""
+    try:
+        reading, follow = await _reading(context, topic, paper, references)
+    except IdeagoraError as error:
+        if error.fatal:
+            raise
+        context.say(f"not read: {paper.title} ({error})")
+        return {"unread": {paper.id: str(error)}}, []
+    return {"readings": {paper.id: reading.model_dump(mode="json")}}, follow
+
+
+async def _reading(
     context: Services, topic: Topic, paper: Paper, references: list[Paper]
 ) -> tuple[Reading, list[tuple[int, str]]]:
     text, kind = await context.library.read(paper)
@@ -203,6 +223,8 @@ def _reference(paper: Paper) -> PaperBrief:
 async def analyse_trend(state: BranchState, runtime: Context) -> BranchState:
     """What changed between each two neighbours (Table 12); one call for the whole chain."""
     chain = _chain(state)
+    if not any(link.reading for link in chain):
+        raise NothingRead(" ".join(dict.fromkeys(state.get("unread", {}).values())))
     if not runtime.context.options.chain or len(chain) < 2:
         return {"transitions": []}
     answer = await TREND_ANALYST(

@@ -23,15 +23,7 @@ from ideagora.agents.experiment import (
 from ideagora.agents.judges import IDEA_JUDGE
 from ideagora.agents.literature import QUERY_PLANNER, RELEVANCE_JUDGE
 from ideagora.agents.views import EntityView, PaperBrief, brief, entity_views, idea_view, past_experiments
-from ideagora.errors import (
-    BudgetExhausted,
-    FolderUnusable,
-    IdeagoraError,
-    NoBranchLeft,
-    ReplayMiss,
-    ThinTopic,
-    UnreadableAnswer,
-)
+from ideagora.errors import IdeagoraError, NoBranchLeft, ThinTopic, UnreadableAnswer
 from ideagora.graphs.chain_of_ideas.branch import build_branch
 from ideagora.graphs.chain_of_ideas.choice import duel_scores, rank_branches
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES
@@ -44,9 +36,6 @@ RELATED = 3
 
 SEARCHED = 4
 """Papers per query that the refiner is shown."""
-
-STOPS_ALL = (BudgetExhausted, FolderUnusable, ReplayMiss)
-"""What is no branch's own failure: a run without the branch would be another result."""
 
 
 class IdeationState(TypedDict, total=False):
@@ -168,9 +157,9 @@ async def explore_branch(state: IdeationState, runtime: Context) -> IdeationStat
     with labelled(f"branch {number}"):
         try:
             done = await branch.ainvoke(start, context=runtime.context)  # type: ignore[call-overload]
-        except STOPS_ALL:
-            raise
         except IdeagoraError as error:
+            if error.fatal:  # no branch's own failure
+                raise
             runtime.context.say(f"failed: {error}")
             return {"failures": [{"branch": number, "query": query, "error": str(error)}]}
     return {"branches": [{key: done[key] for key in sorted(done) if key != "topic"}]}

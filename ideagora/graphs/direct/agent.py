@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.one_idea import one_idea
+from ideagora.graphs.one_idea import ideas_so_far, one_idea
 from ideagora.schema import Idea
 
 
@@ -41,4 +41,4 @@ def _build() -> Any:
 
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    return [one_idea(state["topic"]["text"], state["draft"], state["plan"], origin)]
+    return ideas_so_far(state, lambda plan: one_idea(state["topic"]["text"], state["draft"], plan, origin))

@@ -47,7 +47,7 @@ async def _look_up_references(idea: dict[str, Any], tools: Tools) -> None:
 
 def ideas_of(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
     """Records of a finished run."""
-    return as_ideas(state["ideas"], Topic.model_validate(state["topic"]), origin)
+    return as_ideas(state.get("ideas", []), Topic.model_validate(state["topic"]), origin)
 
 
 def failures_of(state: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.one_idea import one_idea
+from ideagora.graphs.one_idea import ideas_so_far, one_idea
 from ideagora.schema import Idea, Paper
 
 
@@ -44,5 +44,7 @@ def _build() -> Any:
 
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    papers = [Paper.model_validate(paper) for paper in state["papers"]]
-    return [one_idea(state["topic"]["text"], state["draft"], state["plan"], origin, papers)]
+    papers = [Paper.model_validate(paper) for paper in state.get("papers", [])]
+    return ideas_so_far(
+        state, lambda plan: one_idea(state["topic"]["text"], state["draft"], plan, origin, papers)
+    )

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.one_idea import one_idea
+from ideagora.graphs.one_idea import ideas_so_far, one_idea
 from ideagora.schema import Idea, Topic
 
 NAME = "real-paper"
@@ -88,6 +88,10 @@ def _start(own_topic: str | None, topic: Topic) -> dict[str, Any]:
 
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+    if "own" not in state:
+        return []
     own = state["own"]
     seen = {"paper_id": own["paper"]["id"], "paper_title": own["paper"]["title"], "read_from": own["kind"]}
-    return [one_idea(state["topic"]["text"], state["draft"], state["plan"], origin, extra=seen)]
+    return ideas_so_far(
+        state, lambda plan: one_idea(state["topic"]["text"], state["draft"], plan, origin, extra=seen)
+    )
