@@ -15,6 +15,7 @@ from ideagora.errors import (
     ModelError,
     ModelRefused,
     ModelUnavailable,
+    QuotaExhausted,
     RealCallForbidden,
     UnknownModel,
     UnreadableAnswer,
@@ -104,7 +105,7 @@ async def test_failures_that_outlast_the_retries(tmp_path: Path) -> None:
         (Fault(400, message="the model `test` does not exist"), UnknownModel, "--model"),
         (Fault(413), ModelRefused, "413"),
         (Fault(422), ModelRefused, "422"),
-        (Fault(429, message="You exceeded your current quota"), ModelRefused, "quota"),
+        (Fault(429, message="You exceeded your current quota"), QuotaExhausted, "quota"),
     ],
 )
 async def test_what_no_retry_mends_is_one_line_at_once(

@@ -367,7 +367,7 @@ def test_what_was_missing_is_in_the_run_and_its_report(
             as_json=True,
             quiet=True,
         )
-        assert run(asked) == 0
+        assert run(asked) == 4
     folder = Path(json.loads(capsys.readouterr().out)["run"])
     notes = json.loads((folder / "run.json").read_text())["notes"]
     assert any(note.startswith("Source down: openalex") for note in notes)
