@@ -20,7 +20,7 @@ from ideagora.graphs.generate import folder_for, generate
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task
 from ideagora.models.budget import dollars
-from ideagora.retrieval.journal import BAN, DOWN
+from ideagora.retrieval.journal import BAN, DOWN, REFUSED
 from ideagora.schema import Idea, Topic
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def spent_in(folder: Path) -> float:
 def literature_notes(all_starts: Sequence[Start]) -> tuple[str, ...]:
     """What the runs say about bans and about sources that were down, each once."""
     notes = [note for start in all_starts for note in _notes_in(start.folder)]
-    return tuple(dict.fromkeys(note for note in notes if note.startswith((BAN, DOWN))))
+    return tuple(dict.fromkeys(note for note in notes if note.startswith((BAN, DOWN, REFUSED))))
 
 
 def _notes_in(folder: Path) -> list[str]:
