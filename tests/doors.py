@@ -64,7 +64,7 @@ class Bench:
     waits: list[float] = field(default_factory=list)
 
     def told(self, *names: str) -> list[Any]:
-        rows = [tuple(event[name] for name in names) for event in self.events]
+        rows = [tuple(event[name] for name in names) for event in self.events if event["event"] == "call"]
         return [row[0] for row in rows] if len(names) == 1 else rows
 
 
