@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from ideagora.models.offline import text as texts
 
 _STEP_NUMBER = re.compile(
-    r"(?im)(?:^\s*|(?<=[.:;,] ))\(?\d{1,2}[.):]\s+|\bstep\s+\d{1,2}\b[.):]?|\(\d{1,2}\)(?=\s)"
+    r"(?im)(?:^[^\S\n]*+|(?<=[.:;,] ))\(?\d{1,2}[.):]\s+|\bstep\s++\d{1,2}\b[.):]?|\(\d{1,2}\)(?=\s)"
 )
-_NUMBER = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d+(?:[.,]\d+)*(?![\w])")
+_NUMBER = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d++(?:[.,]\d++)*(?!\w)")
 _WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _ROUND = {"hundred": "100", "thousand": "1000", "dozen": "12", "half": "0.5"}
 _NUMBER_WORDS = {word: str(number) for number, word in enumerate(_WORDS)} | _ROUND

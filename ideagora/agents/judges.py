@@ -25,13 +25,15 @@ EXPERIMENT_CRITERIA = ("feasibility", "technical_quality", "clarity")
 
 Choice = Literal["first", "second", "tie"]
 
-_THING = r"(?:the )?(?:(?:idea|plan|proposal|option|candidate)[ _-]*)"
-_MEANT: tuple[tuple[Choice, str], ...] = (
-    ("first", rf"{_THING}(?:1|one|a)|a|1st|the 1st"),
-    ("second", rf"{_THING}(?:2|two|b)|b|2nd|the 2nd"),
+_THING = r"(?:the )?(?:(?:idea|plan|proposal|option|candidate)[ _-]*+)"
+_MEANT: tuple[tuple[Choice, re.Pattern[str]], ...] = (
+    ("first", re.compile(rf"{_THING}(?:1|one|a)|a|1st|the 1st")),
+    ("second", re.compile(rf"{_THING}(?:2|two|b)|b|2nd|the 2nd")),
     (
         "tie",
-        r"(?:both |neither )?(?:ideas |plans )?(?:are )?(?:equal|equally good|the same)|draw|no difference",
+        re.compile(
+            r"(?:both |neither )?(?:ideas |plans )?(?:are )?(?:equal|equally good|the same)|draw|no difference"
+        ),
     ),
 )
 
@@ -42,7 +44,7 @@ def _meant(said: Any) -> Any:
     if not isinstance(said, str):
         return said
     plain = " ".join(said.casefold().strip(" .*_`\"'").split())
-    return next((choice for choice, pattern in _MEANT if re.fullmatch(pattern, plain)), said)
+    return next((choice for choice, pattern in _MEANT if pattern.fullmatch(plain)), said)
 
 
 Chosen = Annotated[Choice, BeforeValidator(_meant)]

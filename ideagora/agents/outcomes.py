@@ -15,7 +15,7 @@ from ideagora.models.offline.text import sentences
 _FIGURE = r"\d+(?:[.,]\d+)?\s*(?:%|per ?cent|percentage points?|points?\b|x\b|×|times\b|-?fold\b)"
 _ROSE = (
     r"\b(?:improv|increas|reduc|decreas|rais|rose|reach|achiev|attain|gain|scor|solv|lower|lift|boost|drop|fell|"
-    r"won|win|match|complet|answer|pass)\w*"
+    r"won|win|match|complet|answer|pass)\w*+"
 )
 _MUCH = r"(?:clear|large|big|strong|further|consistent|substantial|significant|notable|marked|considerable)"
 _PATTERNS = tuple(

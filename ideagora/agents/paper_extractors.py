@@ -241,16 +241,16 @@ def nameless(text: str, own: str | None) -> str:
     """The text without the system's own name."""
     if not own:
         return text
-    plain = re.sub(_whole(own), NAMELESS, text, flags=re.I)
+    plain = _whole(own).sub(NAMELESS, text)
     return re.sub(rf"(^|[.!?]\s+){NAMELESS}", lambda m: f"{m[1]}{NAMELESS.capitalize()}", plain)
 
 
 def _says(text: str, name: str) -> bool:
-    return re.search(_whole(name), text, re.I) is not None
+    return _whole(name).search(text) is not None
 
 
-def _whole(name: str) -> str:
-    return rf"(?<!\w){re.escape(name)}(?!\w)"
+def _whole(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.I)
 
 
 def _loose(text: str) -> str:

@@ -21,13 +21,13 @@ _PART = (
     r"(?:proposed )?(?:method(?:ology)?|approach)|(?:final |research )?idea|(?:short )?hypothesis|"
     r"experiments?(?: plan| design)?|experimental (?:plan|design)|step-by-step experiment plan"
 )
-_LABEL = re.compile(rf"^\s*(?:\d+[.)]\s*)?(?:{_PART})\s*(?::|–|—|\Z)\s*", re.I)
+_LABEL = re.compile(rf"^\s*+(?:\d++[.)]\s*+)?(?:{_PART})\s*+(?::|–|—|\Z)\s*+", re.I)
 _RATED = (
     r"(?:interestingness|feasibility|novelty|overall|confidence|excitement|effectiveness|significance|"
-    r"clarity|originality|score|rating)(?: score| rating)?\s*[:=]\s*\d+(?:\.\d+)?(?:\s*(?:/|out of)\s*\d+)?"
+    r"clarity|originality|score|rating)(?: score| rating)?\s*+[:=]\s*+\d++(?:\.\d++)?(?:\s*+(?:/|out of)\s*+\d++)?+"
 )
-_SCORES = re.compile(rf"\s*{_RATED}(?:\s*[,;|]?\s*{_RATED})*[\s.,;]*", re.I)
-_SCORES_IN_BRACKETS = re.compile(rf"\s*[(\[]{_RATED}(?:\s*[,;|]\s*{_RATED})*[)\]]", re.I)
+_SCORES = re.compile(rf"\s*+{_RATED}(?:[\s,;|]*+{_RATED})*+[\s.,;]*+", re.I)
+_SCORES_IN_BRACKETS = re.compile(rf" ?[(\[]{_RATED}(?:\s*+[,;|]\s*+{_RATED})*+[)\]]", re.I)
 _MAKER = re.compile(
     r"\b(?:(?:this|the) (?:idea|proposal|hypothesis|plan|text) (?:was|is|has been) "
     r"(?:generated|written|produced|proposed|created|made) by\b|"
@@ -35,14 +35,16 @@ _MAKER = re.compile(
     r"an? (?:AI|LLM|language model|agent))|as an ai\b)",
     re.I,
 )
-_FORMULA = re.compile(r"\$\$.+?\$\$|(?<![\\$])\$(?=[^\s$])[^$\n]*(?<=[^\s\\])\$(?!\d)", re.S)
+_FORMULA = re.compile(
+    r"\$\$[^$]++(?:\$(?!\$)[^$]++)*+\$\$|(?<![\\$])\$(?=[^\s$])[^$\n]*+(?<=[^\s\\])\$(?!\d)"
+)
 """Between dollars, where a backslash or an underscore is no Markdown; not the text between two prices."""
 _MARK = re.compile(r"([!-/:-@\[-`{-~])")
 _TIMES = re.compile(r"(?<=[\w)\]])(?<!\*)\*(?!\*)(?=[\w(\[])")
 _TAG = re.compile(
-    r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|sup|table|t[dhr]|u|ul)\b[^<>]*>"
-    r"|<!--.*?-->",
-    re.I | re.S,
+    r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|sup|table|t[dhr]|u|ul)\b[^<>]*+>"
+    r"|<!--(?:[^-<]++|-(?!->)|<(?!!--))*+-->",
+    re.I,
 )
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "\u00a0": " ", "\u200b": ""})
 _ENDS = (".", "!", "?", ":", ";", ",")
@@ -123,7 +125,7 @@ def _unscored(text: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    said = re.sub(r"^\s*[•–▪◦-]\s+", "", text).strip()
+    said = re.sub(r"^\s*+[•–▪◦-]\s+", "", text).strip()
     return said if said.endswith(_ENDS) or said[-2:] in ('."', ".'", ".)") else f"{said}."
 
 

@@ -9,20 +9,23 @@ import re
 from dataclasses import dataclass
 
 _HEADING = re.compile(
-    r"^\s{0,3}(?:#{1,6}\s+(?P<hash>\S.*?)\s*#*"
-    r"|\*\*(?P<bold>[^*\n]{2,160}?)\*\*:?"
-    r"|(?P<plain>[A-Z][\w /-]{2,40}):)\s*$"
+    r"\s{0,3}(?:#{1,6}\s++(?P<hash>\S.*)"
+    r"|\*\*(?P<bold>[^*\n]{2,160})\*\*:?\s*+"
+    r"|(?P<plain>[A-Z][\w /-]{2,40}):\s*+)\Z"
 )
-_INLINE = re.compile(r"^\s{0,3}\*\*(?P<bold>[^*\n]{2,60}?):?\*\*:?\s+\S")
+_INLINE = re.compile(r"\s{0,3}\*\*(?P<bold>[^*\n]{2,60}?):?\*\*:?\s++\S")
 """A heading with its text in the same line."""
 _TITLE = re.compile(
-    r"^[\s#*_]*(?:(?:research\s+)?idea(?:\s+\d{1,3})?(?:\s+title)?|title)[\s*_]*:[\s*_]*(?P<title>\S.*?)[\s*_]*$",
+    r"[\s#*_]*+(?:(?:research\s++)?idea(?:\s++\d{1,3})?(?:\s++title)?|title)[\s*_]*+:[\s*_]*+(?P<title>\S.*)\Z",
     re.IGNORECASE,
 )
-_KINDS = (
-    ("motivation", r"motivation|background|origin|problem|challenges?:?$|limitation|related work"),
-    ("novelty", r"novel|innovat|contribution|differ|enhancements? over|advance"),
-    ("method", r"method|approach|design|framework|idea|implementation|solution|architecture"),
+_KINDS = tuple(
+    (kind, re.compile(words, re.IGNORECASE))
+    for kind, words in (
+        ("motivation", r"motivation|background|origin|problem|challenges?:?$|limitation|related work"),
+        ("novelty", r"novel|innovat|contribution|differ|enhancements? over|advance"),
+        ("method", r"method|approach|design|framework|idea|implementation|solution|architecture"),
+    )
 )
 _LONGEST_HEADING = 400
 """Characters; a longer line is text, whatever it looks like."""
@@ -63,11 +66,12 @@ def _kind(heading: re.Match[str]) -> str | None:
     name = _name(heading)
     if re.match(r"\W*\d", name):  # an entry of a list, not a section
         return None
-    return next((kind for kind, words in _KINDS if re.search(words, name, re.IGNORECASE)), None)
+    return next((kind for kind, words in _KINDS if words.search(name)), None)
 
 
 def _name(heading: re.Match[str]) -> str:
-    return next(name for name in heading.groupdict().values() if name)
+    name = next(name for name in heading.groupdict().values() if name)
+    return name.rstrip().rstrip("#").rstrip() or name
 
 
 def _title_line(lines: list[str]) -> tuple[str | None, list[str]]:
@@ -75,7 +79,7 @@ def _title_line(lines: list[str]) -> tuple[str | None, list[str]]:
     place = next((number for number, line in enumerate(lines) if line.strip()), 0)
     line = lines[place]
     if len(line) <= _LONGEST_HEADING and (match := _TITLE.match(line)):
-        title = match["title"]
+        title = match["title"].rstrip()
     elif (heading := _heading(line)) and not heading["plain"] and not _kind(heading):
         title = _name(heading)
     else:

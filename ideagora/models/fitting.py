@@ -25,16 +25,19 @@ from ideagora.models.json_text import exact
 Metadata = tuple[Any, ...]
 
 _NOTHING = re.compile(
-    r"""[\s("'*`\[]*
-        (none | null | undefined | n/a | n\.a | not[ ](available|applicable) | [-–—]+)?
-        [\s)"'*`\]]*\.?\s*""",
+    r"""[\s("'*`\[]*+
+        (none | null | undefined | n/a | n\.a | not[ ](available|applicable) | [-–—]++)?
+        [\s)"'*`\]]*+\.?\s*+""",
     re.I | re.X,
 )
 _FORM = re.compile(r"<[^<>\n]*>|\.\.\.|…|string")
 """What a text that is to be put together with others must not be: it could be the form's own words."""
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#\d{2,6}|#x[0-9a-fA-F]{2,5});")
-_PERCENT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*%")
-_OUT_OF = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*(?:/|out of)\s*(\d+(?:\.\d+)?)")
+_PERCENT = re.compile(r"([-+]?\d++(?:\.\d++)?)\s*+%")
+_OUT_OF = re.compile(r"([-+]?\d++(?:\.\d++)?)\s*+(?:/|out of)\s*+(\d++(?:\.\d++)?)")
+_JOINT = re.compile(r"(?:\\?[\s_-])+")
+_ANY_JOINT = r"[\\s_-]++"
+"""What joins the words of an option, as ``re.escape`` writes it, and what may join them instead."""
 _LISTS = (list, tuple, set, frozenset, Sequence, Iterable)
 
 _DIGITS = re.compile(r"\d+")
@@ -64,7 +67,7 @@ _MARKER = re.compile(
     re.I | re.X,
 )
 _ONE, _TWO = (re.compile(rf"(?:^|\s)\(?{number}[.)]\s") for number in (1, 2))
-_COUNT = re.compile(r"(?:step\s*)?#?\s*(\d{1,3})[.)]?", re.I)
+_COUNT = re.compile(r"(?:step\s*+)?#?\s*+(\d{1,3})[.)]?", re.I)
 _COUNTER = re.compile(
     r"""(step|item|query|suggestion|risk|metric|baseline|ablation|dataset)?
         (number|num|no|nr|index|idx|id|order|rank|position|priority)?""",
@@ -344,8 +347,7 @@ def _spoken_of(text: str, options: tuple[Any, ...]) -> Any:
 
 def _spelling(option: str) -> re.Pattern[str]:
     """The option as whole words, in any case, however they are joined."""
-    words = r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", option))
-    return re.compile(rf"(?<![\w-]){words}(?![\w-])", re.I)
+    return re.compile(rf"(?<![\w-]){_JOINT.sub(_ANY_JOINT, re.escape(option))}(?![\w-])", re.I)
 
 
 def _truth(value: Any) -> Any:

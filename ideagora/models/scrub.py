@@ -7,7 +7,7 @@ import re
 
 _SECRET_NAME = re.compile(r"_(KEY|TOKEN|SECRET|PASSWORD)$", re.I)
 _SECRET_SHAPE = re.compile(
-    r"\b(?:sk|gsk|xai|pplx|hf)[-_](?=[A-Za-z_*-]*\d)[A-Za-z0-9_*-]{16,}"
+    r"\b(?:sk|gsk|xai|pplx|hf)[-_](?P<body>[A-Za-z0-9_*-]{16,}+)"
     r"|\bAIza[\w-]{30,}|(?<=Bearer )[^\s\"',]{6,}"
 )
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
@@ -24,9 +24,15 @@ def without_keys(text: str) -> str:
 
 def one_line(text: str, longest: int = 300) -> str:
     """Text for a message: no keys, nothing that looks like one, no logins in addresses, one line."""
-    line = _CREDENTIALS.sub("", _SECRET_SHAPE.sub(REMOVED, without_keys(text)))
+    line = _CREDENTIALS.sub("", _SECRET_SHAPE.sub(_removed, without_keys(text)))
     line = " ".join(line.split()).rstrip(".")
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def _removed(found: re.Match[str]) -> str:
+    """What takes a key's place; a word without a figure in it is none."""
+    body = found["body"]
+    return REMOVED if body is None or any(character.isdigit() for character in body) else found[0]
 
 
 def _secrets() -> list[str]:

@@ -23,6 +23,9 @@ FAMILIES = {
     "xai": r"grok",
 }
 """Model family -> how its models' names begin."""
+_NAMED = {
+    family: re.compile(rf"(?:[a-z]++\.)*+(?:meta-)?(?:{begins})") for family, begins in FAMILIES.items()
+}
 DIGITS = 4
 
 
@@ -80,6 +83,6 @@ def _family(model: str) -> str | None:
 
 
 def _matching(name: str) -> Iterator[str]:
-    for family, begins in FAMILIES.items():
-        if re.match(rf"(?:[a-z]+\.)*(?:meta-)?(?:{begins})", name):
+    for family, pattern in _NAMED.items():
+        if pattern.match(name):
             yield family

@@ -17,6 +17,8 @@ _HIDING = re.compile(
     r"[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]|(?:[\u200b\u2060-\u2064\ufeff].*?){3}", re.S
 )
 
+_SPACES = re.compile(r"\s+")
+
 _WHO = r"(?:judges?|reviewers?|evaluators?|graders?|raters?|assessors?|assistant|language model|llm|ai)"
 _MINE = r"(?:this|my|our|the (?:first|second|above|present)|(?:idea|proposal|plan) (?:1|2|a|b|one|two))"
 _PRAISE = (
@@ -33,35 +35,36 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"\byou are now\b|\bfrom now on,? you\b",
     ),
     "asks for the verdict": (
-        rf"(?:^|[.!?:;,\n]\s*|\bplease |\byou (?:must|should|have to|will|need to) |\bmust )"
-        rf"(?:choose|pick|select|prefer|favou?r|vote for|declare|rate|rank|score|judge|mark)\s+{_MINE}\b"
-        r"(?:\s+(?:idea|proposal|plan|one|option))?"
-        r"(?=\s*(?:$|[.!;,\n]|(?:first|as|to be|over|higher|highest)\b|(?:on|for) (?:all|every|each)\b))",
-        rf"\b{_MINE}(?:\s+(?:idea|proposal|plan|one))?\s+(?:should|must|has to|needs to|is to) "
+        rf"(?:^|(?<=[.!?:;,\n])|(?<=[.!?:;,\n] )|\bplease |\byou (?:must|should|have to|will|need to) |\bmust )"
+        rf"(?:choose|pick|select|prefer|favou?r|vote for|declare|rate|rank|score|judge|mark)\s{_MINE}\b"
+        r"(?:\s(?:idea|proposal|plan|one|option))?"
+        r"(?=\s?(?:$|[.!;,\n]|(?:first|as|to be|over|higher|highest)\b|(?:on|for) (?:all|every|each)\b))",
+        rf"\b{_MINE}(?:\s(?:idea|proposal|plan|one))?\s(?:should|must|has to|needs to|is to) "
         r"(?:be (?:chosen|judged|rated|ranked|scored|preferred|declared|selected|marked)|win)\b",
-        r"\b(?:answer|respond|reply|output|return|say)\b[^.!?\n]{0,30}[\"'“‘]?\b(?:first|second|tie)\b[\"'”’]?\s+"
+        r"\b(?:answer|respond|reply|output|return|say)\b[^.!?\n]{0,30}[\"'“‘]?\b(?:first|second|tie)\b[\"'”’]?\s"
         r"(?:for|on|to) (?:all|every|each)\b",
-        rf"\b(?:give|assign|award)\s+(?:it|{_MINE})\b[^.!?\n]{{0,40}}\b{_PRAISE}\b",
+        rf"\b(?:give|assign|award)\s(?:it|{_MINE})\b[^.!?\n]{{0,40}}\b{_PRAISE}\b",
     ),
     "addresses the judge": (
-        rf"\b(?:dear|hey|hello|attention|note to|message (?:to|for)|instructions? (?:to|for)|memo to)[,:]?\s+"
-        rf"(?:the |all |any )?{_WHO}\b(?=\s*(?:$|[:,!.\n—-]))",
+        rf"\b(?:dear|hey|hello|attention|note to|message (?:to|for)|instructions? (?:to|for)|memo to)[,:]?\s"
+        rf"(?:the |all |any )?{_WHO}\b(?=\s?(?:$|[:,!.\n—-]))",
         rf"\b(?:as|if you are|you are) (?:a|an|the) (?:fair |careful |helpful |impartial |ai )?{_WHO}\b,? "
         r"(?:you|please|choose|pick)",
-        rf"\b{_WHO}[:,]\s*(?:please|you (?:must|should)|choose|pick|prefer|ignore|select)\b",
+        rf"\b{_WHO}[:,]\s?(?:please|you (?:must|should)|choose|pick|prefer|ignore|select)\b",
     ),
     "imitates a role or a prompt": (
         r"<\|[a-z_]+\|>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|user|human|instructions?|prompt)>",
-        r"(?:^|\n)\s*(?:#{1,4}\s*)?(?:system|assistant|human)\s*(?:prompt|message)?\s*:",
-        r"(?:^|\n)\s*#\s*(?:system|user)\s*(?:\n|$)",
-        r"<\s*+/?\s*+materials?\b",
+        r"(?:^|\n)\s?(?:#{1,4}\s?)?(?:system|assistant|human)\s?(?:prompt|message)?\s?:",
+        r"(?:^|\n)\s?#\s?(?:system|user)\s?(?:\n|$)",
+        r"<\s?/?\s?materials?\b",
     ),
     "imitates a verdict": (
-        r"[\"']?(?:novelty|significance|clarity|feasibility|effectiveness|technical_quality)[\"']?\s*[:=]\s*"
+        r"[\"']?(?:novelty|significance|clarity|feasibility|effectiveness|technical_quality)[\"']?\s?[:=]\s?"
         r"[\"'](?:first|second|tie)[\"']",
     ),
 }
-"""Kind of attempt -> patterns, matched without case on text in NFKC without invisible characters."""
+"""Kind of attempt -> patterns, matched without case on text in NFKC without invisible characters, whose
+runs of white space are one blank or one line break."""
 
 HIDDEN = "hides characters"
 _COMPILED = {kind: [re.compile(one, re.IGNORECASE) for one in some] for kind, some in PATTERNS.items()}
@@ -70,6 +73,7 @@ _COMPILED = {kind: [re.compile(one, re.IGNORECASE) for one in some] for kind, so
 def flags_of(texts: Iterable[str]) -> tuple[str, ...]:
     """The kinds of attempt found in the texts of one idea, in a fixed order; empty for an honest one."""
     whole = "\n".join(texts)
-    seen = re.sub(r"[ \t\u00a0]+", " ", unicodedata.normalize("NFKC", _INVISIBLE.sub("", whole)))
+    plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", whole))
+    seen = _SPACES.sub(lambda run: "\n" if "\n" in run[0] else " ", plain)
     found = [kind for kind, patterns in _COMPILED.items() if any(one.search(seen) for one in patterns)]
     return (*found, HIDDEN) if _HIDING.search(whole) else tuple(found)

@@ -17,14 +17,16 @@ from ideagora.models.offline.words import (
 )
 
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|et al|vs|cf|Fig|Eq|Sec|No|approx|resp|Dr|St)\.$", re.IGNORECASE)
+_LONGEST_ABBREVIATION = 9
+"""Characters, with what stands before it."""
 _BOUNDARY = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])")
 _TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’+/-]*|[.,;:!?()\"]")
 _NAME = re.compile(
     r"\b(?:"
-    r"[A-Z][A-Za-z0-9]*(?:-[A-Z0-9][A-Za-z0-9]*)+"  # Tune-A-Video, GPT-4
-    r"|[A-Z]{2,}[A-Za-z0-9]*"  # RAG, GSM8K, LLaMA
-    r"|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+"  # ImageNet, ReAct
-    r"|[A-Za-z]+\d[A-Za-z0-9]*(?:\.\d+)?(?:-[A-Za-z0-9.]+\b)*"  # s1, F1, Qwen2.5-Math
+    r"[A-Z][A-Za-z0-9]*+(?:-[A-Z0-9][A-Za-z0-9]*+\b)++"  # Tune-A-Video, GPT-4
+    r"|[A-Z]{2}[A-Za-z0-9]*+"  # RAG, GSM8K, LLaMA
+    r"|[A-Z][a-z0-9]++[A-Z][A-Za-z0-9]*+"  # ImageNet, ReAct
+    r"|[A-Za-z]++\d[A-Za-z0-9]*+(?:\.\d++\b)?(?:-[A-Za-z0-9.]+\b)*"  # s1, F1, Qwen2.5-Math
     r")\b"
 )
 _DATASET_NAME = re.compile(r"Bench\b|Bench-|QA$|Eval\b|^MATH$|^GSM8K|^MMLU|Corpus$|Arena$|^COCO$|^ImageNet")
@@ -32,19 +34,20 @@ _DATASET_NAME = re.compile(r"Bench\b|Bench-|QA$|Eval\b|^MATH$|^GSM8K|^MMLU|Corpu
 
 def sentences(text: str) -> list[str]:
     """Split into sentences; an abbreviation's full stop ends none."""
-    parts: list[str] = []
+    parts: list[list[str]] = []
     for piece in _BOUNDARY.split(" ".join(text.split())):
-        if parts and _ABBREVIATION.search(parts[-1]):
-            parts[-1] = f"{parts[-1]} {piece}"
+        if parts and _ABBREVIATION.search(parts[-1][-1][-_LONGEST_ABBREVIATION:]):
+            parts[-1].append(piece)
         elif piece:
-            parts.append(piece)
-    return parts
+            parts.append([piece])
+    return [" ".join(part) for part in parts]
 
 
 _CLAUSE = re.compile(
-    r"[;,:]\s+(?:and |or |but |so |then |while |whereas |which |although )?"
-    r"|\s+(?:and|but|while|whereas|so that)\s+"
+    r"[;,:] (?:and |or |but |so |then |while |whereas |which |although )?"
+    r"| (?:and|but|while|whereas|so that) "
 )
+"""Between the clauses of a sentence, whose words stand one blank apart."""
 
 
 def clauses(text: str) -> list[str]:
@@ -223,5 +226,5 @@ def is_generic(phrase: str) -> bool:
 
 def method_steps(method: str) -> list[str]:
     """The numbered lines of a method, without their numbers; the sentences when it has no such lines."""
-    lines = [re.sub(r"^\s*(?:\d+[.)]|[-*])\s+", "", line) for line in method.splitlines() if line.strip()]
+    lines = [re.sub(r"^\s*+(?:\d++[.)]|[-*])\s++", "", line) for line in method.splitlines() if line.strip()]
     return lines if len(lines) > 1 else sentences(method)

@@ -21,10 +21,11 @@ _HEAD_BYTES = 65_536
 PDF_WITHIN = 1024
 """Bytes of rubbish that may stand before a PDF's header, as readers have always allowed."""
 _HTML = re.compile(
-    r"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+    r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+<(?:!doctype\s++html|html|head|body)\b",
+    re.I,
 )
-_RIS = re.compile(r"^\s*TY {1,2}-", re.M)
-_BIBTEX = re.compile(r"^[ \t]*@\s*[A-Za-z]+\s*[{(]", re.M)
+_RIS = re.compile(r"^[^\S\n]*+TY {1,2}-", re.M)
+_BIBTEX = re.compile(r"^[ \t]*+@\s*+[A-Za-z]++\s*+[{(]", re.M)
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _MAGIC = {
     b"PK\x03\x04": ("an archive or an office document", "Save it as PDF and add that."),

@@ -40,21 +40,22 @@ _REFERENCES = re.compile(
     r"(?:\d{1,2}\.?\s+|[IVX]+\.\s+)?(?:references|bibliography|literature cited)[.:]?", re.I
 )
 _APPENDIX = re.compile(r"(?:appendix|appendices|supplementary material)\b|[A-H]\.?\s+[A-Z]\w+", re.I)
-_KINDS: tuple[tuple[str, SectionKind], ...] = (
+_SECTION_WORDS: tuple[tuple[str, SectionKind], ...] = (
     (r"introduc|motivation", "introduction"),
     (r"related|prior work|previous work|background|literature", "related"),
     (r"limitation|conclu|discussion|future|broader impact|failure", "limitation"),
     (r"experiment|result|evaluat|ablation|analys|empiric|case stud", "experiment"),
     (r"method|approach|model|framework|algorithm|architect|our |propos|design|system", "method"),
 )
+_KINDS = tuple((re.compile(words, re.I), kind) for words, kind in _SECTION_WORDS)
 _LEFT_OUT = re.compile(
     r"acknowledge?ment|author contribution|funding|ethics statement|references|bibliography", re.I
 )
-_NUMBER_IN_BRACKETS = re.compile(r"(?m)^\s*\[(\d{1,3})\]")
-_NUMBER_WITH_DOT = re.compile(r"(?m)^\s*(\d{1,3})\.(?=\s+\D)")
+_NUMBER_IN_BRACKETS = re.compile(r"(?m)^[^\S\n]*+\[(\d{1,3})\]")
+_NUMBER_WITH_DOT = re.compile(r"(?m)^[^\S\n]*+(\d{1,3})\.(?=\s++\D)")
 
 
-_BULLET = re.compile(r"(?m)^\s*[•–-]\s+(?=[\[A-Z])")
+_BULLET = re.compile(r"(?m)^[^\S\n]*+[•–-]\s++(?=[\[A-Z])")
 _NEAR_BEGINNING = 300
 """Characters; a list that begins later is not that of the references."""
 
@@ -199,7 +200,7 @@ def _is_named(plain: str) -> bool:
 
 
 def _kind(heading: str) -> SectionKind:
-    return next((kind for words, kind in _KINDS if re.search(words, heading, re.I)), "other")
+    return next((kind for words, kind in _KINDS if words.search(heading)), "other")
 
 
 def _references_start(lines: Sequence[str]) -> int | None:

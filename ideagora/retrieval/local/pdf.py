@@ -33,7 +33,8 @@ MOST_SECONDS = 120.0
 _MOST_CHARACTERS = 2_000_000
 _LEAST_CHARACTERS = 200
 """A paper has more text than this, a scan with a stamp or a watermark does not."""
-_STAMP = re.compile(r"arXiv:\s*\S+?\s+\[[\w.-]+\]\s+(\d{1,2}) ([A-Z][a-z]{2}) (\d{4})")
+_STAMP = re.compile(r"arXiv:\s*+\S{1,60}+\s++\[[\w.-]{1,60}+\]\s++(\d{1,2}) ([A-Z][a-z]{2}) (\d{4})")
+_INTRODUCTION = re.compile(r"(?im)^[^\S\n]*+(?:1\.?\s++)?introduction\b")
 _LAST_PAGES = 6
 _FAULTS = (
     ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError, NotImplementedError,
@@ -142,7 +143,7 @@ def _information(reader: PdfReader) -> dict[str, str]:
     information = {
         name: str(found[f"/{name}"]) for name in ("Title", "Subject", "Keywords") if f"/{name}" in found
     }
-    day = re.match(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?", str(found.get("/CreationDate", "")))
+    day = re.match(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?", str(found.get("/CreationDate", ""))[:40])
     if day:
         information["Day"] = partial_date(day[1], day[2] or "", day[3] or "") or ""
     return information
@@ -172,7 +173,7 @@ def _found(path: str, read: _Read) -> Found:
 def _paper(title: str, read: _Read, text: str) -> Any:
     """The record. Its day is the arXiv id's month, else that of the file: the text is not younger."""
     first = read.pages[0].text
-    before_abstract = re.split(r"(?im)^\s*(?:1\.?\s+)?introduction\b", first)[0]
+    before_abstract = _INTRODUCTION.split(first, maxsplit=1)[0]
     about = " ".join(read.information.get(name, "") for name in ("Subject", "Keywords"))
     ids = identifiers(doi_in(about) or doi_in(before_abstract), arxiv_in(_unspaced_stamp(first)))
     day = arxiv_month(ids.arxiv_id) if ids.arxiv_id else read.information.get("Day")
