@@ -32,7 +32,8 @@ _MEANT: tuple[tuple[Choice, re.Pattern[str]], ...] = (
     (
         "tie",
         re.compile(
-            r"(?:both |neither )?(?:ideas |plans )?(?:are )?(?:equal|equally good|the same)|draw|no difference"
+            r"(?:both |neither )?(?:ideas |plans )?(?:are )?(?:equal|equally good|the same)|draw|"
+            r"no difference"
         ),
     ),
 )

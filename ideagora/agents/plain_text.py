@@ -24,7 +24,8 @@ _PART = (
 _LABEL = re.compile(rf"^\s*+(?:\d++[.)]\s*+)?(?:{_PART})\s*+(?::|–|—|\Z)\s*+", re.I)
 _RATED = (
     r"(?:interestingness|feasibility|novelty|overall|confidence|excitement|effectiveness|significance|"
-    r"clarity|originality|score|rating)(?: score| rating)?\s*+[:=]\s*+\d++(?:\.\d++)?(?:\s*+(?:/|out of)\s*+\d++)?+"
+    r"clarity|originality|score|rating)(?: score| rating)?\s*+[:=]\s*+\d++(?:\.\d++)?"
+    r"(?:\s*+(?:/|out of)\s*+\d++)?+"
 )
 _SCORES = re.compile(rf"\s*+{_RATED}(?:[\s,;|]*+{_RATED})*+[\s.,;]*+", re.I)
 _SCORES_IN_BRACKETS = re.compile(rf" ?[(\[]{_RATED}(?:\s*+[,;|]\s*+{_RATED})*+[)\]]", re.I)

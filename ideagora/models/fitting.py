@@ -7,7 +7,6 @@ placeholder says neither something nor nothing: it is left, for the reader of th
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from annotated_types import Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ideagora.models.json_text import exact
+from ideagora.models.json_text import exact, html_unescaped
 
 Metadata = tuple[Any, ...]
 
@@ -225,7 +224,7 @@ def _text(value: Any) -> Any:
         return value
     if _says_nothing(value):
         return None
-    return html.unescape(value) if _ENTITY.search(value) else value
+    return html_unescaped(value) if _ENTITY.search(value) else value
 
 
 def _prose(value: Any) -> Any:

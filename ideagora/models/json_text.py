@@ -6,6 +6,9 @@ quotes, trailing commas, comments, Python literals) goes through ``json_repair``
 closes what was cut off, which would invent an ending, and guesses anew where a string ends, which
 would cut one at a comma. So it only ever sees text whose brackets and quotes we have found to be
 closed, without their strings, and it runs in its strict mode.
+
+The work grows in proportion to the text: every position is looked at a bounded number of times, and a
+scan that has used up its share (``MOST_LOOKS``) finds nothing more.
 """
 
 from __future__ import annotations
@@ -13,32 +16,44 @@ from __future__ import annotations
 import html
 import json
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 OPENERS = {"{": "}", "[": "]"}
 QUOTES = {'"': '"', "'": "'", "“": '”“"', "”": '”"', "‘": "’'", "’": "’'"}
 MOST_NESTED = 100
-MOST_UNCLOSED = 50
-"""Bounds on hostile text: brackets inside brackets, and brackets that never close."""
+"""Brackets inside brackets."""
+MOST_LOOKS, LEAST_LOOKS = 8, 100_000
+"""How often a scan may look at a character on average, and how often in all in a short text."""
+_DEEP, _SHORT = 2_000, 20
+"""What a value that is too deeply nested, and one that is none, count as."""
 
 _THINKING = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad"
-_THOUGHT = re.compile(rf"^\s*<({_THINKING})>.*?</\1>", re.I | re.S | re.M)
-_THOUGHT_BEFORE = re.compile(rf"\A.*</({_THINKING})>[ \t]*(?=\n|\Z|[{{\[`<])", re.I | re.S)
-_THOUGHT_UNCLOSED = re.compile(rf"^\s*<({_THINKING})>", re.I | re.M)
-_COMMENTS = r"\s*(?:(?://|#)[^\n]*\n\s*|/\*.*?\*/\s*)*"
-_JSON_START = re.compile(rf"""\{{{_COMMENTS}(["'“‘”]|\w+\s*:)|\[{_COMMENTS}["'“‘{{\[]""", re.S)
+_THOUGHT = re.compile(rf"^[^\S\n]*+<({_THINKING})>", re.I | re.M)
+_THOUGHT_ENDS = re.compile(rf"</({_THINKING})>", re.I)
+_THOUGHT_BEFORE = re.compile(rf"</(?:{_THINKING})>[ \t]*+(?=\n|\Z|[{{\[`<])", re.I)
 _OPENER = re.compile(r"[{\[]")
-_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?\*/", re.S)
+_SPACE = re.compile(r"\s*+")
+_PLAIN = re.compile(r"[^{}\[\]\"'“”‘’/#]++")
+"""Characters of JSON that neither open nor close anything."""
+_BARE_KEY = re.compile(r"\w++\s*+:")
+_FIRST_QUOTES = {"{": "\"'“‘”", "[": "\"'“‘{["}
+"""What JSON begins with inside its bracket."""
 _WORD = r"(?:true|false|null|undefined|NaN|-?Infinity|True|False|None)\b"
-_KEY = r"""(?:["'“”‘’}}\]/#]|[A-Za-z_*][\w*-]*\s*:|$)"""
+_KEY = r"""(?:["'“”‘’}\]/#]|[A-Za-z_*][\w*-]*+\s*+:|$)"""
 _VALUE = rf"""(?:["'“”‘’{{\[}}\]/#]|\.\.\.|-?\d|{_WORD}|$)"""
+_NEW_LINE = r"[^\S\n]*+\n\s*+"
 _AFTER_STRING = {
-    "}": re.compile(rf"\s*(?:[:}}\]/#]|,\s*{_KEY}|\+\s*[\"'])|\s*\n\s*{_KEY}|\s+[\"'“‘][\w -]+[\"'”’]\s*:"),
-    "]": re.compile(rf"\s*(?:[}}\]/#]|,\s*{_VALUE}|\+\s*[\"'])|\s*\n\s*[\"'“‘]"),
+    "}": re.compile(
+        rf"\s*+(?:[:}}\]/#]|,\s*+{_KEY}|\+\s*+[\"'])|{_NEW_LINE}{_KEY}|\s++[\"'“‘][\w -]++[\"'”’]\s*+:"
+    ),
+    "]": re.compile(rf"\s*+(?:[}}\]/#]|,\s*+{_VALUE}|\+\s*+[\"'])|{_NEW_LINE}[\"'“‘]"),
 }
 """What follows a string's last quote, inside an object and inside a list."""
-_BETWEEN = re.compile(rf"""(?:[\s{{}}\[\],:]|""|-?\d[\d.eE+-]*|{_WORD}|[A-Za-z_*][\w*-]*(?=\s*:))*""")
+_BETWEEN = re.compile(rf"""(?:[\s{{}}\[\],:]++|""|-?\d[\d.eE+-]*+|{_WORD}|[A-Za-z_*][\w*-]*+(?=\s*+:))*+""")
 _STAND_IN = re.compile(r'"§\d+"')
 _COMMAND = re.compile(
     r"""(?<!\\)((?:\\\\)*)\\(?=
@@ -77,7 +92,7 @@ def values_in(text: str) -> list[Any]:
         return values_in(whole) if isinstance(whole, str) else [whole]
     spoken = without_thinking(text)
     if "&quot;" in spoken and '"' not in spoken:  # escaped by a tool on the way
-        spoken = html.unescape(spoken)
+        spoken = html_unescaped(spoken)
     return _scanned(spoken)
 
 
@@ -103,43 +118,71 @@ def without_thinking(text: str) -> str:
 
     Tags count only at the start of a line: an answer may well speak about ``<think>`` tokens.
     """
-    text = _THOUGHT.sub("", text)
-    text = _THOUGHT_BEFORE.sub("", text)
-    if _THOUGHT_UNCLOSED.search(text):
+    text = _without_thoughts(text)
+    ends = [found.end() for found in _THOUGHT_BEFORE.finditer(text)]
+    text = text[ends[-1] :] if ends else text
+    if _THOUGHT.search(text):
         raise CutOff("the reply ends inside its thinking")
     return text
 
 
+def _without_thoughts(text: str) -> str:
+    """Without the blocks that begin and end."""
+    ends: dict[str, list[int]] = defaultdict(list)
+    for tag in _THOUGHT_ENDS.finditer(text):
+        ends[tag[1].casefold()].append(tag.end())
+    left, position = list[str](), 0
+    while opening := _THOUGHT.search(text, position):
+        of_name = ends[opening[1].casefold()]
+        place = bisect_left(of_name, opening.end() + len("</>"))
+        is_closed = place < len(of_name)
+        left.append(text[position : opening.start() if is_closed else opening.end()])
+        position = of_name[place] if is_closed else opening.end()
+    return "".join([*left, text[position:]])
+
+
+def html_unescaped(text: str) -> str:
+    """The text with its character references resolved; as it is when one is no character at all."""
+    try:
+        return html.unescape(text)
+    except ValueError:  # a number of thousands of digits
+        return text
+
+
 def _scanned(text: str) -> list[Any]:
+    scan = _Scan(text)
     found: list[Any] = []
     contradiction: Ambiguous | None = None
-    position = unclosed = 0
-    while unclosed < MOST_UNCLOSED and (opener := _OPENER.search(text, position)):
+    position = 0
+    while scan.looks > 0 and (opener := _OPENER.search(text, position)):
         start = opener.start()
+        scan.looks -= _SHORT
         try:
-            value, position = _value_at(text, start)
+            value, position = _value_at(scan, start)
         except Ambiguous as error:
-            value, position, contradiction = None, end_of(text, start) or start + 1, error
+            value, contradiction = None, error
+            closed = scan.closed(start)
+            position = start + 1 if closed is None else closed.end
         if value is not None:
             found.append(value)
-        elif position == start + 1:
-            unclosed += 1
     if contradiction is not None and not found:
         raise contradiction
     return found
 
 
-def _value_at(text: str, start: int) -> tuple[Any | None, int]:
+def _value_at(scan: _Scan, start: int) -> tuple[Any | None, int]:
     """The value that begins at an opening bracket, or ``None``, and where to look on."""
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        value, end = _DECODER.raw_decode(scan.text, start)
         return _whole_characters(value), end
     except Ambiguous:
         raise
+    except json.JSONDecodeError as error:
+        scan.looks -= error.pos - start
     except (ValueError, RecursionError):
-        pass
-    found = _closed(text, start)
-    is_json = _JSON_START.match(text, start) is not None
+        scan.looks -= _DEEP
+    found = scan.closed(start)
+    is_json = scan.begins_json(start)
     if found is not None:
         return (_repaired(found), found.end) if is_json else (None, start + 1)
     if is_json:
@@ -183,72 +226,107 @@ class _Closed:
     strings: list[str]
 
 
-def end_of(text: str, start: int) -> int | None:
-    """Where the value that begins at ``start`` ends; ``None`` when brackets or quotes don't close."""
-    found = _closed(text, start)
-    return None if found is None else found.end
+class _Scan:
+    """Looks through a text for values, and counts how much it looks."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.looks = MOST_LOOKS * len(text) + LEAST_LOOKS
+        self._last_comment_end = text.rfind("*/")
+        self._has = {quote: quote in text for quote in "”’"}
 
-def _closed(text: str, start: int) -> _Closed | None:
-    expected: list[str] = []
-    shape: list[str] = []
-    strings: dict[str, int] = {}
-    position = start
-    while position < len(text) and len(expected) <= MOST_NESTED:
-        character = text[position]
-        if expected and _opens_string(text, position):
-            inside, end = _string(text, position, expected[-1])
+    def begins_json(self, start: int) -> bool:
+        """Whether a key, a string or a bracket follows an opening bracket, comments aside."""
+        place = self._after_comments(start + 1)
+        self.looks -= place - start
+        opener, first = self.text[start], self.text[place : place + 1]
+        is_key = opener == "{" and _BARE_KEY.match(self.text, place) is not None
+        return is_key or (first != "" and first in _FIRST_QUOTES[opener])
+
+    def closed(self, start: int) -> _Closed | None:
+        """The value that begins at ``start``; ``None`` when brackets or quotes don't close."""
+        expected, shape, strings = list[str](), list[str](), dict[str, int]()
+        position = start
+        while position < len(self.text) and len(expected) <= MOST_NESTED:
+            character = self.text[position]
+            if expected and self._opens_string(position):
+                inside, end = self._string(position, expected[-1])
+                if end is None:
+                    position = len(self.text)
+                    break
+                shape.append(f'"§{strings.setdefault(_unescaped(inside), len(strings))}"')
+                position = end
+                continue
+            if (end := self._comment_end(position)) is not None:
+                position = end
+                continue
+            if character in OPENERS:
+                expected.append(OPENERS[character])
+            elif character in "}]" and expected.pop() != character:
+                break
+            plain = _PLAIN.match(self.text, position)
+            shape.append(plain[0] if plain else character)
+            position = plain.end() if plain else position + 1
+            if not expected:
+                self.looks -= position - start
+                return _Closed(position, "".join(shape), list(strings))
+        self.looks -= position - start
+        return None
+
+    def _after_comments(self, position: int) -> int:
+        while True:
+            position = _SPACE.match(self.text, position).end()  # type: ignore[union-attr]  # always matches
+            end = self._comment_end(position)
             if end is None:
-                return None
-            shape.append(f'"§{strings.setdefault(_unescaped(inside), len(strings))}"')
+                return position
             position = end
-            continue
-        if comment := _COMMENT.match(text, position):
-            position = comment.end()
-            continue
-        if character in OPENERS:
-            expected.append(OPENERS[character])
-        elif character in "}]" and expected.pop() != character:
-            return None
-        shape.append(character)
-        position += 1
-        if not expected:
-            return _Closed(position, "".join(shape), list(strings))
-    return None
+
+    def _comment_end(self, position: int) -> int | None:
+        """Where the comment that begins here ends; ``None``: none begins, or none that ends."""
+        if self.text.startswith(("//", "#"), position):
+            end = self.text.find("\n", position)
+            return len(self.text) if end < 0 else end
+        if self.text.startswith("/*", position) and position + 2 <= self._last_comment_end:
+            return self.text.find("*/", position + 2) + 2
+        return None
+
+    def _opens_string(self, position: int) -> bool:
+        """Straight double quotes always do; the others only where a key or value may begin."""
+        if self.text[position] not in QUOTES:
+            return False
+        if self.text[position] == '"':
+            return True
+        before = position - 1
+        while before > 0 and self.text[before].isspace():
+            before -= 1
+        return self.text[before] in "{[,:"
+
+    def _string(self, start: int, closing: str) -> tuple[str, int | None]:
+        """A string's raw content and where it ends: at the first quote that something of JSON's own follows.
+
+        So a quotation inside a string that somebody forgot to escape does not end it.
+        """
+        text = self.text
+        if text.startswith('"""', start):
+            end = text.find('"""', start + 3)
+            return text[start + 3 : end], None if end < 0 else end + 3
+        closers = QUOTES[text[start]]
+        if closers[0] != text[start] and self._has[closers[0]]:
+            closers = closers[0]  # quotes that come in pairs: a straight one belongs to the text
+        position = start + 1
+        while stop := _stop(closers).search(text, position):
+            position = stop.end()
+            if stop[0] == "\\":
+                position += 1
+            elif _AFTER_STRING[closing].match(text, position):
+                return text[start + 1 : stop.start()], position
+        return "", None
 
 
-def _opens_string(text: str, position: int) -> bool:
-    """Straight double quotes always do; the others only where a key or value may begin."""
-    if text[position] not in QUOTES:
-        return False
-    if text[position] == '"':
-        return True
-    before = position - 1
-    while before > 0 and text[before].isspace():
-        before -= 1
-    return text[before] in "{[,:"
-
-
-def _string(text: str, start: int, closing: str) -> tuple[str, int | None]:
-    """A string's raw content and where it ends: at the first quote that something of JSON's own follows.
-
-    So a quotation inside a string that somebody forgot to escape does not end it.
-    """
-    if text.startswith('"""', start):
-        end = text.find('"""', start + 3)
-        return text[start + 3 : end], None if end < 0 else end + 3
-    closers = QUOTES[text[start]]
-    if closers[0] != text[start] and closers[0] in text:
-        closers = closers[0]  # quotes that come in pairs: a straight one belongs to the text
-    position = start + 1
-    while position < len(text):
-        if text[position] == "\\":
-            position += 2
-        elif text[position] in closers and _AFTER_STRING[closing].match(text, position + 1):
-            return text[start + 1 : position], position + 1
-        else:
-            position += 1
-    return "", None
+@cache
+def _stop(closers: str) -> re.Pattern[str]:
+    """A backslash, or a quote that may end a string."""
+    return re.compile(rf"\\|[{re.escape(closers)}]")
 
 
 def _unescaped(text: str) -> str:
