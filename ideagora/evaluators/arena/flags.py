@@ -35,7 +35,8 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"\byou are now\b|\bfrom now on,? you\b",
     ),
     "asks for the verdict": (
-        r"(?:^|(?<=[.!?:;,\n])|(?<=[.!?:;,\n] )|\bplease |\bmust |\byou (?:must|should|have to|will|need to) )"
+        r"(?:^|(?<=[.!?:;,\n])|(?<=[.!?:;,\n] )|"
+        r"\bplease |\bmust |\byou (?:must|should|have to|will|need to) )"
         rf"(?:choose|pick|select|prefer|favou?r|vote for|declare|rate|rank|score|judge|mark)\s{_MINE}\b"
         r"(?:\s(?:idea|proposal|plan|one|option))?"
         r"(?=\s?(?:$|[.!;,\n]|(?:first|as|to be|over|higher|highest)\b|(?:on|for) (?:all|every|each)\b))",
