@@ -22,6 +22,7 @@ from pydantic import BaseModel, PrivateAttr
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError
 from ideagora.models.call import FreeText
+from ideagora.models.json_text import paired
 from ideagora.models.providers import FREE, Price, Provider, load_litellm, resolve
 from ideagora.models.request import Message
 from ideagora.models.retry import SettingRefused, Transient, named, refused_setting
@@ -269,7 +270,7 @@ def _result(
     if tokens is not None:
         usage = UsageMetadata(input_tokens=tokens[0], output_tokens=tokens[1], total_tokens=sum(tokens))
     metadata = {"finish_reason": finish_reason, "cost_usd": cost_usd}
-    message = AIMessage(content=text, response_metadata=metadata, usage_metadata=usage)
+    message = AIMessage(content=paired(text), response_metadata=metadata, usage_metadata=usage)
     return ChatResult(generations=[ChatGeneration(message=message)])
 
 

@@ -19,13 +19,14 @@ from ideagora.errors import ModelUnavailable, ReplayMiss, SettingsError, Unknown
 from ideagora.models.budget import USUAL_COMPLETION, Budget, expected_cost
 from ideagora.models.cache import Cache, Stored, now
 from ideagora.models.call import A, Call
+from ideagora.models.json_text import paired
 from ideagora.models.providers import CONNECTIONS, FREE, MILLION, WITHOUT_PROVIDER, Price, load_litellm
+from ideagora.models.reading import read_reply
 from ideagora.models.request import Request, request_of
 from ideagora.models.retry import Sleep
 from ideagora.models.scrub import without_keys
 from ideagora.models.sharing import Shared
 from ideagora.models.trying import Trying
-from ideagora.models.typed import Unreadable, read_answer
 from ideagora.models.usage import CallEvent, Meter, label, note_answer
 from ideagora.schema import Usage
 
@@ -104,7 +105,7 @@ class Door:
         # The offline model would only say the same again.
         for attempt in range(1, (1 if request.model == "offline" else ATTEMPTS) + 1):
             stored = await self._stored(call, request, attempt)
-            answer, complaint = _read(call, stored)
+            answer, complaint = await read_reply(call, stored)
             if answer is not None:
                 return answer
             replies.append((stored, complaint))
@@ -137,7 +138,7 @@ class Door:
         """The reply to a request; the same request at the same time is asked once."""
         stored, begun = await self._shared.run(request.key, lambda: self._obtained(call, request, attempt))
         if not begun:
-            self._note(call, request, attempt, stored, cached=True)
+            await self._note(call, request, attempt, stored, cached=True)
         return stored
 
     async def _obtained(self, call: Call[Any], request: Request, attempt: int) -> Stored:
@@ -145,7 +146,7 @@ class Door:
         if kept is not None:
             # Killed between storing the answer and writing the event: not on the bill yet.
             owed = kept.run_id == self.run_id and not self.meter.has_paid(request.key)
-            self._note(call, request, attempt, kept, kept.usage if owed else None, cached=True)
+            await self._note(call, request, attempt, kept, kept.usage if owed else None, cached=True)
             return kept
         if self.settings.replay:
             raise ReplayMiss(
@@ -168,7 +169,7 @@ class Door:
                 raise
             stored = Stored(
                 model=request.model,
-                text=without_keys(str(message.text)),
+                text=paired(without_keys(str(message.text))),
                 finish_reason=message.response_metadata.get("finish_reason"),
                 usage=usage,
                 run_id=self.run_id,
@@ -177,7 +178,7 @@ class Door:
             kept = await asyncio.to_thread(self.cache.put, request.key, stored)
             if usage.cost_usd is None:
                 self._budget.add_unreported(expected)
-            self._note(call, request, attempt, kept, usage, retry=trying.tries - 1)
+            await self._note(call, request, attempt, kept, usage, retry=trying.tries - 1)
         return kept
 
     def _chat(self, model: str) -> BaseChatModel:
@@ -232,7 +233,7 @@ class Door:
 
         return note
 
-    def _note(
+    async def _note(
         self,
         call: Call[Any],
         request: Request,
@@ -243,7 +244,7 @@ class Door:
         cached: bool = False,
         retry: int = 0,
     ) -> None:
-        answer, complaint = _read(call, stored)
+        answer, complaint = await read_reply(call, stored)
         event = _event(call, request, attempt, "unreadable", complaint, usage, cached=cached, retry=retry)
         if answer is not None:
             event = {**event, "status": "ok", "reason": None}
@@ -274,16 +275,6 @@ class Door:
             message += f" All replies are in {place}."
         raw = [stored.text for stored, _ in replies]
         return UnreadableAnswer(without_keys(message), raw, sum(ours, Usage()))
-
-
-def _read(call: Call[A], stored: Stored) -> tuple[A | None, str]:
-    """The answer, or ``None`` and what is wrong with the reply."""
-    try:
-        answer = read_answer(stored.text, call.answer, stored.finish_reason)
-    except Unreadable as error:
-        return None, error.reason
-    complaint = call.check(call.inputs, answer) if call.check is not None else None
-    return (answer, "") if complaint is None else (None, complaint.rstrip("."))
 
 
 def _event(

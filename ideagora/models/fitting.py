@@ -37,6 +37,8 @@ _OUT_OF = re.compile(r"([-+]?\d++(?:\.\d++)?)\s*+(?:/|out of)\s*+(\d++(?:\.\d++)
 _JOINT = re.compile(r"(?:\\?[\s_-])+")
 _ANY_JOINT = r"[\\s_-]++"
 """What joins the words of an option, as ``re.escape`` writes it, and what may join them instead."""
+_LONGEST_NAME, _LONGEST_NUMBER = 200, 300
+"""Characters of a field's name that is remembered, and of a text that may be a number."""
 _LISTS = (list, tuple, set, frozenset, Sequence, Iterable)
 
 _DIGITS = re.compile(r"\d+")
@@ -113,9 +115,17 @@ def list_field(model: type[BaseModel]) -> str | None:
     return lists[0] if len(lists) == 1 and not others else None
 
 
-@lru_cache(maxsize=4096)  # the same few names of fields, for every reply
 def folded(name: str) -> str:
     """A name without case, spaces and punctuation."""
+    return _folded_name(name) if len(name) <= _LONGEST_NAME else _folded(name)
+
+
+@lru_cache(maxsize=4096)  # the same few names of fields, for every reply
+def _folded_name(name: str) -> str:
+    return _folded(name)
+
+
+def _folded(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
@@ -302,18 +312,19 @@ def _is_run_together(text: str) -> bool:
 
 def _marked(lines: Sequence[str], first: re.Match[str]) -> list[str] | None:
     """What stands behind the numbers or bullets; ``None`` when the numbers do more than count."""
-    items, numbers = list[str](), list[int]()
+    items, numbers = list[list[str]](), list[int]()
     for line in lines:
         mark = _MARKER.match(line)
         if mark is None or mark["bullet"] != first["bullet"]:
-            items[-1] += f"\n{line.strip()}"  # goes on, or has points of its own
+            items[-1].append(line.strip())  # goes on, or has points of its own
         elif mark["indent"] != first["indent"]:
             return None
         else:
-            items.append(line[mark.end() :].strip())
+            items.append([line[mark.end() :].strip()])
             numbers.append(int(mark["number"] or mark["round"] or mark["step"] or len(numbers)))
     start = numbers[0]
-    return items if start in (0, 1) and numbers == list(range(start, start + len(numbers))) else None
+    told = ["\n".join(item) for item in items]
+    return told if start in (0, 1) and numbers == list(range(start, start + len(numbers))) else None
 
 
 def _choice(value: Any, options: tuple[Any, ...]) -> Any:
@@ -363,7 +374,7 @@ def _number(value: Any, kind: type, metadata: Metadata) -> Any:
         return str(value)  # pydantic would read true as 1
     if kind is int and isinstance(value, list) and [type(item) for item in value] == [int]:
         return value[0]  # the prompts write numbers of papers as [0]
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) > _LONGEST_NUMBER:
         return value
     text = value.strip().rstrip(".")
     if _says_nothing(value) or text.casefold() in ("nan", "inf", "-inf", "infinity", "-infinity"):

@@ -332,12 +332,12 @@ def _stop(closers: str) -> re.Pattern[str]:
 def _unescaped(text: str) -> str:
     """A string's content; a backslash before what nobody escapes is a backslash (``\\alpha``)."""
     read = _ESCAPE.sub(lambda found: _escaped(found[1]), text)
-    return _paired(read)
+    return paired(read)
 
 
 def _whole_characters(value: Any) -> Any:
     if isinstance(value, str):
-        return value if value.isascii() else _paired(value)
+        return value if value.isascii() else paired(value)
     if isinstance(value, list):
         return [_whole_characters(item) for item in value]
     if isinstance(value, dict):
@@ -345,7 +345,7 @@ def _whole_characters(value: Any) -> Any:
     return value
 
 
-def _paired(text: str) -> str:
+def paired(text: str) -> str:
     """The text with surrogate pairs joined, and U+FFFD for half a pair."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

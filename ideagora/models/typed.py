@@ -9,8 +9,9 @@ and the reason is told to the model when it is asked again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -34,6 +35,10 @@ _REFUSAL = re.compile(
 )
 _SCHEMA_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 _SCHEMA_WORDS = frozenset({"$ref", "anyOf", "allOf", "oneOf", "enum", "const"})
+LONGEST_REPLY = 1_000_000
+"""Characters; several times what any model can write in one reply. A longer one is not read."""
+_MOST_VALUES = 200
+"""How many JSON values of a reply may be the answer, counted from its end."""
 _DEEPEST_WRAPPING = 6
 _MOST_COMPLAINTS = 5
 _PLACEHOLDER = re.compile(r"<[^<>\n]{0,80}>|\.\.\.|…|string")
@@ -62,17 +67,26 @@ def read_answer(text: str | None, answer_type: type[A], finish_reason: str | Non
         raise Unreadable(_STOPPED_SHORT[finish_reason])
     if text is None or not text.strip():
         raise Unreadable("it was empty")
+    if len(text) > LONGEST_REPLY:
+        raise Unreadable(
+            f"it has {len(text):,} characters, and over {LONGEST_REPLY:,} are not read: be brief"
+        )
     if answer_type is FreeText:
         return cast("A", _free_text(text))
     try:
-        values = values_in(text)
+        return _last_answer(text, values_in(text), answer_type)
     except (CutOff, Ambiguous) as error:
         raise Unreadable(str(error)) from None
+    except RecursionError:
+        raise Unreadable("its JSON is too deeply nested") from None
+
+
+def _last_answer(text: str, values: Sequence[Any], answer_type: type[A]) -> A:
     complaints = []
     # An object names its fields; a bare list may be anybody's ("see [1, 2]"), so it comes after them.
     for value in [
-        *(v for v in reversed(values) if isinstance(v, dict)),
-        *(v for v in reversed(values) if isinstance(v, list)),
+        *islice((v for v in reversed(values) if isinstance(v, dict)), _MOST_VALUES),
+        *islice((v for v in reversed(values) if isinstance(v, list)), _MOST_VALUES),
     ]:
         try:
             return _answer_in(value, answer_type)

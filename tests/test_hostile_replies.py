@@ -1,0 +1,122 @@
+"""What a model may send to stop its reader: each reply is read or refused with a reason, and soon."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ideagora.errors import UnreadableAnswer
+from ideagora.models import reading
+from ideagora.models.call import FreeText
+from ideagora.models.chat import ScriptedChat
+from ideagora.models.typed import LONGEST_REPLY, Unreadable, read_answer
+from tests.doors import GOOD, Label, bench, call
+from tests.loopback import Loopback, Reply
+
+STEPS = f"{{{'/* step */' * 2_000}{GOOD[1:]}"
+HUNG = {
+    "comments after a brace": STEPS,
+    "many empty comments": "{/**/" + "/**/" * 5_000 + "!",
+    "an abbreviated list": f"Years: [2017, 2018, …, 2025, ...{'-1-1' * 2_000}!]",
+    "tags that never close": "<think>" * 20_000,
+    "tags on lines of their own": "<think>\n" * 20_000,
+    "empty lines": "\n" * 30_000,
+    "openers": "{x" * 10_000,
+    "deep lists": "[1," * 20_000,
+    "objects": "{}" * 20_000,
+    "a huge character reference": "{&quot;label&quot;: &quot;&#" + "1" * 10_000 + ";&quot;}",
+    "a number of thousands of digits": '{"label": ' + "1" * 10_000 + "}",
+}
+
+
+@pytest.mark.parametrize("reply", [STEPS, "<think>" * 20_000 + "</think>\n" + GOOD])
+def test_an_answer_behind_what_used_to_hang_is_read(reply: str) -> None:
+    assert read_answer(reply, Label) == Label(label="related", why="both use retrieval")
+
+
+@pytest.mark.parametrize("name", sorted(set(HUNG) - {"comments after a brace"}))
+def test_what_used_to_hang_is_refused_with_a_reason(name: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        read_answer(HUNG[name], Label)
+    assert refused.value.reason
+
+
+@pytest.mark.parametrize("answer", [Label, FreeText])
+def test_ten_megabytes_are_refused_with_their_size(answer: type[Any]) -> None:
+    with pytest.raises(Unreadable, match="it has 10,000,000 characters, and over 1,000,000 are not read"):
+        read_answer("x" * 10_000_000, answer)
+
+
+def test_a_long_answer_is_read() -> None:
+    why = "word " * 150_000
+    read = read_answer(f'{{"label": "related", "why": "{why}",}}', Label)
+    assert len(read.why) == len(why)
+
+
+async def test_a_refused_long_reply_is_asked_again_and_kept(tmp_path: Path) -> None:
+    long = "y" * (LONGEST_REPLY + 1)
+    chat = ScriptedChat(replies={"judge": [long, GOOD]})
+    async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
+        assert (await one.door.ask(call())).label == "related"
+        assert one.told("status") == ["unreadable", "ok"]
+        assert "over 1,000,000 are not read" in one.told("reason")[0]
+    assert len(chat.calls[1].messages[-2][1]) < 10_000
+
+
+async def test_other_calls_go_on_while_a_long_reply_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, told, go = asyncio.Event(), asyncio.get_running_loop(), threading.Event()
+
+    def slow(*args: Any) -> Label:
+        told.call_soon_threadsafe(begun.set)
+        assert go.wait(20)
+        return Label(label="slow", why="")
+
+    monkeypatch.setattr(reading, "read_answer", slow)
+    chat = ScriptedChat(replies={"judge": ["x" * (reading.LONG + 1)]})
+    async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
+        asked = asyncio.create_task(one.door.ask(call()))
+        await asyncio.wait_for(begun.wait(), 20)  # the loop is free
+        go.set()
+        assert (await asked).label == "slow"
+
+
+async def test_reading_that_takes_too_long_is_an_unreadable_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never = threading.Event()
+    monkeypatch.setattr(reading, "read_answer", lambda *args: never.wait(20))
+    monkeypatch.setattr(reading, "DEADLINE", 0.05)
+    chat = ScriptedChat(replies={"judge": ["x" * (reading.LONG + 1)] * 3})
+    async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
+        with pytest.raises(UnreadableAnswer, match=r"took over 0\.05 s"):
+            await one.door.ask(call())
+        never.set()
+
+
+async def test_a_kept_answer_that_used_to_hang_is_read_again(tmp_path: Path) -> None:
+    for name in ("an abbreviated list", "many empty comments", "tags that never close"):
+        chat = ScriptedChat(replies={"judge": [HUNG[name][:8_000]] * 3})
+        for _ in range(2):
+            async with bench(tmp_path / name, model="scripted", chats={"scripted": chat}) as one:
+                with pytest.raises(UnreadableAnswer):
+                    await one.door.ask(call())
+        assert len(chat.calls) == 3
+
+
+async def test_half_a_surrogate_pair_ends_no_call(tmp_path: Path) -> None:
+    spoken = '{"label": "re\ud800lated", "why": "\ud83d\ude00"}'
+    with Loopback(lambda request: Reply(spoken)) as server:
+        async with bench(tmp_path, server) as one:
+            assert await one.door.ask(call()) == Label(label="re\ufffdlated", why="\U0001f600")
+    chat = ScriptedChat(replies={"judge": [f"no JSON {spoken[1:12]}"] * 3})
+    async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
+        with pytest.raises(UnreadableAnswer) as error:
+            await one.door.ask(replace(call(), prompt="Again."))
+        "".join(error.value.raw).encode()
