@@ -31,6 +31,7 @@ is final; ``fatal`` that no other branch, topic or agent would fare better, so t
     ├── RunError
     │   ├── RunBusy                            another process works in this run's folder
     │   ├── FolderUnusable                     folder cannot be made or written, or the disk is full
+    │   ├── UntrustedCheckpoints               a run's checkpoints hold something that would run code
     │   ├── AgentFailed                        an agent from outside raised, hung, or gave no idea
     │   ├── NothingRead                        no paper of a chain could be read
     │   └── NoBranchLeft                       every branch failed; says why, branch by branch
@@ -205,6 +206,12 @@ class RunBusy(RunError):
 
 class FolderUnusable(RunError):
     """A folder cannot be made or written, or the disk is full."""
+
+    fatal = True
+
+
+class UntrustedCheckpoints(RunError):
+    """A run's checkpoints hold something that would run code; nothing of it was run."""
 
     fatal = True
 

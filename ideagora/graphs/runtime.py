@@ -24,6 +24,7 @@ from ideagora import __version__
 from ideagora.agents.role import ROLES
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
+from ideagora.graphs.checkpoints import DamagedCheckpoints, last_state, opened
 from ideagora.graphs.outages import Outages
 from ideagora.graphs.run_folder import RunFolder, now, unusable
 from ideagora.graphs.services import Services
@@ -61,7 +62,11 @@ SECRET_FREE = (
 )
 """Settings that can change a result: they are part of what a run is known by."""
 
-_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_FOLDER_AT_FAULT = (
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+)  # fmt: skip
+"""SQLite's codes for a folder that cannot be used; with any other the file is damaged."""
 log = logging.getLogger(__name__)
 
 Listener = Callable[[Mapping[str, Any]], None]
@@ -223,10 +228,13 @@ async def _drive(
     try:
         return await _streamed(job, builder, folder, context, on_event)
     except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _CORRUPT:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FOLDER_AT_FAULT:
             raise unusable(folder.path, error) from None
         log.warning("the checkpoints in %s cannot be read (%s): the run begins anew", folder.path, error)
+    except DamagedCheckpoints as error:
+        log.warning("the checkpoints in %s cannot be used (%s): the run begins anew", folder.path, error)
     folder.forget_checkpoints()
+    on_event({"event": BEGIN})
     return await _streamed(job, builder, folder, context, on_event)
 
 
@@ -241,16 +249,14 @@ async def _streamed(
     Raises:
         IdeagoraError: one that is fatal.
     """
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
-    async with AsyncSqliteSaver.from_conn_string(str(folder.path / "checkpoints.sqlite")) as saver:
+    async with opened(folder.path) as saver:
         graph = builder.compile(checkpointer=saver, name=job.name)
         config = {
             "configurable": {"thread_id": job.identity},
             "recursion_limit": job.recursion_limit,
-            "max_concurrency": 64,
+            "max_concurrency": max(64, job.settings.concurrency),
         }
-        known = await graph.aget_state(config)
+        known = await last_state(graph, config)
         start = None if known.values else dict(job.start)
         failure: IdeagoraError | None = None
         # Not ``next``: that leaves out tasks which are done and wait for their step's checkpoint.

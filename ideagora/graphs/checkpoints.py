@@ -1,0 +1,103 @@
+"""A run's checkpoints: LangGraph's SQLite saver, reading plain values and nothing that runs code.
+
+A run's folder may come from somebody else. LangGraph's serializer would import and call whatever its
+file names; here only LangGraph's own list of harmless types is built, and any other name is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ideagora.errors import UntrustedCheckpoints
+from ideagora.models.scrub import one_line
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+FILE = "checkpoints.sqlite"
+_CONSTRUCTORS = range(6)
+"""Codes of LangGraph's MessagePack extensions whose body begins with a module and a name in it."""
+
+
+class DamagedCheckpoints(Exception):
+    """The checkpoints cannot be read: the graph begins anew, its answered calls in the cache."""
+
+
+def plain_serializer(path: Path) -> JsonPlusSerializer:
+    """LangGraph's serializer for the checkpoints at a path, refusing every type but harmless ones."""
+    import ormsgpack
+    from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    def named_types(body: bytes) -> set[tuple[str, str]]:
+        found: set[tuple[str, str]] = set()
+
+        def look(code: int, inner: bytes) -> Any:
+            value = ormsgpack.unpackb(inner, ext_hook=look, option=ormsgpack.OPT_NON_STR_KEYS)
+            if code in _CONSTRUCTORS:
+                found.add((str(value[0]), str(value[1])))
+            return value
+
+        ormsgpack.unpackb(body, ext_hook=look, option=ormsgpack.OPT_NON_STR_KEYS)
+        return found
+
+    class PlainSerializer(JsonPlusSerializer):
+        def loads_typed(self, data: tuple[str, bytes]) -> Any:
+            kind, body = data
+            if kind not in ("null", "bytes", "bytearray", "msgpack"):
+                raise _refused(path, f"a value of kind {kind!r}")
+            try:
+                strange = named_types(body) - SAFE_MSGPACK_TYPES if kind == "msgpack" else None
+                if not strange:
+                    return super().loads_typed(data)
+            except Exception as error:  # noqa: BLE001  (a bad disk's bytes fail in any way)
+                raise DamagedCheckpoints(f"{type(error).__name__}: {error}") from None
+            raise _refused(path, ".".join(min(strange)))
+
+    return PlainSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+
+
+def _refused(path: Path, what: str) -> UntrustedCheckpoints:
+    return UntrustedCheckpoints(
+        f"{path} is refused: it holds {one_line(what, 80)}, and checkpoints hold plain values only. Nothing "
+        "of it was run. Run the same command again to begin anew from the cache."
+    )
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """The saver of a run's folder.
+
+    Raises:
+        sqlite3.DatabaseError: the file is no database.
+    """
+    import aiosqlite
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    path = folder / FILE
+    async with aiosqlite.connect(path) as connection:
+        yield AsyncSqliteSaver(connection, serde=plain_serializer(path))
+
+
+async def last_state(graph: Any, config: Any) -> Any:
+    """What the checkpoints say of the graph (a ``StateSnapshot``).
+
+    Raises:
+        DamagedCheckpoints: they cannot be read, or are newer than the clock.
+        UntrustedCheckpoints: they hold something that would run code.
+    """
+    from langgraph.checkpoint.base.id import uuid6
+
+    try:
+        known = await graph.aget_state(config)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedCheckpoints(f"{type(error).__name__}: {error}") from None
+    newest = known.config["configurable"].get("checkpoint_id", "")
+    # LangGraph finds the latest by their ids, which begin with the time: later ones would come before it.
+    if newest >= str(uuid6()):
+        raise DamagedCheckpoints("they are newer than the clock, which was set back")
+    return known
