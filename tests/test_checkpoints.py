@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,13 +69,16 @@ def interrupted(work: Callable[[sqlite3.Connection], Any]) -> Any:
     return task
 
 
+def replace(db: sqlite3.Connection, change: str, values: tuple[str, bytes]) -> None:
+    db.execute(change, values)
+
+
 def test_a_folder_of_a_stranger_runs_no_code() -> None:
     kind, value = crafted()["arguments"]
     for table, column in (("checkpoints", "checkpoint"), ("writes", "value")):
         shutil.rmtree("run", ignore_errors=True)
-        task = interrupted(
-            lambda db, t=table, c=column: db.execute(f"UPDATE {t} SET type = ?, {c} = ?", (kind, value))
-        )  # type: ignore[misc]
+        change = f"UPDATE {table} SET type = ?, {column} = ?"
+        task = interrupted(partial(replace, change=change, values=(kind, value)))
         with pytest.raises(UntrustedCheckpoints, match=r"checkpoints\.sqlite is refused: it holds os\.mkdir"):
             Ran(task)
         assert not Path("broken-in").exists()
