@@ -1,7 +1,7 @@
 """What the offline model's thresholds say yes and no to, on the starter corpus.
 
-Relevance: topics that describe a thread against the papers of that thread, of other threads, and
-topics that have nothing to do with the corpus. Novelty: a paper's own problem and method sentences
+Relevance: which of the topics in ``bench/topics.py`` are answered, by half: the rule was chosen on one of
+them and has not seen the other. Novelty: a paper's own problem and method sentences
 against the nearest sentences of its nearest other papers (they should stay below "same"), and of the
 same paper, which stand for the same thing said in other words.
 """
@@ -13,11 +13,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ideagora.agents.literature import RELEVANT
+from scipy.stats import binomtest
+
+from bench.topics import covered, uncovered
 from ideagora.agents.novelty import RELATED, SAME
 from ideagora.models.embeddings import load_embedder
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
+from ideagora.models.offline.relevance import COVERED, Coverage, coverage
 from ideagora.retrieval.starter import starter_corpus
 
 if TYPE_CHECKING:
@@ -26,68 +29,6 @@ if TYPE_CHECKING:
 
     from ideagora.schema import Paper
 
-ON_TOPIC = {
-    "stepwise-reasoning": (
-        "step-wise reasoning of language models",
-        "chain-of-thought prompting for mathematical problems",
-        "verifying intermediate reasoning steps",
-        "tree search over reasoning paths",
-        "reinforcement learning for reasoning models",
-    ),
-    "research-ideation": (
-        "large language model agents for scientific discovery",
-        "automatic generation of research ideas",
-        "automating peer review with language models",
-        "hypothesis generation from scientific literature",
-        "AI systems that write research papers",
-    ),
-    "retrieval-augmented-generation": (
-        "retrieval-augmented generation",
-        "dense passage retrieval for open-domain question answering",
-        "deciding when to retrieve during generation",
-        "graph-based retrieval for language models",
-        "citing sources in generated answers",
-    ),
-    "agents-and-tool-use": (
-        "language model agents that use tools",
-        "multi-agent collaboration of language models",
-        "web navigation agents",
-        "calling APIs from language models",
-        "software engineering agents",
-    ),
-    "judging-by-language-models": (
-        "language models as judges",
-        "position bias of model judges",
-        "reward models and human preferences",
-        "evaluation of generated text",
-        "self-preference of evaluators",
-    ),
-    "controllable-diffusion": (
-        "controllable text-to-image diffusion",
-        "adding spatial control to diffusion models",
-        "subject-driven image generation",
-        "fast sampling of diffusion models",
-        "text-guided image editing",
-    ),
-}
-OFF_TOPIC = (
-    "protein folding with molecular dynamics",
-    "soil microbiology of alpine meadows",
-    "medieval trade routes",
-    "traffic forecasting with sensors",
-    "wheat yield under drought",
-    "gravitational wave detection",
-    "antibiotic resistance in hospitals",
-    "central bank interest rates",
-    "battery electrolyte chemistry",
-    "migration of arctic birds",
-    "constitutional law",
-    "fluid dynamics of turbines",
-    "asdf qwer zxcv",
-    "cooking recipes",
-    "knitting patterns",
-    "football tactics",
-)
 NEAREST = 8
 """Other papers that a paper's sentences are compared with."""
 
@@ -98,7 +39,7 @@ def main() -> None:
     engine = Engine(load_embedder("all-MiniLM-L6-v2", home / "cache"))
     papers = [paper for paper in starter_corpus().papers if paper.abstract]
     vectors = engine.vectors([_text(paper) for paper in papers])
-    relevance = _relevance(engine, papers, vectors)
+    relevance = _relevance(engine, papers)
     novelty = _novelty(engine, papers, vectors)
     print(json.dumps({"benchmark": "calibrate_offline", **relevance, **novelty}))
 
@@ -107,32 +48,29 @@ def _text(paper: Paper) -> str:
     return f"{paper.title}. {paper.abstract}"
 
 
-def _relevance(engine: Engine, papers: list[Paper], vectors: NDArray[np.float32]) -> dict[str, float]:
-    import numpy as np
+def _relevance(engine: Engine, papers: list[Paper]) -> dict[str, float]:
+    """Shares of the topics that are answered, inside and outside the corpus, by half."""
+    told = [_text(paper) for paper in papers]
+    counted: dict[str, float] = {}
+    for name, topics in (("covered", covered()), ("uncovered", uncovered())):
+        for is_held_out in (False, True):
+            half = [topic.text for topic in topics if topic.is_held_out == is_held_out]
+            found = {topic: coverage(engine, topic, told) for topic in half}
+            which = "held out" if is_held_out else "calibration"
+            share = _show_answered(f"{name}, {which}", found, name == "covered")
+            counted[f"{name}_answered_{which.replace(' ', '_')}"] = share
+    return {"limit": COVERED, **counted}
 
-    threads = np.array([paper.thread for paper in papers])
-    inside, outside, best = [], [], []
-    for thread, topics in ON_TOPIC.items():
-        for topic in topics:
-            scores = vectors @ engine.vectors([topic])[0]
-            inside.append(scores[threads == thread])
-            outside.append(scores[threads != thread])
-            best.append(scores.max())
-    off = np.array([(vectors @ engine.vectors([topic])[0]).max() for topic in OFF_TOPIC])
-    own, other, top = np.concatenate(inside), np.concatenate(outside), np.array(best)
-    print(f"relevance, {len(papers)} papers, {len(top)} topics on and {len(off)} off the corpus")
-    print("limit   papers of the thread   of other threads   topics answered   off-topic answered")
-    for limit in (0.30, 0.34, RELEVANT, 0.42, 0.46):
-        shares = [(values >= limit).mean() for values in (own, other, top, off)]
-        mark = "  <- in use" if limit == RELEVANT else ""
-        print(
-            f"{limit:.2f}  {shares[0]:20.2f}  {shares[1]:17.3f}  {shares[2]:16.2f}  {shares[3]:19.2f}{mark}"
-        )
-    return {
-        "relevant": RELEVANT,
-        "topics_answered": round(float((top >= RELEVANT).mean()), 3),
-        "off_topic_answered": round(float((off >= RELEVANT).mean()), 3),
-    }
+
+def _show_answered(half: str, found: dict[str, Coverage], are_covered: bool) -> float:
+    """Print how many topics are answered, with those that are decided wrongly; their share."""
+    number = sum(one.is_enough for one in found.values())
+    low, high = binomtest(number, len(found)).proportion_ci(method="wilson")
+    print(f"{half}: {number} of {len(found)} answered (95 % interval {low:.3f} to {high:.3f})")
+    for topic, one in found.items():
+        if one.is_enough != are_covered:
+            print(f"  {'answered' if one.is_enough else 'refused'}: {topic} (score {one.score:.1f})")
+    return round(number / len(found), 3)
 
 
 def _novelty(engine: Engine, papers: list[Paper], vectors: NDArray[np.float32]) -> dict[str, float]:

@@ -165,7 +165,9 @@ def _samples() -> dict[str, Sample]:
         ),
         "relevance_judge": Sample(
             literature.RelevanceInputs(
-                topic=TOPIC, papers=tuple(brief(paper(i)) for i in (COT, TREE, "arxiv:2006.11239"))
+                topic=TOPIC,
+                papers=tuple(brief(paper(i)) for i in (COT, TREE, "arxiv:2006.11239")),
+                cited=brief(paper(CONSISTENCY)),
             ),
             {
                 "judgements": [

@@ -330,8 +330,8 @@ ON_AND_OFF = {
         [COT, "arxiv:2205.10625", "arxiv:2205.11916", "arxiv:2305.04091"],
         ["arxiv:2006.11239", "arxiv:2311.15127", "arxiv:2104.08663", "arxiv:2004.12832"],
     ),
-    "controllable image generation with diffusion models": (
-        ["arxiv:2302.05543", "arxiv:2302.08453", "arxiv:2208.12242", "arxiv:2207.12598"],
+    "control over text-to-image diffusion models": (
+        ["arxiv:2302.05543", "arxiv:2302.08453", "arxiv:2208.12242", "arxiv:2305.11147"],
         [COT, "arxiv:2004.04906", "arxiv:2310.06770", "arxiv:2306.05685"],
     ),
     "retrieval-augmented generation for question answering": (

@@ -14,15 +14,10 @@ from ideagora.agents.views import PaperBrief, numbers_missing
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
+from ideagora.models.offline.relevance import COVERED, ON_TOPIC, STILL_ON_TOPIC, aboutness, coverage
 
-RELEVANT = 0.38
-"""Cosine from which the offline judge calls a paper relevant to a topic.
-
-Calibrated on the starter corpus by ``bench/calibrate_offline.py``; the figures are in docs/offline.md.
-"""
-
-REFERENCE_RELEVANT = 0.38
-"""The same for a reference, against topic and citing paper's title."""
+READING_CHARACTERS = 1_500
+"""Of a text, what stands for it when references are compared with it: about an abstract."""
 
 
 class PlannerInputs(Inputs):
@@ -73,6 +68,8 @@ class RelevanceInputs(Inputs):
 
     topic: str
     papers: tuple[PaperBrief, ...]
+    cited: PaperBrief | None = None
+    """The paper that all of them cite; ``None``: they were found by searches for the topic."""
 
 
 class Judgement(Answer):
@@ -90,14 +87,33 @@ class Judgements(Answer):
 
 
 def _judge_relevance(engine: Engine, inputs: RelevanceInputs) -> dict[str, Any]:
-    full = [f"{paper.title}. {paper.abstract or ''}" for paper in inputs.papers]
+    papers = [_told(paper) for paper in inputs.papers]
+    if inputs.cited is None:
+        found = coverage(engine, inputs.topic, papers)
+        if not found.is_enough:
+            reason = (
+                f"The papers found do not cover the topic (score {found.score:.1f}, limit {COVERED:.1f})."
+            )
+            return {"judgements": [_judged(number, False, reason) for number in range(len(papers))]}
+    limit = ON_TOPIC if inputs.cited is None else STILL_ON_TOPIC
+    middle = "the best one's" if inputs.cited is None else "the cited paper's"
+    shares = aboutness(engine, inputs.topic, papers, _told(inputs.cited) if inputs.cited else None)
     judgements = []
-    for number, score in enumerate(engine.similarity(inputs.topic, full)):
-        sentence, _ = engine.best_sentence(inputs.topic, full[number])
-        near = "near to" if score >= RELEVANT else "too far from"
-        reason = f"Similarity {score:.2f} is {near} the topic (limit {RELEVANT:.2f}); closest: {sentence}"
-        judgements.append({"paper": number, "reason": reason, "relevant": score >= RELEVANT})
+    for number, share in enumerate(shares):
+        sentence, _ = engine.best_sentence(inputs.topic, papers[number])
+        reason = (
+            f"Its nearness to the topic is {share:.0%} of {middle} (limit {limit:.0%}); closest: {sentence}"
+        )
+        judgements.append(_judged(number, share >= limit, reason))
     return {"judgements": judgements}
+
+
+def _told(paper: PaperBrief) -> str:
+    return f"{paper.title}. {paper.abstract or ''}"
+
+
+def _judged(number: int, relevant: bool, reason: str) -> dict[str, Any]:
+    return {"paper": number, "reason": reason, "relevant": relevant}
 
 
 def _each_paper_once(inputs: RelevanceInputs, answer: Judgements) -> str | None:
@@ -186,15 +202,16 @@ def _read(engine: Engine, inputs: ReaderInputs) -> dict[str, Any]:
 
 
 def _follow(engine: Engine, inputs: ReaderInputs) -> list[dict[str, Any]]:
-    about = f"{inputs.topic}. {inputs.title}"
+    shown = [_told(reference) for reference in inputs.references]
+    reading = f"{inputs.title}. {inputs.text[:READING_CHARACTERS]}"
+    shares = aboutness(engine, inputs.topic, shown, reading)
     followed = []
-    shown = [f"{reference.title}. {reference.abstract or ''}" for reference in inputs.references]
-    for number, score in engine.rank(about, shown)[:3]:
-        if score < REFERENCE_RELEVANT:
+    for number, share in sorted(enumerate(shares), key=lambda pair: (-pair[1], pair[0]))[:3]:
+        if share < STILL_ON_TOPIC:
             continue
         named = texts.short_name(inputs.references[number].title).lower() in inputs.text.lower()
         relation = "builds on" if named else "same topic"
-        reason = f"It is near to topic and paper (similarity {score:.2f})" + (
+        reason = f"Its nearness to topic and paper is {share:.0%} of the paper's own" + (
             ", and the text names it." if named else "."
         )
         followed.append({"paper": number, "relation": relation, "reason": reason})

@@ -113,7 +113,10 @@ async def extend_forward(state: BranchState, runtime: Context) -> BranchState:
     ranked = await library.similar(citing, f"{topic.text}. {anchor.title}. {anchor.abstract or ''}")
     shown = [scored.paper for scored in ranked[:CANDIDATES]]
     answer = await RELEVANCE_JUDGE(
-        runtime.context.door, topic=topic.text, papers=tuple(brief(paper) for paper in shown)
+        runtime.context.door,
+        topic=topic.text,
+        papers=tuple(brief(paper) for paper in shown),
+        cited=brief(tip),
     )
     accepted = {judgement.paper: judgement.reason for judgement in answer.judgements if judgement.relevant}
     if not accepted:

@@ -29,6 +29,7 @@ from ideagora.graphs.chain_of_ideas.choice import duel_scores, rank_branches
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES
 from ideagora.graphs.services import Services
 from ideagora.models.usage import labelled
+from ideagora.retrieval.library import Library
 from ideagora.schema import Experiment, Link, NoveltyCheck, Paper, Scored, Topic
 
 RELATED = 3
@@ -36,6 +37,12 @@ RELATED = 3
 
 SEARCHED = 4
 """Papers per query that the refiner is shown."""
+
+TOPIC_WORDS = 30
+"""Words of a long topic with which the library is searched."""
+
+NEAR_TOPIC = 0.30
+"""Cosine to the topic that a paper needs which only a query for an aspect of the topic found."""
 
 
 class IdeationState(TypedDict, total=False):
@@ -70,9 +77,14 @@ async def plan_queries(state: IdeationState, runtime: Context) -> IdeationState:
 
 
 async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
-    """A different anchor for each query: the best hit that the relevance judge accepts (Table 9)."""
+    """A different anchor for each query: the best hit that the relevance judge accepts (Table 9).
+
+    A hit of a query for an aspect must be near to the topic too, whatever the judge says.
+    """
     topic, library, options = _topic(state), runtime.context.library, runtime.context.options
-    hits = {query: await library.search(query, CANDIDATES) for query in state["queries"]}
+    whole = " ".join(topic.text.split()[:TOPIC_WORDS])
+    asked = dict.fromkeys([whole, *state["queries"]])
+    hits = {query: await library.search(query, CANDIDATES) for query in asked}
     candidates = {scored.paper.id: scored for found in hits.values() for scored in found}
     if not candidates:
         raise ThinTopic(
@@ -82,26 +94,31 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     answer = await RELEVANCE_JUDGE(
         runtime.context.door, topic=topic.text, papers=tuple(brief(paper) for paper in shown)
     )
-    relevant = {shown[one.paper].id: one.reason for one in answer.judgements if one.relevant}
+    judged = {shown[one.paper].id: one.reason for one in answer.judgements if one.relevant}
+    nearness = await _nearness(library, topic, shown)
+    own = {scored.paper.id for scored in hits[whole]}
+    relevant = {key: why for key, why in judged.items() if key in own or nearness[key] >= NEAR_TOPIC}
     if not relevant and not options.allow_thin:
-        raise _thin(topic, list(candidates.values()))
+        raise _thin(topic, shown, nearness)
     allowed = {key: scored for key, scored in candidates.items() if key in relevant or not relevant}
-    anchors = await _assign_anchors(runtime.context, hits, allowed)
+    anchors = await _assign_anchors(runtime.context, state["queries"], hits, allowed)
     for anchored in anchors:
         anchored["reason"] = relevant.get(
             anchored["paper"]["id"], "nearest to the query, but judged off topic"
         )
     if len(anchors) < options.branches:
-        runtime.context.say(f"{len(anchors)} of {options.branches} branches: no further relevant anchor")
+        runtime.context.say(f"{len(anchors)} of {options.branches} branches: no further paper on the topic")
     return {"anchors": anchors}
 
 
-def _thin(topic: Topic, candidates: list[Scored]) -> ThinTopic:
-    nearest = sorted(candidates, key=lambda scored: (-scored.similarity, scored.paper.id))[:5]
-    titles = [
-        f"{scored.paper.title} ({scored.paper.year}), similarity {scored.similarity:.2f}"
-        for scored in nearest
-    ]
+async def _nearness(library: Library, topic: Topic, papers: list[Paper]) -> dict[str, float]:
+    """Cosine to the topic (-1 to 1) of each paper, by its id."""
+    return {scored.paper.id: scored.similarity for scored in await library.similar(papers, topic.text)}
+
+
+def _thin(topic: Topic, papers: list[Paper], nearness: dict[str, float]) -> ThinTopic:
+    nearest = sorted(papers, key=lambda paper: (-nearness[paper.id], paper.id))[:5]
+    titles = [f"{paper.title} ({paper.year}), similarity {nearness[paper.id]:.2f}" for paper in nearest]
     return ThinTopic(
         f"The library has nothing on the topic “{topic.text[:80]}”. Reword it in English, or go on with "
         "--allow-thin (the ideas will stand on the papers listed as nearest).",
@@ -110,28 +127,41 @@ def _thin(topic: Topic, candidates: list[Scored]) -> ThinTopic:
 
 
 async def _assign_anchors(
-    context: Services, hits: dict[str, list[Scored]], allowed: dict[str, Scored]
+    context: Services, queries: list[str], hits: dict[str, list[Scored]], allowed: dict[str, Scored]
 ) -> list[dict[str, Any]]:
     """In the order of the queries, each takes its best hit that is left, then any other that is left.
 
-    A paper that cites an anchor or is cited by one would lead to the same chain: it comes last.
+    A paper that cites an anchor or is cited by one would lead to the same chain: it comes last. Each
+    anchor is recorded with the query that found it.
     """
     taken: set[str] = set()
     linked: set[str] = set()
     anchors: list[dict[str, Any]] = []
     rest = sorted(allowed.values(), key=lambda scored: (-scored.similarity, scored.paper.id))
-    for query, found in hits.items():
-        own = [scored for scored in found if scored.paper.id in allowed]
+    for query in queries:
+        own = [scored for scored in hits[query] if scored.paper.id in allowed]
         free = [scored.paper for scored in [*own, *rest] if scored.paper.id not in taken]
         apart = [paper for paper in free if paper.id not in linked]
         for paper in (apart or free)[:1]:
             taken.add(paper.id)
             around = [*await context.library.references(paper), *await context.library.citations(paper)]
             linked |= {neighbour.id for neighbour in around}
+            found_by = _found_by(paper, query, hits)
             anchors.append(
-                {"branch": len(anchors) + 1, "query": query, "paper": paper.model_dump(mode="json")}
+                {"branch": len(anchors) + 1, "query": found_by, "paper": paper.model_dump(mode="json")}
             )
     return anchors
+
+
+def _found_by(paper: Paper, query: str, hits: dict[str, list[Scored]]) -> str:
+    """The query that found a paper: this one if it did, else the one that came nearest to it."""
+    similarity = {
+        asked: scored.similarity
+        for asked, found in hits.items()
+        for scored in found
+        if scored.paper.id == paper.id
+    }
+    return query if query in similarity else max(similarity, key=lambda asked: similarity[asked])
 
 
 def start_branches(state: IdeationState) -> list[Send]:
