@@ -132,7 +132,8 @@ def load_settings(**flags: Any) -> Settings:
     except ValueError as error:  # a file that is no TOML
         raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Mend or remove it.") from None
     server_url(settings.store)
-    return settings.model_copy(update={"home": settings.home.expanduser()})
+    home = settings.home.expanduser().absolute()  # an agent from outside may change the working directory
+    return settings.model_copy(update={"home": home})
 
 
 def server_url(place: str | None) -> str | None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ideagora.errors import IdeagoraError, UsageError
-from ideagora.report.screen import error_line, plain
+from ideagora.report.screen import cell, error_line
 
 
 def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
@@ -62,7 +62,7 @@ def _chosen(figures: Any, criteria: Sequence[str]) -> dict[str, Any]:
 def _show(told: Mapping[str, Any]) -> None:
     console = Console()
     for pair in told["pairs"]:
-        console.print(Text(plain(f"{pair['raters'][0]}  against  {pair['raters'][1]}"), style="bold"))
+        console.print(Text(cell(f"{pair['raters'][0]}  against  {pair['raters'][1]}"), style="bold"))
         console.print(_table(pair["criteria"]))
     if told["all"]:
         console.print(Text("All raters among each other", style="bold"))
@@ -70,7 +70,7 @@ def _show(told: Mapping[str, Any]) -> None:
     for rater in told["raters"]:
         if rater["left_out"]:
             left = ", ".join(f"{count} × {reason}" for reason, count in rater["left_out"].items())
-            console.print(Text(plain(f"{rater['name']}: left out {left}."), style="dim"))
+            console.print(Text(cell(f"{rater['name']}: left out {left}."), style="dim"))
     console.print("Intervals are 95 %, over topics where they are known.", style="dim", highlight=False)
 
 
@@ -82,5 +82,5 @@ def _table(criteria: Mapping[str, Mapping[str, Any]]) -> Table:
             known = one["low"] is not None and one["high"] is not None
             interval = f"{one['low']:.3f} to {one['high']:.3f}" if known else (one["reason"] or "–")
             cells = (criterion if place == 0 else "", name.replace("_", " "), value, interval, str(one["n"]))
-            table.add_row(*(Text(plain(cell), overflow="fold") for cell in cells))
+            table.add_row(*(Text(cell(one), overflow="fold") for one in cells))
     return table

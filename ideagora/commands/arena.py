@@ -80,7 +80,7 @@ def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> i
     except OSError as error:
         error_line(errors, str(unusable(Path(error.filename or request.out or "."), error)))
         return 1
-    return _show(request, board, path, errors)
+    return _show(request, board, request.out or path, errors)
 
 
 def _arena(request: Request, settings: Settings) -> Arena:
@@ -121,8 +121,8 @@ def _topics(request: Request, settings: Settings) -> list[Topic]:
 
 
 def folder_of(arena: Arena, out: Path | None) -> Path:
-    """``--out``, or a folder of the home's arenas."""
-    return out if out is not None else arena.settings.home / "arenas" / arena.identity
+    """``--out``, or a folder of the home's arenas; absolute, since an agent may change the directory."""
+    return out.absolute() if out is not None else arena.settings.home / "arenas" / arena.identity
 
 
 def _held(

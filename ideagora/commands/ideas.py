@@ -22,7 +22,7 @@ from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ide
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.kept import is_name, kept_file, kept_names
 from ideagora.registry import AGENTS
-from ideagora.report.screen import error_line, plain
+from ideagora.report.screen import cell, error_line, plain
 from ideagora.schema import Idea
 
 _MOST_SHOWN = 50
@@ -208,7 +208,7 @@ def _print_problems(problems: Sequence[Problem], errors: Console) -> None:
 def _print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     table = Table(*names, box=None, padding=(0, 2, 0, 0))
     for row in rows:
-        table.add_row(*(Text(plain(cell), overflow="fold") for cell in row))
+        table.add_row(*(Text(cell(one), overflow="fold") for one in row))
     console.print(table)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,8 +17,10 @@ from ideagora.schema import Idea
 
 NOT_ASKED = "–"
 """In the cell of a criterion that is not for this ballot: designs and ideas have their own."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 """What makes a spreadsheet take a cell for a formula: such a cell gets an apostrophe in front."""
+_IGNORED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]*")
+"""What may stand before such a sign: a spreadsheet trims it, or it is not seen."""
 
 
 def shown(idea: Idea, kind: str) -> str:
@@ -70,7 +74,10 @@ def ballot_text(rows: Sequence[Mapping[str, str]], path: Path) -> str:
 
 
 def _harmless(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
+    """The cell as text: no sign at its start, in whatever width, makes a formula of it."""
+    begin = _IGNORED.sub("", cell, count=1)[:1]
+    is_control = cell[:1] in ("\t", "\r", "\n")
+    return f"'{cell}" if is_control or unicodedata.normalize("NFKC", begin).startswith(FORMULA) else cell
 
 
 def read_ballot_rows(path: Path) -> list[dict[str, str]]:

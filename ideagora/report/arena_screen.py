@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ideagora.report.screen import Progress, Warnings, plain
+from ideagora.report.screen import Progress, Warnings, cell, plain
 
 TOP = 5
 """Contestants that the live view shows."""
@@ -113,7 +113,7 @@ def show_leaderboard(
         console.print(Text("Experiment designs", style="bold"))
         _show_part(console, board["experiments"], both)
     for note in board["notes"]:
-        console.print(Text(f"• {plain(note)}", style="dim"), soft_wrap=False)
+        console.print(Text(f"• {cell(note)}", style="dim"), soft_wrap=False)
     if page is not None:
         console.print(Text(f"The page, with plots: {page}", overflow="fold"), soft_wrap=True)
     told = f"All figures: {folder}/leaderboard.json; verdicts: {folder}/verdicts.jsonl"
@@ -231,5 +231,5 @@ def _range(low: float | None, high: float | None, form: str = "{:.0f}") -> str:
 
 
 def _short(name: object) -> str:
-    text = plain(str(name))
+    text = cell(name)
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

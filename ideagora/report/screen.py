@@ -48,6 +48,11 @@ def plain(text: str) -> str:
     return _CONTROL.sub(" ", text)
 
 
+def cell(text: object) -> str:
+    """A text for one row of a table: no control characters and no line breaks, which would forge a row."""
+    return " ".join(plain(str(text)).split())
+
+
 class Warnings:
     """Lines on what a run misses (a source that is down, a ban without effect), each once, as it happens."""
 

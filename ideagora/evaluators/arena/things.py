@@ -8,6 +8,7 @@ another name in the tables.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,9 @@ from ideagora.schema import Idea, Topic
 IDEAS = "ideas:"
 MOST_PROBLEMS = 5
 """Lines on what could not be imported, for each thing."""
+LONGEST_NAME = 200
+"""Characters of a contestant's name at most."""
+_OBEYED = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _LABELLED = re.compile(r"(?P<label>[A-Za-z0-9][\w +.-]*)=(?P<thing>.+)", re.DOTALL)
 
 
@@ -73,7 +77,7 @@ def resolved(things: Sequence[str], home: Path, topics: Sequence[Topic]) -> Name
             agent = find_agent(thing, home)
             if agent.unready:
                 raise UsageError(agent.unready)
-            agents.append(Competitor(label or agent.name, agent))
+            agents.append(Competitor(shown_name(label or agent.name), agent))
     named = Named(tuple(agents), tuple(made), tuple(notes))
     _demand_two(named)
     return named
@@ -124,7 +128,16 @@ def _by_maker(ideas: Sequence[Idea], label: str | None, thing: str) -> Iterator[
     makers = dict.fromkeys(idea.agent for idea in ideas)
     for maker in makers:
         name = maker if label is None else label if len(makers) == 1 else f"{label}/{maker}"
-        yield Made(name, thing, tuple(idea for idea in ideas if idea.agent == maker))
+        yield Made(shown_name(name), thing, tuple(idea for idea in ideas if idea.agent == maker))
+
+
+def shown_name(name: str) -> str:
+    """A contestant's name in one line, without what a table or a terminal would obey.
+
+    Control characters, line breaks and marks that reorder or hide text become blanks.
+    """
+    marks = (" " if unicodedata.category(mark) in _OBEYED else mark for mark in name)
+    return " ".join("".join(marks).split())[:LONGEST_NAME].strip() or "unnamed"
 
 
 def _problems(found: Imported, thing: str, asked: int) -> Iterator[str]:

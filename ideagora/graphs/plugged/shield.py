@@ -11,7 +11,6 @@ import asyncio
 import contextvars
 import ctypes
 import inspect
-import os
 import sys
 import threading
 import traceback
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ideagora.errors import AgentFailed, IdeagoraError
-from ideagora.graphs.plugged.away import stdout_kept
+from ideagora.graphs.plugged.away import end_process, process_kept, stdout_kept
 from ideagora.graphs.plugged.tools import Abandoned, Tools
 from ideagora.models.scrub import one_line
 
@@ -43,7 +42,7 @@ async def guarded(
     _has_run = True
     patience = tools.bridge.patience
     patience.sign_of_life()
-    with stdout_kept():
+    with stdout_kept(), process_kept():
         ended, thread = _started(work, name, passing)
         try:
             while not ended.done():
@@ -144,4 +143,4 @@ def _end(code: int) -> NoReturn:
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(code)
+    end_process(code)
