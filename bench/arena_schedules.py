@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bench.simulated_judges import Tournament, World, draw
-from ideagora.evaluators.schedules.adaptive import Adaptive
+from ideagora.evaluators.schedules.adaptive import Adaptive, ranking
 from ideagora.evaluators.schedules.baselines import Balanced, RandomPairs
 from ideagora.evaluators.schedules.pairing import Pairing, Schedule
-from ideagora.evaluators.schedules.posterior import laplacian
+from ideagora.evaluators.schedules.posterior import fit, laplacian, wins
 from ideagora.evaluators.schedules.round_robin import RoundRobin
-from ideagora.evaluators.schedules.separation import separations
 from ideagora.evaluators.schedules.swiss import Swiss
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
@@ -115,10 +115,12 @@ def score(tournament: Tournament, asked: Sequence[Pairing]) -> tuple[float, floa
 
 def calibrate(tournament: Tournament, asked: Sequence[Pairing]) -> list[tuple[float, bool]]:
     """For every two neighbours: the probability of their order, and whether it is the true one."""
-    truth = tournament.strengths
+    truth, field = tournament.strengths, tournament.field
+    posterior = fit(field, wins(field, tournament.judged(asked)))
+    probability = posterior.probability()
     return [
-        (each.probability, bool(truth[each.better] > truth[each.worse]))
-        for each in separations(tournament.field, tournament.judged(asked), asked)
+        (float(probability[better, worse]), bool(truth[better] > truth[worse]))
+        for better, worse in pairwise(ranking(field, posterior).tolist())
     ]
 
 

@@ -42,7 +42,7 @@ def leaderboard(agents: tuple[str, ...] = ("chain-of-ideas", "rag", "direct")) -
             "matrix": [[None if i == j else 0.5 + 0.1 * (j - i) for j in places] for i in places],
         },
         "separation": [
-            {"above": above, "below": below, "probability": 0.91, "more_verdicts": 40}
+            {"above": above, "below": below, "probability": 0.91, "more_topics": 5, "more_verdicts": 40}
             for above, below in pairwise(agents)
         ],
         "audit": {"flip_rate": figure, "first_slot_rate": figure, "cohen_kappa": unknown},

@@ -77,3 +77,6 @@ def test_an_agent_that_leaves_the_directory_or_ends_the_process_costs_its_own_en
     assert Path("arena/leaderboard.json").exists()
     assert "ended with 7" in Path("arena/ideas.jsonl").read_text(encoding="utf-8")
     assert {path.name for path in Path().iterdir()} >= {"mine", "arena"}
+    alone = command.run(["generate", TOPICS[0], "--agent", "own.py:wanders", "--out", "run", "--json"])
+    assert alone.code == 0, alone.err
+    assert Path("run/report.html").exists()

@@ -18,10 +18,9 @@ from ideagora.evaluators.statistics.intervals import (
     rank_intervals,
     resampled,
     superiority,
-    verdicts_to_separate,
 )
 from ideagora.evaluators.statistics.ratings import POINTS
-from tests.arena_verdicts import both_orders, tournaments, verdicts
+from tests.arena_verdicts import both_orders, tournaments
 
 
 def simulated(topics: int, seed: int = 0) -> tuple[Comparisons, np.ndarray]:
@@ -83,7 +82,6 @@ def test_one_topic_has_ratings_and_says_why_there_is_no_interval() -> None:
     assert found.low is None
     assert found.covariance is None
     assert "two topics" in (found.reason or "")
-    assert "two topics" in (verdicts_to_separate(both_orders([]), found, "a", "b").reason or "")
 
 
 def test_nothing_but_ties_has_no_interval() -> None:
@@ -124,21 +122,3 @@ def test_elo_has_intervals_too() -> None:
     assert found.high is not None
     assert (found.low < found.scores).all()
     assert (found.high - found.low).mean() < 400
-
-
-def test_what_separates_two_neighbours_does_so_when_it_is_played() -> None:
-    generator = np.random.default_rng(5)
-    strengths = np.array([0.3, 0.0, -0.3])
-    played = tournament(generator, strengths, 8)
-    found = bootstrap_ratings(played)
-    wanted = verdicts_to_separate(played, found, "agent 00", "agent 02")
-    assert wanted.topics is not None
-    assert wanted.verdicts == pytest.approx(wanted.topics * 6)
-    more = tournament(np.random.default_rng(6), strengths, 400)
-    assert verdicts_to_separate(more, bootstrap_ratings(more), "agent 00", "agent 02").topics == 0
-
-
-def test_equals_cannot_be_separated() -> None:
-    rows = [("a", "b", 1.0, "t0"), ("b", "a", 1.0, "t1"), ("a", "b", 0.5, "t2")]
-    played = verdicts(rows)
-    assert "same" in (verdicts_to_separate(played, bootstrap_ratings(played), "a", "b").reason or "")

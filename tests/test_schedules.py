@@ -14,15 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.simulated_judges import World, draw
 from ideagora.errors import UsageError
-from ideagora.evaluators.schedules.adaptive import Adaptive
+from ideagora.evaluators.schedules.adaptive import Adaptive, ranking
 from ideagora.evaluators.schedules.baselines import Balanced, RandomPairs, circle
 from ideagora.evaluators.schedules.named import SCHEDULES, named
 from ideagora.evaluators.schedules.pairing import Field, Pairing, Schedule
 from ideagora.evaluators.schedules.posterior import fit, wins
 from ideagora.evaluators.schedules.round_robin import RoundRobin
-from ideagora.evaluators.schedules.separation import separations
 from ideagora.evaluators.schedules.swiss import Swiss, swiss_round
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
 
@@ -316,42 +314,8 @@ def test_a_judge_without_an_opinion_leaves_the_order_uncertain_to_the_end() -> N
     field = everybody(5, 4)
     asked = play(Adaptive(certainty=0.8), field, JUDGES["always a tie"]).asked
     assert len(asked) == 2 * field.couples()
-    found = separations(field, heard(field, asked, JUDGES["always a tie"]), asked)
-    assert [each.probability for each in found] == pytest.approx([0.5] * 3)
-    assert [each.more for each in found] == [None] * 3
-
-
-def test_separations_name_neighbours_best_first_and_say_how_many_more() -> None:
-    tournament = draw(World(agents=5, topics=60), 1)
-    field = tournament.field
-    schedule = Adaptive(budget=300, certainty=None)
-    asked: list[Pairing] = []
-    while pairings := schedule.next(field, tournament.judged(asked), asked):
-        asked += pairings
-    found = separations(field, tournament.judged(asked), asked, 0.95)
-    assert [each.worse for each in found[:-1]] == [each.better for each in found[1:]]
-    for each in found:
-        assert 0.5 <= each.probability <= 1
-        assert (each.more == 0) == (each.probability >= 0.95)
-    surer = separations(field, tournament.judged(asked), asked, 0.97)
-    for less, more in zip(found, surer, strict=True):
-        assert more.more is None or (less.more is not None and less.more <= more.more)
-    assert any(each.more for each in found + surer)
-
-
-def test_the_verdicts_said_to_be_needed_make_the_order_as_certain_as_wanted() -> None:
-    def on_average(shown: Pairing) -> float:
-        return 0.56 if shown.first < shown.second else 0.44
-
-    field = everybody(300, 2)
-    meetings = [Pairing(topic, topic % 2, 1 - topic % 2) for topic in range(300)]
-    asked = meetings[:100]
-    (before,) = separations(field, heard(field, asked, on_average), asked, 0.9)
-    assert before.more
-    asked = meetings[: 100 + before.more]
-    (after,) = separations(field, heard(field, asked, on_average), asked, 0.9)
-    assert before.probability < 0.88
-    assert after.probability == pytest.approx(0.9, abs=0.03)
+    posterior = fit(field, wins(field, heard(field, asked, JUDGES["always a tie"])))
+    assert posterior.probability() == pytest.approx(np.full((4, 4), 0.5))
 
 
 @settings(deadline=None, max_examples=40)
@@ -394,8 +358,8 @@ def test_agents_without_ideas_are_left_out_of_the_ranking() -> None:
     entered[:, 2] = False
     field = Field(entered)
     played = play(Adaptive(certainty=None), field)
-    found = separations(field, heard(field, played.asked, _by_position), played.asked)
-    assert [(each.better, each.worse) for each in found] == [(0, 1), (1, 3)]
+    posterior = fit(field, wins(field, heard(field, played.asked, _by_position)))
+    assert ranking(field, posterior).tolist() == [0, 1, 3]
 
 
 @pytest.mark.parametrize("name", SCHEDULES)

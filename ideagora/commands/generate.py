@@ -113,8 +113,7 @@ def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
     topics = _topics(request, settings, agent)
     tasks = [Task(topic, agent, options, settings) for topic in topics]
     several = request.topics is not None
-    out = None if request.out is None else request.out.absolute()  # an agent may leave the working directory
-    return [(task, folder_for(task, out, several)) for task in tasks]
+    return [(task, folder_for(task, request.out, several)) for task in tasks]
 
 
 def _option_told(agent: Agent, error: ValidationError) -> str:

@@ -17,9 +17,9 @@ from ideagora.evaluators.statistics.intervals import (
     rank_intervals,
     resampled,
     superiority,
-    verdicts_to_separate,
 )
 from ideagora.evaluators.statistics.ratings import BASE, POINTS
+from ideagora.evaluators.statistics.separation import topics_to_separate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,13 +106,18 @@ def _resampled_spread(found: Intervals, counted: Comparisons, replicates: int, s
     return Spread(_bounds(found, np.concatenate([bounds, places])), None, *refits)
 
 
-def separation(found: Intervals, counted: Comparisons, ranking: tuple[str, ...]) -> list[dict[str, Any]]:
-    """For neighbours: the chance that they are in the right order, and what it would take to be sure."""
+def separation(
+    found: Intervals, counted: Comparisons, ranking: tuple[str, ...], verdicts: int
+) -> list[dict[str, Any]]:
+    """For neighbours: the chance that they are in the right order, and what it would take to be sure.
+
+    ``verdicts`` were asked so far; the rows of ``counted`` may be matches of two.
+    """
     chance = None if found.reason else superiority(found)
     rows = []
     for above, below in pairwise(ranking):
         places = found.agents.index(above), found.agents.index(below)
-        needed = verdicts_to_separate(counted, found, above, below)
+        needed = topics_to_separate(counted, found, above, below, verdicts)
         unknown = chance is None or above in found.alone or below in found.alone
         probability = None if chance is None or unknown else round(float(chance[places]), 4)
         rows.append(

@@ -215,7 +215,7 @@ def _rankings(part: Part) -> Board:
         "criteria": {name: rows(each[name], counted[name], spans[name]) for name in counted},
         "intervals": span.reason,
         "unbounded": list(ratings.unbounded),
-        "separation": separation(span, whole, ratings.ranking),
+        "separation": separation(span, whole, ratings.ranking, len(part.verdicts)),
         **(_corrected(part) if part.options.bias_aware else {}),
         "paper": None if part.options.is_paper else papers_figures(part),
     }

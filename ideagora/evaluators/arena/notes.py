@@ -7,6 +7,7 @@ from typing import Any
 
 from ideagora.evaluators.arena.entries import Lineup, strangers
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
+from ideagora.evaluators.statistics.separation import POWER
 
 OFFLINE = (
     "The offline model compares measured properties of the texts (similarities, named things, lengths of "
@@ -134,12 +135,21 @@ def _of_size(board: Mapping[str, Any], lineup: Lineup) -> Iterator[str]:
         yield "There is one topic only: nothing can be said about other topics, and no interval can be given."
     for step in board["separation"]:
         if step["probability"] is not None and step["probability"] < SURE:
-            more = step["more_verdicts"]
-            need = f"; about {more} more verdicts would tell" if more else ""
+            topics = step["more_topics"]
+            need = f"; {_need(topics, step['more_verdicts'])}" if topics else ""
             yield (
                 f"{step['above']} and {step['below']} are not told apart (probability "
                 f"{step['probability']:.2f} that the order is right{need})."
             )
+
+
+def _need(topics: int, verdicts: int) -> str:
+    more = f"{_number(topics, 'more topic')}, so about {_number(verdicts, 'more verdict')},"
+    return f"{more} would tell in {POWER:.0%} of cases"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _of_intervals(board: Mapping[str, Any]) -> Iterator[str]:

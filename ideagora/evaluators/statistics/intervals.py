@@ -218,44 +218,6 @@ def rank_intervals(intervals: Intervals) -> NDArray[np.int64]:
     return np.stack([1 + above, len(intervals.agents) - below], axis=1)
 
 
-@dataclass(frozen=True)
-class Separation:
-    """How many more topics, and verdicts at the present number per topic, would tell two agents apart."""
-
-    topics: int | None
-    verdicts: int | None
-    reason: str | None = None
-
-
-def verdicts_to_separate(comparisons: Comparisons, intervals: Intervals, one: str, other: str) -> Separation:
-    """What it would take to tell ``one`` from ``other`` at the intervals' level, if the difference stays as
-    it is.
-
-    0 if they are told apart already. More verdicts on the same topics would not do: what is uncertain is how
-    the agents fare on other topics. An estimate, and a rough one while the difference is small.
-    """
-    from scipy.stats import t
-
-    if intervals.reason:
-        return Separation(None, None, intervals.reason)
-    if lone := [agent for agent in (one, other) if agent in intervals.alone]:
-        return Separation(None, None, f"{lone[0]} meets the others on one topic only.")
-    first, second = intervals.agents.index(one), intervals.agents.index(other)
-    gap = abs(intervals.scores[first] - intervals.scores[second])
-    if gap < 1e-9:
-        return Separation(None, None, "Both are rated the same, so no number of verdicts can be named.")
-    contrast = np.zeros(len(intervals.agents))
-    contrast[[first, second]] = 1.0, -1.0
-    variance = contrast @ _known(intervals) @ contrast * intervals.topics  # of one topic
-    enough = (1.0 + intervals.level) / 2.0
-    topics = intervals.topics
-    while gap < t.ppf(enough, topics - 1) * np.sqrt(variance / topics):
-        wanted = (t.ppf(enough, topics - 1) * np.sqrt(variance) / gap) ** 2
-        topics = max(topics + 1, int((topics + wanted) / 2))
-    more = topics - intervals.topics
-    return Separation(more, int(np.ceil(more * len(comparisons) / intervals.topics)))
-
-
 def _influence(rows: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far each row of wins (rows, agents, agents) moves the strengths, to first order; in points."""
     agents = len(strengths)

@@ -1,0 +1,103 @@
+"""How many more topics, and so verdicts, would tell two agents apart.
+
+Topics are the sample: more verdicts on the same topics say nothing of how the agents fare on others. So the
+question is the size of a paired sample. A difference d with a standard deviation of s over topics is found
+at the intervals' level with probability ``POWER`` on n topics, if d √n = (t(level, n-1) + t(POWER, n-1)) s.
+(With the first t alone it would be found half of the time: bench/arena_separation.py plays it out.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ideagora.errors import Unratable
+from ideagora.evaluators.statistics.intervals import superiority
+
+if TYPE_CHECKING:
+    from ideagora.evaluators.statistics.comparisons import Comparisons
+    from ideagora.evaluators.statistics.intervals import Intervals
+
+POWER = 0.8
+"""How often the topics named are enough, if the difference stays as it is."""
+MOST_TOPICS = 1_000_000
+"""Beyond, the two are as good as equal."""
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Further topics, and verdicts on them at the present number a topic; ``None`` with a reason.
+
+    0: the two are told apart already.
+    """
+
+    topics: int | None
+    verdicts: int | None
+    reason: str | None = None
+
+
+def topics_to_separate(
+    comparisons: Comparisons, intervals: Intervals, one: str, other: str, verdicts: int
+) -> Separation:
+    """What it takes to tell two agents apart at the intervals' level, if their difference stays as it is.
+
+    Args:
+        comparisons: what the intervals were made from.
+        intervals: the ratings' intervals.
+        one: an agent.
+        other: another one.
+        verdicts: asked so far on these topics, of which the rows of ``comparisons`` may be a part.
+    """
+    if intervals.reason:
+        return Separation(None, None, intervals.reason)
+    if lone := [agent for agent in (one, other) if agent in intervals.alone]:
+        return Separation(None, None, f"{lone[0]} meets the others on one topic only.")
+    first, second = intervals.agents.index(one), intervals.agents.index(other)
+    gap = abs(float(intervals.scores[first] - intervals.scores[second]))
+    if gap < 1e-9:
+        return Separation(None, None, "Both are rated the same, so no number of verdicts can be named.")
+    chance = float(superiority(intervals)[first, second])
+    if max(chance, 1 - chance) > (1.0 + intervals.level) / 2.0:
+        return Separation(0, 0)
+    used = len(np.unique(comparisons.topic))
+    wanted = topics_wanted(gap, _spread_over_topics(intervals, first, second, used), intervals.level)
+    if wanted is None:
+        return Separation(None, None, "They are so close that no number of verdicts can be named.")
+    more = max(1, wanted - used)
+    return Separation(more, int(np.ceil(more * verdicts / used)))
+
+
+def topics_wanted(gap: float, spread: float, level: float, power: float = POWER) -> int | None:
+    """Topics on which a difference is told apart with probability ``power``; ``None``: too many to name.
+
+    Args:
+        gap: the difference.
+        spread: its standard deviation over topics, in the same unit.
+        level: of the interval that has to leave out 0.
+        power: how often it shall.
+    """
+    from scipy.stats import t
+
+    def is_enough(topics: int) -> bool:
+        needed = t.ppf((1.0 + level) / 2.0, topics - 1) + t.ppf(power, topics - 1)
+        return bool(gap * np.sqrt(topics) >= needed * spread)
+
+    if not is_enough(MOST_TOPICS):
+        return None
+    low, high = 1, MOST_TOPICS  # too few, and enough
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def _spread_over_topics(intervals: Intervals, first: int, second: int, topics: int) -> float:
+    """Standard deviation of the difference of two ratings from topic to topic, in points."""
+    covariance = intervals.covariance
+    if covariance is None:
+        raise Unratable(intervals.reason or "There is no interval.")
+    contrast = np.zeros(len(intervals.agents))
+    contrast[[first, second]] = 1.0, -1.0
+    return float(np.sqrt(contrast @ covariance @ contrast * topics))
