@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ideagora.commands.ideas import Request
+from ideagora.commands.ideas import bring as import_ideas
 from ideagora.errors import IdeasError, TopicNeeded, UnknownIdeas
 from ideagora.importing import read_all, read_ideas
 from ideagora.importing.fields import steps_of
 from ideagora.importing.formats import FORMATS
+from ideagora.importing.kept import kept_file
 from ideagora.importing.sections import parts_of, title_from
 from ideagora.schema import Idea
 from tests.idea_files import (
@@ -540,3 +543,43 @@ def test_real_files_without_ideas_are_not_taken_for_ideas(name: str) -> None:
 def test_every_form_is_in_the_docs() -> None:
     text = (Path(__file__).parent.parent / "docs" / "importing.md").read_text(encoding="utf-8")
     assert [form.name for form in FORMATS if f"| `{form.name}`" not in text] == []
+
+
+# --- the same id, another text ------------------------------------------------------------------
+
+
+def _own_record(agent: str, method: str, **fields: Any) -> dict[str, Any]:
+    told = {"id": "7", "topic": "bridges", "agent": agent, "title": "One", "model": "m", "usage": {}}
+    return {**told, "method": method, **fields}
+
+
+def test_the_same_id_with_another_text_is_another_idea(tmp_path: Path) -> None:
+    first, second = _own_record("a", "hang bells"), _own_record("a", "dig deep")
+    other_maker = _own_record("b", "hang bells")
+    one = put_lines(tmp_path / "one.jsonl", [first, second, first])
+    two = put_lines(tmp_path / "two.jsonl", [other_maker, second])
+    found = read_all([one, two])
+    assert [(idea.id, idea.agent, idea.method) for idea in found.ideas] == [
+        ("7", "a", "hang bells"), ("7-2", "a", "dig deep"), ("7-3", "b", "hang bells"),
+    ]  # fmt: skip
+    assert found.renamed == {"7-2": "7", "7-3": "7"}
+    assert [problem.why.partition(" as ")[0] for problem in found.problems] == ["the same idea"] * 2
+
+
+def test_an_import_replaces_no_idea_of_another_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def bring(method: str, as_json: bool = True) -> str:
+        file = put_lines(tmp_path / "ideas.jsonl", [_own_record("guest", method)])
+        asked = Request((file,), "guest", None, None, as_json, {"home": tmp_path / "home"})
+        assert import_ideas(asked) == 0
+        return capsys.readouterr().out
+
+    outcomes = [json.loads(bring(method)) for method in ("hang bells", "dig deep", "hang bells", "dig deep")]
+    assert [(one["new"], one["same"], one["ideas"]) for one in outcomes] == [
+        (1, 0, ["7"]), (1, 0, ["7-2"]), (0, 1, ["7"]), (0, 1, ["7-2"]),
+    ]  # fmt: skip
+    assert outcomes[1]["renamed"] == {"7-2": "7"}
+    assert "7 → 7-3" in bring("wait", as_json=False)
+    kept = read_ideas(kept_file(tmp_path / "home", "guest")).ideas
+    assert {idea.id: idea.method for idea in kept} == {"7": "hang bells", "7-2": "dig deep", "7-3": "wait"}

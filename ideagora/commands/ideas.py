@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -19,12 +20,14 @@ from ideagora.config import load_settings
 from ideagora.errors import IdeagoraError, IdeasError, UsageError
 from ideagora.graphs.run_folder import unusable, write_atomically
 from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
+from ideagora.importing.collecting import Collected
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.kept import is_name, kept_file, kept_names
 from ideagora.registry import AGENTS
 from ideagora.report.screen import cell, error_line, plain
 from ideagora.schema import Idea
 
+_MOST_RENAMED = 5
 _MOST_SHOWN = 50
 """Lines on the screen; ``--json`` has all."""
 
@@ -90,7 +93,7 @@ def _bring(request: Request, errors: Console) -> int:
     imported = read_all(request.files, agent=request.name, topic=request.topic)
     name = request.name or _default_name(imported)
     path = request.out or kept_file(home, name)
-    new, same = _keep(path, imported.ideas) if imported.ideas else (0, 0)
+    imported, new, same = _keep(path, imported) if imported.ideas else (imported, 0, 0)
     if request.as_json:
         print(json.dumps(_told(imported, name, path, new, same), ensure_ascii=False))
         return 0 if imported.ideas else 1
@@ -121,19 +124,28 @@ def _demand_free(name: str, home: Path) -> None:
         )
 
 
-def _keep(path: Path, ideas: Sequence[Idea]) -> tuple[int, int]:
-    """Put ideas into a file, each once; (new ones, ones that were there)."""
+def _keep(path: Path, imported: Imported) -> tuple[Imported, int, int]:
+    """Put ideas into a file, each once: what came in under its ids there, and how many are new and same."""
+    renamed, outcomes = dict(imported.renamed), Counter[str]()
+    ideas = []
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_name(f".{path.name}.lock")):
-            held = {idea.id: idea for idea in _held(path)}
-            new = sum(idea.id not in held for idea in ideas)
-            merged = held | {idea.id: idea for idea in ideas}
-            if merged != held:
-                write_atomically(path, "".join(f"{idea.model_dump_json()}\n" for idea in merged.values()))
+            held = _held(path)
+            there = Collected(held)
+            for idea in imported.ideas:
+                placed, outcome = there.add(idea)
+                ideas.append(placed)
+                outcomes[outcome] += 1
+                if outcome == "renamed":
+                    renamed[placed.id] = renamed.pop(idea.id, idea.id)
+            if list(there.by_id.values()) != list(held):
+                lines = (f"{idea.model_dump_json()}\n" for idea in there.by_id.values())
+                write_atomically(path, "".join(lines))
     except OSError as error:
         raise unusable(path, error) from None
-    return new, len(ideas) - new
+    kept = replace(imported, ideas=tuple(ideas), renamed=renamed)
+    return kept, outcomes["new"] + outcomes["renamed"], outcomes["same"]
 
 
 def _held(path: Path) -> tuple[Idea, ...]:
@@ -156,6 +168,7 @@ def _told(imported: Imported, name: str, path: Path, new: int, same: int) -> dic
         "same": same,
         "topics": len({idea.topic for idea in imported.ideas}),
         "agents": sorted({idea.agent for idea in imported.ideas}),
+        "renamed": dict(imported.renamed),
         "lacking": _lacking(imported.ideas),
         "ideas": [idea.id for idea in imported.ideas],
         "problems": [asdict(problem) for problem in imported.problems],
@@ -185,11 +198,21 @@ def _summary(imported: Imported, name: str, path: Path, new: int, same: int, *, 
     if lacks:
         note = " (a missing title is the text's first words; nothing else is filled in)"
         lines.append(f"As their source has them: {', '.join(lacks)}{note if lacking['title'] else ''}.")
+    if imported.renamed:
+        lines.append(_renamed(imported.renamed))
     if imported.problems:
         lines.append(f"Left out: {_counted(len(imported.problems), 'thing')}, see above.")
     lines.append(f"Kept in {path}")
     lines.append(f"Look: ideagora ideas show {name if is_kept else path}")
     return lines
+
+
+def _renamed(renamed: Mapping[str, str]) -> str:
+    shown = ", ".join(f"{old} → {new}" for new, old in list(renamed.items())[:_MOST_RENAMED])
+    more = f" and {len(renamed) - _MOST_RENAMED} more" if len(renamed) > _MOST_RENAMED else ""
+    number = len(renamed)
+    has = "idea has" if number == 1 else "ideas have"
+    return f"{number} {has} the id of another one with another text, so the id got a number: {shown}{more}."
 
 
 def _counted(number: int, thing: str) -> str:

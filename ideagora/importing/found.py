@@ -162,3 +162,5 @@ class Imported:
     problems: tuple[Problem, ...]
     kind: str
     """Names of the formats, with commas between them."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Ideas whose id another one has (new id -> the id that they came with)."""

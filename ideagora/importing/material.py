@@ -20,7 +20,7 @@ from ideagora.errors import IdeasError
 from ideagora.importing.found import Problem, Row
 from ideagora.retrieval.untrusted import Unreadable, json_value, tidy
 
-LARGEST_DOCUMENT = 128_000_000
+LARGEST_DOCUMENT = 64_000_000
 """Bytes of a JSON document that is read at once."""
 LONGEST_LINE = 16_000_000
 """Bytes of one line, and characters of one cell."""

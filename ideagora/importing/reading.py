@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from ideagora.errors import IdeasError, TopicNeeded, UnknownIdeas
+from ideagora.importing.collecting import Collected
 from ideagora.importing.finishing import finished, maker_of
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.found import Draft, Format, Imported, Problem, Row, Side
@@ -23,6 +24,15 @@ from ideagora.schema import Idea
 _SAMPLE = 200
 """Rows that are looked at to find the form."""
 _MOST_FILES = 20_000
+MOST_IDEAS = 100_000
+"""Ideas that are read at once: some 500 MB of memory."""
+LARGEST_TOTAL = 256_000_000
+"""Characters of their texts; a file of lines or a table of any size is read up to there."""
+_MOST_PROBLEMS = 10_000
+_FULL = (
+    f"from here on nothing is read: {MOST_IDEAS:,} ideas, {LARGEST_TOTAL / 1e6:.0f} million characters and "
+    f"{_MOST_PROBLEMS:,} problems are the most at once. Split the file, and import the parts under one name"
+)
 _SUFFIXES = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".db", ".sqlite", ".sqlite3"}
 """Files of a folder that are tried; a file that is named itself may be called anything."""
 _RUN = ("ideas.jsonl", "run.json")
@@ -66,9 +76,9 @@ def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | No
         raise IdeasError(
             f"{files[0][1]} holds scores or topics but no ideas: name the file that has them as well."
         )
-    ideas = _finish(haul, agent, (topic or "").strip() or None)
+    ideas, renamed = _finish(haul, agent, (topic or "").strip() or None)
     problems = _in_order(haul.problems, [name for _, name in files])
-    return Imported(tuple(ideas), tuple(problems), ", ".join(haul.kinds))
+    return Imported(tuple(ideas), tuple(problems), ", ".join(haul.kinds), renamed)
 
 
 @dataclass
@@ -80,6 +90,14 @@ class _Haul:
     problems: list[Problem] = field(default_factory=list)
     kinds: dict[str, None] = field(default_factory=dict)
     """In the order in which they came."""
+    characters: int = 0
+    """Of the texts of all rows."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more can be taken."""
+        too_many = len(self.drafts) >= MOST_IDEAS or len(self.problems) >= _MOST_PROBLEMS
+        return too_many or self.characters >= LARGEST_TOTAL
 
 
 def _read(path: Path, name: str, haul: _Haul) -> None:
@@ -89,8 +107,12 @@ def _read(path: Path, name: str, haul: _Haul) -> None:
     haul.kinds[form.name] = None
     before = len(haul.problems)
     is_bare = True
-    for found in form.read(_good(material.rows(), haul.problems)):
+    for found in form.read(_good(material.rows(), haul)):
         is_bare = False
+        if haul.is_full:
+            place = found.row if isinstance(found, Problem) else found.row.place
+            haul.problems.append(Problem(name, place, None, _FULL))
+            break
         if isinstance(found, Problem):
             haul.problems.append(found)
         elif isinstance(found, Side):
@@ -101,12 +123,13 @@ def _read(path: Path, name: str, haul: _Haul) -> None:
         haul.problems.append(Problem(name, None, None, f"it has the form of {form.name} and no ideas in it"))
 
 
-def _good(rows: Iterator[Row | Problem], problems: list[Problem]) -> Iterator[Row]:
+def _good(rows: Iterator[Row | Problem], haul: _Haul) -> Iterator[Row]:
     for row in rows:
         if isinstance(row, Row):
+            haul.characters += sum(len(one) for one in row.value.values() if isinstance(one, str))
             yield row
-        else:
-            problems.append(row)
+        elif len(haul.problems) < _MOST_PROBLEMS:
+            haul.problems.append(row)
 
 
 def _in_order(problems: Sequence[Problem], files: Sequence[str]) -> list[Problem]:
@@ -124,22 +147,25 @@ def recognised(material: Material, path: Path) -> Format:
     Raises:
         IdeasError: none matches, or more than one.
     """
-    rows = list(islice(material.rows(), _SAMPLE))
-    values = [row.value for row in rows if isinstance(row, Row)]
-    found = [form for form in FORMATS if any(form.matches(value) for value in values)]
+    first: Row | Problem | None = None
+    known: set[str] = set()
+    for row in islice(material.rows(), _SAMPLE):  # one at a time: each may be large
+        first = first or row
+        if isinstance(row, Row):
+            known |= {form.name for form in FORMATS if form.name not in known and form.matches(row.value)}
+    found = [form for form in FORMATS if form.name in known]
     found = [form for form in found if not form.is_last] or found
     if len(found) == 1:
         return found[0]
     if found:
         names = " and ".join(form.name for form in found)
         raise IdeasError(f"{path} has records of {names}. Put each kind into a file of its own.")
-    raise _unknown(path, material, rows)
+    raise _unknown(path, material, first)
 
 
-def _unknown(path: Path, material: Material, rows: Sequence[Row | Problem]) -> IdeasError:
-    if not rows:
+def _unknown(path: Path, material: Material, first: Row | Problem | None) -> IdeasError:
+    if first is None:
         return IdeasError(f"{path} ({material.shape}) has no records in it.")
-    first = rows[0]
     if isinstance(first, Row):
         seen = f"its first record has {', '.join(sorted(map(repr, first.value))[:12]) or 'no fields'}"
     else:
@@ -162,31 +188,35 @@ def _files(path: Path) -> list[tuple[Path, str]]:
     return [(file, file.relative_to(path).as_posix()) for file in files]
 
 
-def _finish(haul: _Haul, agent: str | None, topic: str | None) -> list[Idea]:
-    """Ideas out of all drafts, each once; what cannot be one is added to the problems."""
+def _finish(haul: _Haul, agent: str | None, topic: str | None) -> tuple[list[Idea], dict[str, str]]:
+    """Ideas out of all drafts, each once, and the ids that were given anew; the rest becomes problems."""
     drafts, sides, problems = haul.drafts, haul.sides, haul.problems
     spoken = defaultdict(list)
     for side in sides:
         spoken[side.key].append(side)
     several = len({maker_of(draft) for draft, _ in drafts}) > 1
-    ideas: dict[str, Idea] = {}
+    ideas = Collected()
     rows: dict[str, Row] = {}
+    renamed: dict[str, str] = {}
     for draft, form in drafts:
         told = [side for key in draft.keys for side in spoken.get(key, ())]
         made = finished(draft, form, agent, topic, told, several=several)
         if isinstance(made, Problem):
             problems.append(made)
-        elif made.id in ideas:
-            problems.append(draft.row.problem(None, f"the same idea as {_place(rows[made.id], draft.row)}"))
-        else:
-            ideas[made.id] = made
-            rows[made.id] = draft.row
-    if not ideas and topic is None:
+            continue
+        placed, outcome = ideas.add(made)
+        if outcome == "same":
+            problems.append(draft.row.problem(None, f"the same idea as {_place(rows[placed.id], draft.row)}"))
+            continue
+        rows[placed.id] = draft.row
+        if outcome == "renamed":
+            renamed[placed.id] = made.id
+    if not ideas.by_id and topic is None:
         _demand_no_topic(problems)
     problems += [
         side.row.problem(None, f"no idea of these files is {side.key!r}") for side in _mute(sides, drafts)
     ]
-    return [*ideas.values()]
+    return [*ideas.by_id.values()], renamed
 
 
 def _place(first: Row, again: Row) -> str:

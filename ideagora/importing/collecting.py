@@ -1,0 +1,63 @@
+"""Ideas gathered under their ids: the same id with another text is another idea and gets an id of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from ideagora.schema import Idea, stable_id
+
+BASE = "same_id_as"
+"""In ``extra["imported"]``: the id that an idea came with, where another one had it already."""
+Outcome = Literal["new", "same", "renamed"]
+
+
+class Collected:
+    """Ideas by id, in the order in which they came."""
+
+    def __init__(self, ideas: Iterable[Idea] = ()) -> None:
+        self.by_id: dict[str, Idea] = {}
+        self._names: dict[tuple[str, str], str] = {}
+        self._last: dict[str, int] = {}
+        for idea in ideas:
+            self.by_id[idea.id] = idea
+            self._names.setdefault((_base(idea), text_key(idea)), idea.id)
+
+    def add(self, idea: Idea) -> tuple[Idea, Outcome]:
+        """Take in an idea; it comes back under the id that it has here.
+
+        ``same``: its text was here under this id, and its record is the one that counts from now on.
+        """
+        base = _base(idea)
+        known = self._names.get((base, text_key(idea)))
+        name = known or self._free(base)
+        placed = idea if name == idea.id else _renamed(idea, name, base)
+        self.by_id[name] = placed
+        self._names[base, text_key(idea)] = name
+        return placed, "same" if known else "new" if name == base else "renamed"
+
+    def _free(self, base: str) -> str:
+        """The id, or the first of ``id-2``, ``id-3`` … that no other idea has."""
+        if base not in self.by_id:
+            return base
+        number = self._last.get(base, 1) + 1
+        while f"{base}-{number}" in self.by_id:
+            number += 1
+        self._last[base] = number
+        return f"{base}-{number}"
+
+
+def text_key(idea: Idea) -> str:
+    """Names what an idea says, for which topic and by whom, whatever its id."""
+    plan = idea.experiment.model_dump_json() if idea.experiment else ""
+    parts = (idea.title, idea.motivation or "", idea.novelty or "", idea.method, plan)
+    return stable_id(idea.topic, idea.agent, *parts)
+
+
+def _base(idea: Idea) -> str:
+    return str(idea.extra.get("imported", {}).get(BASE) or idea.id)
+
+
+def _renamed(idea: Idea, name: str, base: str) -> Idea:
+    told = {**idea.extra.get("imported", {}), BASE: base}
+    return idea.model_copy(update={"id": name, "extra": {**idea.extra, "imported": told}})
