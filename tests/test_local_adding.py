@@ -276,3 +276,31 @@ def test_another_process_may_write_meanwhile(store: Store, tmp_path: Path) -> No
     paper = store.get("doi:10.1234/a")
     assert paper
     assert paper.venue == "V"
+
+
+def test_a_record_of_ones_own_cannot_make_a_known_paper_another_one(store: Store, tmp_path: Path) -> None:
+    known = Paper(
+        id="arxiv:2201.11903", arxiv_id="2201.11903", title="Chain of thought prompting", citation_count=900,
+        source="semantic-scholar",
+    )  # fmt: skip
+    store.add([known])
+    lines = [
+        {"arxiv_id": "2201.11903", "title": "Our miracle method"},
+        {"id": "arxiv:2201.11903", "title": "Our miracle method"},
+        {"title": "Another paper"},
+        {
+            "arxiv_id": "2201.11903",
+            "title": "Chain-of-Thought Prompting elicits reasoning",
+            "venue": "NeurIPS",
+        },
+    ]
+    summary = add(store, written(tmp_path, "a.jsonl", "\n".join(map(json.dumps, lines))))
+    assert [str(one).partition(": ")[2].partition(".")[0] for one in summary.problems] == [
+        "“Our miracle method” has the id arxiv:2201"
+    ] * 2
+    assert "which is “Chain of thought prompting” here" in str(summary.problems[0])
+    paper = store.get(known.id)
+    assert paper
+    assert (paper.title, paper.venue) == ("Chain-of-Thought Prompting elicits", "NeurIPS")
+    assert paper.citation_count == 900
+    assert counts(summary) == (1, 1, 0)

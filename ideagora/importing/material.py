@@ -7,7 +7,6 @@ to a length; lines and tables are read row by row.
 from __future__ import annotations
 
 import csv
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -96,8 +95,8 @@ def _first_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
 
 def _is_object(line: bytes) -> bool:
     try:
-        return isinstance(json.loads(line.removeprefix(_BOM)), dict)
-    except (ValueError, RecursionError):
+        return isinstance(json_value(line.removeprefix(_BOM)), dict)
+    except Unreadable:
         return False
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from typing import Any
 
 from ideagora.retrieval.guard import title_key
@@ -18,6 +19,9 @@ _SHORTEST_TITLE = 8
 """Characters of a title's key: shorter ones (“Preface”) say nothing."""
 _TELLING_TITLE = 16
 """Characters from which a title tells enough where a year is missing."""
+_ALIKE = 0.5
+"""Share of common characters from which on one title may be a correction of another."""
+_LONGEST_COMPARED = 300
 _OURS = "starter"
 """The source whose abstracts are summaries of ours."""
 _WORTH = {"pdf": 0, "bibtex": 1, "ris": 1, "csl": 1, "jsonl": 3}
@@ -95,6 +99,14 @@ def updated(old: Paper | None, new: Paper) -> Paper:
     if worth(new) >= worth(old):
         return old.model_copy(update={**_said(new), "id": old.id, **references})
     return new.model_copy(update={**_said(old), **references})
+
+
+def rewrites(new: Paper, known: Paper) -> bool:
+    """Whether a record would give a paper that a source told another title, which no correction explains."""
+    if known.source in _WORTH or worth(new) < worth(known):
+        return False
+    said, here = (title_key(paper.title)[:_LONGEST_COMPARED] for paper in (new, known))
+    return bool(said and here) and SequenceMatcher(None, said, here).ratio() < _ALIKE
 
 
 def united(first: Paper, other: Paper) -> Paper:

@@ -7,19 +7,21 @@ and the target is what is wanted here. Nothing but this paper is told, and what 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ideagora.errors import LibraryError, UsageError
 from ideagora.retrieval.fitting import fitted
 from ideagora.retrieval.guard import possible_ids
+from ideagora.retrieval.local.apart import read_bounded
 from ideagora.retrieval.local.found import Document
 from ideagora.retrieval.local.identifiers import Identifiers
 from ideagora.retrieval.local.kinds import SUFFIXES, Unknown, decoded, kind_of
 from ideagora.retrieval.local.pages import abstract_of, sections_of
-from ideagora.retrieval.local.reading import read
 from ideagora.retrieval.local.records import own_paper as record_of
 from ideagora.retrieval.texts import FullText
+from ideagora.retrieval.untrusted import tidy_text
 from ideagora.schema import Paper, Record
 
 if TYPE_CHECKING:
@@ -33,6 +35,10 @@ SHORTEST = 200
 """Characters; a text file with fewer is no paper."""
 TEXT_SUFFIXES = frozenset({".txt", ".text", ".md"})
 _LONGEST_TITLE = 300
+_LARGEST = 10_000_000
+"""Bytes of a text file."""
+_MOST_LOOKED_AT = 100
+"""Things in a file; one paper is wanted."""
 
 
 class OwnPaper(Record):
@@ -83,7 +89,7 @@ def paper_of_file(path: Path) -> OwnPaper:
     if path.suffix.lower() in TEXT_SUFFIXES and isinstance(kind_of(path), Unknown):
         paper, full_text = _of_text(path)
         return _whole(paper, fitted(full_text.sections, TOKENS), str(path))
-    found = list(read(path))
+    found = list(islice(read_bounded(path), _MOST_LOOKED_AT))
     documents = [one for one in found if isinstance(one, Document)]
     if not documents:
         raise LibraryError(str(found[0]) if found else f"{path} holds no paper. Name another file.")
@@ -98,7 +104,13 @@ def paper_of_file(path: Path) -> OwnPaper:
 
 def _of_text(path: Path) -> tuple[Paper, FullText]:
     """A text file whose first line is the title."""
-    text = re.sub(r"(?m)^#+[ \t]*", "", decoded(path.read_bytes()))
+    with path.open("rb") as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise LibraryError(
+            f"{path} has more than {_LARGEST / 1e6:.0f} MB, which no paper's text has. Name another."
+        )
+    text = tidy_text(re.sub(r"(?m)^#+[ \t]*", "", decoded(content)))
     title, _, rest = text.strip().partition("\n")
     if len(text.strip()) < SHORTEST or not re.search(r"\w", title) or len(title) > _LONGEST_TITLE:
         raise LibraryError(

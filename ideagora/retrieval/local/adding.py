@@ -13,10 +13,11 @@ from contextlib import closing
 from pathlib import Path
 
 from ideagora.models.embeddings import Embedder
-from ideagora.retrieval.identity import names_of, title_names, updated
+from ideagora.retrieval.identity import names_of, rewrites, title_names, updated
+from ideagora.retrieval.local.apart import read_bounded
 from ideagora.retrieval.local.found import Document, Problem
 from ideagora.retrieval.local.known import Known, names_in_store
-from ideagora.retrieval.local.reading import READERS, read
+from ideagora.retrieval.local.reading import READERS
 from ideagora.retrieval.local.walking import digest, walked
 from ideagora.retrieval.store import Store, paper_text
 from ideagora.retrieval.texts import Texts
@@ -24,6 +25,8 @@ from ideagora.retrieval.walks import Walks
 from ideagora.schema import Paper, Record
 
 _BATCH = 128
+_MOST_PROBLEMS = 1_000
+"""Of one file; more are counted."""
 Tell = Callable[[str, float, int], None]
 
 
@@ -107,18 +110,24 @@ class Adding:
         try:
             content = digest(path)
         except OSError:
-            self._problems += [one for one in read(path) if isinstance(one, Problem)]
+            self._problems += [one for one in read_bounded(path) if isinstance(one, Problem)]
             return None
         outcome = "skipped" if self._is_remembered(path, content) else self._read(path, content)
         self._bytes_done += self._sizes[path]
         return outcome
 
     def _read(self, path: Path, content: str) -> str | None:
-        wrong: list[Problem] = []
+        wrong, more = [], 0
         self._ids = []
-        for one in read(path):
+        for found in read_bounded(path):
+            one = (
+                self._unlike_known(str(path), found.paper) or found if isinstance(found, Document) else found
+            )
             if isinstance(one, Problem):
                 wrong.append(one)
+                if len(wrong) > _MOST_PROBLEMS:
+                    wrong.pop()
+                    more += 1
                 continue
             self._waiting.append(one)
             if one.note:
@@ -127,11 +136,23 @@ class Adding:
                 self._flush()
                 self._progress(path, one.done)
         self._flush()
+        if more:
+            what = f"{more:,} further things in it could not be read"
+            wrong.append(Problem(path=str(path), what=what, step="Mend those above first."))
         self._problems += wrong
         if not self._ids:
             return None
         self._texts.put_file(content, READERS, _outcome(self._ids, wrong))
         return "read"
+
+    def _unlike_known(self, path: str, paper: Paper) -> Problem | None:
+        """Why a record may not count: it would give a known paper, with its citations, another title."""
+        known_id = self._known.find(paper)
+        known = self._store.get(known_id) if known_id else None
+        if known is None or not rewrites(paper, known):
+            return None
+        what = f"“{paper.title[:80]}” has the id {known.id}, which is “{known.title[:80]}” here"
+        return Problem(path=path, what=what, step="Mend the id or the title, and add the file again.")
 
     def _progress(self, path: Path, part: float) -> None:
         total = sum(self._sizes.values()) or 1

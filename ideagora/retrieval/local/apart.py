@@ -12,24 +12,28 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import ideagora
 from ideagora.retrieval.local.found import Document, Found, Problem
+from ideagora.retrieval.local.kinds import is_pdf
 from ideagora.retrieval.local.reading import read
 
 SECONDS = 90
-_MEMORY = 2 * 2**30
+_MEMORY = 2**30
+"""Bytes of address space."""
 _FAILED = "reading it takes too much memory or time"
 
 
 def read_apart(path: Path) -> Found:
     """The paper in a PDF file, or what is the matter with it. Blocks; no key reaches the process."""
     failed = Problem(path=str(path), what=_FAILED, step="Print it into a new PDF.")
-    command = [sys.executable, "-P", "-m", "ideagora.retrieval.local.apart", str(path)]
+    whole = path.resolve()
+    command = [sys.executable, "-P", "-m", "ideagora.retrieval.local.apart", str(whole)]
     try:
         done = subprocess.run(
-            command, capture_output=True, env=_environment(), timeout=SECONDS, check=False, cwd=path.parent
+            command, capture_output=True, env=_environment(), timeout=SECONDS, check=False, cwd=whole.parent
         )
     except subprocess.TimeoutExpired:
         return failed
@@ -39,7 +43,15 @@ def read_apart(path: Path) -> Found:
         return failed
     if "document" in told:
         return Document.model_validate(told["document"])
-    return Problem.model_validate(told["problem"])
+    return Problem.model_validate({**told["problem"], "path": str(path)})
+
+
+def read_bounded(path: Path) -> Iterator[Found]:
+    """As ``read``, with a PDF read in a process of its own."""
+    if is_pdf(path):
+        yield read_apart(path)
+    else:
+        yield from read(path)
 
 
 def main(path: str) -> None:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from bibtexparser.model import Block, Entry
     from pylatexenc.latex2text import LatexNodes2Text
 
+_PART = 200_000
+"""Characters that are parsed at once, or one entry if it has more."""
+_ENTRY = re.compile(r"^[ \t]*@", re.M)
+_MACRO = re.compile(r"^[ \t]*@[sS][tT][rR][iI][nN][gG][ \t]*[{(][^\n]{1,500}[})][ \t]*$", re.M)
+_MOST_OF_MACROS = 20_000
 _STEP = "Mend this entry and add the file again."
 _OURS = {"title", "author", "year", "month", "date", "doi", "eprint", "abstract"}
 _VENUES = ("journal", "journaltitle", "booktitle", "school", "publisher")
@@ -30,16 +35,31 @@ def read_bibtex(path: str, text: str) -> Iterator[Found]:
     """The entries of a BibTeX file. ``text`` is its content, ``path`` its name in problems."""
     from bibtexparser.entrypoint import parse_string
 
-    with _silent():
-        blocks = parse_string(text).blocks
-    lines = text.count("\n") + 1
-    for block in blocks:
-        first = (block.start_line or 0) + 1
-        found = _of_block(path, block, first)
-        if isinstance(found, Document):
-            found = found.model_copy(update={"done": min(1.0, first / lines)})
-        if found:
-            yield found
+    total = text.count("\n") + 1
+    macros = ""
+    for before, part in _parts(text):
+        with _silent():
+            blocks = parse_string(macros + part).blocks
+        above = before - macros.count("\n")
+        for block in blocks:
+            line = above + (block.start_line or 0) + 1
+            found = _of_block(path, block, line) if line > before else None
+            if isinstance(found, Document):
+                found = found.model_copy(update={"done": min(1.0, line / total)})
+            if found:
+                yield found
+        macros = (macros + "".join(f"{one}\n" for one in _MACRO.findall(part)))[:_MOST_OF_MACROS]
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """(lines above it, text) of parts with whole entries, so that a large file is never parsed at once."""
+    start = line = 0
+    for entry in _ENTRY.finditer(text):
+        if entry.start() - start >= _PART:
+            yield line, text[start : entry.start()]
+            line += text.count("\n", start, entry.start())
+            start = entry.start()
+    yield line, text[start:]
 
 
 def _of_block(path: str, block: Block, line: int) -> Found | None:

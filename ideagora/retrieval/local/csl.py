@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,31 +10,60 @@ from ideagora.retrieval.local.found import Document, Found, Problem
 from ideagora.retrieval.local.identifiers import identifiers, year_in
 from ideagora.retrieval.local.records import own_paper, partial_date
 from ideagora.retrieval.texts import Cited
+from ideagora.retrieval.untrusted import Unreadable, json_value
 
 _STEP = "Mend this item and add the file again."
 _TAGS = re.compile(r"</?[a-zA-Z][\w:.-]*(?:\s[^<>]*)?/?>")
 _BETWEEN = re.compile(r"[\s,]*")
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
+_STRUCTURE = re.compile(rf"{_STRING}|[\[\]{{}}]", re.DOTALL)
+_SCALAR = re.compile(rf"{_STRING}|[^\s,\[\]{{}}\"]+", re.DOTALL)
 
 
 def read_csl(path: str, text: str) -> Iterator[Found]:
     """The items of a CSL-JSON file. ``text`` is its content, ``path`` its name in problems."""
-    decoder = json.JSONDecoder()
     text = text.lstrip("\ufeff")
-    place = _between(text, 0)
-    is_list = text[place : place + 1] == "["
-    place = _between(text, place + 1) if is_list else place
-    while place < len(text) and text[place] != "]":
-        line = text.count("\n", 0, place) + 1
+    line, counted = 1, 0
+    for start, end in _items(text):
+        line += text.count("\n", counted, start)
+        counted = start
         try:
-            item, end = decoder.raw_decode(text, place)
-        except (json.JSONDecodeError, RecursionError) as error:
-            at = error.lineno if isinstance(error, json.JSONDecodeError) else line
-            told = error.msg if isinstance(error, json.JSONDecodeError) else "too deeply nested"
-            what = f"the JSON is broken ({told}), nothing after it could be read"
-            yield Problem(path=path, place=f"line {at}", what=what, step="Mend or export the file again.")
+            item = json_value(text[start:end])
+        except Unreadable as error:
+            if end < len(text):
+                yield Problem(path=path, place=f"line {line}", what=f"the item: {error}", step=_STEP)
+                continue
+            what = "the JSON is broken, nothing after it could be read"
+            yield Problem(path=path, place=f"line {line}", what=what, step="Mend or export the file again.")
             return
+        yield _of_item(path, item, line, end / len(text))
+
+
+def _items(text: str) -> Iterator[tuple[int, int]]:
+    """Where each item begins and ends, found by brackets and quotes alone; time grows with the text."""
+    place = _between(text, 0)
+    place = _between(text, place + 1) if text.startswith("[", place) else place
+    while place < len(text) and text[place] != "]":
+        if text[place] in "{[":
+            end = _closing(text, place)
+        else:
+            scalar = _SCALAR.match(text, place)
+            end = scalar.end() if scalar else len(text)
+        yield place, end
         place = _between(text, end)
-        yield _of_item(path, item, line, place / len(text))
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the bracket that opens at ``start`` is closed; the end of the text when it is not."""
+    depth = 0
+    for token in _STRUCTURE.finditer(text, start):
+        if token[0] in "[{":
+            depth += 1
+        elif token[0] in "]}":
+            depth -= 1
+            if depth == 0:
+                return token.end()
+    return len(text)
 
 
 def _between(text: str, place: int) -> int:

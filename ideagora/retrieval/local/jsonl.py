@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 from ideagora.retrieval.local.found import Document, Found, Problem
 from ideagora.retrieval.local.identifiers import Identifiers, arxiv_named, doi_in, own_id
 from ideagora.retrieval.local.kinds import decoded
+from ideagora.retrieval.untrusted import Unreadable, json_value
 from ideagora.schema import Paper
 
 LONGEST_LINE = 4_000_000
@@ -58,10 +58,9 @@ def _skip_line(file: Any) -> int:
 
 def _of_line(path: str, place: str, line: str) -> Found:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        told = error.msg if isinstance(error, json.JSONDecodeError) else "numbers or nesting beyond measure"
-        return Problem(path=path, place=place, what=f"it is no JSON ({told})", step=_STEP)
+        value = json_value(line)
+    except Unreadable as error:
+        return Problem(path=path, place=place, what=str(error), step=_STEP)
     if not isinstance(value, dict):
         return Problem(path=path, place=place, what="it is no JSON object", step=_STEP)
     try:

@@ -66,6 +66,14 @@ def kind_of(path: Path) -> Kind | Unknown:
     return _kind_of_text(decoded(head), path.suffix.lower())
 
 
+def is_pdf(path: Path) -> bool:
+    """Whether a file has a PDF's beginning; not when it cannot be read."""
+    try:
+        return kind_of(path) == "pdf"
+    except OSError:
+        return False
+
+
 def looks_like_html(head: bytes) -> bool:
     """Whether a body begins as a web page does."""
     return bool(_HTML.match(head[:_HEAD_BYTES].decode("utf-8", "replace").lstrip("\ufeff")))

@@ -22,6 +22,7 @@ from ideagora.retrieval.local.identifiers import arxiv_in, arxiv_month, doi_in, 
 from ideagora.retrieval.local.pages import Page, Run, abstract_of, references_of, sections_of, title_of
 from ideagora.retrieval.local.records import own_paper, partial_date, tidy
 from ideagora.retrieval.texts import FullText
+from ideagora.retrieval.untrusted import tidy_text
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -119,7 +120,7 @@ def _page(reader: PdfReader, place: int) -> Page:
         text = page.extract_text(visitor_text=visit) if visit else _text(page)
     except (PyPdfError, *_FAULTS):
         return Page(place + 1, "", (), failed=True)
-    return Page(place + 1, text.replace("\0", ""), tuple(runs))
+    return Page(place + 1, tidy_text(text), tuple(runs))
 
 
 def _text(page: PageObject) -> str:
@@ -132,7 +133,7 @@ def _collector(runs: list[Run]) -> Any:
     def visit(text: str, user: list[float], matrix: list[float], font: Any, size: float) -> None:
         is_upright = abs(matrix[1]) < 1e-3 and abs(user[1]) < 1e-3  # arXiv's stamp runs up the margin
         if is_upright and text.strip():
-            runs.append(Run(text, abs(size * matrix[3] * user[3])))
+            runs.append(Run(tidy_text(text), abs(size * matrix[3] * user[3])))
 
     return visit
 
@@ -141,7 +142,9 @@ def _information(reader: PdfReader) -> dict[str, str]:
     """Title, subject and day of the file's own metadata, those that can be read."""
     found: Mapping[str, Any] = reader.metadata or {}
     information = {
-        name: str(found[f"/{name}"]) for name in ("Title", "Subject", "Keywords") if f"/{name}" in found
+        name: tidy_text(str(found[f"/{name}"]))
+        for name in ("Title", "Subject", "Keywords")
+        if f"/{name}" in found
     }
     day = re.match(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?", str(found.get("/CreationDate", ""))[:40])
     if day:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from io import StringIO
 from typing import Any
 
 from ideagora.retrieval.local.found import Document, Found, Problem
@@ -14,20 +15,23 @@ from ideagora.schema import Paper
 _TAG = re.compile(r"^([A-Z][A-Z0-9]) {1,2}-(?: |$)")
 _ODD_TAG = re.compile(r"^([A-Z][A-Z0-9]) {1,2}- ?")
 _PLACES_OF_IDS = ("urls", "notes", "journal_name", "custom1", "number", "secondary_title")
+_MOST_LINES = 5_000
+"""Of one record; what follows in it is no part of a paper's."""
 _STEP = "Mend this record and add the file again."
 
 
 def read_ris(path: str, text: str) -> Iterator[Found]:
     """The records of a RIS file. ``text`` is its content, ``path`` its name in problems."""
-    lines = text.lstrip("\ufeff").splitlines()
+    total = max(1, text.count("\n"))
+    lines = (line.rstrip("\r\n") for line in StringIO(text.lstrip("\ufeff")))
     for start, record in _records(lines):
         found = _of_record(path, start, record)
         if isinstance(found, Document):
-            found = found.model_copy(update={"done": min(1.0, (start + len(record)) / len(lines))})
+            found = found.model_copy(update={"done": min(1.0, (start + len(record)) / total)})
         yield found
 
 
-def _records(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
+def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Line number (from 1) and lines of each record; what stands between records is left out."""
     record: list[str] = []
     start = 0
@@ -41,7 +45,7 @@ def _records(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
             if record:
                 yield start, [*record, line]
             record = []
-        elif record:
+        elif record and len(record) < _MOST_LINES:
             record.append(line)
     if record:
         yield start, record
