@@ -301,6 +301,6 @@ def test_a_record_of_ones_own_cannot_make_a_known_paper_another_one(store: Store
     assert "which is “Chain of thought prompting” here" in str(summary.problems[0])
     paper = store.get(known.id)
     assert paper
-    assert (paper.title, paper.venue) == ("Chain-of-Thought Prompting elicits", "NeurIPS")
+    assert (paper.title, paper.venue) == ("Chain-of-Thought Prompting elicits reasoning", "NeurIPS")
     assert paper.citation_count == 900
     assert counts(summary) == (1, 1, 0)
