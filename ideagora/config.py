@@ -48,10 +48,12 @@ class Settings(BaseSettings):
     concurrency: int = Field(default=8, ge=1, le=256)
     """Calls that are out at the same time."""
     budget: float | None = Field(default=None, gt=0)
-    """Hard stop in US dollars."""
+    """Hard stop in US dollars for the whole command."""
     price_prompt: float | None = Field(default=None, ge=0)
     price_completion: float | None = Field(default=None, ge=0)
     """US dollars per million tokens, for a model whose price litellm does not know."""
+    completion_limit: int | None = Field(default=None, ge=64)
+    """Tokens that one answer may have at most, thinking included; ``None``: what each role allows."""
     agent_timeout: float = Field(default=600.0, gt=0)
     """Seconds that an agent from outside may go without a sign of life."""
     agent_env: str = ""

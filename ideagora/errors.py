@@ -119,6 +119,9 @@ class StoreCorrupted(LibraryError):
 class ModelError(IdeagoraError):
     """A call to a model failed; ``usage`` is what the failed tries cost."""
 
+    may_be_billed = False
+    """Whether the provider may bill the failed try: it was not refused, and no answer came."""
+
     def __init__(self, message: str, usage: Usage | None = None) -> None:
         super().__init__(message)
         self.usage = usage or Usage()

@@ -261,6 +261,8 @@ class Usage(Record):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float | None = 0.0
+    estimated_usd: float = 0.0
+    """The part of ``cost_usd`` that no provider reported: the most that such calls may have cost."""
     seconds: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
@@ -271,6 +273,7 @@ class Usage(Record):
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
             cost_usd=cost,
+            estimated_usd=round(self.estimated_usd + other.estimated_usd, 9),
             seconds=round(self.seconds + other.seconds, 3),
         )
 

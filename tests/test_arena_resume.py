@@ -19,6 +19,7 @@ from tests.loopback import Answer, Body, Fault, Loopback
 
 RUN = Path("arena")
 PRICES = ("--price-prompt", "100", "--price-completion", "100")
+LIMIT = ("--completion-limit", "800")
 SHORT = "direct"
 
 
@@ -94,7 +95,7 @@ def test_kill_at_any_moment_loses_no_answer(
         model.wait_until_quiet()
     judged(server, *things)
     assert timeless() == timeless(Path("whole"))
-    assert record()["usage"]["total"]["calls"] == len(set(model.bodies)) == 18
+    assert record()["usage"]["total"]["calls"] >= len(model.bodies) >= len(set(model.bodies)) == 18
     # what was out when a kill came may be asked again, and nothing else
     assert len(model.bodies) - 18 <= 3 * 8
 
@@ -103,9 +104,11 @@ def test_a_spent_budget_is_3_with_a_leaderboard_so_far_and_more_goes_on(
     model: standin.Model, server: Loopback
 ) -> None:
     things = field({"alpha": 1, "beta": 2, "gamma": 3})
-    stopped = command.run(arguments(server, *things, "--budget", "0.6", *PRICES, "--concurrency", "1"))
+    stopped = command.run(
+        arguments(server, *things, "--budget", "1.2", *PRICES, "--concurrency", "1", *LIMIT)
+    )
     assert (stopped.code, stopped.out) == (3, "")
-    assert "budget of $0.60 is spent" in stopped.err
+    assert "budget of $1.20 is spent" in stopped.err
     assert "The leaderboard so far: arena/leaderboard.json" in stopped.err
     board = json.loads((RUN / "leaderboard.json").read_text())
     assert board["status"] == "budget"
@@ -117,16 +120,17 @@ def test_a_spent_budget_is_3_with_a_leaderboard_so_far_and_more_goes_on(
     assert len(model.bodies) == len(set(model.bodies)) == 18 > asked
 
 
-def test_the_budget_is_one_for_ideas_and_verdicts(model: standin.Model, server: Loopback) -> None:
-    call = [SHORT, *field({"alpha": 1}), "--topic", TOPICS[0], *PRICES, "--concurrency", "1"]
-    stopped = command.run(arguments(server, *call, "--budget", "0.05"))
+def test_the_budget_is_one_for_ideas_and_verdicts(server: Loopback, home: Path) -> None:
+    call = [SHORT, *field({"alpha": 1}), "--topic", TOPICS[0], *PRICES, "--concurrency", "1", *LIMIT]
+    stopped = command.run(arguments(server, *call, "--budget", "0.4"))
     assert stopped.code == 3, stopped.err
     (run,) = (RUN / "runs").glob("*/*/run.json")
     assert record(run.parent)["status"] == "budget"
     assert judged(server, *call, "--budget", "100")["status"] == "complete"
     spent = record(run.parent)["usage"]["total"]["cost_usd"]
     assert spent > 0.05
-    tight = command.run(arguments(server, *call, "--fresh", "--budget", f"{0.9 * spent:.3f}"))
+    shutil.rmtree(home / "cache")  # what the judges said, too
+    tight = command.run(arguments(server, *call, "--fresh", "--budget", f"{spent + 0.05:.3f}"))
     assert tight.code == 3, "what the agents have spent is not there for the judges"
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
-from ideagora.config import Settings
-from ideagora.errors import BudgetExhausted, UsageError
+from ideagora.errors import UsageError
 from ideagora.evaluators.arena.entries import Lineup, lined_up
-from ideagora.evaluators.arena.generation import remaining
 from ideagora.evaluators.arena.things import ideas_at, resolved, topics_of
 from ideagora.evaluators.arena.tournament import without
 from ideagora.schema import Topic
@@ -101,11 +98,3 @@ def test_an_entry_taken_out_is_missing_with_its_reason() -> None:
     (gone,) = less.contestants[0].missing
     assert (gone.topic, gone.reason) == (TOPICS[1], "no style")
     assert less.entered() == [[True, True], [False, True], [True, True]]
-
-
-def test_the_budget_that_others_leave() -> None:
-    settings = Settings(home=Path(os.environ["IDEAGORA_HOME"]), budget=2.0)
-    assert remaining(settings, 0.5).budget == 1.5
-    assert remaining(settings.model_copy(update={"budget": None}), 0.5).budget is None
-    with pytest.raises(BudgetExhausted, match=r"budget of \$2.00 is spent \(\$2.10 so far\)"):
-        remaining(settings, 2.1)

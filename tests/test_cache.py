@@ -136,11 +136,11 @@ def test_a_file_that_turns_corrupt_while_open_is_set_aside(path: Path) -> None:
 def test_a_file_that_another_process_has_replaced_is_not_set_aside_again(path: Path) -> None:
     cache = Cache(path)
     cache.put("k", stored())
-    cache._set_aside(sqlite3.DatabaseError("malformed"))
+    cache._save_what_is_sound(sqlite3.DatabaseError("malformed"))
     other = Cache(path)
     other.put("new", stored("new"))
     cache._inode = -1  # as of the file before
-    cache._set_aside(sqlite3.DatabaseError("malformed"))
+    cache._save_what_is_sound(sqlite3.DatabaseError("malformed"))
     assert cache.get("new") == other.get("new")
     cache.close()
     other.close()

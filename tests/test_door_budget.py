@@ -3,107 +3,304 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ideagora.config import Settings
 from ideagora.errors import (
     BudgetExhausted,
+    ModelUnavailable,
     SettingsError,
     UnknownModel,
 )
-from ideagora.models.budget import dollars, expected_cost
-from ideagora.models.cache import Cache, Stored, now
-from ideagora.models.request import request_of
+from ideagora.models.budget import budget_of, dollars, expected_cost
 from ideagora.models.usage import Meter
-from ideagora.schema import Usage
 from tests.doors import GOOD, PRICED, bench, call, scripted
-from tests.loopback import Loopback, Reply
+from tests.loopback import Fault, Loopback, Reply, completion
 
 # --- what a run pays ---
 
 
 async def test_an_answer_stored_before_a_kill_is_billed_when_it_is_met(tmp_path: Path) -> None:
-    usage = Usage(calls=1, prompt_tokens=9, completion_tokens=9, cost_usd=0.5, seconds=1.0)
-    settings = Settings(home=tmp_path, model="scripted")
-    for run_id, prompt in (("run", "mine"), ("other", "theirs")):
-        stored = Stored(
-            model="scripted", text=GOOD, finish_reason="stop", usage=usage, run_id=run_id, created=now()
-        )
-        Cache.at_home(tmp_path).put(request_of(call(prompt), settings).key, stored)
-    async with bench(tmp_path, chats={"scripted": scripted()}) as b:
-        for prompt in ("mine", "mine", "theirs"):
-            await b.door.ask(call(prompt))
-    assert b.meter.total == usage
-    assert b.told("cached", "billed") == [(True, True), (True, False), (True, False)]
-    resumed = Meter()
-    resumed.restore(b.events)
-    async with bench(tmp_path, chats={"scripted": scripted()}, meter=resumed) as b:
+    """Killed between storing the answer and writing the event: the request is in the events, its end not."""
+    async with bench(tmp_path, chats={"scripted": scripted(GOOD)}) as b:
         await b.door.ask(call("mine"))
-    assert resumed.total == usage
+    before_the_kill = [event for event in b.events if event["event"] == "request"]
+    for name, events, billed in (("resumed", before_the_kill, 1), ("another folder", [], 0)):
+        meter = Meter()
+        meter.restore(events)
+        async with bench(tmp_path, chats={"scripted": scripted()}, meter=meter, run_id=name) as later:
+            for _ in range(2):
+                await later.door.ask(call("mine"))
+        assert (meter.total.calls, meter.total.cost_usd) == (billed, 0.0), name
+        assert meter.total.estimated_usd == 0, name
+        assert later.told("cached") == [True, True]
+
+
+async def test_what_another_folder_paid_is_on_no_second_bill(tmp_path: Path) -> None:
+    """The same work in another folder (or an arena): the answers are there, and they cost nothing."""
+    with Loopback([Reply(GOOD, prompt_tokens=100, completion_tokens=50)]) as server:
+        async with bench(tmp_path, server, **PRICED) as first:
+            await first.door.ask(call())
+        async with bench(tmp_path, server, **PRICED, budget=1e-6) as second:
+            await second.door.ask(call())
+    assert first.meter.spent == pytest.approx(0.0002)
+    assert second.meter.spent == 0
 
 
 async def test_known_models_have_litellm_s_price_and_unknown_ones_none(tmp_path: Path) -> None:
-    with Loopback([Reply(GOOD, prompt_tokens=1_000_000, completion_tokens=0)]) as server:
+    with Loopback([Reply(GOOD, prompt_tokens=1_000, completion_tokens=1_000)]) as server:
         async with bench(tmp_path, server, model="openai/gpt-4o-mini") as known:
             await known.door.ask(call())
         async with bench(tmp_path, server) as unknown:
             await unknown.door.ask(call())
-    assert known.meter.total.cost_usd == pytest.approx(0.15)
+    assert known.meter.total.cost_usd == pytest.approx(0.00075)
     assert unknown.meter.total.cost_usd is None
-    assert unknown.meter.total.prompt_tokens == 1_000_000
+    assert unknown.meter.total.prompt_tokens == 1_000
 
 
-async def test_usage_that_is_not_reported_has_no_price(tmp_path: Path) -> None:
-    with Loopback([Reply(GOOD, usage=False)]) as server:
-        async with bench(tmp_path, server, **PRICED) as b:
-            await b.door.ask(call())
-    assert b.meter.total.cost_usd is None
-    assert b.meter.total.calls == 1
+USAGES = {
+    "nothing": None,
+    "null": {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None},
+    "negative": {"prompt_tokens": -5, "completion_tokens": 10, "total_tokens": 5},
+    "negative answer": {"prompt_tokens": 50, "completion_tokens": -10, "total_tokens": 40},
+    "free answer": {"prompt_tokens": 50, "completion_tokens": 0, "total_tokens": 50},
+    "out of all measure": {"prompt_tokens": 10**12, "completion_tokens": 10, "total_tokens": 10**12},
+}
+
+
+async def test_a_usage_that_cannot_be_is_estimated_upwards_and_says_so(tmp_path: Path) -> None:
+    for name, usage in USAGES.items():
+        body = {**completion({"model": "test"}, Reply(GOOD, usage=False)), "usage": usage}
+        with Loopback([Fault(garbage=json.dumps(body).encode())]) as server:
+            async with bench(tmp_path / name, server, **PRICED, completion_limit=1_000) as b:
+                await b.door.ask(call())
+        total = b.meter.total
+        assert total.cost_usd == total.estimated_usd, name
+        assert 0.002 < total.estimated_usd < 0.003, name
+        assert b.meter.summary()["estimated_calls"] == 1, name
+
+
+async def test_a_call_of_unknown_cost_leaves_the_known_sum_known_also_after_a_restart(tmp_path: Path) -> None:
+    replies = [Reply(GOOD, prompt_tokens=100, completion_tokens=50), Reply(GOOD, usage=False)]
+    with Loopback(replies) as server:
+        async with bench(tmp_path, server, **PRICED, completion_limit=1_000) as b:
+            await b.door.ask(call("1"))
+            await b.door.ask(call("2"))
+        ceiling = b.meter.total.estimated_usd
+        assert ceiling > 0.002
+        assert b.meter.total.cost_usd == pytest.approx(0.0002 + ceiling)
+        resumed = Meter()
+        resumed.restore(b.events)
+        assert resumed.summary() == b.meter.summary()
+        limit = 0.0002 + ceiling + 0.001
+        async with bench(
+            tmp_path, server, **PRICED, completion_limit=1_000, meter=resumed, budget=limit
+        ) as more:
+            with pytest.raises(BudgetExhausted):
+                await more.door.ask(call("3"))
+        assert server.count == 2
+
+
+async def test_calls_made_when_no_price_was_known_count_at_the_price_known_now(
+    tmp_path: Path,
+) -> None:
+    with Loopback([Reply(GOOD, prompt_tokens=100, completion_tokens=50_000)]) as server:
+        async with bench(tmp_path, server) as unknown:
+            await unknown.door.ask(call("1"))
+        async with bench(tmp_path, server, **PRICED, meter=unknown.meter, budget=0.11) as b:
+            with pytest.raises(BudgetExhausted, match=r"\$0\.1001 so far"):
+                await b.door.ask(call("2"))
 
 
 # --- budget ---
 
+COSTLY: dict[str, Any] = {"price_prompt": 0.0, "price_completion": 1000.0, "completion_limit": 800}
+"""$0.80 for a call at most."""
+
 
 async def test_the_budget_stops_before_it_is_overspent(tmp_path: Path) -> None:
-    # 800 expected completion tokens at $1,000 a million: $0.80 a call at first, then the mean of $0.10.
-    with Loopback([Reply(GOOD, prompt_tokens=0, completion_tokens=100)]) as server:
-        async with bench(tmp_path, server, budget=1.05, price_prompt=0.0, price_completion=1000.0) as b:
+    with Loopback([Reply(GOOD, prompt_tokens=1, completion_tokens=100)]) as server:
+        async with bench(tmp_path, server, budget=1.75, **COSTLY) as b:
             for number in range(10):
                 await b.door.ask(call(f"{number}"))
-            with pytest.raises(BudgetExhausted, match=r"\$1\.05 is spent \(\$1\.00.*--budget") as caught:
+            with pytest.raises(
+                BudgetExhausted, match=r"\$1\.75 is spent \(\$1\.00 so far.*up to \$0\.80.*--budget"
+            ) as caught:
                 await b.door.ask(call("one more"))
         assert server.count == 10
         assert caught.value.exit_code == 3
-        async with bench(
-            tmp_path, server, budget=2.0, meter=b.meter, price_prompt=0.0, price_completion=1000.0
-        ) as more:
+        async with bench(tmp_path, server, budget=3.0, meter=b.meter, **COSTLY) as more:
             await more.door.ask(call("0"))
             await more.door.ask(call("new"))
         assert server.count == 11
 
 
-async def test_calls_side_by_side_hardly_overshoot(tmp_path: Path) -> None:
-    with Loopback([Reply(GOOD, prompt_tokens=0, completion_tokens=800)]) as server:
-        async with bench(
-            tmp_path, server, budget=2.0, price_prompt=0.0, price_completion=1000.0, concurrency=16
-        ) as b:
-            results = await asyncio.gather(
-                *(b.door.ask(call(f"{number}")) for number in range(16)), return_exceptions=True
-            )
-        assert server.count == 2
-    assert sum(isinstance(result, BudgetExhausted) for result in results) == 14
-    assert b.meter.total.cost_usd == pytest.approx(1.6)
-
-
 async def test_a_call_waits_for_room_that_others_only_hold(tmp_path: Path) -> None:
-    # Each may cost $0.80 and costs $0.10: all four fit into $1.00, though not side by side.
-    with Loopback([Reply(GOOD, prompt_tokens=0, completion_tokens=100)]) as server:
-        async with bench(tmp_path, server, budget=1.0, price_prompt=0.0, price_completion=1000.0) as b:
+    # Each may cost $0.80 and costs $0.10: all three fit into $1.00, though not side by side.
+    with Loopback([Reply(GOOD, prompt_tokens=1, completion_tokens=100)]) as server:
+        async with bench(tmp_path, server, budget=1.0, **COSTLY) as b:
             await asyncio.gather(*(b.door.ask(call(f"{number}")) for number in range(3)))
         assert (server.count, server.peak) == (3, 1)
     assert b.meter.total.cost_usd == pytest.approx(0.3)
+
+
+async def test_a_spent_budget_cuts_off_no_answer_that_is_on_its_way(tmp_path: Path) -> None:
+    """The first refusal ends the run, and with it all that is out: so it waits until nothing is."""
+    with Loopback([Reply(GOOD, prompt_tokens=1, completion_tokens=800)], latency=0.1) as server:
+        async with bench(tmp_path, server, budget=2.0, **COSTLY, concurrency=16) as b:
+            asking = [asyncio.create_task(b.door.ask(call(f"{number}"))) for number in range(16)]
+            await asyncio.wait(asking, return_when=asyncio.FIRST_EXCEPTION)
+            for task in asking:
+                task.cancel()
+            results = await asyncio.gather(*asking, return_exceptions=True)
+        assert any(isinstance(result, BudgetExhausted) for result in results)
+        assert server.count == 2
+    assert b.told("status") == ["ok", "ok"]
+    assert b.meter.total.estimated_usd == 0
+
+
+async def test_every_request_carries_a_completion_limit(tmp_path: Path) -> None:
+    cases: list[tuple[dict[str, Any], str, int]] = [
+        ({}, "max_tokens", 8_192),
+        ({"completion_limit": 999}, "max_tokens", 999),
+        ({"model": "openai/o3-mini"}, "max_completion_tokens", 4 * 8_192),
+        ({"model": "openai/gpt-4"}, "max_tokens", 4_096),
+    ]
+    with Loopback([GOOD]) as server:
+        for number, (settings, name, limit) in enumerate(cases):
+            async with bench(tmp_path, server, **settings) as b:
+                await b.door.ask(call(str(number)))
+            assert server.requests[-1].body[name] == limit, settings
+
+
+async def test_a_server_s_own_limit_and_its_name_are_learnt(tmp_path: Path) -> None:
+    def handler(body: dict[str, Any]) -> str | Fault:
+        if "max_tokens" in body:
+            return Fault(
+                400, message="Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+            )
+        if body["max_completion_tokens"] > 4_000:
+            return Fault(400, message="max_completion_tokens is too large: this model supports at most 4000.")
+        return GOOD
+
+    with Loopback(handler) as server:
+        async with bench(tmp_path, server, **PRICED, budget=1.0, retries=0) as b:
+            await b.door.ask(call("1"))
+            await b.door.ask(call("2"))
+        assert [request.body.get("max_completion_tokens") for request in server.requests] == [
+            None, 8_192, 4_096, 2_048, 2_048,
+        ]  # fmt: skip
+    assert b.meter.total.estimated_usd == 0
+
+
+async def test_without_a_completion_limit_there_is_no_budget(tmp_path: Path) -> None:
+    def handler(body: dict[str, Any]) -> str | Fault:
+        name = next((name for name in body if name.startswith("max_")), None)
+        return GOOD if name is None else Fault(400, message=f"{name}: Extra inputs are not permitted")
+
+    with Loopback(handler) as server:
+        async with bench(tmp_path, server, **PRICED, budget=1.0) as b:
+            with pytest.raises(SettingsError, match=r"--budget cannot be kept.*max_tokens"):
+                await b.door.ask(call())
+        async with bench(tmp_path, server, **PRICED) as b:
+            await b.door.ask(call())
+
+
+class Bill:
+    """A provider that charges for every answer it makes, whether it arrives or not, and makes some badly."""
+
+    def __init__(self, faults: bool = True) -> None:
+        self.usd = 0.0
+        self._count = 0
+        self._faults = faults
+        self._lock = threading.Lock()
+
+    def __call__(self, body: dict[str, Any]) -> str | Reply | Fault:
+        with self._lock:
+            self._count += 1
+            kind = self._count % 12 if self._faults else 0
+            if kind == 1:
+                return Fault(503)
+            asked = sum(len(message["content"]) for message in body["messages"])
+            said = body["max_tokens"] - self._count % 5
+            self.usd += (asked * PRICED["price_prompt"] + said * PRICED["price_completion"]) / 1e6
+        if kind == 2:
+            return Fault(cut=True)
+        if kind == 3:
+            return Fault(garbage=b'{"choices": [{"message": {"content": "half')
+        if kind == 4:
+            return Fault(504)
+        if kind == 5:
+            return Fault(hang=True)
+        return Reply(GOOD, asked, said, usage=kind != 6)
+
+
+async def test_the_provider_s_bill_stays_within_the_budget(tmp_path: Path) -> None:
+    """At 1, 8 and 64 calls at once; some answers are cut off, time out, come as garbage or without usage."""
+    limit = 0.05
+    for at_once in (1, 8, 64):
+        provider = Bill()
+        with Loopback(provider, latency=0.002) as server:
+            async with bench(
+                tmp_path / str(at_once), server, **PRICED, budget=limit, completion_limit=1_000,
+                concurrency=at_once, timeout=1.0,
+            ) as b:  # fmt: skip
+                results = await asyncio.gather(
+                    *(b.door.ask(call(f"{number}")) for number in range(70)), return_exceptions=True
+                )
+        assert any(isinstance(result, BudgetExhausted) for result in results), at_once
+        assert 0.5 * limit < provider.usd <= b.meter.spent <= limit, at_once
+        assert 0 < b.meter.total.estimated_usd < b.meter.spent
+
+
+async def test_a_call_that_is_interrupted_is_booked_at_its_reservation(tmp_path: Path) -> None:
+    asked = threading.Event()
+
+    def handler(body: dict[str, Any]) -> Fault:
+        asked.set()
+        return Fault(hang=True)
+
+    with Loopback(handler) as server:
+        async with bench(tmp_path, server, **PRICED, completion_limit=1_000) as b:
+            asking = asyncio.create_task(b.door.ask(call()))
+            await asyncio.to_thread(asked.wait, 30)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+    assert b.told("status", "reason") == [("failed", "interrupted")]
+    assert b.meter.total.estimated_usd == b.meter.total.cost_usd
+    assert b.meter.spent > 0.002
+
+
+async def test_a_refused_connection_and_an_error_answer_cost_nothing(tmp_path: Path) -> None:
+    with Loopback([Fault(503)]) as server:
+        async with bench(tmp_path, server, **PRICED, retries=1) as b:
+            with pytest.raises(ModelUnavailable):
+                await b.door.ask(call())
+    async with bench(tmp_path, api_base=server.base, **PRICED, retries=1) as gone:
+        with pytest.raises(ModelUnavailable):
+            await gone.door.ask(call())
+    assert (b.meter.total.cost_usd, gone.meter.total.cost_usd) == (0, 0)
+    assert (b.meter.total.calls, gone.meter.total.calls) == (2, 2)
+
+
+async def test_one_budget_holds_for_several_runs(tmp_path: Path) -> None:
+    with Loopback([Reply(GOOD, prompt_tokens=1, completion_tokens=800)]) as server:
+        earlier = Meter()
+        async with bench(tmp_path, server, meter=earlier, **COSTLY) as b:
+            await b.door.ask(call("1"))
+            await b.door.ask(call("2"))
+        settings = b.door.settings.model_copy(update={"budget": 2.0})
+        budget = budget_of(settings, {"earlier": earlier})
+        budget.include("this", Meter())
+        with pytest.raises(BudgetExhausted, match=r"\$1\.60 so far"):
+            async with budget.reserved(0.8):
+                raise AssertionError("there was room")
 
 
 async def test_a_budget_needs_a_price(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def event(key: str = "k", role: str = "judge", **changes: Any) -> dict[str, Any]
     return {
         "event": "call", "role": role, "label": None, "model": "m", "cached": False, "attempt": 1, "retry": 0,
         "status": "ok", "reason": None, "billed": True, "usage": usage.model_dump(), "key": key,
-        "worth": None, "answered": None, **changes,
+        "request": None, "worth": None, "answered": None, **changes,
     }  # fmt: skip
 
 
@@ -69,18 +69,29 @@ def test_an_unknown_price_makes_the_cost_unknown_and_not_zero() -> None:
     assert meter.spent == 0.25
 
 
-def test_a_failed_try_does_not_pay_for_the_answer() -> None:
-    meter = Meter()
-    meter.record(failed("k"))
-    assert not meter.has_paid("k")
-    meter.record(event("k", status="unreadable"))
-    assert meter.has_paid("k")
+def request(number: str, role: str = "judge", **changes: Any) -> dict[str, Any]:
+    return {
+        "event": "request", "request": number, "role": role, "label": None, "model": "m", "key": "k",
+        "ceiling_usd": 0.5, **changes,
+    }  # fmt: skip
 
 
-def test_an_answer_that_was_only_cached_is_not_paid() -> None:
+def test_a_request_that_was_lost_counts_with_its_ceiling_until_its_answer_is_found() -> None:
     meter = Meter()
-    meter.record(cached("k"))
-    assert not meter.has_paid("k")
+    events = [request("1"), event(request="1"), request("2", label="branch 1"), request("3", "reader")]
+    for one in events:
+        meter.record(one)
+    assert meter.spent == 0.25, "what is in flight is not spent"
+    restored = Meter()
+    restored.restore(events)
+    assert (restored.spent, restored.total.estimated_usd, restored.total.calls) == (1.25, 1.0, 3)
+    summary = restored.summary()
+    assert summary["estimated_calls"] == 2
+    assert summary["roles"]["reader"]["estimated_usd"] == summary["labels"]["branch 1"]["cost_usd"] == 0.5
+    assert restored.is_open("2")
+    restored.record(event(request="2", cached=True))
+    assert (restored.spent, restored.total.estimated_usd, restored.total.calls) == (1.0, 0.5, 3)
+    assert not restored.is_open("2")
 
 
 def test_what_a_label_s_answers_are_worth_is_the_same_from_the_cache() -> None:
@@ -116,7 +127,6 @@ def test_a_restored_meter_goes_on_as_the_old_one(told: list[dict[str, Any]]) -> 
     restored.restore(json.loads(line) for line in lines)
     assert restored.summary() == live.summary()
     assert restored.spent == live.spent
-    assert all(restored.has_paid(key) == live.has_paid(key) for key in "abcd")
 
 
 async def test_labels_belong_to_their_task() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Union, get_args, get_or
 from pydantic import BaseModel
 
 from ideagora.config import Group
-from ideagora.models.call import A, Call, Inputs
+from ideagora.models.call import COMPLETION_LIMIT, A, Call, Inputs
 from ideagora.prompts.loader import check_prompt, load_prompt
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Role(Generic[A]):
     offline: Recipe
     temperature: float | None = None
     check: Callable[[Any, A], str | None] | None = None
+    completion_limit: int = COMPLETION_LIMIT
+    """Tokens of an answer at most: several times what a long answer has."""
 
     def __post_init__(self) -> None:
         if not callable(self.offline):
@@ -60,6 +62,7 @@ class Role(Generic[A]):
             inputs=inputs,
             recipe=self.offline,
             temperature=self.temperature,
+            completion_limit=self.completion_limit,
             sample=sample,
             model=model,
             check=self.check,

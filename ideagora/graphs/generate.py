@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +13,17 @@ from pydantic import ValidationError
 
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError, TopicError, UsageError
-from ideagora.graphs.run_folder import RunFolder
+from ideagora.graphs.run_folder import RunFolder, read_events
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task, run_task
+from ideagora.models.budget import budget_of
+from ideagora.models.usage import Meter
 from ideagora.schema import Idea, Topic
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from ideagora.models.budget import Budget
     from ideagora.models.embeddings import Embedder
     from ideagora.retrieval.library import Library
 
@@ -166,21 +169,34 @@ def opened_library(
             library.close()
 
 
+def bills(folders: Iterable[Path]) -> dict[str, Meter]:
+    """What the runs in these folders have been billed so far, by folder."""
+    meters = {}
+    for folder in folders:
+        meters[str(folder)] = meter = Meter()
+        meter.restore(read_events(folder / "events.jsonl"))
+    return meters
+
+
 async def generate(
     tasks: Sequence[tuple[Task, Path]],
     library: Callable[[], tuple[Library, Callable[[], Embedder]]],
     listener: Listener,
     fresh: bool = False,
     chats: Mapping[str, BaseChatModel] | None = None,
+    budget: Budget | None = None,
 ) -> list[Outcome]:
     """Run each task in its folder, one after the other; one topic's error leaves the others.
 
-    ``library`` is called only when something is left to do. A single task's error is raised.
+    ``library`` is called only when something is left to do. A single task's error is raised. The tasks'
+    budget is one for all of them; ``budget`` is that of a command which does more than these tasks.
     """
+    if budget is None and tasks:
+        budget = budget_of(tasks[0][0].settings, {} if fresh else bills(path for _, path in tasks))
     outcomes = []
     for task, path in tasks:
         try:
-            outcomes.append(await _one(task, path, library, listener, fresh, chats))
+            outcomes.append(await _one(task, path, library, listener, fresh, chats, budget))
         except IdeagoraError as error:
             if len(tasks) == 1 or error.fatal:
                 raise
@@ -195,6 +211,7 @@ async def _one(
     listener: Listener,
     fresh: bool,
     chats: Mapping[str, BaseChatModel] | None,
+    budget: Budget | None,
 ) -> Outcome:
     with RunFolder(path, task.identity) as folder:
         if fresh:
@@ -202,5 +219,5 @@ async def _one(
         elif (ideas := folder.finished()) is not None:
             return Outcome(task, path, tuple(ideas), found_done=True)
         books, embedder = library()
-        made, down = await run_task(task, folder, books, embedder, listener, chats)
+        made, down = await run_task(task, folder, books, embedder, listener, chats, budget)
         return Outcome(task, path, tuple(made), down=down)

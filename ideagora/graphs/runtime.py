@@ -28,6 +28,8 @@ from ideagora.graphs.checkpoints import DamagedCheckpoints, last_state, opened
 from ideagora.graphs.outages import Outages
 from ideagora.graphs.run_folder import RunFolder, now, unusable
 from ideagora.graphs.services import Services
+from ideagora.models.asking_anew import ASKED_ANEW, asked_anew, to_ask_anew
+from ideagora.models.budget import Budget, budget_of
 from ideagora.models.cache import Cache
 from ideagora.models.door import Door
 from ideagora.models.usage import BEGIN, Meter, label, labelled
@@ -117,11 +119,13 @@ async def run_job(
     embedder: Callable[[], Embedder],
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
+    budget: Budget | None = None,
 ) -> tuple[str, ...]:
     """Run a graph in an open folder, or go on where it was stopped.
 
     ``library`` has its cut-off and bans applied. On an error or a stop the folder says so, and the same
     call goes on; after an error or an outage the graph begins anew, with all answered calls in the cache.
+    ``budget`` is that of the whole command; ``None``: the settings' holds for this run alone.
 
     Returns:
         What was down, one line each; empty: the run is done. Else it is incomplete: what there is stands
@@ -136,8 +140,9 @@ async def run_job(
     meter, record = Meter(), _opening_record(job, folder)
     events = folder.events()
     meter.restore(events)
-    cache = Cache.at_home(job.settings.home)
-    goes_on = _left(record.pop("previous"), job, folder, events, cache)
+    budget = budget or budget_of(job.settings, {})
+    budget.include(str(folder.path), meter)
+    goes_on = _left(record.pop("previous"), job, folder, events)
     folder.write({**record, "usage": meter.summary()})
     outages = Outages(events if goes_on else ())
 
@@ -154,13 +159,15 @@ async def run_job(
         library.begin_run(on_event, events if goes_on else (), job.identity)
     door = Door(
         job.settings,
-        cache=cache,
+        cache=Cache.at_home(job.settings.home),
         meter=meter,
         chats=chats,
         embedder=embedder,
         run_id=job.identity,
         raw_folder=folder.path / "raw",
         on_event=on_event,
+        budget=budget,
+        asked_anew=asked_anew(folder.events()),
     )
     try:
         door.warm_up(job.asked)
@@ -199,12 +206,10 @@ def _down(error: IdeagoraError | None, outages: Outages) -> tuple[str, ...]:
     return outages.reasons if str(error) in outages.reasons else (*outages.reasons, str(error))
 
 
-def _left(
-    previous: str | None, job: Job, folder: RunFolder, events: list[dict[str, Any]], cache: Cache
-) -> bool:
+def _left(previous: str | None, job: Job, folder: RunFolder, events: list[dict[str, Any]]) -> bool:
     """Whether the graph goes on where it was left; else it begins anew, its answered calls in the cache."""
-    if previous == "failed" and not job.settings.replay:  # what could not be read is asked for anew
-        cache.forget(event["key"] for event in events if event.get("status") == "unreadable")
+    if previous == "failed" and not job.settings.replay and (keys := to_ask_anew(events)):
+        folder.log({"event": ASKED_ANEW, "keys": keys})
     if previous in ("failed", "incomplete", "done", None):  # done, and what it made is not to be read
         folder.forget_checkpoints()
         return False

@@ -18,6 +18,7 @@ from ideagora.schema import Idea, Topic, stable_id
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from ideagora.models.budget import Budget
     from ideagora.models.embeddings import Embedder
     from ideagora.retrieval.library import Library
     from ideagora.retrieval.own_paper import OwnPaper
@@ -53,6 +54,7 @@ async def run_task(
     embedder: Callable[[], Embedder],
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
+    budget: Budget | None = None,
 ) -> tuple[list[Idea], tuple[str, ...]]:
     """Run the agent's graph in an open folder, or go on where it was stopped (``run_job``).
 
@@ -86,7 +88,7 @@ async def run_task(
         own_paper=_own_paper(task.agent, library),
     )
     try:
-        down = await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats)
+        down = await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats, budget)
     except IdeagoraError:
         raise
     except Exception as error:

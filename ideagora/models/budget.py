@@ -3,39 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
-from ideagora.models.providers import price_of
+from ideagora.models.providers import FREE, Price, Traits, price_of
+from ideagora.models.request import Request
 from ideagora.models.usage import Meter
 
 USUAL_PROMPT = 3_000
 USUAL_COMPLETION = 800
-"""Tokens of a call of which nothing else is known."""
+"""Tokens of a usual call, for what a run is expected to cost."""
+THINKING = 4
+"""How many times the tokens of an answer a reasoning model gets for answer and thinking."""
+MARKS = 64
+"""Tokens that a provider may add for each message and for the schema."""
 
 
 class Budget:
-    """Lets a call out only when what is spent and what is out leaves room for it."""
+    """Lets a request out only when what is spent and what is out leaves room for the most it may cost.
 
-    def __init__(self, limit: float | None, meter: Meter) -> None:
+    One budget holds for a whole command: every run folder of the command has its meter in it. Requests are
+    reserved at their ceiling, so the bill of the providers stays within the limit as long as they keep to
+    the completion limit that each request carries and count no more than a token for each byte.
+    """
+
+    def __init__(self, limit: float | None, price: Callable[[str], Price | None] | None = None) -> None:
         self.limit = limit
-        self._meter = meter
+        self._price = price
+        self._meters: dict[str, Meter] = {}
         self._out: dict[object, float] = {}
-        self._unreported = 0.0
         self._freed = asyncio.Event()
+
+    def include(self, name: str, meter: Meter) -> None:
+        """Count what this meter counts; in place of an earlier meter of that name."""
+        self._meters[name] = meter
 
     @property
     def spent(self) -> float:
-        """US dollars, with an estimate for answers whose usage the provider did not report."""
-        return self._meter.spent + self._unreported
+        """US dollars, what is not known for sure estimated upwards."""
+        return sum(meter.spent + self._unpriced(meter) for meter in self._meters.values())
 
     @asynccontextmanager
-    async def reserved(self, expected: float) -> AsyncIterator[None]:
-        """Hold room for a call while it is out.
+    async def reserved(self, ceiling: float) -> AsyncIterator[None]:
+        """Hold room for a request while it is out.
 
-        While other calls hold the room that is left, it waits: they may turn out cheaper.
+        While others hold the room that is left, it waits: they may turn out cheaper. It never gives up
+        before all of them are answered, so a spent budget cuts off no answer that will be billed.
 
         Raises:
             BudgetExhausted: what is spent already leaves no room.
@@ -43,30 +58,59 @@ class Budget:
         if self.limit is None:
             yield
             return
-        self.check(expected)
-        while self.spent + sum(self._out.values()) + expected > self.limit:
+        while self.spent + sum(self._out.values()) + ceiling > self.limit:
+            if not self._out:
+                raise self._exhausted(ceiling)
             self._freed.clear()
             await self._freed.wait()
-            self.check(expected)
         ticket = object()
-        self._out[ticket] = expected
+        self._out[ticket] = ceiling
         try:
             yield
         finally:
             del self._out[ticket]
             self._freed.set()
 
-    def add_unreported(self, expected: float) -> None:
-        """Count an answer whose usage was not reported by what it was expected to cost."""
-        self._unreported += expected
+    def _unpriced(self, meter: Meter) -> float:
+        """What calls of a price that was not known cost by the price that is known now."""
+        if self.limit is None or self._price is None:
+            return 0.0
+        found = ((self._price(model) or FREE, usage) for model, usage in meter.unpriced.items())
+        return sum(price.of(usage.prompt_tokens, usage.completion_tokens) for price, usage in found)
 
-    def check(self, expected: float) -> None:
-        """Raise ``BudgetExhausted`` when what is spent leaves no room for a call."""
-        if self.limit is not None and self.spent + expected > self.limit:
-            raise BudgetExhausted(
-                f"budget of {dollars(self.limit)} is spent ({dollars(self.spent)} so far, the next call may "
-                f"cost {dollars(expected)}): the same command with a higher --budget goes on."
-            )
+    def _exhausted(self, ceiling: float) -> BudgetExhausted:
+        assert self.limit is not None
+        return BudgetExhausted(
+            f"budget of {dollars(self.limit)} is spent ({dollars(self.spent)} so far, the next call may cost "
+            f"up to {dollars(ceiling)}): the same command with a higher --budget, or with a lower "
+            "--completion-limit, goes on."
+        )
+
+
+def budget_of(settings: Settings, meters: Mapping[str, Meter]) -> Budget:
+    """The budget of the settings, with these meters in it."""
+    budget = Budget(settings.budget, lambda model: price_of(model, settings))
+    for name, meter in meters.items():
+        budget.include(name, meter)
+    return budget
+
+
+def completion_limit(wanted: int, settings: Settings, traits: Traits) -> int:
+    """Tokens that an answer may have at most, thinking included.
+
+    Args:
+        wanted: what the role allows.
+        settings: may set another limit for all roles.
+        traits: whether the model thinks before it answers, and how much it can say at all.
+    """
+    chosen = settings.completion_limit or wanted * (THINKING if traits.reasons else 1)
+    return chosen if traits.longest is None else min(chosen, traits.longest)
+
+
+def prompt_tokens_at_most(request: Request) -> int:
+    """An upper bound: no tokenizer makes more tokens than bytes; some more for the marks between messages."""
+    texts = [text for _, text in request.messages] + [request.schema]
+    return sum(len(text.encode("utf-8", "surrogatepass")) + MARKS for text in texts)
 
 
 def dollars(amount: float) -> str:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     """How the offline model fills a role's answer: (engine, inputs) -> the answer's fields."""
 
 
+COMPLETION_LIMIT = 8_192
+"""Tokens that an answer may have at most, unless the role or the settings say otherwise."""
+
+
 class Answer(BaseModel):
     """Base of all typed answers. Unknown fields are ignored: models like to add some."""
 
@@ -53,6 +57,8 @@ class Call(Generic[A]):
     """Sampling temperature of the role; the settings' value goes before it; ``None``: not sent."""
     sample: int = 0
     """Index among repeated samples of the same request (part of the cache key)."""
+    completion_limit: int = COMPLETION_LIMIT
+    """Tokens of the answer at most; a reasoning model gets a multiple of it for its thinking."""
     model: str | None = None
     """Who is asked instead of the model that serves the group (one of several judges)."""
     check: Callable[[Inputs, A], str | None] | None = None

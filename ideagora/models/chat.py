@@ -21,19 +21,26 @@ from pydantic import BaseModel, PrivateAttr
 
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError
+from ideagora.models.budget import completion_limit
 from ideagora.models.call import FreeText
 from ideagora.models.json_text import paired
 from ideagora.models.providers import FREE, Price, Provider, load_litellm, resolve
 from ideagora.models.request import Message
-from ideagora.models.retry import SettingRefused, Transient, named, refused_setting
-from ideagora.models.scrub import one_line, without_keys
+from ideagora.models.retry import SettingRefused, Transient, is_unknown_setting, named, refused_setting
+from ideagora.models.scrub import one_line
 
 if TYPE_CHECKING:
     from ideagora.models.call import Answer, Inputs, Recipe
     from ideagora.models.offline import Engine
 
 CHARACTERS_PER_TOKEN = 4
-"""A rough count, for reservations and for the scripted model."""
+"""A rough count, for the scripted model."""
+LEAST_LIMIT = 512
+"""Tokens: with a lower completion limit no answer would be whole."""
+OTHER_NAME = {"max_tokens": "max_completion_tokens"}
+"""What a server may call the limit that does not know the first name."""
+Received = Callable[[AIMessage], None]
+"""Called with the reply as soon as it has arrived."""
 _ROLES = {"system": "system", "human": "user", "ai": "assistant"}
 
 
@@ -54,6 +61,10 @@ class DoorChat(BaseChatModel):
     async def price(self) -> Price | None:
         """US dollars per token; ``None`` when nobody knows."""
         return FREE
+
+    async def limit(self, wanted: int) -> int | None:
+        """Tokens that the next answer may have at most (``completion_limit``); ``None``: none can be set."""
+        return wanted
 
 
 class OfflineChat(DoorChat):
@@ -158,6 +169,10 @@ class LiteLLMChat(DoorChat):
     _provider: Provider | None = PrivateAttr(default=None)
     _refused: set[str] = PrivateAttr(default_factory=set)
     """Settings that the server has turned down, not sent from then on; the prompt says the form, too."""
+    _limit_name: str | None = PrivateAttr(default="max_tokens")
+    """What the server calls the completion limit. litellm translates it for the models that it knows."""
+    _longest: int | None = PrivateAttr(default=None)
+    """The completion limit that the server takes, where it has turned down a higher one."""
 
     @property
     def _llm_type(self) -> str:
@@ -166,6 +181,13 @@ class LiteLLMChat(DoorChat):
     async def price(self) -> Price | None:
         """litellm's price, or the settings'."""
         return (await self.provider()).price
+
+    async def limit(self, wanted: int) -> int | None:
+        """The limit of role, settings, model and server, whichever is lowest."""
+        if self._limit_name is None:
+            return None
+        chosen = completion_limit(wanted, self.settings, (await self.provider()).traits)
+        return chosen if self._longest is None else min(chosen, self._longest)
 
     async def provider(self) -> Provider:
         """Who answers; looked up once, in a thread because litellm takes seconds to import."""
@@ -181,6 +203,8 @@ class LiteLLMChat(DoorChat):
         *,
         answer: type[Answer] | None = None,
         temperature: float | None = None,
+        limit: int | None = None,
+        received: Received | None = None,
         **kwargs: Any,
     ) -> ChatResult:
         from openai import OpenAIError
@@ -190,21 +214,37 @@ class LiteLLMChat(DoorChat):
         form = None if answer is FreeText else answer
         wanted = {"temperature": temperature, "response_format": form}
         sampling = {n: v for n, v in wanted.items() if v is not None and n not in self._refused}
+        if self._limit_name is not None and limit is not None:
+            sampling[self._limit_name] = limit
         try:
             async with asyncio.timeout(self.settings.timeout):  # its own limits the silence, not the whole
                 response = await _completed(request | sampling)
         except (OpenAIError, OSError) as error:
             raise self._named(error, provider, sampling) from None
-        return _litellm_result(response, provider)
+        result = _litellm_result(response, provider)
+        if received is not None:  # at once: every await from here on may let something else run first
+            received(cast("AIMessage", result.generations[0].message))
+        return result
 
     def _named(
         self, error: Exception, provider: Provider, sent: Mapping[str, Any]
     ) -> Transient | IdeagoraError:
         setting = refused_setting(error, sent)
-        if setting is None:
+        if setting is None or (setting == self._limit_name and not self._lowered(error, sent[setting])):
             return named(error, self.model, provider.key_names)
-        self._refused.add(setting)
+        if setting != self._limit_name:
+            self._refused.add(setting)
         return SettingRefused(f"the server takes no {setting} ({one_line(str(error), 120)})")
+
+    def _lowered(self, error: Exception, limit: int) -> bool:
+        """Whether there is a limit that the server may take after it has turned this one down."""
+        if is_unknown_setting(error):
+            self._limit_name = OTHER_NAME.get(str(self._limit_name))
+        elif limit > LEAST_LIMIT:
+            self._longest = max(limit // 2, LEAST_LIMIT)
+        else:
+            return False
+        return True
 
 
 def _litellm_request(provider: Provider, messages: list[Message], timeout: float) -> dict[str, Any]:
@@ -233,15 +273,15 @@ async def _completed(request: dict[str, Any]) -> Any:
 
 def _litellm_result(response: Any, provider: Provider) -> ChatResult:
     if not response.choices:
-        raise Transient("an answer without a choice in it")
+        raise Transient("an answer without a choice in it", may_be_billed=True)
     choice = response.choices[0]
     fields = getattr(choice.message, "provider_specific_fields", None) or {}
     text = choice.message.content or fields.get("refusal") or ""
     usage = getattr(response, "usage", None)
     if usage is None or not usage.total_tokens:
-        return _result(without_keys(text), choice.finish_reason, None, _unreported_cost(provider))
+        return _result(text, choice.finish_reason, None, _unreported_cost(provider))
     tokens = (usage.prompt_tokens, usage.completion_tokens)
-    return _result(without_keys(text), choice.finish_reason, tokens, _cost(usage, provider))
+    return _result(text, choice.finish_reason, tokens, _cost(usage, provider))
 
 
 def _unreported_cost(provider: Provider) -> float | None:

@@ -11,27 +11,30 @@ import asyncio
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
 from ideagora.errors import ModelUnavailable, ReplayMiss, SettingsError, UnknownModel, UnreadableAnswer
-from ideagora.models.budget import USUAL_COMPLETION, Budget, expected_cost
+from ideagora.models.asking_anew import UNREADABLE
+from ideagora.models.budget import Budget, budget_of, expected_cost
 from ideagora.models.cache import Cache, Stored, now
 from ideagora.models.call import A, Call
 from ideagora.models.json_text import paired
-from ideagora.models.providers import CONNECTIONS, FREE, MILLION, WITHOUT_PROVIDER, Price, load_litellm
+from ideagora.models.providers import CONNECTIONS, MILLION, WITHOUT_PROVIDER, Price, load_litellm
 from ideagora.models.reading import read_reply
 from ideagora.models.request import Request, request_of
 from ideagora.models.retry import Sleep
 from ideagora.models.scrub import without_keys
 from ideagora.models.sharing import Shared
-from ideagora.models.trying import Trying
-from ideagora.models.usage import CallEvent, Meter, label, note_answer
+from ideagora.models.trying import Try, Trying
+from ideagora.models.usage import CallEvent, Meter, RequestEvent, label, note_answer
 from ideagora.schema import Usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
 
     from ideagora.models.embeddings import Embedder
     from ideagora.models.offline import Engine
@@ -40,7 +43,6 @@ __all__ = ["ATTEMPTS", "Door", "expected_cost"]
 
 ATTEMPTS = 3
 """Askings for one readable answer: the first, and two that are told what was wrong."""
-CHARACTERS_PER_TOKEN = 4
 OUTAGE = "outage"
 """Name of the event of a request that was given up, since its provider is down."""
 
@@ -53,11 +55,14 @@ class Door:
         cache: all answers ever paid for.
         meter: this run's usage; on a resumed run already restored from its events.
         embedder: gives the embedder of the offline model; called when it is first needed.
-        run_id: who pays, in the cache.
+        run_id: identity of the run that asks, for the cache's records.
         chats: chat models that stand in for a model name (tests; ``scripted`` has no other source).
         raw_folder: where replies that could not be read are kept; ``None``: nowhere.
-        on_event: hears of every try and every cached answer (a ``CallEvent``) as it happens.
+        on_event: hears of every request before it goes out (a ``RequestEvent``), and of every try and every
+            cached answer (a ``CallEvent``) as it happens.
         sleep: waits between tries.
+        budget: of the whole command, with this meter in it; ``None``: the settings', for this run alone.
+        asked_anew: how many times a question was asked anew, by the key of its first request.
     """
 
     def __init__(
@@ -72,6 +77,8 @@ class Door:
         raw_folder: Path | None = None,
         on_event: Callable[[dict[str, Any]], None] | None = None,
         sleep: Sleep = asyncio.sleep,
+        budget: Budget | None = None,
+        asked_anew: Mapping[str, int] | None = None,
     ) -> None:
         self.settings = settings
         self.cache = cache
@@ -83,7 +90,8 @@ class Door:
         self._on_event = on_event
         self._sleep = sleep
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self._budget = Budget(settings.budget, meter)
+        self.budget = budget_of(settings, {run_id: meter}) if budget is None else budget
+        self._asked_anew = asked_anew or {}
         self._shared: Shared[Stored] = Shared()
         self._engine: Engine | None = None
         self._engine_lock = threading.Lock()
@@ -100,7 +108,8 @@ class Door:
             UnreadableAnswer: no reply could be read; ``raw`` and a file keep them all.
             SettingsError: a budget is set and the model's price is not known.
         """
-        request = request_of(call, self.settings)
+        first = request_of(call, self.settings)
+        request = replace(first, asking=self._asked_anew.get(first.key, 0))
         replies: list[tuple[Stored, str]] = []
         # The offline model would only say the same again.
         for attempt in range(1, (1 if request.model == "offline" else ATTEMPTS) + 1):
@@ -110,7 +119,8 @@ class Door:
                 return answer
             replies.append((stored, complaint))
             request = request.asked_again(stored.text, complaint)
-        raise self._unreadable(call, replies)
+        self._emit({"event": UNREADABLE, "key": first.key, "role": call.role})
+        raise self._unreadable(call, first.key, replies)
 
     async def check(self, models: Sequence[str] | None = None) -> None:
         """Look at models (else: all of the settings) without asking them: name, key, price under a budget.
@@ -144,8 +154,8 @@ class Door:
     async def _obtained(self, call: Call[Any], request: Request, attempt: int) -> Stored:
         kept = await asyncio.to_thread(self.cache.get, request.key)
         if kept is not None:
-            # Killed between storing the answer and writing the event: not on the bill yet.
-            owed = kept.run_id == self.run_id and not self.meter.has_paid(request.key)
+            # Killed between storing the answer and writing the event: it is on the bill with its ceiling.
+            owed = self.meter.is_open(kept.request)
             await self._note(call, request, attempt, kept, kept.usage if owed else None, cached=True)
             return kept
         if self.settings.replay:
@@ -158,28 +168,45 @@ class Door:
     async def _asked(self, call: Call[Any], request: Request, attempt: int) -> Stored:
         chat = self._chat(request.model)
         price = await self._price(chat, request.model)
-        expected = self._expected_cost(call, request, price)
-        self._budget.check(expected)
-        async with self._slots, self._budget.reserved(expected):
-            trying = Trying(chat, call, request, price, self._on_failure(call, request, attempt))
+        answers: list[Stored] = []
+
+        def sent(one: Try) -> None:
+            self._emit(_request_event(call, request, one))
+
+        def received(one: Try, message: AIMessage, usage: Usage) -> None:
+            """Store the answer before anything else runs, on the event loop itself."""
+            kept = self.cache.put(request.key, self._answer(request, one, message, usage))
+            answers.append(kept)
+
+        async def answered(one: Try, usage: Usage) -> None:
             try:
-                message, usage = await trying.reply(self.settings.retries, self._sleep)
+                await self._note(call, request, attempt, answers[0], usage, one=one)
+            except asyncio.CancelledError:  # stored and paid for, whatever comes of it
+                self._emit(_event(call, request, attempt, "failed", "interrupted", usage, one=one))
+                raise
+
+        def failed(one: Try, usage: Usage, reason: str) -> None:
+            self._emit(_event(call, request, attempt, "failed", reason, usage, one=one))
+
+        async with self._slots:
+            trying = Trying(chat, call, request, price, self.budget, sent, received, answered, failed)
+            try:
+                await trying.carry_out(self.settings.retries, self._sleep)
             except ModelUnavailable as error:
                 self._report_outage(call, request, str(error))
                 raise
-            stored = Stored(
-                model=request.model,
-                text=paired(without_keys(str(message.text))),
-                finish_reason=message.response_metadata.get("finish_reason"),
-                usage=usage,
-                run_id=self.run_id,
-                created=now(),
-            )
-            kept = await asyncio.to_thread(self.cache.put, request.key, stored)
-            if usage.cost_usd is None:
-                self._budget.add_unreported(expected)
-            await self._note(call, request, attempt, kept, usage, retry=trying.tries - 1)
-        return kept
+        return answers[0]
+
+    def _answer(self, request: Request, one: Try, message: AIMessage, usage: Usage) -> Stored:
+        return Stored(
+            model=request.model,
+            text=paired(without_keys(str(message.text))),
+            finish_reason=message.response_metadata.get("finish_reason"),
+            usage=usage,
+            run_id=self.run_id,
+            created=now(),
+            request=one.request,
+        )
 
     def _chat(self, model: str) -> BaseChatModel:
         if model not in self._chats:
@@ -219,20 +246,6 @@ class Door:
             )
         return price
 
-    def _expected_cost(self, call: Call[Any], request: Request, price: Price | None) -> float:
-        """US dollars a request will cost: four characters a token, and the role's mean so far."""
-        so_far = self.meter.of_role(call.role)
-        completion = so_far.completion_tokens / so_far.calls if so_far.completion_tokens else USUAL_COMPLETION
-        return (price or FREE).of(request.characters / CHARACTERS_PER_TOKEN, completion)
-
-    def _on_failure(
-        self, call: Call[Any], request: Request, attempt: int
-    ) -> Callable[[Usage, str, int], None]:
-        def note(usage: Usage, reason: str, retry: int) -> None:
-            self._emit(_event(call, request, attempt, "failed", reason, usage, retry=retry))
-
-        return note
-
     async def _note(
         self,
         call: Call[Any],
@@ -242,16 +255,18 @@ class Door:
         usage: Usage | None = None,
         *,
         cached: bool = False,
-        retry: int = 0,
+        one: Try | None = None,
     ) -> None:
         answer, complaint = await read_reply(call, stored)
-        event = _event(call, request, attempt, "unreadable", complaint, usage, cached=cached, retry=retry)
+        event = _event(call, request, attempt, "unreadable", complaint, usage, cached=cached, one=one)
+        if cached and usage is not None:
+            event = {**event, "request": stored.request}
         if answer is not None:
             event = {**event, "status": "ok", "reason": None}
         event = {**event, "worth": stored.usage.model_dump(), "answered": stored.created}
         self._emit(event)
 
-    def _emit(self, event: CallEvent) -> None:
+    def _emit(self, event: Mapping[str, Any]) -> None:
         self.meter.record(event)
         note_answer(event)
         if self._on_event is not None:
@@ -263,9 +278,9 @@ class Door:
             told = {"role": call.role, "label": label.get(), "model": request.model}
             self._on_event({"event": OUTAGE, **told, "key": request.key, "reason": reason})
 
-    def _unreadable(self, call: Call[Any], replies: list[tuple[Stored, str]]) -> UnreadableAnswer:
+    def _unreadable(self, call: Call[Any], key: str, replies: list[tuple[Stored, str]]) -> UnreadableAnswer:
         ours = [stored.usage for stored, _ in replies if stored.run_id == self.run_id]
-        model, key = replies[0][0].model, request_of(call, self.settings).key
+        model = replies[0][0].model
         place = _save_raw(self._raw_folder, call.role, key, replies)
         message = (
             f"{call.role}: none of {len(replies)} replies of {model} could be read, "
@@ -286,7 +301,7 @@ def _event(
     usage: Usage | None,
     *,
     cached: bool = False,
-    retry: int = 0,
+    one: Try | None = None,
 ) -> CallEvent:
     return {
         "event": "call",
@@ -295,14 +310,27 @@ def _event(
         "model": request.model,
         "cached": cached,
         "attempt": attempt,
-        "retry": retry,
+        "retry": 0 if one is None else one.number,
         "status": status,
         "reason": reason,
         "billed": usage is not None,
         "usage": (usage or Usage()).model_dump(),
         "key": request.key,
+        "request": None if one is None else one.request,
         "worth": None,
         "answered": None,
+    }
+
+
+def _request_event(call: Call[Any], request: Request, one: Try) -> RequestEvent:
+    return {
+        "event": "request",
+        "request": one.request,
+        "role": call.role,
+        "label": label.get(),
+        "model": request.model,
+        "key": request.key,
+        "ceiling_usd": one.ceiling.usd,
     }
 
 

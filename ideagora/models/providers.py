@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 from types import ModuleType
@@ -41,6 +42,16 @@ FREE = Price(0.0, 0.0)
 
 
 @dataclass(frozen=True)
+class Traits:
+    """What bounds the answers of a model."""
+
+    reasons: bool = False
+    """Whether it thinks before it answers without being told to."""
+    longest: int | None = None
+    """Tokens that it can answer with at most; ``None``: not known."""
+
+
+@dataclass(frozen=True)
 class Provider:
     """Who answers for one model."""
 
@@ -59,6 +70,7 @@ class Provider:
     """``None``: not known."""
     price_from_map: bool
     """The price is litellm's own, which also knows discounts of cached tokens."""
+    traits: Traits = Traits()
 
 
 def load_litellm() -> ModuleType:
@@ -127,6 +139,7 @@ def resolve(model: str, settings: Settings) -> Provider:
         key_names=" or ".join(_keys_in_use(kind)),
         price=price,
         price_from_map=price is not None and price == _map_price(name, kind),
+        traits=_traits(name, kind),
     )
 
 
@@ -192,11 +205,25 @@ def _keys_in_use(kind: str) -> list[str]:
 
 def _map_price(name: str, kind: str) -> Price | None:
     """litellm's price. Looked up in its table: its functions give 0.0 for what they don't know."""
+    for entry in _entries(name, kind):
+        prompt, completion = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+        if prompt is not None and completion is not None:
+            return Price(float(prompt), float(completion))
+    return None
+
+
+def _traits(name: str, kind: str) -> Traits:
+    """From litellm's table. Claude thinks only when it is asked to, which no call of ours does."""
+    entry = next(iter(_entries(name, kind)), {})
+    longest = entry.get("max_output_tokens")
+    reasons = bool(entry.get("supports_reasoning")) and "claude" not in name.casefold()
+    return Traits(reasons, longest if isinstance(longest, int) and longest > 0 else None)
+
+
+def _entries(name: str, kind: str) -> Iterator[dict[str, Any]]:
+    """What litellm's table says of a model, under the names that it may go by there."""
     table: dict[str, dict[str, Any]] = load_litellm().model_cost
     for key in (f"{kind}/{name}", f"{kind.removesuffix('_chat')}/{name}", name):
         entry = table.get(key)
         if entry is not None and str(entry.get("litellm_provider", "")).startswith(kind.partition("_")[0]):
-            prompt, completion = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
-            if prompt is not None and completion is not None:
-                return Price(float(prompt), float(completion))
-    return None
+            yield entry

@@ -43,12 +43,16 @@ class Request:
     """The run's seed: another seed is another sample of every answer."""
     offline: str | None = None
     """For the offline model: what its answer depends on besides the messages."""
+    asking: int = 0
+    """How many times a failed run has asked anew (``asking_anew.py``); in the key from 1 on."""
 
     @property
     def key(self) -> str:
         """SHA-256 of the canonical JSON, in hex."""
         schema = _canonical(json.loads(self.schema))
         told = {"format": FORMAT, **vars(self), "schema": schema}
+        if not self.asking:
+            del told["asking"]
         return hashlib.sha256(_canonical(told).encode()).hexdigest()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
@@ -26,20 +26,35 @@ _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing|cre
 _NO_SUCH_MODEL = re.compile(
     r"model.{0,80}(not found|not exist|not a valid|unknown|invalid)|unknown model", re.I
 )
+_LIMIT = re.compile(r"max_\w{0,20}tokens|in the completion|messages or completion", re.I)
 _SETTINGS = {
     "temperature": re.compile(r"temperature", re.I),
     "response_format": re.compile(r"response.?format|json.?object|structured.?output|schema", re.I),
+    "max_tokens": _LIMIT,
+    "max_completion_tokens": _LIMIT,
 }
+_UNKNOWN_SETTING = re.compile(
+    r"un(supported|known|recognized|expected)|not (supported|permitted|allowed|recognized)|extra |instead",
+    re.I,
+)
+_NEVER_SENT = frozenset(
+    {"ConnectError", "ConnectTimeout", "PoolTimeout", "ConnectionRefusedError", "gaierror", "ProxyError",
+     "UnsupportedProtocol", "InvalidURL", "LocalProtocolError"}
+)  # fmt: skip
+_GAVE_UP = frozenset({408, 499, 504, 524})
+"""Statuses of a server whose patience ended while an answer was being made."""
 _LIBRARY_PREFIX = re.compile(r"^(?:(?:litellm\.\w+|\w*(?:Error|Exception))(?::| -) )+")
 
 
 class Transient(Exception):
     """A failure that may pass: the call is tried again. The message is one scrubbed line."""
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, retry_after: float | None = None, may_be_billed: bool = False) -> None:
         super().__init__(message)
         self.retry_after = retry_after
         """Seconds that the server asked us to wait."""
+        self.may_be_billed = may_be_billed
+        """Whether the provider may have made an answer that did not arrive."""
 
 
 class SettingRefused(Transient):
@@ -93,6 +108,36 @@ def named(error: Exception, model: str, key_names: str | None = None) -> Transie
         model: the model's name as the user wrote it.
         key_names: the environment variables that hold the provider's key, for the message.
     """
+    found = _named(error, model, key_names)
+    found.may_be_billed = may_be_billed(error)
+    return found
+
+
+def may_be_billed(error: BaseException) -> bool:
+    """Whether a failed try may be on the provider's bill all the same.
+
+    Not when the connection was never made, and not when the server itself answered with an error, unless
+    that says that its patience ended. All else (cut off, timed out, unreadable) may have been answered.
+    """
+    causes = list(_causes(error))
+    if any(type(cause).__name__ in _NEVER_SENT for cause in causes):
+        return False
+    answered = [cause for cause in causes if type(cause).__name__ == "HTTPStatusError"]
+    if answered:
+        return getattr(getattr(answered[-1], "response", None), "status_code", None) in _GAVE_UP
+    status = getattr(error, "status_code", None)
+    return status is None or status >= 500 or status in _GAVE_UP
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _named(error: Exception, model: str, key_names: str | None) -> Transient | ModelError:
     status = getattr(error, "status_code", None)
     detail = one_line(_LIBRARY_PREFIX.sub("", str(error)) or type(error).__name__)
     if status is None:
@@ -130,6 +175,11 @@ def refused_setting(error: Exception, sent: Iterable[str]) -> str | None:
     if getattr(error, "status_code", None) not in (400, 404, 415, 422, 501):
         return None
     return next((name for name in sent if name in _SETTINGS and _SETTINGS[name].search(str(error))), None)
+
+
+def is_unknown_setting(error: Exception) -> bool:
+    """Whether a refusal says that the setting itself is not known (and not that its value is too large)."""
+    return bool(_UNKNOWN_SETTING.search(str(error)))
 
 
 def _headers(error: Exception) -> Mapping[str, str]:

@@ -1,15 +1,19 @@
-"""One request on its way to a chat model: tried until it is answered, each try on the bill."""
+"""One request on its way to a chat model, tried until it is answered; each try is reserved and billed."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from ideagora.errors import IdeagoraError, ModelError, ModelUnavailable
+from ideagora.errors import IdeagoraError, ModelError, ModelUnavailable, SettingsError
+from ideagora.models.budget import Budget, prompt_tokens_at_most
 from ideagora.models.call import Call
 from ideagora.models.providers import Price
 from ideagora.models.request import Request
@@ -20,29 +24,77 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
 
+ABSURD = 10
+"""A usage that is so many times what it can be at most is no usage."""
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The most that one try can come to."""
+
+    prompt: int
+    completion: int
+    usd: float | None
+    """``None``: nobody knows the price."""
+
+    @property
+    def usage(self) -> Usage:
+        """What a try counts as, of which it is not known what it cost."""
+        return Usage(calls=1, cost_usd=self.usd, estimated_usd=self.usd or 0.0)
+
+
+@dataclass(frozen=True)
+class Try:
+    """One request to a provider."""
+
+    request: str
+    """Unique."""
+    number: int
+    """How many tries of the same question went before."""
+    ceiling: Ceiling
+    limit: int | None
+    """Tokens that the answer may have at most."""
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it was sent."""
+        return round(time.perf_counter() - self.started, 3)
+
 
 @dataclass
 class Trying:
-    """Carries one request out. ``failed`` hears of each try that brought no answer."""
+    """Carries one request out."""
 
     chat: BaseChatModel
     call: Call[Any]
     request: Request
     price: Price | None
-    failed: Callable[[Usage, str, int], None]
-    """(usage of the try, reason, how many tries had failed before)."""
+    budget: Budget
+    sent: Callable[[Try], None]
+    """Hears of each try before it goes out."""
+    received: Callable[[Try, AIMessage, Usage], None]
+    """Hears of the reply as soon as it has arrived; has to store it."""
+    answered: Callable[[Try, Usage], Awaitable[None]]
+    """Puts the answered try on the bill."""
+    failed: Callable[[Try, Usage, str], None]
+    """Hears of each try that brought no reply, with what it may have cost and the reason."""
     tries: int = 0
     wasted: Usage = field(default_factory=Usage)
+    _usage: Usage | None = None
+    """Of the reply, once it is stored."""
 
-    async def reply(self, retries: int, sleep: Sleep) -> tuple[AIMessage, Usage]:
-        """The model's reply and what this try of it cost.
+    async def carry_out(self, retries: int, sleep: Sleep) -> None:
+        """Try until ``received`` has heard of a reply.
 
         Raises:
+            BudgetExhausted: no room for (another) try.
             ModelUnavailable: transient failures outlasted the retries.
             ModelError: the provider rejected the request; ``usage`` is what the tries cost.
+            SettingsError: there is a budget, and the server takes no completion limit.
         """
         try:
-            return await retried(self._try, retries, sleep)
+            await retried(self._try, retries, sleep)
         except Transient as error:
             times = "once" if self.tries == 1 else f"{self.tries} times"
             raise ModelUnavailable(
@@ -51,37 +103,69 @@ class Trying:
                 self.wasted,
             ) from None
 
-    async def _try(self) -> tuple[AIMessage, Usage]:
-        while True:
+    async def _try(self) -> None:
+        while self._usage is None:
             with suppress(SettingRefused):  # not the server's bad day: ask at once without that setting
-                return await self._try_once()
+                await self._try_once()
 
-    async def _try_once(self) -> tuple[AIMessage, Usage]:
-        started = time.perf_counter()
-        self.tries += 1
-        try:
-            message = await self._sent()
-        except (Transient, ModelError) as error:
-            self._count_failure(started, str(error))
-            if isinstance(error, ModelError):
-                error.usage = self.wasted
-            raise
-        except asyncio.CancelledError:
-            self._count_failure(started, "interrupted")
-            raise
-        return message, usage_of(message, time.perf_counter() - started, self.price)
+    async def _try_once(self) -> None:
+        limit = await self._limit()
+        ceiling = self._ceiling(limit)
+        async with self.budget.reserved(ceiling.usd or 0.0):
+            one = Try(uuid4().hex, self.tries, ceiling, limit)
+            self.tries += 1
+            self.sent(one)
+            try:
+                message = await self._reply(one)
+                usage = self._receive(one, message)
+            except (Transient, ModelError) as error:
+                self._fail(one, str(error), error.may_be_billed)
+                if isinstance(error, ModelError):
+                    error.usage = self.wasted
+                raise
+            except asyncio.CancelledError:
+                self._fail(one, "interrupted", True)
+                raise
+            await self.answered(one, usage)
 
-    def _count_failure(self, started: float, reason: str) -> None:
-        usage = Usage(calls=1, seconds=round(time.perf_counter() - started, 3))
+    def _receive(self, one: Try, message: AIMessage) -> Usage:
+        if self._usage is None:
+            usage = usage_of(message, one, self.price)
+            self.received(one, message, usage)
+            self._usage = usage
+        return self._usage
+
+    def _fail(self, one: Try, reason: str, may_be_billed: bool) -> None:
+        cost = self._usage or (one.ceiling.usage if may_be_billed else Usage(calls=1))
+        usage = cost.model_copy(update={"seconds": one.seconds})
         self.wasted += usage
-        self.failed(usage, reason, self.tries - 1)
+        self.failed(one, usage, reason)
 
-    async def _sent(self) -> AIMessage:
+    async def _limit(self) -> int | None:
+        from ideagora.models.chat import DoorChat
+
+        if not isinstance(self.chat, DoorChat):
+            return self.call.completion_limit
+        limit = await self.chat.limit(self.call.completion_limit)
+        if limit is None and self.budget.limit is not None:
+            raise SettingsError(
+                f"--budget cannot be kept: the server of {self.request.model} takes no limit for the length "
+                "of an answer (max_tokens). Leave --budget out, or ask another server."
+            )
+        return limit
+
+    def _ceiling(self, limit: int | None) -> Ceiling:
+        prompt = prompt_tokens_at_most(self.request)
+        completion = self.call.completion_limit if limit is None else limit
+        price = self.price
+        return Ceiling(prompt, completion, None if price is None else round(price.of(prompt, completion), 9))
+
+    async def _reply(self, one: Try) -> AIMessage:
         from ideagora.models.chat import DoorChat
 
         ours = isinstance(self.chat, DoorChat)
         try:
-            return await self.chat.ainvoke(self._messages(), **(self._extras() if ours else {}))
+            return await self.chat.ainvoke(self._messages(), **(self._extras(one) if ours else {}))
         except (Transient, IdeagoraError):
             raise
         except Exception as error:
@@ -95,28 +179,44 @@ class Trying:
         kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
         return [kinds[role](content=text) for role, text in self.request.messages]
 
-    def _extras(self) -> dict[str, Any]:
+    def _extras(self, one: Try) -> dict[str, Any]:
         return {
             "role": self.call.role,
             "inputs": self.call.inputs,
             "recipe": self.call.recipe,
             "answer": self.call.answer,
             "temperature": self.request.temperature,
+            "limit": one.limit,
+            "received": partial(self._receive, one),
         }
 
 
-def usage_of(message: AIMessage, seconds: float, price: Price | None) -> Usage:
-    """What one answered try cost; the cost is ``None`` when it can't be known."""
+def usage_of(message: AIMessage, one: Try, price: Price | None) -> Usage:
+    """What one answered try cost; where the provider says nothing that can be, the most that it can be."""
     tokens = message.usage_metadata
     prompt, completion = (tokens["input_tokens"], tokens["output_tokens"]) if tokens else (0, 0)
     if "cost_usd" in message.response_metadata:
         cost = message.response_metadata["cost_usd"]
     else:
         cost = price.of(prompt, completion) if price is not None and tokens else None
+    seconds = one.seconds
+    if one.ceiling.usd == 0 and not tokens:  # free, whatever it was
+        return Usage(calls=1, cost_usd=cost or 0.0, seconds=seconds)
+    is_told = tokens is not None and _can_be(prompt, completion, cost, one.ceiling, bool(message.text))
+    if not is_told:
+        return one.ceiling.usage.model_copy(update={"seconds": seconds})
     return Usage(
         calls=1,
         prompt_tokens=prompt,
         completion_tokens=completion,
         cost_usd=None if cost is None else round(float(cost), 9),
-        seconds=round(seconds, 3),
+        seconds=seconds,
     )
+
+
+def _can_be(prompt: int, completion: int, cost: float | None, ceiling: Ceiling, says: bool) -> bool:
+    """Whether a reported usage is one: no negative numbers, nothing for free, nothing out of all measure."""
+    if not (0 < prompt <= ABSURD * ceiling.prompt and int(says) <= completion <= ABSURD * ceiling.completion):
+        return False
+    most = ABSURD * ceiling.usd if ceiling.usd else None
+    return cost is None or (math.isfinite(cost) and cost >= 0 and (most is None or cost <= most))

@@ -44,6 +44,14 @@ class HeldBack(Part):
     why: str | None = None
 
 
+class Worth(Part):
+    """What the answers that were used cost when they were given, whoever paid for them."""
+
+    total: Usage | None = None
+    roles: dict[str, Usage] = {}
+    labels: dict[str, Usage] = {}
+
+
 class Spent(Part):
     """What was asked of providers: in all, by role, by label."""
 
@@ -52,6 +60,9 @@ class Spent(Part):
     labels: dict[str, Usage] = {}
     cached: int | None = None
     """Answers that came from the cache."""
+    estimated_calls: int = 0
+    """Calls whose cost nobody reported; they count with the most that they may have cost."""
+    answers: Worth | None = None
 
 
 class Run(Part):

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from ideagora.report import chain_picture
-from ideagora.report.load import Failure, Folder, HeldBack, Run
+from ideagora.report.load import Failure, Folder, HeldBack, Run, Spent
 from ideagora.report.records import (
     ChainView,
     CloseView,
@@ -51,6 +51,7 @@ _GROWTH = {"backward": "Back in time", "forward": "Forward in time"}
 def view(folder: Folder) -> Report:
     """Everything that a report shows, in plain records."""
     run = folder.run
+    spent = run.usage.answers or run.usage
     papers = _directory(folder)
     ideas = [_idea(idea, rank, papers) for rank, idea in enumerate(folder.ideas, 1)]
     return Report(
@@ -65,9 +66,9 @@ def view(folder: Folder) -> Report:
         failures=_failures(run),
         held_back=_held_back(run, papers),
         notes=run.notes,
-        cost=_cost(run.usage.roles, run.usage.total),
-        labels=_cost(run.usage.labels, None),
-        cached=_cached(run.usage.cached),
+        cost=_cost(spent.roles, spent.total),
+        labels=_cost(spent.labels, None),
+        cached=_billed(run.usage),
         made=_made(run),
     )
 
@@ -291,6 +292,21 @@ def dollars(cost: float | None) -> str:
     if cost is None or not math.isfinite(cost):
         return "unknown price"
     return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+
+
+def _billed(usage: Spent) -> str:
+    """What this run itself asked of providers and paid, and how much came from the cache."""
+    if usage.total is None or usage.answers is None:
+        return _cached(usage.cached)
+    times = "once" if usage.total.calls == 1 else f"{usage.total.calls:,} times"
+    told = f"This run asked {times}, for {dollars(usage.total.cost_usd)}"
+    if usage.estimated_calls:
+        told += (
+            f", of which {dollars(usage.total.estimated_usd)} is estimated: the most that "
+            f"{usage.estimated_calls:,} of the calls may have cost, which were cut off or whose usage nobody "
+            "reported"
+        )
+    return f"{told}. {_cached(usage.cached)}"
 
 
 def _cached(count: int | None) -> str:

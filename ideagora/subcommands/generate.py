@@ -69,6 +69,7 @@ def generate(
     budget: options.Budget = None,
     price_prompt: options.PricePrompt = None,
     price_completion: options.PriceCompletion = None,
+    completion_limit: options.CompletionLimit = None,
     timeout: options.Timeout = None,
     retries: options.Retries = None,
     concurrency: options.Concurrency = None,

@@ -40,7 +40,10 @@ ApiBase = Annotated[
 ]
 Budget = Annotated[
     float | None,
-    typer.Option(help="Hard stop in US dollars; the same command with more goes on.", rich_help_panel=MODELS),
+    typer.Option(
+        help="Hard stop in US dollars for the whole command; the same command with more goes on.",
+        rich_help_panel=MODELS,
+    ),
 ]
 PricePrompt = Annotated[
     float | None,
@@ -50,6 +53,14 @@ PricePrompt = Annotated[
 ]
 PriceCompletion = Annotated[
     float | None, typer.Option(help="The same for completion tokens.", rich_help_panel=MODELS)
+]
+CompletionLimit = Annotated[
+    int | None,
+    typer.Option(
+        help="Tokens that one answer may have at most, thinking included.",
+        show_default="8,192; four times that for models that think",
+        rich_help_panel=MODELS,
+    ),
 ]
 Timeout = Annotated[
     float | None,
@@ -139,7 +150,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_
 
 SETTINGS = (
     "model", "reader_model", "judge_model", "api_base", "budget", "price_prompt", "price_completion",
-    "timeout", "retries", "concurrency", "agent_timeout", "seed", "source", "store", "home",
+    "completion_limit", "timeout", "retries", "concurrency", "agent_timeout", "seed", "source", "store",
+    "home",
 )  # fmt: skip
 """Options that are settings of the same name."""
 SWITCHES = ("replay",)

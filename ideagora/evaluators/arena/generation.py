@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
-from ideagora.errors import BudgetExhausted, IdeagoraError
+from ideagora.errors import IdeagoraError
 from ideagora.evaluators.arena.entries import Made, Missing
 from ideagora.evaluators.arena.things import Competitor
 from ideagora.graphs.generate import folder_for, generate
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task
-from ideagora.models.budget import dollars
 from ideagora.retrieval.journal import BAN, DOWN, REFUSED
 from ideagora.schema import Idea, Topic
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from ideagora.models.budget import Budget
     from ideagora.models.embeddings import Embedder
     from ideagora.retrieval.library import Library
 
@@ -67,6 +67,7 @@ async def generated(
     library: OpenLibrary,
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
+    budget: Budget | None = None,
 ) -> tuple[list[Made], tuple[str, ...]]:
     """The ideas of every agent, best first for each topic, with the reasons for those that are missing.
 
@@ -85,9 +86,8 @@ async def generated(
         name, topic = start.competitor.name, start.task.topic.text
         listener({"event": "arena", "stage": "ideas", "agent": name, "topic": topic,
                   "number": number, "total": len(all_starts)})  # fmt: skip
-        task = _within_budget(start, all_starts)
         try:
-            (outcome,) = await generate([(task, start.folder)], library, listener, False, chats)
+            (outcome,) = await generate([(start.task, start.folder)], library, listener, False, chats, budget)
         except IdeagoraError as error:
             if error.fatal:
                 raise
@@ -109,39 +109,6 @@ async def generated(
 
 def _incomplete(name: str, topic: str, down: Sequence[str]) -> str:
     return f"{name} on “{topic[:60]}”: {' '.join(down)}"
-
-
-def _within_budget(start: Start, all_starts: Sequence[Start]) -> Task:
-    """The task with what the others have left of the budget. A run counts what it spent itself."""
-    settings = start.task.settings
-    others = sum(spent_in(other.folder) for other in all_starts if other.folder != start.folder)
-    return Task(start.task.topic, start.task.agent, start.task.options, remaining(settings, others))
-
-
-def remaining(settings: Settings, spent: float) -> Settings:
-    """The settings with a budget less what is spent elsewhere.
-
-    Raises:
-        BudgetExhausted: nothing is left.
-    """
-    if settings.budget is None or spent == 0:
-        return settings
-    left = settings.budget - spent
-    if left <= 0:
-        raise BudgetExhausted(
-            f"budget of {dollars(settings.budget)} is spent ({dollars(spent)} so far): the same command with "
-            "a higher --budget goes on."
-        )
-    return settings.model_copy(update={"budget": left})
-
-
-def spent_in(folder: Path) -> float:
-    """US dollars that a run's record knows of; calls of unknown price are not in it."""
-    try:
-        record: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        return float(record["usage"]["total"]["cost_usd"] or 0.0)
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0.0  # nothing was recorded: nothing was asked
 
 
 def literature_notes(all_starts: Sequence[Start]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from ideagora.evaluators.arena.folder import (
     write_entries,
     write_leaderboard,
 )
-from ideagora.evaluators.arena.generation import Start, generated, literature_notes, remaining, spent_in
+from ideagora.evaluators.arena.generation import Start, generated, literature_notes
 from ideagora.evaluators.arena.growth import FIELD as GROWTH
 from ideagora.evaluators.arena.growth import growth_record, smaller_arena
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, Bench
@@ -36,9 +36,11 @@ from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.protocol import schedule_of
 from ideagora.evaluators.arena.standing import Standing
 from ideagora.evaluators.arena.things import Named
+from ideagora.graphs.generate import bills
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import SECRET_FREE, Job, Listener, run_job
 from ideagora.graphs.task import Task
+from ideagora.models.budget import Budget, budget_of
 from ideagora.models.usage import Meter
 from ideagora.schema import Topic, Verdict, stable_id
 
@@ -139,27 +141,27 @@ async def hold(arena: Arena, path: Path, starts: Sequence[Start], means: Means) 
         elif (held := finished(folder)) is not None:
             lineup, usage = held
             return _write_leaderboard(arena, folder.path, lineup, verdicts_in(folder.path), usage, "complete")
-        made, down = await generated(starts, means.library, means.listener, means.chats)
+        budget = budget_of(arena.settings, bills([path, *(start.folder for start in starts)]))
+        made, down = await generated(starts, means.library, means.listener, means.chats, budget)
         lineup = lined_up([*made, *arena.named.made], arena.topics)
         notes = (*arena.named.notes, *lineup.notes, *literature_notes(starts))
         lineup = replace(lineup, notes=notes)
         forget_if_other(folder, lineup)
-        return await _judged(arena, folder, lineup, starts, means, down)
+        return await _judged(arena, folder, lineup, means, budget, down)
 
 
 async def _judged(
     arena: Arena,
     folder: RunFolder,
     lineup: Lineup,
-    starts: Sequence[Start],
     means: Means,
+    budget: Budget,
     down: tuple[str, ...],
 ) -> dict[str, Any]:
     """The bouts, in an open folder; ``down`` is what kept entries away."""
     from ideagora.evaluators.arena.graph import build_graph
 
-    settings = remaining(arena.settings, sum(spent_in(start.folder) for start in starts))
-    expected = expected_verdicts(lineup, arena.options, settings.seed)
+    expected = expected_verdicts(lineup, arena.options, arena.settings.seed)
     means.listener(
         {"event": "arena", "stage": "bouts", "total": expected, "judges": list(arena.options.judges)}
     )
@@ -186,7 +188,7 @@ async def _judged(
         job = Job(
             name="arena",
             identity=arena.identity,
-            settings=settings,
+            settings=arena.settings,
             record=_record(arena, lineup),
             build=build_graph,
             start={"queue": [], "batch": []},
@@ -199,7 +201,7 @@ async def _judged(
         )
         write_entries(folder, lineup, {})
         try:
-            await run_job(job, folder, None, means.embedder, means.listener, means.chats)
+            await run_job(job, folder, None, means.embedder, means.listener, means.chats, budget)
         except BudgetExhausted:
             _write_leaderboard(arena, folder.path, lineup, log.verdicts, {}, "budget")
             raise
