@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -76,6 +76,7 @@ async def bench(
     chats: dict[str, BaseChatModel] | None = None,
     run_id: str = "run",
     meter: Meter | None = None,
+    asked_anew: Mapping[str, int] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Bench]:
     """A door on its own home folder; it notes the waits between tries and does not wait."""
@@ -103,6 +104,7 @@ async def bench(
         raw_folder=home / "raw",
         on_event=events.append,
         sleep=no_sleep,
+        asked_anew=asked_anew,
     )
     try:
         yield Bench(door, meter, events, waits)

@@ -19,6 +19,7 @@ from ideagora.errors import (
     ReplayMiss,
     UnreadableAnswer,
 )
+from ideagora.models.asking_anew import ASKED_ANEW, asked_anew, to_ask_anew
 from ideagora.models.call import Inputs
 from ideagora.models.chat import OfflineChat, ScriptedChat
 from ideagora.models.request import request_of
@@ -315,3 +316,27 @@ async def test_any_langchain_chat_model_will_do(tmp_path: Path) -> None:
     async with bench(tmp_path, chats=chats, model="mine") as b:
         assert (await b.door.ask(call())).label == "related"
     assert b.meter.total.cost_usd is None
+
+
+async def test_a_failed_run_asks_another_sample_and_touches_no_stored_answer(tmp_path: Path) -> None:
+    """Only what was unreadable to the end is asked anew; other runs and a replay keep what they had."""
+    replies = ["no", "no", GOOD, "no", "no", "no", GOOD]
+    with Loopback(replies) as server:
+        async with bench(tmp_path, server) as failed:
+            await failed.door.ask(call("repaired"))
+            with pytest.raises(UnreadableAnswer):
+                await failed.door.ask(call("unread"))
+        keys = to_ask_anew(failed.events)
+        assert len(keys) == 1
+        events = [*failed.events, {"event": ASKED_ANEW, "keys": keys}]
+        assert to_ask_anew(events) == []
+        for replay, asked in ((False, 7), (True, 7)):
+            async with bench(tmp_path, server, replay=replay, asked_anew=asked_anew(events)) as again:
+                for prompt in ("repaired", "unread"):
+                    assert (await again.door.ask(call(prompt))).label == "related"
+            assert server.count == asked
+        async with bench(tmp_path, server, replay=True) as other:
+            await other.door.ask(call("repaired"))
+            with pytest.raises(UnreadableAnswer):
+                await other.door.ask(call("unread"))
+        assert server.count == 7

@@ -25,6 +25,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ideagora.errors import FolderUnusable, RunBusy, RunError
+from ideagora.models.asking_anew import ASKED_ANEW
 from ideagora.models.scrub import one_line
 from ideagora.schema import Idea
 
@@ -154,7 +155,10 @@ class RunFolder:
         # run.json first: without it a folder is taken up anew, whatever else a kill leaves behind.
         for name in ("run.json", "ideas.jsonl", "report.md", "report.html"):
             (self.path / name).unlink(missing_ok=True)
+        asked_anew = [event for event in self.events() if event.get("event") == ASKED_ANEW]
         self._events.truncate(0)
+        for event in asked_anew:  # which answers are this folder's
+            self.log(event)
         self.forget_checkpoints()
 
     def forget_checkpoints(self) -> None:

@@ -12,8 +12,7 @@ from ideagora.evaluators.arena.entries import PARTS, Contestant, Lineup, Missing
 from ideagora.evaluators.arena.log import read_verdicts
 from ideagora.evaluators.verdict_files import VERDICTS_FILE
 from ideagora.graphs.run_folder import RunFolder, unusable, write_atomically
-from ideagora.models.cache import Cache
-from ideagora.models.door import ATTEMPTS
+from ideagora.models.asking_anew import ASKED_ANEW, to_ask_anew
 from ideagora.schema import Idea, Topic, Verdict
 
 LEADERBOARD_FILE = "leaderboard.json"
@@ -96,13 +95,10 @@ def _contestant(told: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
 
 def forget(folder: RunFolder, settings: Settings) -> None:
     """Begin anew: what was answered stays cached, what could not be read is asked for once more."""
-    if not settings.replay:
-        last = [event for event in folder.events() if event.get("attempt") == ATTEMPTS]
-        unread = [event["key"] for event in last if event.get("status") == "unreadable"]
-        cache = Cache.at_home(settings.home)
-        cache.forget(unread)
-        cache.close()
+    keys = [] if settings.replay else to_ask_anew(folder.events())
     folder.forget()
+    if keys:
+        folder.log({"event": ASKED_ANEW, "keys": keys})
     for name in (LEADERBOARD_FILE, VERDICTS_FILE):
         (folder.path / name).unlink(missing_ok=True)
 
