@@ -52,6 +52,16 @@ def doctor(
     raise typer.Exit(run(as_json, options.given({"home": home})))
 
 
+@app.command(epilog="Example:\n\n  ideagora trust")
+def trust(
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False, home: options.Home = None
+) -> None:
+    """Obey the ideagora.toml of this directory, also where it redirects keys or loads code."""
+    from ideagora.commands.trust import run
+
+    raise typer.Exit(run(home, yes))
+
+
 app.add_typer(library.app, name="library")
 app.add_typer(vote.app, name="vote")
 app.command(

@@ -21,9 +21,9 @@ from pydantic_settings import (
 )
 
 from ideagora.errors import SettingsError
+from ideagora.trust import SETTINGS_FILE, default_home, home_of_user, obey
 
 Group = Literal["main", "reader", "judge"]
-SETTINGS_FILE = "ideagora.toml"
 
 
 class Settings(BaseSettings):
@@ -77,7 +77,7 @@ class Settings(BaseSettings):
     """Whether open-access PDFs of papers from the network are fetched for the reader."""
     store: str | None = None
     """Folder of the store, or URL of a Chroma server; ``None``: ``<home>/store``."""
-    home: Path = Field(default_factory=lambda: Path.home() / ".ideagora")
+    home: Path = Field(default_factory=default_home)
     """Where store, caches and runs live."""
     seed: int = Field(default=0, ge=0)
 
@@ -121,7 +121,8 @@ def load_settings(**flags: Any) -> Settings:
     """Settings from file, environment and the flags that were given (``None``: not given).
 
     Raises:
-        SettingsError: a value cannot be used; names the setting, where it came from and the value.
+        SettingsError: a value cannot be used (names the setting, where it came from and the value), or the
+            file of the working directory needs a yes that was not given (``ideagora trust``).
     """
     given = {name: value for name, value in flags.items() if value is not None}
     environment = {k: v for k, v in os.environ.items() if k.startswith("IDEAGORA_") and v == ""}
@@ -133,6 +134,7 @@ def load_settings(**flags: Any) -> Settings:
         raise SettingsError(_first_line(error, given)) from None
     except ValueError as error:  # a file that is no TOML
         raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Mend or remove it.") from None
+    obey(given, home_of_user(given.get("home")))
     server_url(settings.store)
     home = settings.home.expanduser().absolute()  # an agent from outside may change the working directory
     return settings.model_copy(update={"home": home})
