@@ -50,7 +50,7 @@ def test_the_file_does_not_say_where_trust_is_kept(monkeypatch: pytest.MonkeyPat
     with pytest.raises(SettingsError, match="ideagora trust"):
         load_settings()
     assert trust(None, yes=True) == 0
-    assert str(load_settings().home) == "elsewhere"
+    assert load_settings().home.name == "elsewhere"
     assert not Path("elsewhere").exists()
 
 
