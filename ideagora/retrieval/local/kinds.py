@@ -61,9 +61,17 @@ def kind_of(path: Path) -> Kind | Unknown:
     for magic, (what, step) in _MAGIC.items():
         if head.startswith(magic):
             return Unknown(f"it is {what}", step)
-    if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if _is_binary(head, path.suffix.lower()):
         return Unknown("it is a binary file of no kind that is known", _ANY)
     return _kind_of_text(decoded(head), path.suffix.lower())
+
+
+def _is_binary(head: bytes, suffix: str) -> bool:
+    """Whether a file is no text; in one that is called a bibliography a few bytes of zero are damage."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return False
+    allowed = len(head) // 20 if SUFFIXES.get(suffix, "pdf") != "pdf" else 0
+    return head.count(b"\0") > allowed
 
 
 def is_pdf(path: Path) -> bool:
