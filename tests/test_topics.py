@@ -7,6 +7,8 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from bench.topics import covered, uncovered
 from ideagora.errors import ThinTopic
 from ideagora.graphs.chain_of_ideas.graph import find_anchors, plan_queries
@@ -16,6 +18,7 @@ from ideagora.models.offline import Engine
 from ideagora.models.offline.relevance import aboutness, shared_words, stem
 from ideagora.retrieval.collection import Collection, CollectionSource
 from ideagora.retrieval.library import Library
+from ideagora.retrieval.spelling import nearest_spelling, words_of
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
 from ideagora.schema import Paper, Scored
@@ -144,3 +147,22 @@ def test_aboutness_is_measured_against_the_paper_in_the_centre() -> None:
     assert shares[0] == 1.0 > shares[1]
     assert aboutness(engine, "tree search", []) == []
     assert aboutness(engine, "tree search", [papers[1]], papers[0])[0] < 0.55
+
+
+def test_a_misspelled_topic_is_offered_the_nearest_spelling() -> None:
+    known = words_of(["Retrieval-Augmented Generation. Diffusion models of video; prompting."])
+    for text, wanted in {
+        "retreival augmented genration": "retrieval augmented generation",
+        "difusion models for vidoe": "diffusion models for video",
+        "chain of thougt promting": "chain of thougt prompting",
+        "wheat yield of alpine meadows": None,
+        "retrieval": None,
+        "": None,
+    }.items():
+        assert nearest_spelling(text, known) == wanted
+
+
+@with_weights
+def test_a_refusal_names_the_nearest_spelling() -> None:
+    with pytest.raises(ThinTopic, match="Did you mean “retrieval augmented generation”"):
+        found_anchors({"topic": {"text": "retreival augmented genration"}}, corpus(), OfflineDoor())

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval.remote import Neighbours, Reticent
+from ideagora.retrieval.spelling import words_of
 from ideagora.retrieval.store import Store, paper_text
 from ideagora.schema import Paper, Scored
 
@@ -73,6 +74,11 @@ class Collection:
         known = self._store.citations(paper_id) if self.own else []
         found = self._here(self._citing.get(paper_id, ()), known, own_only=paper_id in self._starter)
         return sorted(found, key=lambda paper: (paper.date is None, paper.date or "", paper.id))
+
+    def words(self) -> frozenset[str]:
+        """The words of all papers' titles and abstracts, in lower case."""
+        papers = filter(None, map(self.get, {*self.own, *self._starter}))
+        return words_of(paper_text(paper) for paper in papers)
 
     def _here(self, ids: Iterable[str], known: Sequence[Paper], own_only: bool) -> list[Paper]:
         """Papers by id and those that the store tells of, as far as they are here; each once."""
@@ -139,6 +145,10 @@ class CollectionSource:
     async def citations(self, paper_id: str) -> list[Paper]:
         """The papers here that cite one, oldest first."""
         return await asyncio.to_thread(self._collection.citations, paper_id)
+
+    async def words(self) -> frozenset[str]:
+        """See ``Listing``."""
+        return await asyncio.to_thread(self._collection.words)
 
     async def disconnect(self) -> None:
         """Nothing is connected."""

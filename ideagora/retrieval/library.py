@@ -28,7 +28,8 @@ from ideagora.retrieval.opening import (
     open_texts,
     source_names,
 )
-from ideagora.retrieval.sources import Advising, DatedSource, Source, by_similarity
+from ideagora.retrieval.sources import Advising, DatedSource, Listing, Source, by_similarity
+from ideagora.retrieval.spelling import nearest_spelling
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
 from ideagora.retrieval.texts import FullText, Texts
@@ -177,6 +178,16 @@ class Library:
         once = {paper.id: paper for paper in papers}.values()
         shown = [self._outward(paper) for paper in once if await self._may_have(paper)]
         return await asyncio.to_thread(by_similarity, self._embedder, shown, query)
+
+    async def nearest_spelling(self, text: str) -> str | None:
+        """The text as the papers at hand spell its unknown words.
+
+        ``None``: nothing to change, or the papers are not at hand (sources on the network).
+        """
+        source = self._source
+        if not isinstance(source, Listing):
+            return None
+        return await asyncio.to_thread(nearest_spelling, text, await source.words())
 
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id; ``None`` when there is none, or it is held back."""

@@ -63,6 +63,15 @@ class Advising(Protocol):
         ...
 
 
+@runtime_checkable
+class Listing(Protocol):
+    """A source that has all its papers at hand."""
+
+    async def words(self) -> frozenset[str]:
+        """The words of all papers' titles and abstracts, in lower case."""
+        ...
+
+
 class StoreSource:
     """The store as a source; its blocking work is done in threads."""
 

@@ -99,7 +99,8 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     own = {scored.paper.id for scored in hits[whole]}
     relevant = {key: why for key, why in judged.items() if key in own or nearness[key] >= NEAR_TOPIC}
     if not relevant and not options.allow_thin:
-        raise _thin(topic, shown, nearness)
+        spelling = await library.nearest_spelling(topic.text)
+        raise _thin(topic, shown, nearness, spelling)
     allowed = {key: scored for key, scored in candidates.items() if key in relevant or not relevant}
     anchors = await _assign_anchors(runtime.context, state["queries"], hits, allowed)
     for anchored in anchors:
@@ -116,11 +117,12 @@ async def _nearness(library: Library, topic: Topic, papers: list[Paper]) -> dict
     return {scored.paper.id: scored.similarity for scored in await library.similar(papers, topic.text)}
 
 
-def _thin(topic: Topic, papers: list[Paper], nearness: dict[str, float]) -> ThinTopic:
+def _thin(topic: Topic, papers: list[Paper], nearness: dict[str, float], spelling: str | None) -> ThinTopic:
     nearest = sorted(papers, key=lambda paper: (-nearness[paper.id], paper.id))[:5]
     titles = [f"{paper.title} ({paper.year}), similarity {nearness[paper.id]:.2f}" for paper in nearest]
+    advice = f"Did you mean “{spelling[:80]}”? Else reword" if spelling else "Reword"
     return ThinTopic(
-        f"The library has nothing on the topic “{topic.text[:80]}”. Reword it in English, or go on with "
+        f"The library has nothing on the topic “{topic.text[:80]}”. {advice} it in English, or go on with "
         "--allow-thin (the ideas will stand on the papers listed as nearest).",
         titles,
     )
