@@ -179,6 +179,10 @@ class Direction(Record):
     """The limitation it takes up and the mechanism it brings, each with the id of its paper."""
 
 
+FAR_FROM_TOPIC = 0.30
+"""Mean cosine to the topic below which a chain is called far from it (docs/offline.md)."""
+
+
 class Chain(Record):
     """The chain of ideas around an anchor: papers in order of development."""
 
@@ -189,6 +193,13 @@ class Chain(Record):
     direction: Direction | None = None
     stopped: dict[str, str] = Field(default_factory=dict)
     """Why growth ended, by side (``forward``, ``backward``)."""
+    topic_similarity: float | None = Field(default=None, allow_inf_nan=False)
+    """Mean cosine of its papers to the topic, -1 to 1; ``None``: not measured (older runs)."""
+
+    @property
+    def is_far_from_topic(self) -> bool:
+        """Whether its papers are on average further from the topic than papers on it are."""
+        return self.topic_similarity is not None and self.topic_similarity < FAR_FROM_TOPIC
 
 
 class Experiment(Record):

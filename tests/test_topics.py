@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from functools import lru_cache
+from io import StringIO
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from rich.console import Console
 
 from bench.topics import covered, uncovered
+from ideagora.agents.judges import CRITERIA, IDEA_JUDGE, DuelInputs
+from ideagora.agents.views import IdeaView
 from ideagora.errors import ThinTopic
+from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
 from ideagora.graphs.chain_of_ideas.graph import find_anchors, plan_queries
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
 from ideagora.models.embeddings import HashEmbedder
 from ideagora.models.offline import Engine
 from ideagora.models.offline.relevance import aboutness, shared_words, stem
+from ideagora.report.screen import show_idea
 from ideagora.retrieval.collection import Collection, CollectionSource
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.spelling import nearest_spelling, words_of
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
-from ideagora.schema import Paper, Scored
+from ideagora.schema import Chain, Idea, Link, Paper, Scored
 from tests.role_samples import real_embedder, with_weights
 
 SAMPLES_OF_TOPICS = (covered()[2::16], uncovered()[6::16])
@@ -166,3 +172,39 @@ def test_a_misspelled_topic_is_offered_the_nearest_spelling() -> None:
 def test_a_refusal_names_the_nearest_spelling() -> None:
     with pytest.raises(ThinTopic, match="Did you mean “retrieval augmented generation”"):
         found_anchors({"topic": {"text": "retreival augmented genration"}}, corpus(), OfflineDoor())
+
+
+def test_an_idea_whose_chain_is_far_from_the_topic_never_wins() -> None:
+    scores = [Score(1, won=2), Score(2, lost=2), Score(3, tied=2)]
+    assert [score.branch for score in rank_branches(scores, set(), {1})] == [3, 2, 1]
+    assert [score.branch for score in rank_branches(scores, {3}, {1})] == [2, 3, 1]
+    assert [score.branch for score in rank_branches(scores, set(), {1, 2, 3})] == [1, 3, 2]
+
+
+def test_the_offline_judge_lets_no_idea_far_from_the_topic_win() -> None:
+    near = {"title": "Tree search", "motivation": "tree search", "novelty": "search", "method": "tree search"}
+    far = {
+        "title": "Soup",
+        "motivation": "soup",
+        "novelty": "More salt.",
+        "method": "Use GPT-4, T5 and BERT.",
+    }
+    for first, second, better in ((near, far, "first"), (far, near, "second")):
+        inputs = DuelInputs(topic="tree search", first=IdeaView(**first), second=IdeaView(**second))
+        said = IDEA_JUDGE.offline(Engine(HashEmbedder()), inputs)
+        assert {said[name] for name in CRITERIA} == {better}
+
+
+def test_the_panel_warns_of_a_chain_that_is_far_from_the_topic() -> None:
+    def shown(similarity: float | None) -> str:
+        link = Link(paper=Paper(id="a", title="A"), position=0, reason="r")
+        chain = Chain(query="q", anchor="a", links=(link,), topic_similarity=similarity)
+        idea = Idea(id="i", topic="t", agent="x", title="T", method="M", chain=chain, model="offline")
+        console = Console(record=True, width=120, file=StringIO())
+        show_idea(console, idea, 0, "report.html")
+        return console.export_text()
+
+    assert "may be about something else" in shown(0.12)
+    assert "Nearness of these papers to the topic: 0.52" in shown(0.52)
+    assert "something else" not in shown(0.52)
+    assert "Nearness" not in shown(None)

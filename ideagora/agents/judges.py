@@ -19,6 +19,7 @@ from ideagora.agents.views import IdeaView
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
+from ideagora.schema import FAR_FROM_TOPIC
 
 CRITERIA = ("novelty", "significance", "clarity", "feasibility", "effectiveness")
 EXPERIMENT_CRITERIA = ("feasibility", "technical_quality", "clarity")
@@ -81,6 +82,13 @@ WORDS_FOR_A_PART = 25.0
 
 def _judge(engine: Engine, inputs: DuelInputs) -> dict[str, Any]:
     first, second = (_measure(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
+    near = engine.similarity(inputs.topic, [_whole(inputs.first), _whole(inputs.second)])
+    far = [similarity < FAR_FROM_TOPIC for similarity in near]
+    if far[0] != far[1]:
+        better = "second" if far[0] else "first"
+        figures = f"{near[0]:.2f} to {near[1]:.2f}, limit {FAR_FROM_TOPIC:.2f}"
+        reason = f"Only the {better} idea is near to the topic ({figures})."
+        return {"reason": reason, **dict.fromkeys(CRITERIA, better)}
     choices = {name: _better(first[name], second[name], MARGINS[name]) for name in CRITERIA}
     figures = "; ".join(f"{name} {_shown(first[name])} to {_shown(second[name])}" for name in CRITERIA)
     return {
@@ -88,6 +96,10 @@ def _judge(engine: Engine, inputs: DuelInputs) -> dict[str, Any]:
         "idea leaves out counts for the other.",
         **choices,
     }
+
+
+def _whole(idea: IdeaView) -> str:
+    return ". ".join(part for part in (idea.title, idea.motivation, idea.novelty, idea.method) if part)
 
 
 def _shown(value: float | None) -> str:

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ideagora.retrieval.journal import warning_of
-from ideagora.schema import Chain, Idea
+from ideagora.schema import FAR_FROM_TOPIC, Chain, Idea
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -190,7 +190,18 @@ def _chain(chain: Chain) -> Group:
     for link in chain.links:
         mark = "*" if link.position == 0 else " "
         lines.append(Text(f"  {mark} {link.paper.year}  {plain(link.paper.title)}"))
-    return Group(*lines, Text("    (* anchor)", style="dim"))
+    return Group(*lines, Text("    (* anchor)", style="dim"), *_nearness(chain))
+
+
+def _nearness(chain: Chain) -> list[Text]:
+    """How near the chain is to the topic, with a warning when it is far; nothing where not measured."""
+    if chain.topic_similarity is None:
+        return []
+    told = f"  Nearness of these papers to the topic: {chain.topic_similarity:.2f}"
+    if not chain.is_far_from_topic:
+        return [Text(told, style="dim")]
+    warning = f"{told}, under {FAR_FROM_TOPIC:.2f}: this idea may be about something else."
+    return [Text(warning, style="yellow")]
 
 
 def _novelty(idea: Idea) -> str:

@@ -154,4 +154,5 @@ def _chain(branch: Mapping[str, Any]) -> Chain:
         transitions=tuple(Transition.model_validate(found) for found in branch["transitions"]),
         direction=Direction.model_validate(direction) if direction else None,
         stopped=branch.get("stopped", {}),
+        topic_similarity=branch.get("topic_similarity"),
     )

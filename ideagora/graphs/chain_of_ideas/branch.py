@@ -49,6 +49,10 @@ READ_CHARACTERS = 48_000
 
 SHOWN_REFERENCES = 30
 NEIGHBOURS = 4
+
+RELATED_TO_TOPIC = 0.20
+"""Cosine to the topic that a paper beside the chain needs: no mechanism comes from an unrelated field."""
+
 ENTITIES = 20
 
 
@@ -287,7 +291,9 @@ async def _neighbours(state: BranchState, context: Services) -> list[Paper]:
         for ranked in lists:
             if place < len(ranked) and ranked[place].paper.id not in met:
                 found.setdefault(ranked[place].paper.id, ranked[place].paper)
-    return list(found.values())[:NEIGHBOURS]
+    near = await context.library.similar(list(found.values()), _topic(state).text)
+    unrelated = {scored.paper.id for scored in near if scored.similarity < RELATED_TO_TOPIC}
+    return [paper for paper in found.values() if paper.id not in unrelated][:NEIGHBOURS]
 
 
 async def draft_idea(state: BranchState, runtime: Context) -> BranchState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
@@ -68,8 +68,16 @@ def _outcome(duel: Mapping[str, Any]) -> int | None:
     return sum(points[choice] for choice in criteria.values())
 
 
-def rank_branches(scores: Sequence[Score], too_close: set[int]) -> list[Score]:
-    """Best first. Ideas too close to a paper come last; equals in the order of the branches."""
-    return sorted(
-        scores, key=lambda s: (s.branch in too_close, -(s.rate if s.rate is not None else 0.5), s.branch)
-    )
+def rank_branches(
+    scores: Sequence[Score], too_close: set[int], far: Collection[int] = frozenset()
+) -> list[Score]:
+    """Best first; equals in the order of the branches.
+
+    Ideas whose chains are far from the topic come last, before them those too close to a paper.
+    """
+
+    def place(score: Score) -> tuple[bool, bool, float, int]:
+        rate = score.rate if score.rate is not None else 0.5
+        return score.branch in far, score.branch in too_close, -rate, score.branch
+
+    return sorted(scores, key=place)

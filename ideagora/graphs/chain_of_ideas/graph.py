@@ -30,7 +30,7 @@ from ideagora.graphs.chain_of_ideas.options import CANDIDATES
 from ideagora.graphs.services import Services
 from ideagora.models.usage import labelled
 from ideagora.retrieval.library import Library
-from ideagora.schema import Experiment, Link, NoveltyCheck, Paper, Scored, Topic
+from ideagora.schema import FAR_FROM_TOPIC, Experiment, Link, NoveltyCheck, Paper, Scored, Topic
 
 RELATED = 3
 """Papers nearest to the idea that the designer is shown."""
@@ -194,7 +194,10 @@ async def explore_branch(state: IdeationState, runtime: Context) -> IdeationStat
                 raise
             runtime.context.say(f"failed: {error}")
             return {"failures": [{"branch": number, "query": query, "error": str(error)}]}
-    return {"branches": [{key: done[key] for key in sorted(done) if key != "topic"}]}
+    kept = {key: done[key] for key in sorted(done) if key != "topic"}
+    papers = [Paper.model_validate(link["paper"]) for link in done["links"]]
+    nearness = await _nearness(runtime.context.library, _topic(state), papers)
+    return {"branches": [{**kept, "topic_similarity": round(sum(nearness.values()) / len(nearness), 4)}]}
 
 
 def gather(state: IdeationState) -> IdeationState:
@@ -243,7 +246,10 @@ def choose(state: IdeationState) -> IdeationState:
     """The idea with the highest winning rate goes on to experiment design (section 3.3)."""
     checks = {branch["branch"]: branch["novelty_check"]["status"] for branch in state["branches"]}
     scores = duel_scores(state.get("duels", []), list(checks))
-    ranking = rank_branches(scores, {number for number, status in checks.items() if status == "too_close"})
+    too_close = {number for number, status in checks.items() if status == "too_close"}
+    similarity = {branch["branch"]: branch.get("topic_similarity") for branch in state["branches"]}
+    far = {number for number, found in similarity.items() if found is not None and found < FAR_FROM_TOPIC}
+    ranking = rank_branches(scores, too_close, far)
     return {"ranking": [score.as_state() for score in ranking], "rounds": 0, "searched": []}
 
 
