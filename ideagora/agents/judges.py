@@ -74,6 +74,8 @@ class Duel(Answer):
 
 MARGINS = {"novelty": 0.05, "significance": 0.05, "clarity": 2.0, "feasibility": 1.0, "effectiveness": 0.05}
 """Differences up to which the offline judge calls a tie, in the unit of each measure (``_measure``)."""
+CLEARLY_NEARER = 0.15
+"""By how much the nearness to the topic must differ before an idea far from it loses by every criterion."""
 SAME_TEXT = 0.97
 """Cosine from which a part repeats another one and says nothing of its own."""
 WORDS_FOR_A_PART = 25.0
@@ -84,7 +86,7 @@ def _judge(engine: Engine, inputs: DuelInputs) -> dict[str, Any]:
     first, second = (_measure(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
     near = engine.similarity(inputs.topic, [_whole(inputs.first), _whole(inputs.second)])
     far = [similarity < FAR_FROM_TOPIC for similarity in near]
-    if far[0] != far[1]:
+    if far[0] != far[1] and abs(near[0] - near[1]) >= CLEARLY_NEARER:
         better = "second" if far[0] else "first"
         figures = f"{near[0]:.2f} to {near[1]:.2f}, limit {FAR_FROM_TOPIC:.2f}"
         reason = f"Only the {better} idea is near to the topic ({figures})."
