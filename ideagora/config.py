@@ -24,6 +24,8 @@ from ideagora.errors import SettingsError
 from ideagora.trust import SETTINGS_FILE, default_home, home_of_user, obey
 
 Group = Literal["main", "reader", "judge"]
+_ADDRESSES = ("_BASE_URL", "_API_BASE")
+"""How the environment variables end that name a provider's server."""
 
 
 class Settings(BaseSettings):
@@ -102,6 +104,16 @@ class Settings(BaseSettings):
     def models(self) -> list[str]:
         """The distinct models in use, in the order main, reader, judge."""
         return list(dict.fromkeys([self.model_of("main"), self.model_of("reader"), self.model_of("judge")]))
+
+    def server_of(self, model: str) -> str | None:
+        """The address of the server that answers for a model, where the user named one.
+
+        ``api_base``, else what litellm takes from the environment for the model's provider.
+        """
+        if model == "offline" or self.api_base is not None:
+            return None if model == "offline" else self.api_base
+        provider = re.sub(r"\W", "_", model.partition("/")[0] if "/" in model else "openai").upper()
+        return next((os.environ[name] for end in _ADDRESSES if os.environ.get(name := provider + end)), None)
 
     @property
     def store_url(self) -> str | None:

@@ -22,7 +22,15 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from ideagora.config import Settings
-from ideagora.errors import FolderUnusable, IdeagoraError, NoBranchLeft, RunBusy, RunError, ThinTopic
+from ideagora.errors import (
+    BudgetExhausted,
+    FolderUnusable,
+    IdeagoraError,
+    NoBranchLeft,
+    RunBusy,
+    RunError,
+    ThinTopic,
+)
 from ideagora.graphs.generate import LONGEST_TOPIC, checked_topic, folder_for, generate, read_topics
 from ideagora.graphs.run_folder import RunFolder, read_events, write_atomically
 from ideagora.graphs.task import Task
@@ -588,7 +596,7 @@ def test_whatever_can_change_a_result_changes_the_identity() -> None:
     ]
     settings: list[dict[str, Any]] = [
         {"model": "a"}, {"reader_model": "a"}, {"judge_model": "a"}, {"temperature": 0.5},
-        {"embedder": "other"}, {"source": "other"}, {"seed": 1},
+        {"embedder": "other"}, {"source": "other"}, {"seed": 1}, {"api_base": "http://127.0.0.1:1"},
     ]  # fmt: skip
     options: list[dict[str, Any]] = [
         {"branches": 2},
@@ -605,6 +613,52 @@ def test_whatever_can_change_a_result_changes_the_identity() -> None:
     others += [task_of(name) for name in AGENTS if name != "chain-of-ideas"]
     identities = [other.identity for other in [task, *others]]
     assert len(set(identities)) == len(identities)
+
+
+def test_the_server_is_part_of_it_wherever_its_address_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = task_of()
+
+    def identity(model: str) -> str:
+        settings = plain.settings.model_copy(update={"model": model})
+        return Task(plain.topic, plain.agent, plain.options, settings).identity
+
+    for variable, model in (
+        ("OPENAI_BASE_URL", "gpt-4o"),
+        ("OPENAI_API_BASE", "openai/x"),
+        ("MISTRAL_API_BASE", "mistral/x"),
+    ):
+        before, offline = identity(model), identity("offline")
+        monkeypatch.setenv(variable, "http://user:pw@127.0.0.1:1/v1")
+        assert identity(model) != before, variable
+        assert identity("offline") == offline
+        monkeypatch.delenv(variable)
+
+
+def test_a_run_stopped_under_another_version_begins_anew_from_the_cache(caplog: Any) -> None:
+    def stop(call: ScriptedCall) -> Any:
+        raise BudgetExhausted("enough")
+
+    changed: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "ideagora was 0.0.1": lambda held: held["versions"].update(ideagora="0.0.1"),
+        "prompt reader has changed": lambda held: held["prompts"].update(reader="other"),
+        "code has changed": lambda held: held.update(code="other"),
+    }
+    for number, (words, change) in enumerate(changed.items()):
+        task, folder = task_of(branches=2, length=2), f"run{number}"
+        with pytest.raises(BudgetExhausted):
+            Ran(task, folder=folder, idea_judge=stop)
+        path = Path(folder, "run.json")
+        held = json.loads(path.read_text())
+        change(held)
+        path.write_text(json.dumps(held))
+        again = Ran(task, folder=folder)
+        assert len(again.ideas) == 2
+        assert "reader" not in again.roles, "what was answered is in the cache"
+        record = json.loads(path.read_text())
+        assert words in record["notes"][0], record["notes"]
+        assert words in caplog.text
+        steps = [event.get("step") for event in again.events]
+        assert "plan_queries" in steps, "it mixes two versions"
 
 
 @given(st.text(max_size=200))

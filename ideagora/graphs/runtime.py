@@ -9,15 +9,18 @@ again, and the calls it had answered come from the cache of answers.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import platform
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora import __version__
@@ -32,6 +35,7 @@ from ideagora.models.asking_anew import ASKED_ANEW, asked_anew, to_ask_anew
 from ideagora.models.budget import Budget, budget_of
 from ideagora.models.cache import Cache
 from ideagora.models.door import Door
+from ideagora.models.request import address
 from ideagora.models.usage import BEGIN, Meter, label, labelled
 from ideagora.prompts.loader import load_prompt
 
@@ -63,6 +67,16 @@ SECRET_FREE = (
     "seed",
 )
 """Settings that can change a result: they are part of what a run is known by."""
+
+
+def known_by(settings: Settings, models: Sequence[str] | None = None) -> list[str]:
+    """What of the settings a run is known by, with the servers that answer for the models."""
+    chosen = settings.model_dump(mode="json", include=set(SECRET_FREE))
+    servers = {model: settings.server_of(model) for model in models or settings.models}
+    return [f"{name}={chosen[name]}" for name in SECRET_FREE] + [
+        f"server of {model}={address(place)}" for model, place in sorted(servers.items()) if place
+    ]
+
 
 _FOLDER_AT_FAULT = (
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM,
@@ -142,7 +156,12 @@ async def run_job(
     meter.restore(events)
     budget = budget or budget_of(job.settings, {})
     budget.include(str(folder.path), meter)
-    goes_on = _left(record.pop("previous"), job, folder, events)
+    previous = record.pop("previous")
+    changed = changes(previous, record) if previous.get("status") in _GOES_ON else []
+    goes_on = _left(previous.get("status"), job, folder, events) and not changed
+    if changed:
+        folder.forget_checkpoints()
+        log.warning("%s: %s", folder.path, _begun_anew(changed))
     folder.write({**record, "usage": meter.summary()})
     outages = Outages(events if goes_on else ())
 
@@ -181,6 +200,8 @@ async def run_job(
         down = (*job.down, *_down(error, outages))
         status = {"status": "incomplete" if down else "done", "error": " ".join(down) or None}
         record.update(**job.finish(state, meter, down), **status, outages=list(down))
+        if changed:
+            record["notes"] = [_begun_anew(changed), *record["notes"]]
         return down
     except BaseException as error:
         record.update(status=_status(error), error=_told(error))
@@ -339,6 +360,7 @@ def _opening_record(job: Job, folder: RunFolder) -> dict[str, Any]:
         "seed": job.settings.seed,
         "versions": {"ideagora": __version__, "python": platform.python_version(), **_versions()},
         "prompts": {name: load_prompt(name).hash for name in sorted(ROLES)},
+        "code": code_hash(),
         "offline": "offline" in job.asked,
         "status": "running",
         "error": None,
@@ -348,8 +370,42 @@ def _opening_record(job: Job, folder: RunFolder) -> dict[str, Any]:
         "notes": list(job.record.get("notes", [])),
         "started": held.get("started") or now(),
         "finished": None,
-        "previous": held.get("status"),
+        "previous": held,
     }
+
+
+_GOES_ON = ("running", "interrupted", "budget")
+
+
+def changes(held: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
+    """What is no longer as it was when a run began: versions, prompts, the program's own code."""
+    found = []
+    for part in ("versions", "prompts"):
+        before, now_ = held.get(part), record[part]
+        if isinstance(before, Mapping):
+            found += [
+                f"{name} was {str(before[name])[:20]}, is {str(now_[name])[:20]}" if part == "versions"
+                else f"the prompt {name} has changed"
+                for name in sorted(before.keys() & now_.keys()) if before[name] != now_[name]
+            ]  # fmt: skip
+    if not found and held.get("code") not in (None, record["code"]):
+        found.append("the program's code has changed")
+    return found
+
+
+def _begun_anew(changed: Sequence[str]) -> str:
+    told = "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "")
+    return f"Begun anew from the cache, so that nothing is mixed: {told}."
+
+
+@cache
+def code_hash() -> str:
+    """Changes with any line of the package's code."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parents[1]
+    for file in sorted(package.rglob("*.py")):
+        digest.update(str(file.relative_to(package)).encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _versions() -> dict[str, str]:

@@ -10,7 +10,7 @@ from ideagora.config import Settings
 from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime import SECRET_FREE, Job, Listener, run_job
+from ideagora.graphs.runtime import Job, Listener, known_by, run_job
 from ideagora.models.scrub import one_line
 from ideagora.models.usage import Meter
 from ideagora.schema import Idea, Topic, stable_id
@@ -41,10 +41,9 @@ class Task:
     @property
     def identity(self) -> str:
         """The same for the same command: a repeated command finds its run again."""
-        chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
         parts = [self.topic.model_dump_json(), self.agent.name, self.options.model_dump_json()]
         parts += [self.agent.fingerprint] if self.agent.fingerprint else []
-        return stable_id(*parts, *(f"{name}={chosen[name]}" for name in SECRET_FREE))
+        return stable_id(*parts, *known_by(self.settings))
 
 
 async def run_task(

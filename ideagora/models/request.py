@@ -77,11 +77,12 @@ class Request:
 def request_of(call: Call[A], settings: Settings) -> Request:
     """The first request of a call, under the settings' model for its group."""
     model = call.model or settings.model_of(call.group)
+    server = settings.server_of(model)
     offline = model == "offline"
     system: tuple[Message, ...] = (("system", call.system),) if call.system else ()
     return Request(
         model=model,
-        api_base=None if offline or settings.api_base is None else _address(settings.api_base),
+        api_base=None if server is None else address(server),
         messages=(*system, ("user", call.prompt)),
         schema=schema_of(call.answer),
         temperature=call.temperature if settings.temperature is None else settings.temperature,
@@ -120,7 +121,7 @@ def _code_hash(recipe: Callable[..., Any]) -> str:
     return digest.hexdigest()
 
 
-def _address(api_base: str) -> str:
+def address(api_base: str) -> str:
     """The server without a login and a trailing slash: another server may answer otherwise."""
     scheme, separator, rest = api_base.partition("://")
     host, slash, path = rest.partition("/")

@@ -38,7 +38,7 @@ from ideagora.evaluators.arena.standing import Standing
 from ideagora.evaluators.arena.things import Named
 from ideagora.graphs.generate import bills
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime import SECRET_FREE, Job, Listener, run_job
+from ideagora.graphs.runtime import Job, Listener, known_by, run_job
 from ideagora.graphs.task import Task
 from ideagora.models.budget import Budget, budget_of
 from ideagora.models.usage import Meter
@@ -88,8 +88,7 @@ class Arena:
     @property
     def frame(self) -> tuple[str, ...]:
         """All else that the verdicts depend on: options and settings."""
-        chosen = self.settings.model_dump(mode="json", include=set(SECRET_FREE))
-        return (self.options.known_by(), *(f"{name}={chosen[name]}" for name in SECRET_FREE))
+        return (self.options.known_by(), *known_by(self.settings, self.models))
 
     @property
     def title(self) -> str:
