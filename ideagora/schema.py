@@ -260,6 +260,10 @@ class NoveltyCheck(Record):
     """Papers that the judge was shown."""
     reported: int = 0
     """Papers on which the judge reported."""
+    library: int | None = None
+    """Papers that the library holds and may show; ``None``: not recorded, or a service without an end."""
+    judge: str | None = None
+    """The model that compared; ``offline`` compares sentences by similarity. ``None``: not recorded."""
     dropped: tuple[DroppedDraft, ...] = ()
     """The drafts before this one, in order."""
     reason: str | None = None
@@ -295,6 +299,8 @@ class Idea(Record):
     id: str
     topic: str
     agent: str
+    kind: Literal["idea", "lead"] = "idea"
+    """A lead, which is what the offline model makes, pairs a limitation with a mechanism and is no plan."""
     title: str
     motivation: str | None = None
     novelty: str | None = None

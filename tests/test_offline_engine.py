@@ -491,6 +491,5 @@ def test_an_idea_rests_on_words_of_the_papers_that_it_names() -> None:
     assert {source["paper"] for source in idea["sources"]} == {2, 4}
     for source in idea["sources"]:
         assert is_quoted(source["quote"], paper(shown[source["paper"]]).abstract or "")
-    assert len(texts.method_steps(idea["method"])) == 5
     assert "Reflexion" in idea["title"]
     assert "Tree of Thoughts" in idea["title"]

@@ -10,16 +10,13 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
-from ideagora.agents.idea_telling import FACETS, IdeaInputs, tell_idea
+from ideagora.agents.idea_telling import IdeaInputs, tell_lead
+from ideagora.agents.leads import Fit, Told, fits, told
 from ideagora.agents.quotes import is_quoted
 from ideagora.agents.role import Role
 from ideagora.agents.views import ChainPaper, Change, EntityView, PaperBrief, numbers_missing
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import Engine
-from ideagora.models.offline import text as texts
-
-RESOLVED = 0.55
-"""Cosine from which the offline model takes a limitation for answered by a later paper's method."""
 
 
 class ForecastInputs(Inputs):
@@ -63,129 +60,61 @@ class Forecast(Answer):
 
 
 def _forecast(engine: Engine, inputs: ForecastInputs) -> dict[str, Any]:
-    weak = _open_limitation(engine, inputs.topic, inputs.papers)
-    limitation = inputs.papers[weak].limitation or inputs.papers[weak].problem or inputs.papers[weak].method
-    strong = _mechanism_against(engine, inputs, weak, limitation)
-    mechanism = _methods(engine, inputs)[strong]
-    why = "Near to limitation and topic, and neither a benchmark nor much older."
+    """The pairs that are good enough, best first; the first is the direction, else the nearest there are."""
+    papers = told_papers(engine, inputs)
+    found = fits(engine, inputs.topic, papers, _near_papers(engine, inputs))
+    weak, strong = (found[0].weak, found[0].strong) if found else _any_pair(papers, len(inputs.papers))
+    limitation = papers[weak].limitation or papers[weak].problem or papers[weak].text
+    mechanism = papers[strong].method or papers[strong].text
     return {
-        "limitations": _stated_limitations(engine, inputs.papers),
-        "pairings": [{"limitation_from": weak, "mechanism_from": strong, "why": why}],
+        "limitations": [
+            {"paper": i, "limitation": paper.limitation, "answered_by": None}
+            for i, paper in enumerate(inputs.papers)
+            if paper.limitation
+        ],
+        "pairings": [
+            {"limitation_from": fit.weak, "mechanism_from": fit.strong, "why": _measured(fit)}
+            for fit in found
+        ],
         "limitation": limitation,
         "limitation_from": weak,
         "mechanism": mechanism,
         "mechanism_from": strong,
-        "direction": _direction(engine, inputs, weak, limitation, strong, mechanism),
+        "direction": f"Set against each other: “{limitation}” and “{mechanism}”",
     }
 
 
-def _open_limitation(engine: Engine, topic: str, papers: tuple[ChainPaper, ...]) -> int:
-    """The paper of the chain's late half whose limitation is nearest to the topic and not answered since.
-
-    Where the late half states none that is open, the earlier papers count too.
-    """
-    stated = [i for i, paper in enumerate(papers) if paper.limitation]
-    still_open = [i for i in stated if _answered_by(engine, papers, i) is None]
-    late = [i for i in still_open if i >= len(papers) // 2]
-    pool = late or still_open or stated
-    if not pool:
-        return len(papers) - 1
-    near = engine.similarity(topic, [papers[i].limitation or "" for i in pool])
-    return max(zip(near, pool, strict=True))[1]
+NEAR = 0.42
+"""Cosine of a neighbour to topic and chain from which its limitation may be taken up too."""
 
 
-def _stated_limitations(engine: Engine, papers: tuple[ChainPaper, ...]) -> list[dict[str, Any]]:
-    return [
-        {"paper": i, "limitation": paper.limitation, "answered_by": _answered_by(engine, papers, i)}
-        for i, paper in enumerate(papers)
-        if paper.limitation
-    ]
+def _near_papers(engine: Engine, inputs: ForecastInputs) -> list[int]:
+    """The chain's papers, and the neighbours that are near to the topic and to the chain's nearest paper."""
+    titles = [paper.title for paper in inputs.papers]
+    middle = titles[engine.rank(inputs.topic, titles)[0][0]]
+    shown = [f"{paper.title}. {paper.abstract or ''}" for paper in inputs.neighbours]
+    near = engine.similarity(f"{inputs.topic}. {middle}", shown)
+    count = len(titles)
+    return [*range(count), *(count + i for i, score in enumerate(near) if score >= NEAR)]
 
 
-def _answered_by(engine: Engine, papers: tuple[ChainPaper, ...], i: int) -> int | None:
-    """The later paper whose method comes nearest to a limitation, if near enough."""
-    ranked = engine.rank(papers[i].limitation or "", [other.method for other in papers[i + 1 :]])
-    return i + 1 + ranked[0][0] if ranked and ranked[0][1] >= RESOLVED else None
+def told_papers(engine: Engine, inputs: ForecastInputs) -> list[Told]:
+    """The chain as its readers told it, then the neighbours, of which the abstract is known."""
+    chain = [told(engine, p.title, p.year, None, p.problem, p.method, p.limitation) for p in inputs.papers]
+    return [*chain, *(told(engine, p.title, p.year, p.abstract) for p in inputs.neighbours)]
 
 
-def _methods(engine: Engine, inputs: ForecastInputs) -> list[str]:
-    """The method of every paper shown: the chain's, then the neighbours' (picked from the abstract)."""
-    neighbours = [engine.facets(n.abstract or "", FACETS)["method"] or n.title for n in inputs.neighbours]
-    return [*(paper.method for paper in inputs.papers), *neighbours]
+def _any_pair(papers: Sequence[Told], chain: int) -> tuple[int, int]:
+    """The last limitation of the chain, and another paper: one with a mechanism if there is one."""
+    weak = max((i for i in range(chain) if papers[i].limitation), default=chain - 1)
+    others = [i for i in range(len(papers)) if i != weak] or [weak]
+    return weak, next((i for i in others if papers[i].method), others[0])
 
 
-def _mechanism_against(engine: Engine, inputs: ForecastInputs, weak: int, limitation: str) -> int:
-    """The paper whose method is near to limitation and topic, but not what the weak paper does already."""
-    methods = _methods(engine, inputs)
-    older, bare = _years_older(inputs, weak), _known_by_title(inputs)
-    to_limitation = engine.similarity(limitation, methods)
-    to_topic = engine.similarity(inputs.topic, methods)
-    to_own = engine.similarity(inputs.papers[weak].method, methods)
-    gain = {
-        i: to_limitation[i]
-        + 0.5 * to_topic[i]
-        - 0.5 * max(0.0, to_own[i] - 0.5)
-        - 0.35 * _only_measures(engine, methods[i])
-        - 0.1 * older[i]
-        - NO_MECHANISM * bare[i]
-        for i in range(len(methods))
-        if i != weak
-    }
-    return max(gain, key=lambda i: (round(gain[i], 4), -i)) if gain else weak
-
-
-NO_MECHANISM = 3.0
-"""More than any similarities can make up for: a title says of no mechanism how it works."""
-
-
-def _known_by_title(inputs: ForecastInputs) -> list[bool]:
-    """Of which papers nothing is known but the title."""
-    chain = [paper.method == paper.title for paper in inputs.papers]
-    return [*chain, *(not paper.abstract for paper in inputs.neighbours)]
-
-
-def _years_older(inputs: ForecastInputs, weak: int) -> list[int]:
-    """By how many years each paper is older than the weak one, beyond one; 0 where a date is unknown."""
-    years = [*(paper.year for paper in inputs.papers), *(paper.year for paper in inputs.neighbours)]
-    return [
-        max(0, int(years[weak]) - int(year) - 1) if year.isdigit() and years[weak].isdigit() else 0
-        for year in years
-    ]
-
-
-MEASURES = "A benchmark collects tasks and grades systems; a study compares people and models."
-BUILDS = "A system generates, searches, trains or revises step by step with a new component."
-
-
-def _only_measures(engine: Engine, method: str) -> bool:
-    """Whether a method is a benchmark or a study: it has little that could be brought elsewhere."""
-    measures, builds = engine.similarity(method, [MEASURES, BUILDS])
-    return measures > builds
-
-
-def _label(inputs: ForecastInputs, number: int) -> str:
-    chain = [(paper.title, paper.year, paper.method) for paper in inputs.papers]
-    title, year, text = [*chain, *((p.title, p.year, p.abstract or "") for p in inputs.neighbours)][number]
-    return f"{texts.short_name(title, text)} ({year})"
-
-
-def _direction(
-    engine: Engine, inputs: ForecastInputs, weak: int, limitation: str, strong: int, mechanism: str
-) -> str:
-    lack, step = engine.nearest_clauses(limitation, mechanism)
-    within = strong < len(inputs.papers)
-    place = (
-        "a neighbouring line of work"
-        if not within
-        else f"{'an earlier' if strong < weak else 'a later'} step"
-    )
-    moved = [phrase for change in inputs.changes for phrase in change.entered[:1]]
-    path = f"Step by step the chain has brought in {texts.listed(moved)}. " if moved else ""
+def _measured(fit: Fit) -> str:
+    shared = f"; {'both speak' if fit.terms else 'the limitation speaks'} of {fit.kind.name}"
     return (
-        f"{path}One limitation is taken up here. {_label(inputs, weak)}: {limitation} "
-        f"{_label(inputs, strong)}, from {place}, offers a mechanism that speaks to it: {mechanism} "
-        f"The next step is to set “{step}” against “{lack}”, for "
-        f"{texts.without_stop(texts.clip(inputs.topic, 30))}."
+        f"Similarity of limitation and problem {fit.to_problem:.2f}, and method {fit.to_method:.2f}{shared}."
     )
 
 
@@ -268,5 +197,5 @@ def idea_sources(inputs: ShowsPapers, answer: IdeaDraft) -> str | None:
 
 
 IDEATOR = Role(
-    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=tell_idea, check=idea_sources
+    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=tell_lead, check=idea_sources
 )

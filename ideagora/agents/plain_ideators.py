@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ideagora.agents.idea_telling import IdeaInputs, tell_idea
+from ideagora.agents.idea_telling import IdeaInputs, tell_lead
 from ideagora.agents.ideator import IdeaDraft, IdeaParts, idea_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, ShownPaper
@@ -73,7 +73,7 @@ class RagIdea(IdeaDraft):
 
 
 def _from_papers(engine: Engine, inputs: RagInputs) -> dict[str, Any]:
-    """A limitation near to the topic, met by another paper's mechanism; in no chain."""
+    """A lead from the papers shown, which stand in no chain."""
     shown = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
     whole = IdeaInputs(
         topic=inputs.topic,
@@ -85,7 +85,7 @@ def _from_papers(engine: Engine, inputs: RagInputs) -> dict[str, Any]:
         earlier=None,
         too_close=(),
     )
-    return tell_idea(engine, whole)
+    return tell_lead(engine, whole)
 
 
 RAG_IDEATOR = Role(

@@ -27,8 +27,17 @@ from ideagora.graphs.generate import (
 from ideagora.graphs.run_folder import RunFolder, unusable
 from ideagora.graphs.task import Task
 from ideagora.registry import find_agent
-from ideagora.report.offline_line import OFFLINE, REAL_MODEL, REAL_MODEL_HINT
-from ideagora.report.screen import Progress, error_line, incomplete_line, plain, show_idea
+from ideagora.report.leads import is_lead
+from ideagora.report.offline_line import OFFLINE, OFFLINE_LEADS, REAL_MODEL, REAL_MODEL_HINT
+from ideagora.report.screen import (
+    Progress,
+    error_line,
+    incomplete_line,
+    plain,
+    short_titles,
+    show_idea,
+    show_leads,
+)
 from ideagora.schema import Topic
 
 if TYPE_CHECKING:
@@ -228,11 +237,15 @@ def _show(console: Console, outcomes: list[Outcome]) -> None:
     for outcome in outcomes:
         if not outcome.ideas:
             continue
-        show_idea(console, outcome.ideas[0], len(outcome.ideas) - 1, str(outcome.folder / "report.html"))
+        page, leads = str(outcome.folder / "report.html"), [one for one in outcome.ideas if is_lead(one)]
+        if leads:
+            show_leads(console, leads, short_titles(leads), page)
+        else:
+            show_idea(console, outcome.ideas[0], len(outcome.ideas) - 1, page)
         if outcome.found_done:
             console.print(
                 "This run was finished before; --fresh begins it anew.", style="dim", highlight=False
             )
         if any("offline" in idea.model.split(" + ") for idea in outcome.ideas):
-            line = f"{OFFLINE} For a real one ({REAL_MODEL_HINT}): {REAL_MODEL}"
+            line = f"{OFFLINE_LEADS if leads else OFFLINE} For a real one ({REAL_MODEL_HINT}): {REAL_MODEL}"
             console.print(Text(line, style="dim"))

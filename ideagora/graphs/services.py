@@ -29,6 +29,11 @@ class Services:
     """Reads the paper that the run is about, whatever cut-off and bans say; ``None``: it is about none."""
 
     @property
+    def gives_leads(self) -> bool:
+        """Whether the offline model is at work: it gives leads in place of ideas."""
+        return self.door.settings.model_of("main") == "offline"
+
+    @property
     def library(self) -> Library:
         """The library of a graph that reads literature."""
         if self.books is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ideagora.errors import FolderUnusable
 from ideagora.report.geometry import pixels
 from ideagora.report.load import load
-from ideagora.report.offline_line import OFFLINE, REAL_MODEL
+from ideagora.report.offline_line import OFFLINE, OFFLINE_LEADS, REAL_MODEL
 from ideagora.report.records import Ref, Report
 from ideagora.report.text import Item, blocks, markdown
 from ideagora.report.view import view
@@ -68,7 +68,9 @@ def markdown_page(template: str, **values: Any) -> str:
 
 
 def _render(environment: jinja2.Environment, name: str, values: dict[str, Any]) -> str:
-    page = environment.get_template(name).render(**values, offline_words=OFFLINE, real_model=REAL_MODEL)
+    page = environment.get_template(name).render(
+        **values, offline_words=OFFLINE, lead_words=OFFLINE_LEADS, real_model=REAL_MODEL
+    )
     return f"{page.strip()}\n"
 
 

@@ -1,5 +1,9 @@
 """The honest line on everything that the offline model touched; page and terminal say the same."""
 
 OFFLINE = "Made by the offline model: an extractive engine, not a language model."
+OFFLINE_LEADS = (
+    "Leads of the offline model, which is an extractive engine and no language model: it pairs what papers "
+    "say, and has no ideas of its own."
+)
 REAL_MODEL = 'ideagora generate "…" --model openai/gpt-4o'
 REAL_MODEL_HINT = "its key in the environment, or any other model that litellm knows"

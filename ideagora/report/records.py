@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ideagora.report.geometry import Kind, Picture
+from ideagora.report.leads import LeadView
 from ideagora.report.text import short_name
 from ideagora.schema import Direction, Idea, Link, Transition
 
@@ -114,6 +115,18 @@ class IdeaView:
 
 
 @dataclass(frozen=True)
+class LeadPage:
+    """The leads of a run, what the novelty check says of them, and the chains that they come from."""
+
+    leads: tuple[tuple[LeadView, tuple[Ref, ...]], ...]
+    """Each with the papers to read first."""
+    novelty: tuple[str, ...]
+    chains: tuple[ChainView, ...]
+    heading: str
+    introduction: str
+
+
+@dataclass(frozen=True)
 class Report:
     """The whole page."""
 
@@ -124,6 +137,8 @@ class Report:
     error: str | None
     unread: tuple[str, ...]
     """What should be in the folder and could not be read."""
+    leads: LeadPage | None
+    """Set in place of ``best`` and ``others`` where the offline model made leads."""
     best: IdeaView | None
     others: tuple[IdeaView, ...]
     failures: tuple[tuple[str, str], ...]

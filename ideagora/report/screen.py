@@ -19,6 +19,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ideagora.report.leads import READ, TEST, LeadView, heading, lead_view, novelty_lines
+from ideagora.report.novelty import mechanism_line, same_mechanism, verdict
+from ideagora.report.text import short_name
 from ideagora.retrieval.journal import warning_of
 from ideagora.schema import FAR_FROM_TOPIC, Chain, Idea
 
@@ -36,11 +39,16 @@ STEPS = {
     "draft_idea": "making the idea",
     "judge_novelty": "checking novelty",
     "judge_pair": "comparing ideas",
+    "choose_pairs": "choosing pairs for leads",
+    "make_lead": "writing the leads",
     "design_experiment": "designing the experiment",
     "review_experiment": "reviewing the experiment",
     "search_for_experiment": "searching for the experiment",
     "refine_experiment": "refining the experiment",
 }
+
+SHOWN_LEADS = 3
+"""Leads on the screen; the page has all."""
 
 
 def plain(text: str) -> str:
@@ -164,6 +172,54 @@ def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:
     console.print(Text(f"{more}{report}", overflow="fold"), soft_wrap=True)
 
 
+def show_leads(console: Console, leads: Sequence[Idea], titles: Mapping[str, str], report: str) -> None:
+    """All leads in short.
+
+    Args:
+        console: where to.
+        leads: records whose kind is lead, best first.
+        titles: short names of papers by id, for what to read first.
+        report: the page with links and chains.
+    """
+    body = Table.grid(padding=(0, 0, 1, 0))
+    body.add_column()
+    for number, idea in enumerate(leads[:SHOWN_LEADS], 1):
+        body.add_row(_lead(lead_view(idea, number), titles))
+    for line in novelty_lines(leads):
+        body.add_row(Text(plain(line), style="dim"))
+    title = f"{heading(len(leads))}: {leads[0].topic}"
+    console.print(Panel(body, title=Text(plain(title), style="bold"), title_align="left", padding=(1, 2)))
+    more = (
+        f"{len(leads) - SHOWN_LEADS} more, links and chains"
+        if len(leads) > SHOWN_LEADS
+        else "Links and chains"
+    )
+    console.print(Text(f"{more}: {report}", overflow="fold"), soft_wrap=True)
+
+
+def _lead(lead: LeadView, titles: Mapping[str, str]) -> Group:
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="dim", no_wrap=True)
+    rows.add_column()
+    read = ", ".join(titles.get(paper_id, paper_id) for paper_id in lead.read)
+    tested = [(TEST, lead.test)] if lead.test else []
+    for name, text in (*lead.rows, (READ, read), *tested):
+        rows.add_row(name, Text(plain(text)))
+    return Group(Text(plain(f"{lead.number}. {lead.title}"), style="bold"), Padding(rows, (0, 0, 0, 3)))
+
+
+def short_titles(ideas: Sequence[Idea]) -> dict[str, str]:
+    """A short name with the year for every paper that ideas know, by id."""
+    found: dict[str, str] = {}
+    for idea in ideas:
+        linked = [link.paper for link in idea.chain.links] if idea.chain else []
+        for paper in (*linked, *idea.neighbours):
+            found.setdefault(paper.id, f"{short_name(paper.title)} ({paper.year})")
+        for close in idea.novelty_check.closest if idea.novelty_check else ():
+            found.setdefault(close.paper_id, short_name(close.title))
+    return found
+
+
 def _parts(idea: Idea) -> list[Any]:
     parts: list[Any] = []
     if idea.summary:
@@ -207,11 +263,9 @@ def _nearness(chain: Chain) -> list[Text]:
 def _novelty(idea: Idea) -> str:
     check = idea.novelty_check
     assert check is not None
-    told = {
-        "novel": f"No paper too close among {check.compared} compared.",
-        "too_close": f"Too close to a known paper (after {check.rounds} rewrites); read it before going on.",
-        "unchecked": f"Not checked: {check.reason or 'no answer could be had'}.",
-    }[check.status]
+    told = " ".join(filter(None, (verdict(check), mechanism_line(same_mechanism(check)))))
+    if check.status == "unchecked" and check.reason:
+        told += f" {check.reason}."
     nearest = [f"{close.title} ({close.similarity:.2f})" for close in check.closest[:3]]
     return f"{told} Nearest: {'; '.join(nearest)}." if nearest else told
 

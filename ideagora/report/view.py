@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
 from ideagora.report import chain_picture
+from ideagora.report.leads import INTRODUCTION, heading, is_lead, lead_view, novelty_lines
 from ideagora.report.load import Failure, Folder, HeldBack, Run, Spent
+from ideagora.report.novelty import mechanism_line, same_mechanism, verdict
 from ideagora.report.records import (
     ChainView,
     CloseView,
     DirectionView,
     IdeaView,
+    LeadPage,
     NoveltyView,
     PaperView,
     Quote,
@@ -39,11 +42,6 @@ _STATUS = {
     "incomplete": "This run is incomplete, since something that it needs was down: what stands here is what "
     "could be made without it. The same command goes on and asks only for what is missing.",
 }
-_NOVELTY = {
-    "novel": "No paper was found that is too close to this idea.",
-    "too_close": "At least one paper is too close to this idea.",
-    "unchecked": "Unchecked: no answer on novelty could be had. This is no verdict.",
-}
 _FACETS = ("purpose", "mechanism", "evaluation")
 _GROWTH = {"backward": "Back in time", "forward": "Forward in time"}
 
@@ -53,7 +51,9 @@ def view(folder: Folder) -> Report:
     run = folder.run
     spent = run.usage.answers or run.usage
     papers = _directory(folder)
-    ideas = [_idea(idea, rank, papers) for rank, idea in enumerate(folder.ideas, 1)]
+    leads = [idea for idea in folder.ideas if is_lead(idea)]
+    whole = [idea for idea in folder.ideas if not is_lead(idea)]
+    ideas = [_idea(idea, rank, papers) for rank, idea in enumerate(whole, 1)]
     return Report(
         topic=run.topic.text if run.topic else None,
         before=run.topic.before if run.topic else None,
@@ -61,6 +61,7 @@ def view(folder: Folder) -> Report:
         status=_status(run.status),
         error=run.error,
         unread=folder.unread,
+        leads=_leads(leads, papers) if leads else None,
         best=ideas[0] if ideas else None,
         others=tuple(ideas[1:]),
         failures=_failures(run),
@@ -121,6 +122,21 @@ def _idea(idea: Idea, rank: int, papers: dict[str, Ref]) -> IdeaView:
     )
 
 
+def _leads(ideas: Sequence[Idea], papers: dict[str, Ref]) -> LeadPage:
+    """The leads; each chain once, without the direction, which is what the leads say."""
+    views = [lead_view(idea, number) for number, idea in enumerate(ideas, 1)]
+    chains = {idea.chain.anchor: idea.chain for idea in ideas if idea.chain}
+    return LeadPage(
+        leads=tuple((one, tuple(_ref(paper_id, papers) for paper_id in one.read)) for one in views),
+        novelty=novelty_lines(ideas),
+        chains=tuple(
+            _chain(chain.model_copy(update={"direction": None}), papers) for chain in chains.values()
+        ),
+        heading=heading(len(ideas)),
+        introduction=INTRODUCTION,
+    )
+
+
 def _chain(chain: Chain, papers: dict[str, Ref]) -> ChainView:
     links = chain_picture.in_order(chain)
     return ChainView(
@@ -176,15 +192,15 @@ def _novelty(check: NoveltyCheck | None, papers: dict[str, Ref]) -> NoveltyView:
     named = any(close.facets for close in check.closest)
     columns = (*_FACETS, *sorted(others)) if named else ()
     facts = [
-        _counted(check.compared, "{} paper shown to the judge", "{} papers shown to the judge"),
         *([_counted(check.reported, "It reported on {}", "It reported on {}")] if check.reported else []),
+        *filter(None, [mechanism_line(same_mechanism(check))]),
         _rounds(check.rounds),
         *(_dropped(number, draft) for number, draft in enumerate(check.dropped, 1)),
     ]
     if check.reason:
         facts.append(check.reason)
     closest = tuple(_close(close, columns, papers) for close in check.closest)
-    return NoveltyView(check.status, _NOVELTY[check.status], tuple(facts), columns, closest)
+    return NoveltyView(check.status, verdict(check), tuple(facts), columns, closest)
 
 
 def _close(close: Close, columns: Iterable[str], papers: dict[str, Ref]) -> CloseView:

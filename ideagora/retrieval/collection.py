@@ -54,6 +54,10 @@ class Collection:
         """Another one when other papers are here."""
         return hashlib.sha256("\x1f".join(sorted(self.own)).encode()).hexdigest()[:12]
 
+    def papers(self) -> list[Paper]:
+        """All papers here, by id."""
+        return [paper for paper in map(self.get, sorted({*self.own, *self._starter})) if paper]
+
     def get(self, paper_id: str) -> Paper | None:
         """The paper with an id, if it is here."""
         return self._store.get(paper_id) if paper_id in self.own else self._starter.get(paper_id)
@@ -104,8 +108,7 @@ class Collection:
 
         with self._building:
             if self._vectors is None:
-                papers = filter(None, map(self.get, sorted({*self.own, *self._starter})))
-                texts = {paper.id: paper_text(paper) for paper in papers}
+                texts = {paper.id: paper_text(paper) for paper in self.papers()}
                 matrix = self._embedder.encode(list(texts.values())) if texts else np.empty((0, 0))
                 self._vectors = list(texts), np.asarray(matrix, dtype=np.float64)
             return self._vectors
@@ -129,6 +132,10 @@ class CollectionSource:
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
+
+    def all_papers(self) -> list[Paper]:
+        """Every paper of the collection, by id."""
+        return self._collection.papers()
 
     async def search(self, query: str, k: int) -> list[Scored]:
         """The k papers nearest to the query."""

@@ -28,7 +28,7 @@ from ideagora.retrieval.opening import (
     open_texts,
     source_names,
 )
-from ideagora.retrieval.sources import Advising, DatedSource, Listing, Source, by_similarity
+from ideagora.retrieval.sources import Advising, Countable, DatedSource, Listing, Source, by_similarity
 from ideagora.retrieval.spelling import nearest_spelling
 from ideagora.retrieval.starter import starter_corpus
 from ideagora.retrieval.store import Store
@@ -172,6 +172,13 @@ class Library:
             if len(shown) == k or len(found) < wanted:
                 return shown
             wanted, cutoff = 2 * wanted, self._guard.cutoff  # whom the date holds back is told by now
+
+    def size(self) -> int | None:
+        """Papers that may be seen here in all; ``None`` where the sources have no end (services)."""
+        source = self._source
+        if not isinstance(source, Countable):
+            return None
+        return sum(self._guard.why(paper) is None for paper in source.all_papers())
 
     async def similar(self, papers: Sequence[Paper], query: str) -> list[Scored]:
         """The given papers, each once, by their similarity to a query; best first, ties by id."""

@@ -51,6 +51,15 @@ class DatedSource(Protocol):
 
 
 @runtime_checkable
+class Countable(Protocol):
+    """A source that has an end: all its papers are at hand."""
+
+    def all_papers(self) -> list[Paper]:
+        """Every paper, by id."""
+        ...
+
+
+@runtime_checkable
 class Advising(Protocol):
     """What a source may do beyond that."""
 

@@ -41,7 +41,7 @@ def agent(variant: str | None = None) -> Agent:
         start=lambda topic: {"topic": topic.model_dump(mode="json")},
         ideas=_ideas,
         failures=lambda state: list(state.get("failures", [])),
-        notes=_unread,
+        notes=lambda state: [*_unread(state), *_few_leads(state)],
         expected_calls=_expected_calls,
         steps=(
             "plan_queries",
@@ -49,6 +49,8 @@ def agent(variant: str | None = None) -> Agent:
             "explore_branch",
             "judge_pair",
             "choose",
+            "choose_pairs",
+            "make_lead",
             "design_experiment",
             "review_experiment",
             "search_for_experiment",
@@ -84,9 +86,12 @@ def _expected_calls(options: BaseModel) -> dict[Group, int]:
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
     """Best first; the best one has the experiment. Where no choice was made: in the branches' order."""
+    from ideagora.graphs.chain_of_ideas import leads
     from ideagora.graphs.chain_of_ideas.graph import experiment_of
 
-    branches = {branch["branch"]: branch for branch in state.get("branches", [])}
+    if "pairs" in state:
+        return leads.ideas(state, origin)
+    branches = {one["branch"]: one for one in state.get("branches", []) if "draft" in one}
     if "ranking" not in state:
         topic = Topic.model_validate(state["topic"])
         return [_idea(branches[number], topic, origin) for number in sorted(branches)]
@@ -112,6 +117,12 @@ def _unread(state: Mapping[str, Any]) -> list[str]:
         for link in branch["links"]
         if (reason := branch.get("unread", {}).get(link["paper"]["id"])) is not None
     ]
+
+
+def _few_leads(state: Mapping[str, Any]) -> list[str]:
+    from ideagora.graphs.chain_of_ideas.leads import how_many
+
+    return how_many(state)
 
 
 def _idea(branch: Mapping[str, Any], topic: Topic, origin: Origin) -> Idea:

@@ -14,13 +14,16 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
+from ideagora.agents.difficulties import difficulty_named_in
 from ideagora.agents.idea_telling import DirectionView, EarlierDraft, TooClose
-from ideagora.agents.ideator import FORECASTER, IDEATOR
+from ideagora.agents.ideator import FORECASTER, IDEATOR, Pairing
 from ideagora.agents.literature import READER, RELEVANCE_JUDGE
 from ideagora.agents.quotes import honest_quote, is_quoted
 from ideagora.agents.trend import TREND_ANALYST
 from ideagora.agents.views import PaperBrief, ShownPaper, brief, chain_paper, change, entity_views
 from ideagora.errors import IdeagoraError, NothingRead
+from ideagora.graphs.chain_of_ideas.leads import NEIGHBOURS as LEAD_NEIGHBOURS
+from ideagora.graphs.chain_of_ideas.leads import who_cites
 from ideagora.graphs.chain_of_ideas.novelty import check_novelty
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES, MILESTONE_CITATIONS
 from ideagora.graphs.services import Services
@@ -77,6 +80,8 @@ class BranchState(TypedDict, total=False):
     stopped: Annotated[dict[str, str], operator.or_]
     transitions: list[dict[str, Any]]
     direction: dict[str, Any] | None
+    pairs: list[dict[str, Any]]
+    """Limitations with mechanisms that may meet them, best first, when leads are wanted."""
     neighbours: list[dict[str, Any]]
     draft: dict[str, Any]
     novelty_check: dict[str, Any]
@@ -257,7 +262,8 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
     """The future direction (Table 13): an open limitation, and a mechanism from chain or neighbours."""
     chain, neighbours = _chain(state), await _neighbours(state, runtime.context)
     found: BranchState = {"neighbours": [paper.model_dump(mode="json") for paper in neighbours]}
-    if not runtime.context.options.trend:
+    found["pairs"] = []
+    if not runtime.context.options.trend and not runtime.context.gives_leads:
         return {**found, "direction": None}
     answer = await FORECASTER(
         runtime.context.door,
@@ -275,15 +281,49 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
         mechanism=answer.mechanism,
         mechanism_from=ids[answer.mechanism_from],
     )
+    if runtime.context.gives_leads:
+        found["pairs"] = [await _pair(runtime.context, chain, neighbours, one) for one in answer.pairings]
     return {**found, "direction": direction.model_dump(mode="json")}
+
+
+async def _pair(
+    context: Services, chain: list[Link], neighbours: list[Paper], pairing: Pairing
+) -> dict[str, Any]:
+    """A limitation and a mechanism, with what a lead is made of."""
+    weak, strong = pairing.limitation_from, pairing.mechanism_from
+    papers = [*(link.paper for link in chain), *neighbours]
+    readings = [*(link.reading for link in chain), *(None for _ in neighbours)]
+    reading, other = readings[weak], readings[strong]
+    return {
+        "weak": papers[weak].id,
+        "strong": papers[strong].id,
+        "limitation": reading.limitation if reading else None,
+        "method": other.method if other else None,
+        "limitation_paper": papers[weak].model_dump(mode="json"),
+        "mechanism_paper": papers[strong].model_dump(mode="json"),
+        "chain": [link.paper.model_dump(mode="json") for link in chain],
+        "kind": difficulty_named_in(pairing.why),
+        "cites": await who_cites(context, papers[weak], papers[strong]),
+    }
+
+
+def after_direction(state: BranchState, runtime: Context) -> str:
+    """Leads are made of the pairs of all branches together, so here a branch ends."""
+    return END if runtime.context.gives_leads else "draft_idea"
 
 
 async def _neighbours(state: BranchState, context: Services) -> list[Paper]:
     """Papers outside the chain: near to what its late papers leave open, and near to the topic, in turn."""
-    late = [link.reading for link in _chain(state)[-2:] if link.reading is not None]
-    left_open = " ".join(reading.limitation or reading.problem or "" for reading in late).strip()
-    count = NEIGHBOURS + len(state["links"])
-    queries = [query for query in (left_open, _topic(state).text) if query]
+    read = [link.reading for link in _chain(state) if link.reading is not None]
+    left_open = [reading.limitation or reading.problem or "" for reading in read]
+    most = LEAD_NEIGHBOURS if context.gives_leads else NEIGHBOURS
+    count = most + len(state["links"])
+    asked = (
+        [_topic(state).text, *left_open]
+        if context.gives_leads
+        else [" ".join(left_open[-2:]).strip(), _topic(state).text]
+    )
+    queries = [query for query in asked if query]
     lists = [await context.library.search(query, count) for query in queries]
     met = _ids(state)
     found: dict[str, Paper] = {}
@@ -293,7 +333,7 @@ async def _neighbours(state: BranchState, context: Services) -> list[Paper]:
                 found.setdefault(ranked[place].paper.id, ranked[place].paper)
     near = await context.library.similar(list(found.values()), _topic(state).text)
     unrelated = {scored.paper.id for scored in near if scored.similarity < RELATED_TO_TOPIC}
-    return [paper for paper in found.values() if paper.id not in unrelated][:NEIGHBOURS]
+    return [paper for paper in found.values() if paper.id not in unrelated][:most]
 
 
 async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
@@ -468,7 +508,7 @@ def build_branch() -> StateGraph[BranchState, Services, BranchState, BranchState
     graph.add_edge("extend_backward", "grow")
     graph.add_edge("read_paper", "analyse_trend")
     graph.add_edge("analyse_trend", "predict_direction")
-    graph.add_edge("predict_direction", "draft_idea")
+    graph.add_conditional_edges("predict_direction", after_direction, ["draft_idea", END])
     graph.add_edge("draft_idea", "judge_novelty")
     graph.add_conditional_edges("judge_novelty", after_novelty, ["drop_draft", END])
     graph.add_edge("drop_draft", "draft_idea")

@@ -24,6 +24,7 @@ from ideagora.agents.judges import IDEA_JUDGE
 from ideagora.agents.literature import QUERY_PLANNER, RELEVANCE_JUDGE
 from ideagora.agents.views import EntityView, PaperBrief, brief, entity_views, idea_view, past_experiments
 from ideagora.errors import IdeagoraError, NoBranchLeft, ThinTopic, UnreadableAnswer
+from ideagora.graphs.chain_of_ideas import leads
 from ideagora.graphs.chain_of_ideas.branch import build_branch
 from ideagora.graphs.chain_of_ideas.choice import duel_scores, rank_branches
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES
@@ -64,6 +65,8 @@ class IdeationState(TypedDict, total=False):
     rounds: int
     pair: dict[str, Any]
     anchored: dict[str, Any]
+    pairs: list[dict[str, Any]]
+    leads: Annotated[list[dict[str, Any]], operator.add]
 
 
 Context = Runtime[Services]
@@ -205,11 +208,16 @@ def gather(state: IdeationState) -> IdeationState:
     return {}
 
 
-def pair_up(state: IdeationState) -> list[Hashable | Send]:
-    """Every pair of branches is judged in both orders, side by side; a single branch needs no judge."""
+def pair_up(state: IdeationState, runtime: Context) -> list[Hashable | Send]:
+    """Every pair of branches is judged in both orders, side by side; a single branch needs no judge.
+
+    Where leads are made (``leads.py``), no branch has a draft to be judged.
+    """
     branches = sorted(state.get("branches", []), key=lambda branch: branch["branch"])
     if not branches:
         raise NoBranchLeft(_why_none(state.get("failures", [])))
+    if runtime.context.gives_leads:
+        return ["choose_pairs"]
     sends: list[Hashable | Send] = [
         Send("judge_pair", {"topic": state["topic"], "pair": {"first": first, "second": second}})
         for i, one in enumerate(branches)
@@ -240,6 +248,27 @@ async def judge_pair(state: IdeationState, runtime: Context) -> IdeationState:
             return {"duels": [{**order, "criteria": None, "reason": str(error)}]}
     criteria = answer.model_dump(exclude={"reason"})
     return {"duels": [{**order, "criteria": criteria, "reason": answer.reason}]}
+
+
+def choose_pairs(state: IdeationState, runtime: Context) -> IdeationState:
+    """The pairs of limitation and mechanism, of all chains, that leads are made of."""
+    pairs = leads.distinct(state["branches"], leads.MOST + 2)
+    if not pairs:
+        raise NoBranchLeft(
+            f"No lead: in {len(state['branches'])} chains no open limitation comes near enough to a "
+            "mechanism of another paper. Try a neighbouring topic, or a language model (--model)."
+        )
+    return {"pairs": [{**pair, "number": number} for number, pair in enumerate(pairs, 1)]}
+
+
+def start_leads(state: IdeationState) -> list[Send]:
+    """All leads side by side."""
+    return [Send("make_lead", {"topic": state["topic"], "pair": pair}) for pair in state["pairs"]]
+
+
+async def make_lead(state: IdeationState, runtime: Context) -> IdeationState:
+    """One lead in words, with what the literature has near to it and a first cheap test."""
+    return {"leads": [await leads.make_lead(runtime.context, _topic(state), state["pair"])]}
 
 
 def choose(state: IdeationState) -> IdeationState:
@@ -376,6 +405,8 @@ def build_graph() -> StateGraph[IdeationState, Services, IdeationState, Ideation
         explore_branch,
         gather,
         judge_pair,
+        choose_pairs,
+        make_lead,
         choose,
         design_experiment,
         review_experiment,
@@ -387,7 +418,9 @@ def build_graph() -> StateGraph[IdeationState, Services, IdeationState, Ideation
     graph.add_edge("plan_queries", "find_anchors")
     graph.add_conditional_edges("find_anchors", start_branches, ["explore_branch"])
     graph.add_edge("explore_branch", "gather")
-    graph.add_conditional_edges("gather", pair_up, ["judge_pair", "choose"])
+    graph.add_conditional_edges("gather", pair_up, ["judge_pair", "choose", "choose_pairs"])
+    graph.add_conditional_edges("choose_pairs", start_leads, ["make_lead"])
+    graph.add_edge("make_lead", END)
     graph.add_edge("judge_pair", "choose")
     graph.add_edge("choose", "design_experiment")
     graph.add_conditional_edges("design_experiment", refine_again, ["review_experiment", END])

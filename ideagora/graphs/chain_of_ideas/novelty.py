@@ -31,7 +31,13 @@ async def check_novelty(
         dropped: the drafts before this one.
     """
     found = await _retrieve(context, draft, known)
-    so_far: dict[str, Any] = {"rounds": len(dropped), "compared": len(found), "dropped": dropped}
+    so_far: dict[str, Any] = {
+        "rounds": len(dropped),
+        "compared": len(found),
+        "dropped": dropped,
+        "library": context.library.size(),
+        "judge": context.door.settings.model_of("judge"),
+    }
     if not found:
         return NoveltyCheck(status="unchecked", reason="the library has no paper to compare with", **so_far)
     try:
@@ -62,7 +68,8 @@ async def _retrieve(context: Services, draft: dict[str, Any], known: Sequence[Pa
 def _weigh(found: list[Scored], answer: Comparisons) -> NoveltyCheck:
     ordered = sorted(answer.comparisons, key=lambda c: (not c.too_close, -found[c.paper].similarity, c.paper))
     too_close = sum(comparison.too_close for comparison in ordered)
-    shown = ordered[: max(REPORTED, too_close)]
+    first = max(REPORTED, too_close)
+    shown = [*ordered[:first], *(one for one in ordered[first:] if one.mechanism == "same")]
     return NoveltyCheck(
         status="too_close" if too_close else "novel",
         closest=tuple(_close(found[comparison.paper], comparison) for comparison in shown),

@@ -12,6 +12,7 @@ from ideagora.models.offline.words import (
     FUNCTION_WORDS,
     GENERIC_WORDS,
     GERUND_NOUNS,
+    KNOWN_DATASETS,
     METRIC_WORDS,
     MODEL_WORDS,
 )
@@ -19,7 +20,7 @@ from ideagora.models.offline.words import (
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|et al|vs|cf|Fig|Eq|Sec|No|approx|resp|Dr|St)\.$", re.IGNORECASE)
 _LONGEST_ABBREVIATION = 9
 """Characters, with what stands before it."""
-_BOUNDARY = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])")
+_BOUNDARY = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[a-z]{0,4}[A-Z0-9])")
 _TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’+/-]*|[.,;:!?()\"]")
 _NAME = re.compile(
     r"\b(?:"
@@ -29,7 +30,8 @@ _NAME = re.compile(
     r"|[A-Za-z]++\d[A-Za-z0-9]*+(?:\.\d++\b)?(?:-[A-Za-z0-9.]+\b)*"  # s1, F1, Qwen2.5-Math
     r")\b"
 )
-_DATASET_NAME = re.compile(r"Bench\b|Bench-|QA$|Eval\b|^MATH$|^GSM8K|^MMLU|Corpus$|Arena$|^COCO$|^ImageNet")
+_DATASET_NAME = re.compile(r"[Bb]ench\b")
+_COMMON = re.compile(r"(?:GPT|LLM|BERT|BM25|AI\b|API|NLP)")
 
 
 def sentences(text: str) -> list[str]:
@@ -140,31 +142,73 @@ def names(text: str) -> list[Name]:
 
 
 def _kind(name: str, sentence: str, end: int) -> str:
-    if _DATASET_NAME.search(name):
+    """A data set is one that we know, or one that the next word calls so: all else is too uncertain."""
+    after = words(sentence[end : end + 40])[:2]
+    if name.lower() in KNOWN_DATASETS or _DATASET_NAME.search(name) or _called_data(after):
         return "dataset"
-    nearby = set(words(sentence[max(0, end - len(name) - 40) : end + 40]))
-    after = set(words(sentence[end : end + 25])[:2])
-    if after & METRIC_WORDS or name.lower() in METRIC_WORDS:
+    if set(after) & METRIC_WORDS or name.lower() in METRIC_WORDS:
         return "metric"
-    if after & DATASET_WORDS or (nearby & DATASET_WORDS and not sentence.startswith(name)):
-        return "dataset"
-    return "model" if after & MODEL_WORDS or sentence.startswith(name) else "technique"
+    return "model" if set(after) & MODEL_WORDS or sentence.startswith(name) else "technique"
+
+
+def _called_data(after: list[str]) -> bool:
+    return " ".join(after[:2]) in ("data set", "data sets") or bool(set(after[:1]) & DATASET_WORDS)
 
 
 def short_name(title: str, text: str = "") -> str:
     """How one would refer to a paper: its system's name where it has one, else its title's head.
 
+    A name is what the text calls it again and again, or words of the title that a sentence begins with.
+
     >>> short_name("ReAct: Synergizing Reasoning and Acting in Language Models")
     'ReAct'
     """
     head = re.split(r"[:?]\s", title)[0].strip()
-    if head != title and len(head.split()) <= 4:
+    if head != title and len(head.split()) <= 4 and not title[len(head) :].startswith("?"):
         return head
-    often = (n.name for n in names(text) if n.sentence.startswith(n.name) and text.count(n.name) > 1)
+    found = names(text)
+    often = (n.name for n in found if n.sentence.startswith(n.name) and text.count(n.name) > 1)
     subject = next((name for name in often if name not in title), None)
+    subject = subject or _subject(title, text) or _repeated(found, text)
     if subject:
         return subject
     return head if len(head.split()) <= 7 else " ".join(head.split()[:6]) + " …"
+
+
+def _subject(title: str, text: str) -> str | None:
+    """What a sentence after the first says something of, if the title or the text names it again."""
+    again, parts = f"{title} {text}".lower(), sentences(text)
+    for sentence in parts[1:]:
+        said = sentence.split()
+        for length in range(min(4, len(said) - 1), 0, -1):
+            name = " ".join(said[:length])
+            is_own = (
+                "-" in name or any(letter.isupper() for letter in name[1:]) or name.lower() in title.lower()
+            )
+            if is_own and again.count(name.lower()) > 1 and _is_subject(said[:length], said[length:]):
+                return _as_in(title, name)
+    return None
+
+
+def _is_subject(name: list[str], rest: list[str]) -> bool:
+    """Whether words can be what a sentence is about: no article, no mark, and an action follows."""
+    verbs = [word.lower() for word in rest[:2] if not word.endswith("ly") and word not in ("first", "then")]
+    if name[0].lower() in FUNCTION_WORDS or any(word[-1] in ",;:" for word in name) or not verbs:
+        return False
+    return not is_generic(" ".join(name)) and (_is_verb(verbs[0]) or _acts(verbs[0]) or verbs[0] == "is")
+
+
+def _as_in(title: str, name: str) -> str:
+    """The name with the title's capitals where the title has it."""
+    place = title.lower().find(name.lower())
+    return title[place : place + len(name)] if place >= 0 else name
+
+
+def _repeated(found: list[Name], text: str) -> str | None:
+    """The system that a text names most often, at least three times; data sets and metrics are none."""
+    systems = [n.name for n in found if n.kind in ("model", "technique") and not _COMMON.match(n.name)]
+    most = max(systems, key=text.count, default=None)
+    return most if most and text.count(most) > 2 else None
 
 
 def clip(text: str, limit: int) -> str:
@@ -228,3 +272,15 @@ def method_steps(method: str) -> list[str]:
     """The numbered lines of a method, without their numbers; the sentences when it has no such lines."""
     lines = [re.sub(r"^\s*+(?:\d++[.)]|[-*])\s++", "", line) for line in method.splitlines() if line.strip()]
     return lines if len(lines) > 1 else sentences(method)
+
+
+def has_verb(sentence: str) -> bool:
+    """Whether some word of a sentence can stand for an action, by dictionary and by our list."""
+    return any(_is_verb(word) or _acts(word) for word in words(sentence)[1:])
+
+
+@lru_cache(maxsize=50_000)
+def _acts(lower: str) -> bool:
+    from lemminflect import getAllLemmas
+
+    return lower.endswith(("s", "ed")) and "VERB" in getAllLemmas(lower)

@@ -90,9 +90,20 @@ CUES: dict[str, frozenset[str]] = {
     ),
 }
 
-DATASET_WORDS = frozenset(
-    "benchmark benchmarks dataset datasets corpus collection questions problems tasks images suite".split()
+DATASET_WORDS = frozenset("benchmark benchmarks dataset datasets corpus collection".split())
+"""What a name is a data set's before, directly."""
+
+KNOWN_DATASETS = frozenset(
+    """gsm8k math math500 mmlu hotpotqa triviaqa popqa asqa eli5 qampari musique squad naturalquestions
+    gpqa aime24 humaneval mbpp aqua svamp mathqa multiarith commonsenseqa strategyqa big-bench bbh scan
+    alfworld webshop webarena mind2web osworld gaia api-bank toolbench swe-bench imagenet coco cifar-10
+    cifar-100 lvis laion mt-bench alpacaeval rewardbench judgebench llmbar summeval truthfulqa superglue glue
+    beir kilt litqa litqa2 peerread s2orc scidocs ms-marco wikieval halueval arena-hard flask drawbench
+    partiprompts kontextbench scholarqabench discoverybench mlagentbench hellaswag winogrande drop
+    fever msmarco wikitext c4 pile ultrafeedback prm800k""".split()
 )
+"""Data sets by name (lower case): by its form a name is a system's as often as a data set's."""
+
 METRIC_WORDS = frozenset("accuracy score f1 bleu rouge fid recall precision perplexity rate elo".split())
 GENERIC_WORDS = frozenset(
     """language model models system systems method methods approach approaches text task tasks paper papers data
