@@ -40,7 +40,7 @@ ON_TOPIC = 0.18
 
 _JOINT = re.compile(r"[;:,] ")
 _RESULTS = frozenset(
-    """cannot fails failed unable reached improved improves outperformed outperforms exceeded surpassed beat
+    """cannot fails unable reached improved improves outperformed outperforms exceeded surpassed beat
     raised gained stayed lowered lagged hurt matched exposes lacks""".split()
 )
 _STUDIES = frozenset(
@@ -55,6 +55,17 @@ _COUNTED = re.compile(
     r"\b\d[\d,]*(?: [\w-]+){0,2} (?:tasks|questions|problems|competitions|issue|subjects|data sets)\b"
 )
 _COMPARED = re.compile(r"\b(?:more often|better|higher|lower|faster|fewer|stronger|worse) than\b|[Bb]ench\b")
+_HEADING = re.compile(
+    r"^(?:\d{1,2}(?:\.\d{1,2}){0,2}\.? )?"
+    r"(?:abstract|introduction|methods?|background|motivation|approach|results|discussion|conclusions?"
+    r"|limitations?|related work|summary|overview)[:. ]{1,3}"
+    r"(?=(?:we|our|in|the|this|these|to|an?|while|large|recent)\b)",
+    re.IGNORECASE,
+)
+_IS_A = re.compile(
+    r"^(?:[\w-]+ ){1,4}is an? (?!(?:method|framework|procedure|technique|system|pipeline|recipe)\b)"
+)
+"""What a thing is, not what is done with it."""
 _PRESENTS = re.compile(r"\b(?:[Ww]e|[Tt]his (?:paper|work)) (?:propos|introduc|present|develop|describ)")
 _RESOURCE = re.compile(
     r"\b(?:benchmark|data ?set|corpus|survey|study|holistic|measuring|evaluat|dataset)|bench\b|\barena\b",
@@ -116,7 +127,8 @@ def told(
     name = name_of(title, own)
     picked = engine.facets(own, FACETS) if text and not method else {}
     other = {picked.get(facet) for facet in FACETS if facet != "method"}
-    parts = texts.sentences(method) if method else [s for s in texts.sentences(own) if s not in other]
+    said = texts.sentences(method) if method else [s for s in texts.sentences(own) if s not in other]
+    parts = [without_heading(sentence) for sentence in said]
     return Told(
         name=name,
         year=year,
@@ -147,6 +159,11 @@ def _mechanism(parts: Sequence[str], picked: str, name: str) -> str | None:
     return grounded(chosen, parts) if chosen else None
 
 
+def without_heading(sentence: str) -> str:
+    """The sentence without a heading of its section that a file's text has glued to it."""
+    return _HEADING.sub("", sentence, count=1)
+
+
 def grounded(sentence: str, parts: Sequence[str]) -> str:
     """The sentence, with the one before it when it begins with a word that refers back to that."""
     place = parts.index(sentence) if sentence in parts else 0
@@ -160,7 +177,7 @@ def is_done(sentence: str) -> bool:
         return False
     if _COUNTED.search(sentence) or _COMPARED.search(sentence) or _in_the_past(said):
         return False
-    return texts.has_verb(sentence)
+    return texts.has_verb(sentence) and not _IS_A.search(sentence)
 
 
 def _in_the_past(said: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ideagora.report.novelty import mechanism_line, same_mechanism, verdict
+from ideagora.report.novelty import caveat, found, mechanism_line, same_mechanism
 from ideagora.schema import Idea
 
 LIMITATION, MECHANISM, WHY = "Open limitation", "Mechanism", "Why they may fit"
@@ -67,7 +67,7 @@ def _said(idea: Idea) -> Iterable[str]:
     if check is None:
         return ("No novelty check was made.",)
     same = mechanism_line(same_mechanism(check, idea.references))
-    return filter(None, (verdict(check), same))
+    return filter(None, (found(check), same, caveat(check)))
 
 
 def _which(numbers: Sequence[int], count: int) -> str:

@@ -9,17 +9,28 @@ UNCHECKED = "Unchecked: no answer on novelty could be had. This is no verdict."
 
 
 def verdict(check: NoveltyCheck) -> str:
-    """One sentence or two; nothing is claimed of papers that were not compared."""
+    """What was compared and found, and what that does not tell."""
+    return " ".join(filter(None, (found(check), caveat(check))))
+
+
+def found(check: NoveltyCheck) -> str:
+    """What was compared, of how many papers, by whom, and what came of it; one sentence."""
     if check.status == "unchecked":
         return UNCHECKED
     close = sum(one.too_close for one in check.closest)
     if check.judge == "offline":
-        found = "No near-verbatim match" if check.status == "novel" else _near_verbatim(close)
-        return f"{found} among {_compared(check, 'summar', 'y', 'ies')}. {OFFLINE_MEANS}"
+        matches = "No near-verbatim match" if check.status == "novel" else _near_verbatim(close)
+        return f"{matches} among {_compared(check, 'summar', 'y', 'ies')}."
     judge = check.judge or "The judge"
     called = "none" if check.status == "novel" else str(close)
-    shown = _compared(check, "paper", "", "s")
-    return f"{judge} was shown {shown} and called {called} of them too close. Of others this says nothing."
+    return f"{judge} was shown {_compared(check, 'paper', '', 's')} and called {called} of them too close."
+
+
+def caveat(check: NoveltyCheck) -> str | None:
+    """What the comparison does not tell; ``None`` where there was none."""
+    if check.status == "unchecked":
+        return None
+    return OFFLINE_MEANS if check.judge == "offline" else "Of other papers this says nothing."
 
 
 def _near_verbatim(close: int) -> str:
