@@ -8,6 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ideagora.agents import leads
 from ideagora.agents.difficulties import DIFFICULTIES, DROP, difficulty_of, is_scope, shared_difficulty
 from ideagora.agents.quotes import is_quoted
@@ -130,7 +132,7 @@ def test_a_paper_is_called_what_its_text_calls_it() -> None:
 
 
 def pair(weak: str, strong: str, cites: str | None = None, kind: str = "cost") -> dict[str, Any]:
-    return {"weak": weak, "strong": strong, "cites": cites, "kind": kind}
+    return {"weak": weak, "strong": strong, "cites": cites, "kind": kind, "good": True}
 
 
 def test_leads_differ_in_limitation_and_mechanism() -> None:
@@ -149,6 +151,17 @@ def test_pairs_of_papers_that_cite_each_other_come_last_and_only_where_leads_are
     assert [one["weak"] for one in distinct(few, 5)] == ["b", "a"]
     many = [{"branch": 1, "pairs": [*linked, *(pair(name, name.upper()) for name in "bcd")]}]
     assert [one["weak"] for one in distinct(many, 5)] == ["b", "c", "d"]
+
+
+def test_without_a_good_pair_one_that_is_merely_the_nearest_is_offered_as_such() -> None:
+    nearest = {**pair("a", "x"), "good": False}
+    assert [one["weak"] for one in distinct([{"branch": 1, "pairs": [nearest, nearest]}], 5)] == ["a"]
+    assert [one["weak"] for one in distinct([{"branch": 1, "pairs": [nearest, pair("b", "y")]}], 5)] == ["b"]
+    assert distinct([{"branch": 1, "pairs": [{**nearest, "strong": "a"}]}], 5) == []
+    weak = leads.told(ENGINE, "Alpha: one", "2020", "Alpha counts sheep. Alpha sleeps at once.")
+    strong = leads.told(ENGINE, "Beta: two", "2021", "Nobody drew maps. Beta draws maps of caves.")
+    told = leads.lead_text(leads.nearest_fit(ENGINE, [weak, strong], 0, 1), weak, strong, "")
+    assert told.novelty.startswith(leads.NEAREST_ONLY)
 
 
 def test_where_two_papers_stand_is_said_in_one_sentence() -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from pydantic import Field
 
 from ideagora.agents.idea_telling import IdeaInputs, tell_lead
-from ideagora.agents.leads import Fit, Told, fits, told
+from ideagora.agents.leads import NEAREST_ONLY, Fit, Told, fits, told
 from ideagora.agents.quotes import is_quoted
 from ideagora.agents.role import Role
 from ideagora.agents.views import ChainPaper, Change, EntityView, PaperBrief, numbers_missing
@@ -63,7 +63,9 @@ def _forecast(engine: Engine, inputs: ForecastInputs) -> dict[str, Any]:
     """The pairs that are good enough, best first; the first is the direction, else the nearest there are."""
     papers = told_papers(engine, inputs)
     found = fits(engine, inputs.topic, papers, _near_papers(engine, inputs))
-    weak, strong = (found[0].weak, found[0].strong) if found else _any_pair(papers, len(inputs.papers))
+    weak, strong = (
+        (found[0].weak, found[0].strong) if found else _nearest_pair(engine, papers, len(inputs.papers))
+    )
     limitation = papers[weak].limitation or papers[weak].problem or papers[weak].text
     mechanism = papers[strong].method or papers[strong].text
     return {
@@ -75,7 +77,8 @@ def _forecast(engine: Engine, inputs: ForecastInputs) -> dict[str, Any]:
         "pairings": [
             {"limitation_from": fit.weak, "mechanism_from": fit.strong, "why": _measured(fit)}
             for fit in found
-        ],
+        ]
+        or [{"limitation_from": weak, "mechanism_from": strong, "why": NEAREST_ONLY}],
         "limitation": limitation,
         "limitation_from": weak,
         "mechanism": mechanism,
@@ -104,11 +107,13 @@ def told_papers(engine: Engine, inputs: ForecastInputs) -> list[Told]:
     return [*chain, *(told(engine, p.title, p.year, p.abstract) for p in inputs.neighbours)]
 
 
-def _any_pair(papers: Sequence[Told], chain: int) -> tuple[int, int]:
-    """The last limitation of the chain, and another paper: one with a mechanism if there is one."""
+def _nearest_pair(engine: Engine, papers: Sequence[Told], chain: int) -> tuple[int, int]:
+    """The last limitation of the chain, and the paper whose mechanism comes nearest to it."""
     weak = max((i for i in range(chain) if papers[i].limitation), default=chain - 1)
-    others = [i for i in range(len(papers)) if i != weak] or [weak]
-    return weak, next((i for i in others if papers[i].method), others[0])
+    others = [i for i in range(len(papers)) if i != weak and papers[i].method]
+    others = others or [i for i in range(len(papers)) if i != weak] or [weak]
+    ranked = engine.rank(papers[weak].limitation or papers[weak].text, [papers[i].text for i in others])
+    return weak, others[ranked[0][0]]
 
 
 def _measured(fit: Fit) -> str:

@@ -330,6 +330,10 @@ def quotable(sentence: str, limit: int, about: str = "") -> str:
     return f"{before}{cut.rstrip(',;:')} …"
 
 
+NEAREST_ONLY = "No pair came near enough; this is merely the nearest."
+"""Said of a pair that is offered because there is no good one."""
+
+
 @dataclass(frozen=True)
 class LeadText:
     """A lead in words; what is between quotation marks stands so in the papers."""
@@ -374,7 +378,9 @@ def _worded(fit: Fit, weak: Told, strong: Told, place: str, quoted: tuple[int, i
         mechanism=mechanism,
         motivation=f"{weak.name} ({weak.year}): “{quotable(limitation, quoted[0], fit.clause)}”",
         method=f"{strong.name} ({strong.year}): “{quotable(mechanism, quoted[1])}”",
-        novelty=" ".join(filter(None, (_why(fit, strong.name, problem), place))),
+        novelty=" ".join(
+            filter(None, (NEAREST_ONLY if not fit.score else "", _why(fit, strong.name, problem), place))
+        ),
         test=fit.kind.cheap_test(weak.name, strong.name, _data_set(weak.text)),
     )
 

@@ -17,6 +17,7 @@ from langgraph.types import Send
 from ideagora.agents.difficulties import difficulty_named_in
 from ideagora.agents.idea_telling import DirectionView, EarlierDraft, TooClose
 from ideagora.agents.ideator import FORECASTER, IDEATOR, Pairing
+from ideagora.agents.leads import NEAREST_ONLY
 from ideagora.agents.literature import READER, RELEVANCE_JUDGE
 from ideagora.agents.quotes import honest_quote, is_quoted
 from ideagora.agents.trend import TREND_ANALYST
@@ -302,6 +303,7 @@ async def _pair(
         "limitation_paper": papers[weak].model_dump(mode="json"),
         "mechanism_paper": papers[strong].model_dump(mode="json"),
         "chain": [link.paper.model_dump(mode="json") for link in chain],
+        "good": pairing.why != NEAREST_ONLY,
         "kind": difficulty_named_in(pairing.why),
         "cites": await who_cites(context, papers[weak], papers[strong]),
     }

@@ -47,15 +47,19 @@ def distinct(branches: Sequence[Mapping[str, Any]], most: int) -> list[dict[str,
     """Pairs of all chains, the best of each chain in turn; each limitation and each mechanism once.
 
     Pairs of papers of which neither cites the other come first: a paper that cites the other has
-    probably answered it already, or has taken over what it needed.
+    probably answered it already, or has taken over what it needed. Where no pair is good, the first
+    of those that are merely the nearest stands alone.
     """
     ordered = sorted(branches, key=lambda branch: int(branch["branch"]))
     in_turn = [
         {**pair, "branch": branch["branch"]}
         for row in zip_longest(*(branch["pairs"] for branch in ordered))
         for branch, pair in zip(ordered, row, strict=True)
-        if pair is not None
+        if pair is not None and pair["weak"] != pair["strong"]
     ]
+    if not any(pair["good"] for pair in in_turn):
+        return in_turn[:1]
+    in_turn = [pair for pair in in_turn if pair["good"]]
     chosen: list[dict[str, Any]] = []
     while len(chosen) < most and (free := [pair for pair in in_turn if _is_free(pair, chosen)]):
         chosen.append(min(free, key=lambda pair: _after_others(pair, chosen)))
