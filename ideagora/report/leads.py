@@ -70,6 +70,12 @@ def _said(idea: Idea) -> Iterable[str]:
     return filter(None, (found(check), same, caveat(check)))
 
 
+def far_leads(ideas: Sequence[Idea]) -> tuple[str, ...]:
+    """A warning on the leads whose chains are far from the topic; none where all are near."""
+    far = [number for number, idea in enumerate(ideas, 1) if idea.chain and idea.chain.is_far_from_topic]
+    return (f"{_which(far, len(ideas))}: the chain is far from the topic.",) if far else ()
+
+
 def _which(numbers: Sequence[int], count: int) -> str:
     if len(numbers) == count:
         return "The lead" if count == 1 else "Every lead"

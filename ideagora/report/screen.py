@@ -19,7 +19,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ideagora.report.leads import READ, TEST, LeadView, heading, lead_view, novelty_lines
+from ideagora.report.leads import READ, TEST, LeadView, far_leads, heading, lead_view, novelty_lines
 from ideagora.report.novelty import mechanism_line, same_mechanism, verdict
 from ideagora.report.text import short_name
 from ideagora.retrieval.journal import warning_of
@@ -187,6 +187,8 @@ def show_leads(console: Console, leads: Sequence[Idea], titles: Mapping[str, str
         body.add_row(_lead(lead_view(idea, number), titles))
     for line in novelty_lines(leads):
         body.add_row(Text(plain(line), style="dim"))
+    for text in far_leads(leads):
+        body.add_row(Text(text, style="yellow"))
     title = f"{heading(len(leads))}: {leads[0].topic}"
     console.print(Panel(body, title=Text(plain(title), style="bold"), title_align="left", padding=(1, 2)))
     more = (

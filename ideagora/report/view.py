@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from ideagora.report import chain_picture
-from ideagora.report.leads import INTRODUCTION, heading, is_lead, lead_view, novelty_lines
+from ideagora.report.leads import INTRODUCTION, far_leads, heading, is_lead, lead_view, novelty_lines
 from ideagora.report.load import Failure, Folder, HeldBack, Run, Spent
 from ideagora.report.novelty import mechanism_line, same_mechanism, verdict
 from ideagora.report.records import (
@@ -128,7 +128,7 @@ def _leads(ideas: Sequence[Idea], papers: dict[str, Ref]) -> LeadPage:
     chains = {idea.chain.anchor: idea.chain for idea in ideas if idea.chain}
     return LeadPage(
         leads=tuple((one, tuple(_ref(paper_id, papers) for paper_id in one.read)) for one in views),
-        novelty=novelty_lines(ideas),
+        novelty=(*novelty_lines(ideas), *far_leads(ideas)),
         chains=tuple(
             _chain(chain.model_copy(update={"direction": None}), papers) for chain in chains.values()
         ),

@@ -229,6 +229,7 @@ def _chain(lead: Mapping[str, Any], branch: Mapping[str, Any]) -> Chain:
             mechanism_from=lead["strong"],
         ),
         stopped=branch.get("stopped", {}),
+        topic_similarity=branch.get("topic_similarity"),
     )
 
 
