@@ -14,12 +14,12 @@ def is_quoted(quote: str, text: str) -> bool:
     A quote with omissions ("…") stands in the text when its pieces do, in their order.
     """
     pieces = [piece for piece in map(_loose, _OMISSION.split(quote)) if piece]
-    rest = f" {_loose(text)} "
+    whole, position = f" {_loose(text)} ", 0
     for piece in pieces:
-        _, found, rest = rest.partition(f" {piece} ")
-        if not found:
+        found = whole.find(f" {piece} ", position)
+        if found < 0:
             return False
-        rest = f" {rest}"
+        position = found + len(piece) + 1  # the blank behind it may stand before the next
     return bool(pieces)
 
 

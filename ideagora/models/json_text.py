@@ -28,8 +28,8 @@ MOST_NESTED = 100
 """Brackets inside brackets."""
 MOST_LOOKS, LEAST_LOOKS = 8, 100_000
 """How often a scan may look at a character on average, and how often in all in a short text."""
-_DEEP, _SHORT = 2_000, 20
-"""What a value that is too deeply nested, and one that is none, count as."""
+_DEEP, _SHORT, _STRETCH = 2_000, 20, 16_384
+"""What a value that is too deeply nested counts as, and one that is none; how far a rest of a text serves."""
 
 _THINKING = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad"
 _THOUGHT = re.compile(rf"^[^\S\n]*+<({_THINKING})>", re.I | re.M)
@@ -173,14 +173,13 @@ def _scanned(text: str) -> list[Any]:
 def _value_at(scan: _Scan, start: int) -> tuple[Any | None, int]:
     """The value that begins at an opening bracket, or ``None``, and where to look on."""
     try:
-        value, end = _DECODER.raw_decode(scan.text, start)
-        return _whole_characters(value), end
+        return scan.decoded(start)
     except Ambiguous:
         raise
-    except json.JSONDecodeError as error:
-        scan.looks -= error.pos - start
-    except (ValueError, RecursionError):
+    except RecursionError:
         scan.looks -= _DEEP
+    except ValueError:
+        scan.looks -= _SHORT
     found = scan.closed(start)
     is_json = scan.begins_json(start)
     if found is not None:
@@ -232,8 +231,20 @@ class _Scan:
     def __init__(self, text: str) -> None:
         self.text = text
         self.looks = MOST_LOOKS * len(text) + LEAST_LOOKS
+        self._start, self._rest = 0, text
         self._last_comment_end = text.rfind("*/")
         self._has = {quote: quote in text for quote in "”’"}
+
+    def decoded(self, start: int) -> tuple[Any, int]:
+        """The exact JSON value that begins at ``start``, and its end.
+
+        Raises:
+            ValueError: there is none. Ambiguous, RecursionError: as it says.
+        """
+        if start - self._start > _STRETCH:  # an error's message counts the lines before it
+            self._start, self._rest = start, self.text[start:]
+        value, end = _DECODER.raw_decode(self._rest, start - self._start)
+        return _whole_characters(value), self._start + end
 
     def begins_json(self, start: int) -> bool:
         """Whether a key, a string or a bracket follows an opening bracket, comments aside."""

@@ -66,15 +66,13 @@ def blocks(text: str) -> tuple[Block, ...]:
     Lines that begin with ``1.``, ``1)``, ``(1)``, ``Step 1:`` or a bullet make a list, if there are at
     least two in a row; a line in between without a mark goes on with the entry above it.
     """
-    found: list[Block] = []
-    for paragraph in _paragraphs(text):
-        for block in _cut(paragraph):
-            last = found[-1] if found else None
-            if last and block.kind == last.kind and block.items:
-                found[-1] = Block(block.kind, items=(*last.items, *block.items))
-            else:
-                found.append(block)
-    return tuple(_settled(block) for block in found)
+    runs: list[_Run] = []
+    for run in (run for paragraph in _paragraphs(text) for run in _cut(paragraph)):
+        if runs and run[0] == runs[-1][0] != "paragraph":
+            runs[-1][1].extend(run[1])
+        else:
+            runs.append(run)
+    return tuple(_settled(_block(*run)) for run in runs)
 
 
 def _paragraphs(text: str) -> list[list[str]]:
@@ -82,22 +80,32 @@ def _paragraphs(text: str) -> list[list[str]]:
     return [[line.strip() for line in part.split("\n") if line.strip()] for part in parts if part.strip()]
 
 
-def _cut(lines: list[str]) -> list[Block]:
+_Run = tuple[Literal["paragraph", "numbered", "bullets"], list[tuple[int | None, list[str]]]]
+"""A kind of block and its entries: each a number, where it has one, and its lines."""
+
+
+def _cut(lines: list[str]) -> list[_Run]:
     """One paragraph's lines as runs of plain lines, numbered lines and bullets."""
-    found: list[Block] = []
+    runs: list[_Run] = []
     for line in lines:
         kind, item = _marked(line)
-        last = found[-1] if found else None
-        if item is None:
-            if last is None:
-                found.append(Block("paragraph", lines=(line,)))
-            else:
-                found[-1] = _continued(last, line)
-        elif last is not None and last.kind == kind:
-            found[-1] = Block(kind, items=(*last.items, item))
+        if item is None and runs:
+            runs[-1][1][-1][1].append(line)
+        elif item is None:
+            runs.append(("paragraph", [(None, [line])]))
+        elif runs and runs[-1][0] == kind:
+            runs[-1][1].append((item.number, [*item.lines]))
         else:
-            found.append(Block(kind, items=(item,)))
-    return found
+            runs.append((kind, [(item.number, [*item.lines])]))
+    return runs
+
+
+def _block(
+    kind: Literal["paragraph", "numbered", "bullets"], entries: list[tuple[int | None, list[str]]]
+) -> Block:
+    if kind == "paragraph":
+        return Block(kind, lines=tuple(entries[0][1]))
+    return Block(kind, items=tuple(Item(number, tuple(lines)) for number, lines in entries))
 
 
 def _marked(line: str) -> tuple[Literal["numbered", "bullets"], Item | None]:
@@ -106,13 +114,6 @@ def _marked(line: str) -> tuple[Literal["numbered", "bullets"], Item | None]:
     if match := _BULLET.match(line):
         return "bullets", Item(None, (match[1].strip(),))
     return "numbered", None
-
-
-def _continued(block: Block, line: str) -> Block:
-    if block.kind == "paragraph":
-        return Block("paragraph", lines=(*block.lines, line))
-    last = block.items[-1]
-    return Block(block.kind, items=(*block.items[:-1], Item(last.number, (*last.lines, line))))
 
 
 def _settled(block: Block) -> Block:

@@ -55,6 +55,7 @@ _NUMBER_IN_BRACKETS = re.compile(r"(?m)^[^\S\n]*+\[(\d{1,3})\]")
 _NUMBER_WITH_DOT = re.compile(r"(?m)^[^\S\n]*+(\d{1,3})\.(?=\s++\D)")
 
 
+_LINK = re.compile(r"https?:|doi:|10\.\d{4}")
 _BULLET = re.compile(r"(?m)^[^\S\n]*+[•–-]\s++(?=[\[A-Z])")
 _NEAR_BEGINNING = 300
 """Characters; a list that begins later is not that of the references."""
@@ -239,12 +240,14 @@ def _counting_up(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 def _by_sentence(lines: Sequence[str]) -> list[str]:
     """Entries without numbers: one begins with a name after a line that ends a sentence and had a year."""
     entries: list[list[str]] = [[]]
+    has_year, is_ended = False, False
     for line in filter(None, (line.strip() for line in lines)):
-        so_far = " ".join(entries[-1])
-        is_ended = so_far.endswith((".", "]")) or bool(re.search(r"(?:https?:|doi:|10\.\d{4})\S*$", so_far))
-        if is_ended and year_in(so_far) and line[0].isupper():
+        if is_ended and has_year and line[0].isupper():
             entries.append([])
+            has_year = False
         entries[-1].append(line)
+        has_year = has_year or year_in(line) is not None
+        is_ended = line.endswith((".", "]")) or _LINK.search(line.rsplit(None, 1)[-1]) is not None
     return ["\n".join(entry) for entry in entries if entry]
 
 
