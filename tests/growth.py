@@ -27,6 +27,8 @@ import ideagora
 
 METHODS = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
 PLAIN = " \n\taA1-_.<"
+SAMPLE = "aA1-/b"
+"""What a function that makes patterns is given."""
 TAILS = ("", "\x00!")
 STEPS = (8, 10, 13, 16, 20, 25, 31, 39, 49, 61, 100, 250, 2_000)
 """Lengths of texts: at first in small steps, so that exponential work is seen before it never ends."""
@@ -114,22 +116,23 @@ class _Escapes(ast.NodeTransformer):
 
 
 def _written(module: ModuleType, tree: ast.Module) -> Iterator[Used]:
+    """Patterns in calls of ``re``; a function that gives a pattern is asked for the one of a sample."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    makers = [one for one in functions if one.returns and ast.unparse(one.returns).startswith("re.Pattern")]
+    for maker in makers:
+        made = vars(module)[maker.name](*[SAMPLE for _ in maker.args.args])
+        yield Used(f"{module.__name__}.{maker.name}", made, ("search",))
+    made_there = {node for maker in makers for node in ast.walk(maker)}
+    inside = {node for function in functions for node in ast.walk(function)}
     for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)) or node in made_there:
             continue
         if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "re"):
             continue
-        if node.func.attr in METHODS or node.func.attr == "compile":
+        is_compiled = node.func.attr == "compile"
+        if node.func.attr in METHODS or (is_compiled and node in inside):  # the module holds the others
             where = f"{module.__name__}:{node.lineno}"
-            method = "search" if node.func.attr == "compile" else node.func.attr
-            if method == "search" and node.func.attr == "compile" and not _is_local(tree, node):
-                continue  # held by the module
-            yield Used(where, _evaluated(module, node, where), (method,))
-
-
-def _is_local(tree: ast.Module, call: ast.Call) -> bool:
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return any(call in ast.walk(function) for function in functions)
+            yield Used(where, _evaluated(module, node, where), ("search" if is_compiled else node.func.attr,))
 
 
 def _evaluated(module: ModuleType, call: ast.Call, where: str) -> re.Pattern[str]:
@@ -146,7 +149,8 @@ def _evaluated(module: ModuleType, call: ast.Call, where: str) -> re.Pattern[str
     except NameError as error:
         raise AssertionError(
             f"{where}: a pattern made of the local value {error.name!r}. Compile it where the module begins, "
-            "or put the value through re.escape inside the call, so that its growth can be measured."
+            "put the value through re.escape inside the call, or let a function return the pattern, so that its "
+            "growth can be measured."
         ) from None
 
 
