@@ -149,8 +149,8 @@ def _evaluated(module: ModuleType, call: ast.Call, where: str) -> re.Pattern[str
     except NameError as error:
         raise AssertionError(
             f"{where}: a pattern made of the local value {error.name!r}. Compile it where the module begins, "
-            "put the value through re.escape inside the call, or let a function return the pattern, so that its "
-            "growth can be measured."
+            "put the value through re.escape inside the call, or let a function return the pattern, so that "
+            "its growth can be measured."
         ) from None
 
 
