@@ -15,18 +15,19 @@ from bench.topics import covered, uncovered
 from ideagora.agents.judges import CRITERIA, IDEA_JUDGE, DuelInputs
 from ideagora.agents.views import IdeaView
 from ideagora.errors import ThinTopic
+from ideagora.graphs.chain_of_ideas.branch import _neighbours
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
 from ideagora.graphs.chain_of_ideas.graph import find_anchors, plan_queries
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
 from ideagora.models.embeddings import HashEmbedder
 from ideagora.models.offline import Engine
-from ideagora.models.offline.relevance import aboutness, shared_words, stem
+from ideagora.models.offline.relevance import ON_TOPIC, aboutness, coverage, shared_words, stem
 from ideagora.report.screen import show_idea
 from ideagora.retrieval.collection import Collection, CollectionSource
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.spelling import nearest_spelling, words_of
 from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store
+from ideagora.retrieval.store import Store, paper_text
 from ideagora.schema import Chain, Idea, Link, Paper, Scored
 from tests.role_samples import real_embedder, with_weights
 
@@ -208,3 +209,20 @@ def test_the_panel_warns_of_a_chain_that_is_far_from_the_topic() -> None:
     assert "Nearness of these papers to the topic: 0.52" in shown(0.52)
     assert "something else" not in shown(0.52)
     assert "Nearness" not in shown(None)
+
+
+def test_papers_beside_the_chain_are_of_no_unrelated_field() -> None:
+    library = Searched({"whole": ["a", "other", "b"]}, {"a": 0.6, "b": 0.4, "other": 0.05})
+    context = cast(Any, SimpleNamespace(library=library))
+    state = cast(Any, {"topic": {"text": "whole"}, "links": []})
+    assert [paper.id for paper in asyncio.run(_neighbours(state, context))] == ["a", "b"]
+
+
+@with_weights
+def test_ones_own_papers_decide_whether_a_topic_is_covered() -> None:
+    topic = "soil microbiology of alpine meadows"
+    own = "Soil microbiology of alpine meadows under snow. Bacteria of alpine soils are sequenced in winter."
+    engine, starter = Engine(real_embedder()), [paper_text(paper) for paper in starter_corpus().papers[:20]]
+    assert not coverage(engine, topic, starter).is_enough
+    assert coverage(engine, topic, [*starter, own]).is_enough
+    assert [share >= ON_TOPIC for share in aboutness(engine, topic, [*starter, own])] == [False] * 20 + [True]
