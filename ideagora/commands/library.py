@@ -67,15 +67,22 @@ def _guarded(work: Callable[[Console], int]) -> int:
 
 @contextmanager
 def _opened(
-    settings: Settings, say: Callable[[str], None], *, fill: bool
+    settings: Settings, say: Callable[[str], None], *, fill: bool, may_copy: bool = True
 ) -> Iterator[tuple[Store, Embedder]]:
-    """The store of the settings; ``fill``: with the starter corpus, lest papers come in twice later."""
+    """The store of the settings.
+
+    Args:
+        settings: name it.
+        say: is told whom we wait for.
+        fill: with the starter corpus, lest papers come in twice later.
+        may_copy: whether a copy does where it may only be read.
+    """
     from ideagora.models.embeddings import load_embedder
     from ideagora.retrieval.library import fill_starter
     from ideagora.retrieval.store import Store
 
     embedder = load_embedder(settings.embedder, settings.home / "cache")
-    with Store.of(settings, embedder, say) as store:
+    with Store.of(settings, embedder, say, may_copy=may_copy) as store:
         if fill and "starter" in settings.source:
             fill_starter(store, lambda done, total: say(f"filling the store: {done} of {total} papers"))
         yield store, embedder
@@ -92,7 +99,7 @@ def _add(paths: Sequence[Path], settings: Settings, as_json: bool, quiet: bool, 
             bar.update(task, completed=part, description=f"{papers} papers, {_short(file)}")
 
         say = lambda text: bar.update(task, description=plain(text))  # noqa: E731
-        with _opened(settings, say, fill=True) as (store, embedder):
+        with _opened(settings, say, fill=True, may_copy=False) as (store, embedder):
             summary = Adding(store, Texts(store.folder), embedder, tell).add(paths)
     if as_json:
         print(json.dumps(summary.model_dump(), ensure_ascii=False))
@@ -151,7 +158,7 @@ def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
         )
     with _opened(settings, lambda text: errors.print(plain(text)), fill=False) as (store, _):
         figures = store.stats().model_dump()
-        texts = Texts(folder)
+        texts = Texts(store.folder)
         figures |= {
             "own_papers": len(texts.own()),
             "full_texts": texts.count(),

@@ -59,8 +59,12 @@ class FolderShelf:
 
     kind: Kind = "embedded"
 
-    def __init__(self, folder: Path, embedder: Embedder, lock: FolderLock, exact_below: int) -> None:
+    def __init__(
+        self, folder: Path, embedder: Embedder, lock: FolderLock, exact_below: int, *, has_index: bool = True
+    ) -> None:
+        """``has_index``: whether Chroma has the vectors too; without it every search is exact."""
         self.folder = folder
+        self._has_index = has_index
         self.where = str(folder)
         self._embedder = embedder
         self._lock = lock
@@ -83,12 +87,14 @@ class FolderShelf:
         timeout: float = 60.0,
         on_wait: Callable[[str], None] | None = None,
         exact_below: int = EXACT_BELOW,
+        has_index: bool = True,
     ) -> Self:
         """Open a folder, or make an empty one; an older version is brought up to date. See ``Store.open``."""
         with named_faults(folder):
             folder.mkdir(parents=True, exist_ok=True)
             demand_own(folder)
-            shelf = cls(folder, embedder, FolderLock(folder, timeout, on_wait), exact_below)
+            lock = FolderLock(folder, timeout, on_wait)
+            shelf = cls(folder, embedder, lock, exact_below, has_index=has_index)
             try:
                 shelf._make_or_check(on_wait or (lambda text: None))
             except BaseException:
@@ -149,9 +155,10 @@ class FolderShelf:
                 return
             before = self._whole_rows()
             after = self._rows.append(before, vectors)
-            self._begin()
-            with self._changing():
-                self._vectors.upsert([paper.id for paper in papers], vectors)
+            if self._has_index:
+                self._begin()
+                with self._changing():
+                    self._vectors.upsert([paper.id for paper in papers], vectors)
             places = range(before.count, after.count)
             self._records.save(papers, hashes, places, {_ROWS: str(after)})
 
@@ -214,7 +221,12 @@ class FolderShelf:
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
         """See ``Shelf``. Exact, but for a few papers of large stores without a date: those Chroma finds."""
-        if before is None and k <= _MOST_INDEXED and self._known_count() >= self._exact_below:
+        if (
+            self._has_index
+            and before is None
+            and k <= _MOST_INDEXED
+            and self._known_count() >= self._exact_below
+        ):
             return self._indexed(query, k)
         return self._current_snapshot().nearest(query, k, before)
 

@@ -13,6 +13,7 @@ Kind = Literal[
 _FAILURES: tuple[Kind, ...] = ("down", "refused")
 BAN, DOWN, REFUSED = "Ban “", "Source down: ", "Source refused: "
 """How the sentences on bans and on sources that are down or refuse begin."""
+_AT_BEGIN = ("ban", "ban missed", "read only")
 EVENT = "literature"
 """Of the events in which a run keeps what was noted."""
 
@@ -85,13 +86,15 @@ class Journal:
             lines.append(f"Read by their abstracts, since no full text could be had: {told}.")
         rest = sorted({(entry.about, entry.detail) for entry in entries if entry.kind in ("cut", "as of")})
         lines += [f"{about}: {detail}." for about, detail in rest]
-        return lines + sorted({sentence(entry) for entry in entries if entry.kind in ("ban", "ban missed")})
+        return lines + sorted({sentence(entry) for entry in entries if entry.kind in _AT_BEGIN})
 
 
 def sentence(entry: Entry) -> str:
     """One entry on a source that is down or on a ban, for the screen and the report."""
     if entry.kind in _FAILURES:
         return f"{_head(entry.kind)}{entry.detail or entry.about}"
+    if entry.kind == "read only":
+        return f"The store in {entry.about} may only be read: what this run finds is not kept there."
     if entry.kind == "ban":
         return f"{BAN}{entry.about}” holds back {entry.detail}."
     hint = f"; did you mean {entry.detail}?" if entry.detail else ": look at its spelling."
@@ -100,7 +103,7 @@ def sentence(entry: Entry) -> str:
 
 def warning_of(event: Mapping[str, Any]) -> str | None:
     """What an event tells that a person should know while the run goes on; ``None``: nothing."""
-    if event.get("event") != EVENT or event.get("kind") not in (*_FAILURES, "ban", "ban missed"):
+    if event.get("event") != EVENT or event.get("kind") not in (*_FAILURES, *_AT_BEGIN):
         return None
     return sentence(Entry(event["kind"], str(event.get("about")), str(event.get("detail", ""))))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 from ideagora.config import Settings
@@ -69,6 +70,7 @@ class Library:
         open_texts: OpenTexts | None = None,
         journal: Journal | None = None,
         kept: HttpCache | None = None,
+        copy_of: Path | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
@@ -81,6 +83,7 @@ class Library:
         self._journal = Journal() if journal is None else journal
         self._journal_from = len(self._journal)
         self._kept = kept
+        self._copy_of = copy_of
         self._on_close = on_close
         self._held_back: dict[str, HeldBack] = {}
         self._tell: Callable[[Mapping[str, Any]], None] | None = None
@@ -97,6 +100,7 @@ class Library:
             open_texts=self._open_texts,
             journal=self._journal,
             kept=self._kept,
+            copy_of=self._copy_of,
         )
 
     def begin_run(
@@ -123,6 +127,8 @@ class Library:
                 self._held_back[str(event.get("key"))] = held
         self._tell = tell
         self._journal.begin(tell, events)
+        if self._copy_of:
+            self._journal.note("read only", str(self._copy_of))
 
     async def look_up_bans(self) -> None:
         """Note what each ban matches, and which match nothing; with a source that is down, nothing."""
@@ -406,7 +412,7 @@ def open_library(
     """
     names = source_names(settings)
     embedder = load_embedder(settings.embedder, settings.home / "cache")
-    store = Store.of(settings, embedder, on_wait)
+    store = Store.of(settings, embedder, on_wait, may_copy=True)
     try:
         if not set(names) <= set(HERE):
             return _on_network(names, settings, store, embedder, time)
@@ -421,7 +427,13 @@ def open_library(
     except BaseException:
         store.close()
         raise
-    return Library(CollectionSource(collection), embedder, texts=Texts(store.folder), on_close=store.close)
+    return Library(
+        CollectionSource(collection),
+        embedder,
+        texts=Texts(store.folder),
+        copy_of=store.copy_of,
+        on_close=store.close,
+    )
 
 
 def _on_network(
@@ -436,6 +448,7 @@ def _on_network(
         open_texts=open_texts(settings, cache, time) if settings.full_text else None,
         journal=journal,
         kept=cache,
+        copy_of=store.copy_of,
         on_close=close,
     )
 
@@ -450,7 +463,12 @@ def _since_begin(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 
 
 def fill_starter(store: Store, on_progress: Callable[[int, int], None] | None) -> None:
-    """Put the starter corpus in unless this very corpus is there; one process does it, others wait."""
+    """Put the starter corpus in unless this very corpus is there; one process does it, others wait.
+
+    A passing copy goes without: nothing would be left of the work, and runs read the corpus as it ships.
+    """
+    if store.copy_of is not None:
+        return
     corpus = starter_corpus()
     if store.mark(_STARTER_MARK) == corpus.fingerprint:
         return

@@ -6,6 +6,7 @@ Chroma server that several users share (``server.py``).
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from ideagora.config import Settings
 from ideagora.models.embeddings import Embedder
 from ideagora.retrieval.content import batches, content_hash, paper_text
 from ideagora.retrieval.folder import EXACT_BELOW, FolderShelf
+from ideagora.retrieval.private_copy import may_only_be_read, private_copy
 from ideagora.retrieval.records import Names
 from ideagora.retrieval.shelf import STORE_VERSION, Kind, Shelf
 from ideagora.schema import Paper, Record, Scored
@@ -62,9 +64,17 @@ class StoreStats(Record):
 class Store:
     """Papers, for any number of threads and processes; ``open`` makes one of a folder."""
 
-    def __init__(self, folder: Path, embedder: Embedder, shelf: Shelf) -> None:
-        """``folder``: where what belongs to the papers is kept on this machine (full texts, …)."""
+    def __init__(
+        self, folder: Path, embedder: Embedder, shelf: Shelf, *, copy_of: Path | None = None
+    ) -> None:
+        """Take a shelf into use.
+
+        Args:
+            folder: where what belongs to the papers is kept on this machine (full texts, …).
+            copy_of: the store that may only be read, of which this one is a passing copy.
+        """
         self.folder = folder
+        self.copy_of = copy_of
         self.shelf = shelf
         self._embedder = embedder
 
@@ -77,6 +87,7 @@ class Store:
         timeout: float = 60.0,
         on_wait: Callable[[str], None] | None = None,
         exact_below: int = EXACT_BELOW,
+        may_copy: bool = False,
     ) -> Self:
         """Open the store of a folder, or make an empty one.
 
@@ -86,6 +97,7 @@ class Store:
             timeout: seconds to wait for another process before giving up.
             on_wait: told whom we wait for, once per holder, and what takes long.
             exact_below: number of papers from which searches go to Chroma's index.
+            may_copy: of a folder that may only be read, open a copy that is gone when it is closed.
 
         Raises:
             FolderUnusable: the folder cannot be made or written, or holds something else.
@@ -94,8 +106,21 @@ class Store:
             LibraryError: the store was made by another version that cannot be brought up to date, or
                 with another embedder.
         """
+        if may_copy and may_only_be_read(folder):
+            return cls._copied(folder, embedder)
         shelf = FolderShelf.open(folder, embedder, timeout=timeout, on_wait=on_wait, exact_below=exact_below)
         return cls(folder, embedder, shelf)
+
+    @classmethod
+    def _copied(cls, folder: Path, embedder: Embedder) -> Self:
+        place = private_copy(folder)
+        try:
+            shelf = FolderShelf.open(place, embedder, has_index=False)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+        shelf.where = str(folder)
+        return cls(place, embedder, shelf, copy_of=folder)
 
     @classmethod
     def at(
@@ -106,6 +131,7 @@ class Store:
         *,
         timeout: float = 60.0,
         on_wait: Callable[[str], None] | None = None,
+        may_copy: bool = False,
     ) -> Self:
         """Open the store of a Chroma server, or without a URL that of the folder.
 
@@ -117,20 +143,29 @@ class Store:
             LibraryError: nobody answers, or it is no Chroma server, or see ``open``.
         """
         if url is None:
-            return cls.open(folder, embedder, timeout=timeout, on_wait=on_wait)
+            return cls.open(folder, embedder, timeout=timeout, on_wait=on_wait, may_copy=may_copy)
         from ideagora.retrieval.server import ServerShelf
 
         shelf = ServerShelf.open(url, folder, embedder, timeout=timeout, on_wait=on_wait)
         return cls(folder, embedder, shelf)
 
     @classmethod
-    def of(cls, settings: Settings, embedder: Embedder, on_wait: Callable[[str], None] | None = None) -> Self:
-        """Open the store that the settings name; errors as ``at``."""
-        return cls.at(settings.store_url, settings.store_folder, embedder, on_wait=on_wait)
+    def of(
+        cls,
+        settings: Settings,
+        embedder: Embedder,
+        on_wait: Callable[[str], None] | None = None,
+        *,
+        may_copy: bool = False,
+    ) -> Self:
+        """Open the store that the settings name; arguments and errors as ``at``."""
+        return cls.at(settings.store_url, settings.store_folder, embedder, on_wait=on_wait, may_copy=may_copy)
 
     def close(self) -> None:
         """Close files and release locks."""
         self.shelf.close()
+        if self.copy_of is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self
