@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +14,6 @@ import pytest
 
 from ideagora.commands import library as library_command
 from ideagora.commands.generate import Request, run
-from ideagora.retrieval import private_copy as module
 from ideagora.retrieval import store as store_module
 from ideagora.retrieval.private_copy import may_only_be_read, private_copy
 from tests import command
@@ -43,7 +43,7 @@ def test_a_run_reads_it_and_says_that_nothing_is_kept(
     curated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = contents(curated)
-    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     asked = Request(
         topic="self-correction of language models",
         settings={"embedder": "hash", "store": str(curated), "home": tmp_path / "reader"},

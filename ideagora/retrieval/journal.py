@@ -8,7 +8,16 @@ from typing import Any, Literal, NamedTuple, get_args
 
 _SHOWN = 5
 Kind = Literal[
-    "down", "refused", "nothing", "no abstract", "no full text", "cut", "as of", "ban", "ban missed"
+    "down",
+    "refused",
+    "nothing",
+    "no abstract",
+    "no full text",
+    "cut",
+    "as of",
+    "ban",
+    "ban missed",
+    "read only",
 ]
 _FAILURES: tuple[Kind, ...] = ("down", "refused")
 BAN, DOWN, REFUSED = "Ban “", "Source down: ", "Source refused: "
