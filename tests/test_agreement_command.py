@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ideagora.commands.agreement import conclusion
 from ideagora.evaluators.verdict_files import verdict_lines
 from ideagora.schema import Verdict
 from tests.command import Done, run
@@ -158,3 +160,27 @@ def test_bad_input_is_one_clear_line(model: Path, tmp_path: Path, arguments: lis
     assert (done.code, done.out) == (2, "")
     assert said in done.err
     assert done.err.count("\n") == 1
+
+
+def test_it_begins_with_one_sentence_of_conclusion(model: Path, human: Path, tmp_path: Path) -> None:
+    done = agreement(model, human)
+    assert done.code == 0, done.err
+    first = " ".join(done.out.split("\n\n")[0].split())
+    assert re.match(
+        r"\S+model.jsonl and \S+ada.jsonl agree on 64% of 11 items, kappa \S+; chance alone may", first
+    )
+    more = written(tmp_path / "bob.jsonl", [verdict("bob", topic, "ant", "bee", 1.0) for topic in TOPICS])
+    first = " ".join(agreement(model, human, more).out.split("\n\n")[0].split())
+    assert re.match(r"\d of 3 pairs of raters agree by more than chance: from .*, who agree on .* to ", first)
+
+
+def test_scores_are_concluded_by_their_correlation(tmp_path: Path) -> None:
+    figure = {"value": 0.5, "low": -0.1, "high": 0.9, "n": 12, "reason": None}
+    pair = {"raters": ["a", "b"], "criteria": {"overall": {"spearman": figure}}}
+    assert conclusion([pair]) == "a and b correlate by 0.50 (12 items); chance alone may give as much."
+    unknown = {
+        "raters": ["a", "c"],
+        "criteria": {"overall": {"spearman": {**figure, "value": None, "reason": "x."}}},
+    }
+    assert "cannot be compared (x)" in conclusion([unknown])
+    assert conclusion([pair, unknown]).startswith("0 of 2 pairs")

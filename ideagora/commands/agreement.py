@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,13 @@ from rich.text import Text
 
 from ideagora.errors import IdeagoraError, UsageError
 from ideagora.report.screen import cell, error_line
+
+BEYOND = {
+    True: "that is more than chance gives",
+    False: "chance alone may give as much",
+    None: "whether that is more than chance cannot be said",
+}
+"""Whether an agreement is more than chance, in words."""
 
 
 def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
@@ -49,7 +57,52 @@ def _compared(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
         "pairs": [{**pair, "criteria": _chosen(pair["criteria"], criteria)} for pair in pairs],
         "all": _chosen(plain_figures(among_all(raters)), criteria) if len(raters) > 2 else None,
     }
+    told["conclusion"] = conclusion(told["pairs"])
     return told
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A pair of raters in words, by the figure that says most of it."""
+
+    names: str
+    words: str
+    value: float | None
+    beyond: bool | None
+    """Whether they agree by more than chance; ``None``: it cannot be said."""
+
+
+def conclusion(pairs: Sequence[Mapping[str, Any]]) -> str:
+    """One sentence on how far the raters agree, by each pair's first criterion (the overall one)."""
+    said = [_said(" and ".join(pair["raters"]), next(iter(pair["criteria"].values()))) for pair in pairs]
+    if len(said) == 1:
+        return f"{said[0].names} {said[0].words}; {BEYOND[said[0].beyond]}."
+    sure = sum(one.beyond is True for one in said)
+    known = sorted((one.value, one.names, one.words) for one in said if one.value is not None)
+    ends = f": from {known[0][1]}, who {known[0][2]}, to {known[-1][1]}, who {known[-1][2]}" if known else ""
+    return f"{sure} of {len(said)} pairs of raters agree by more than chance{ends}."
+
+
+def _said(names: str, figures: Mapping[str, Mapping[str, Any]]) -> _Said:
+    """Verdicts by their share of agreement and kappa; scores and ratings by Spearman's correlation."""
+    labels = "percent" in figures
+    shown = figures["percent" if labels else "spearman"]
+    tested = figures["cohen_kappa"] if labels else shown
+    if shown["value"] is None:
+        return _Said(names, f"cannot be compared ({_reason(shown)})", None, None)
+    beyond = None if tested["low"] is None else bool(tested["low"] > 0)
+    if not labels:
+        return _Said(names, f"correlate by {shown['value']:.2f} ({_n(shown)})", shown["value"], beyond)
+    kappa = "" if tested["value"] is None else f", kappa {tested['value']:.2f}"
+    return _Said(names, f"agree on {shown['value']:.0%} of {_n(shown)}{kappa}", shown["value"], beyond)
+
+
+def _n(figure: Mapping[str, Any]) -> str:
+    return "1 item" if figure["n"] == 1 else f"{figure['n']} items"
+
+
+def _reason(figure: Mapping[str, Any]) -> str:
+    return str(figure["reason"] or "no value").rstrip(".")
 
 
 def _chosen(figures: Any, criteria: Sequence[str]) -> dict[str, Any]:
@@ -61,6 +114,8 @@ def _chosen(figures: Any, criteria: Sequence[str]) -> dict[str, Any]:
 
 def _show(told: Mapping[str, Any]) -> None:
     console = Console()
+    console.print(Text(cell(told["conclusion"]), style="bold"))
+    console.print()
     for pair in told["pairs"]:
         console.print(Text(cell(f"{pair['raters'][0]}  against  {pair['raters'][1]}"), style="bold"))
         console.print(_table(pair["criteria"]))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ideagora.errors import FolderUnusable, RunError
+from ideagora.report.arena_matches import TopicMatches, in_full, matches_by_topic
 from ideagora.report.build import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
 from ideagora.report.load import load, strings
 from ideagora.report.plots import criteria_plot, ratings_plot, win_rate_plot
@@ -69,6 +70,10 @@ class ArenaPage:
     """Other ratings of the same verdicts, to be set beside the ranking."""
     entries: Mapping[str, Sequence[Idea]]
     """Ideas by topic."""
+    in_full: frozenset[str]
+    """Ids of the ideas whose text the page has room for."""
+    matches: Mapping[str, TopicMatches]
+    """Topic -> its matches; a topic without a readable verdict is not in it."""
 
     @property
     def is_smoke_test(self) -> bool:
@@ -98,12 +103,15 @@ def _page(folder: Path) -> ArenaPage:
     if held.get("experiments"):
         ranked.append(_board("Experiment designs", "experiments", held["experiments"]))
     topics = dict.fromkeys(idea.topic for idea in found.ideas)
+    names = [row["agent"] for row in held.get("ranking") or []]
     return ArenaPage(
         held=held,
         boards=ranked,
         audit=_audit(held.get("audit") or {}),
         sides=[(name, rows) for name, rows in _sides(held) if rows],
         entries={topic: [idea for idea in found.ideas if idea.topic == topic] for topic in topics},
+        in_full=in_full(found.ideas),
+        matches=matches_by_topic(folder, found.ideas, names),
     )
 
 
