@@ -49,7 +49,7 @@ def test_each_verdict_stands_with_both_ideas_and_its_reason() -> None:
     assert [page.text.count(f": {name} is better") for name in ("alpha", "beta", "gamma")] == [6, 3, 0]
     assert page.text.count("I say first.") + page.text.count("I say second.") == 18
     assert page.text.count("was shown first") >= 18
-    part = text[text.index("against") :].split("</details>")[0]
+    part = text[text.index(">Matches<") :].split("</details>")[0]
     for words in ("I say", "novelty: ", "A plan of strength", "Nobody has done", "Measure "):
         assert words in part, "all of it is inside of one fold"
     assert "<script" not in text

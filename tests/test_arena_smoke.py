@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+from rich.console import Console
+
+from ideagora.report.arena_screen import show_leaderboard
 from tests import command
+from tests.arena_samples import leaderboard
 from tests.arena_world import TOPICS, Held, field, judge
 from tests.report_pages import Page
 
@@ -61,3 +67,16 @@ def _bounds(told: Any) -> list[Any]:
         return []
     own = [told[name] for name in ("low", "high", "rank_low", "rank_high") if told.get(name) is not None]
     return [*own, *(bound for one in told.values() for bound in _bounds(one))]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_no_width_of_terminal_cuts_a_figure(columns: int) -> None:
+    board = leaderboard(agents=("chain-of-ideas/no-entities", "a-name-of-some-length", "rag")) | {
+        "smoke_test": False, "paper": None, "bias_aware": None, "refits": None,
+    }  # fmt: skip
+    board["audit"] = {}
+    told = io.StringIO()
+    show_leaderboard(Console(file=told, width=columns), board, "folder", None, both=False)
+    assert told.getvalue().count("1080") == told.getvalue().count("940") == 1 + len(board["criteria"])
+    assert "…" not in told.getvalue().split("•")[0]
+    assert columns < 80 or "1040 to 1120" in told.getvalue()

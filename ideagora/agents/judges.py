@@ -105,7 +105,7 @@ def _whole(idea: IdeaView) -> str:
 
 
 def _shown(value: float | None) -> str:
-    return "not said" if value is None else f"{value:.2f}"
+    return "not said" if value is None else f"{round(value, 2) + 0.0:.2f}"  # no minus before a 0
 
 
 def _measure(engine: Engine, topic: str, idea: IdeaView) -> dict[str, float | None]:

@@ -137,12 +137,13 @@ def _ranking(part: Mapping[str, Any], both: bool) -> Table:
     unread = any(row["unscored"] for row in part["ranking"])
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right", no_wrap=True)
-    table.add_column("contestant", min_width=12, overflow="fold")
+    table.add_column("contestant", overflow="fold")
     is_bounded = any(row["low"] is not None for row in part["ranking"])
     titles = ["rating", *(["95 %", "ranks"] * is_bounded), "w-t-l"]
     titles += ["unscored"] * unread + ["Elo (paper)", "differs by"] * bool(paper)
     for title in titles:
-        table.add_column(title, justify="right", no_wrap=True)
+        # a narrow terminal wraps and cuts nothing
+        table.add_column(title, justify="right", overflow="fold", no_wrap=title == "rating")
     for row in part["ranking"]:
         cells = [_number(row["rank"]), _short(row["agent"]), _number(row["rating"])]
         bounds = [_range(row["low"], row["high"]), _range(row["rank_low"], row["rank_high"])]
@@ -161,9 +162,10 @@ def _number(value: float | None) -> str:
 
 def _by_criterion(part: Mapping[str, Any]) -> Table:
     """Ratings by criterion, in the order of the ranking."""
-    table = Table(
-        "contestant", *(name.replace("_", " ") for name in part["criteria"]), box=None, padding=(0, 2, 0, 0)
-    )
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("contestant", overflow="fold")
+    for name in part["criteria"]:
+        table.add_column(name.replace("_", " "), overflow="fold", justify="right")
     found = {name: {row["agent"]: row["rating"] for row in rows} for name, rows in part["criteria"].items()}
     for row in part["ranking"]:
         ratings = [found[name].get(row["agent"]) for name in found]
