@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
+import io
 import os
 import sys
+import threading
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -87,10 +91,41 @@ def _leave(code: Any) -> None:
         shield.leave(code if isinstance(code, int) else int(code is not None))
 
 
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """What an output's encoding lacks, as JSON escapes it."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[n : n + 2].hex()}" for n in range(0, len(units), 2)), error.end
+
+
+def _prepare_streams() -> None:
+    """No character ends a finished run in a traceback, and neither does one more Ctrl-C."""
+    codecs.register_error("ideagora", _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="ideagora")
+    for place, name in ((sys, "excepthook"), (sys, "unraisablehook"), (threading, "excepthook")):
+        setattr(place, name, _without_interrupts(getattr(place, name)))
+
+
+def _without_interrupts(hook: Callable[..., None]) -> Callable[..., None]:
+    def quiet(*told: Any) -> None:
+        kind = told[0] if isinstance(told[0], type) else told[0].exc_type
+        if not issubclass(kind, KeyboardInterrupt):
+            hook(*told)
+
+    return quiet
+
+
 def main() -> None:
     """Entry point: named errors become one line and their exit code."""
+    _prepare_streams()
     try:
         app()
+    except KeyboardInterrupt:
+        sys.stderr.write("\nStopped.\n")
+        raise SystemExit(130) from None
     except OSError as error:  # what goes wrong with files has its name by now: this is the output
         os.dup2(
             os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()

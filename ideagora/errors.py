@@ -8,6 +8,7 @@ is final; ``fatal`` that no other branch, topic or agent would fare better, so t
     ├── UsageError                    exit 2   the command was asked wrongly
     │   └── SettingsError                      a setting has a value that cannot be used
     ├── TopicError                             the topic itself cannot be worked on
+    │   ├── NoTopic                   exit 2   it is empty
     │   └── ThinTopic                          the library has nothing on the topic
     ├── LibraryError
     │   ├── SourceDown                exit 4   a source did not answer
@@ -67,6 +68,12 @@ class SettingsError(UsageError):
 
 class TopicError(IdeagoraError):
     """The topic itself cannot be worked on."""
+
+
+class NoTopic(TopicError):
+    """The topic is empty."""
+
+    exit_code = 2
 
 
 class ThinTopic(TopicError):

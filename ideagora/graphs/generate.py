@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ideagora.config import Settings
-from ideagora.errors import IdeagoraError, TopicError, UsageError
+from ideagora.errors import IdeagoraError, NoTopic, TopicError, UsageError
 from ideagora.graphs.run_folder import RunFolder, read_events
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task, run_task
@@ -56,7 +56,7 @@ def checked_topic(text: str, offline: bool, **fields: Any) -> Topic:
     """
     clean = " ".join(text.split())
     if not re.search(r"\w", clean):
-        raise TopicError(
+        raise NoTopic(
             "The topic is empty. Say in a few words what ideas are wanted for, "
             'e.g. "retrieval for long documents".'
         )

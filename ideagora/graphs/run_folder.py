@@ -10,7 +10,9 @@ raw/                 replies that could not be read
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import os
 import shlex
 import sqlite3
@@ -29,6 +31,9 @@ from ideagora.models.asking_anew import ASKED_ANEW
 from ideagora.models.scrub import one_line
 from ideagora.schema import Idea
 
+log = logging.getLogger(__name__)
+IDEAS_HASH = "ideas_sha256"
+"""Of ``run.json``: what tells that ``ideas.jsonl`` of a finished run was changed since."""
 OWNER = ".owner"
 """Says who works here, and that the folder is a run's even where a kill came before ``run.json``."""
 
@@ -50,7 +55,7 @@ class RunFolder:
 
     def __enter__(self) -> RunFolder:
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_private(self.path)
             self._demand_own()  # before the lock, which leaves a file
             self._lock = FileLock(self.path / ".lock", timeout=0)
             self._lock.acquire()
@@ -79,11 +84,6 @@ class RunFolder:
     def _demand_own(self) -> None:
         """Refuse a folder that is not empty and holds no run, another one, or an unreadable one."""
         held, found = self.read(), {path.name for path in self.path.iterdir()}
-        if held is None and "run.json" in found:
-            raise RunError(
-                f"{self.path / 'run.json'} cannot be read. Remove it and run the same command again: what "
-                "was answered is in the cache."
-            )
         if held is None and OWNER not in found and found - {".lock"}:
             raise RunError(f"{self.path} is not empty and holds no run. Choose another --out folder.")
         if held is not None and held.get("id") not in (self.identity, self._replaces or self.identity):
@@ -95,12 +95,27 @@ class RunFolder:
     def _take_over(self) -> None:
         """Say who we are, and mend a line that a kill cut short."""
         self._demand_own()
+        if (self.path / "run.json").exists() and self.read() is None:
+            self._set_aside()
         command = one_line(shlex.join(["ideagora", *sys.argv[1:]]), 200)
         (self.path / OWNER).write_text(f"process {os.getpid()}: {command}\n", encoding="utf-8")
         events = self.path / "events.jsonl"
         whole = [json.dumps(event, ensure_ascii=False) + "\n" for event in read_events(events)]
         write_atomically(events, "".join(whole))
         self._events = events.open("ab", buffering=0)  # so that a full disk leaves nothing for later
+
+    def _set_aside(self) -> None:
+        """Keep a record that cannot be read, and the ideas beside it, under other names."""
+        ending = f"damaged-{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.getpid()}"
+        for name in ("run.json", "ideas.jsonl"):
+            if (self.path / name).exists():
+                (self.path / name).rename(self.path / f"{name}.{ending}")
+        self.forget_checkpoints()
+        log.warning(
+            "%s could not be read and is set aside as run.json.%s; the run is made anew from the cache",
+            self.path / "run.json",
+            ending,
+        )
 
     def _owner(self) -> str:
         try:
@@ -124,11 +139,20 @@ class RunFolder:
         """Replace ``ideas.jsonl`` in one step."""
         self._write("ideas.jsonl", "".join(idea.model_dump_json() + "\n" for idea in ideas))
 
+    def ideas_hash(self) -> str | None:
+        """The hash of ``ideas.jsonl``, for the record; ``None``: there is none."""
+        path = self.path / "ideas.jsonl"
+        return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
+
     def finished(self) -> list[Idea] | None:
         """The ideas of a run that is done; ``None``: it is not, or its ideas are not as they were written."""
-        if (self.read() or {}).get("status") != "done":
+        record = self.read() or {}
+        if record.get("status") != "done":
             return None
         try:
+            if record.get(IDEAS_HASH, self.ideas_hash()) != self.ideas_hash():
+                log.warning("%s is not as it was written: it is made again", self.path / "ideas.jsonl")
+                return None
             text = (self.path / "ideas.jsonl").read_text(encoding="utf-8")
             return [Idea.model_validate_json(line) for line in text.split("\n") if line]
         except (FileNotFoundError, ValueError):
@@ -186,10 +210,23 @@ def unusable(path: Path, error: OSError | sqlite3.Error) -> FolderUnusable:
     )
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for its owner alone."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    for one in reversed(missing):
+        one.mkdir(mode=0o700, exist_ok=True)
+    if not folder.is_dir():
+        folder.mkdir()  # raises what is the matter
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Write beside and rename, so that a reader sees the old text or the new, never a part."""
     beside = path.with_name(f".{path.name}.new")
-    with beside.open("w", encoding="utf-8") as file:
+    with open(beside, "w", encoding="utf-8", opener=_private) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

@@ -29,7 +29,7 @@ from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
 from ideagora.graphs.checkpoints import DamagedCheckpoints, last_state, opened
 from ideagora.graphs.outages import Outages
-from ideagora.graphs.run_folder import RunFolder, now, unusable
+from ideagora.graphs.run_folder import IDEAS_HASH, RunFolder, now, unusable
 from ideagora.graphs.services import Services
 from ideagora.models.asking_anew import ASKED_ANEW, asked_anew, to_ask_anew
 from ideagora.models.budget import Budget, budget_of
@@ -200,6 +200,7 @@ async def run_job(
         down = (*job.down, *_down(error, outages))
         status = {"status": "incomplete" if down else "done", "error": " ".join(down) or None}
         record.update(**job.finish(state, meter, down), **status, outages=list(down))
+        record[IDEAS_HASH] = folder.ideas_hash()
         if changed:
             record["notes"] = [_begun_anew(changed), *record["notes"]]
         return down

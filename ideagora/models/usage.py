@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
@@ -135,6 +135,11 @@ class Meter:
         self._answers: dict[str, dict[str, tuple[Usage, str]]] = defaultdict(dict)
         self._worth: dict[str, dict[str, Usage]] = defaultdict(dict)
 
+    def record_readable(self, event: Mapping[str, Any]) -> None:
+        """Count one event of a file, unless a bad disk has made it no such event."""
+        with suppress(KeyError, TypeError, ValueError):
+            self.record(event)
+
     def record(self, event: Mapping[str, Any]) -> None:
         """Count one event: a ``CallEvent`` or a ``RequestEvent``; others are passed over."""
         if event.get("event") == "request":
@@ -176,7 +181,7 @@ class Meter:
                 self._answers.clear()
                 self._worth.clear()
             else:
-                self.record(event)
+                self.record_readable(event)
         self._lost = dict(self._open)
 
     def is_open(self, request: str) -> bool:
