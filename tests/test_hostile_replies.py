@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -85,6 +87,28 @@ async def test_other_calls_go_on_while_a_long_reply_is_read(
         await asyncio.wait_for(begun.wait(), 20)  # the loop is free
         go.set()
         assert (await asked).label == "slow"
+
+
+def test_ctrl_c_is_heard_at_the_first_press_while_a_reply_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never, ended = threading.Event(), []
+
+    def slow(*args: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        never.wait(20)
+        ended.append("read to the end")
+
+    async def main() -> None:
+        chat = ScriptedChat(replies={"judge": ["x" * (reading.LONG + 1)]})
+        async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
+            await one.door.ask(call())
+
+    monkeypatch.setattr(reading, "read_answer", slow)
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(main())
+    assert not ended
+    never.set()
 
 
 async def test_reading_that_takes_too_long_is_an_unreadable_answer(
