@@ -374,6 +374,36 @@ def test_what_was_missing_is_in_the_run_and_its_report(
     assert "Source down: openalex" in (folder / "report.md").read_text()
 
 
+@pytest.mark.usefixtures("fast_time")
+def test_a_replay_gives_the_same_without_a_request_when_all_pages_are_too_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LiteratureServer(a_field()) as server:
+        address = server.url("semantic-scholar").replace("//", "//reader:s3cr3tvalue@")
+        monkeypatch.setenv("IDEAGORA_SEMANTIC_SCHOLAR_URL", address)
+        settings = {"source": "semantic-scholar", "embedder": "hash", "home": tmp_path / "home"}
+
+        def made(name: str, **more: Any) -> list[str]:
+            asked = Request(
+                topic="language model agents", settings={**settings, **more}, out=tmp_path / name,
+                options={"allow_thin": True, "branches": 1}, as_json=True, quiet=True,
+            )  # fmt: skip
+            assert run(asked) == 0
+            capsys.readouterr()
+            events = map(json.loads, (tmp_path / name / "events.jsonl").read_text().splitlines())
+            return sorted({event["key"] for event in events if event["event"] == "call"})
+
+        first = made("first")
+        requests = len(server.requests)
+        hurry(monkeypatch, NOW + timedelta(days=400))
+        again = made("again", replay=True, literature_days=0)
+        assert len(server.requests) == requests
+    assert len(first) > 5
+    assert again == first, "the same prompts, since the same literature"
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path.name for path in files if b"s3cr3tvalue" in path.read_bytes()]
+
+
 def without_times(answer: Any) -> Any:
     """An answer without what tells when and how long."""
     if isinstance(answer, dict):
