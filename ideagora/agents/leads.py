@@ -33,7 +33,7 @@ LEAST = 0.3
 """Cosine to the problem below which no nearness of the method counts."""
 MECHANISMS = 4
 """Mechanisms that are kept for one limitation."""
-ONE_FIELD = 0.3
+ONE_FIELD = 0.42
 """Cosine of the two papers below which a mechanism would have to come from another field."""
 ON_TOPIC = 0.18
 """Cosine that a mechanism has to have to the topic: below it the paper is about something else."""
