@@ -255,7 +255,7 @@ def damage(*paths: Path) -> None:
 
 def test_a_damaged_store(home: Path) -> None:
     damage(home / "store" / "records.sqlite")
-    refused(generate(TOPIC), 1, f"store in {home}/store cannot be read", "Remove this folder and run")
+    refused(generate(TOPIC), 1, f"store in {home}/store cannot be read", "Rename this folder")
     shutil.rmtree(home / "store")
     assert answered(generate(TOPIC))["ideas"]
 

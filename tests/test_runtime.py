@@ -689,3 +689,20 @@ def test_topics_of_a_file() -> None:
     first, second = read_topics(Path("topics"), offline=True, before="2025", banned=("B",))
     assert first == Topic(text="agents that plan", before="2025", banned=("B",))
     assert second == Topic(text="long documents", before="2024", banned=("B", "A"))
+
+
+def test_what_each_round_of_refinement_found_is_kept() -> None:
+    class Narrow(World):
+        async def search(self, query: str, k: int) -> list[Scored]:
+            chosen = [one for one in self.papers.values() if one.id == query.partition("look up ")[2]]
+            return [Scored(paper=one, similarity=0.5) for one in chosen or list(self.papers.values())[:k]]
+
+    rounds = count(1)
+
+    def review(call: ScriptedCall) -> Any:
+        return {"suggestions": ["Say more."], "queries": [f"look up p{next(rounds)}"]}
+
+    world = Narrow(list(line(12, 6).papers.values()))
+    ran = Ran(task_of(branches=1, length=2, refinements=3), world, experiment_reviewer=review)
+    assert ran.ideas[0].experiment
+    assert [paper.id for paper in ran.ideas[0].experiment.found] == ["p1", "p2", "p3"]

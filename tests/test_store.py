@@ -565,7 +565,7 @@ def test_damaged_records_are_named_and_the_store_can_be_rebuilt(
         use(folder)
     message = str(caught.value)
     assert f"the store in {folder} cannot be read" in message
-    assert "Remove this folder" in message
+    assert "Rename this folder" in message
     assert "\n" not in message
     shutil.rmtree(folder)
     use(folder)

@@ -53,10 +53,10 @@ def named_faults(folder: Path, part: Path | None = None) -> Iterator[None]:
 def corrupted(folder: Path, what: str, part: Path | None = None) -> StoreCorrupted:
     """The error for a store whose files cannot be read; ``part`` as in ``named_faults``."""
     step = (
-        f"Remove {part} and run the same command again: it is then made anew from the papers in the store."
+        f"Remove {part} and run the same command again: it is then made anew, and no paper is lost."
         if part
-        else "Remove this folder and run the same command again: the store is then rebuilt "
-        "(papers that you added yourself have to be added again)."
+        else "Rename this folder, which loses nothing, and run the same command again: the store is then "
+        "rebuilt, and papers that you added yourself have to be added again."
     )
     return StoreCorrupted(f"the store in {folder} cannot be read: {' '.join(what.split())[:200]}. {step}")
 

@@ -91,4 +91,4 @@ class Walks:
             self._db.execute("INSERT OR REPLACE INTO walks VALUES (?, ?, ?, ?, ?)", row).close()
 
     def _named(self) -> AbstractContextManager[None]:
-        return named_faults(self._path.parent)
+        return named_faults(self._path.parent, self._path)

@@ -62,6 +62,8 @@ class IdeationState(TypedDict, total=False):
     declined: list[str]
     searched: list[str]
     found: list[dict[str, Any]]
+    """By the searches of this round of refinement."""
+    found_in_all: list[dict[str, Any]]
     rounds: int
     pair: dict[str, Any]
     anchored: dict[str, Any]
@@ -327,7 +329,9 @@ async def search_for_experiment(state: IdeationState, runtime: Context) -> Ideat
         for scored in await runtime.context.library.search(query, SEARCHED):
             found.setdefault(scored.paper.id, scored.paper)
     papers = [paper.model_dump(mode="json") for paper in found.values()]
-    return {"found": papers, "searched": [*state["searched"], *queries]}
+    met = {paper["id"] for paper in state.get("found_in_all", [])}
+    in_all = [*state.get("found_in_all", []), *(paper for paper in papers if paper["id"] not in met)]
+    return {"found": papers, "found_in_all": in_all, "searched": [*state["searched"], *queries]}
 
 
 async def refine_experiment(state: IdeationState, runtime: Context) -> IdeationState:
@@ -391,7 +395,7 @@ def experiment_of(state: IdeationState) -> Experiment:
         suggestions=tuple(state.get("suggestions", [])),
         declined=tuple(state.get("declined", [])),
         searched=tuple(state["searched"]),
-        found=tuple(Paper.model_validate(paper) for paper in state.get("found", [])),
+        found=tuple(Paper.model_validate(paper) for paper in state.get("found_in_all", [])),
         rounds=state["rounds"],
     )
 
