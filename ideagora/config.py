@@ -112,7 +112,11 @@ class Settings(BaseSettings):
         """
         if model == "offline" or self.api_base is not None:
             return None if model == "offline" else self.api_base
-        provider = re.sub(r"\W", "_", model.partition("/")[0] if "/" in model else "openai").upper()
+        provider = (
+            re.sub(r"\W", "_", model.partition("/")[0] if "/" in model else "openai")
+            .upper()
+            .removesuffix("_CHAT")
+        )
         return next((os.environ[name] for end in _ADDRESSES if os.environ.get(name := provider + end)), None)
 
     @property

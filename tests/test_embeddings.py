@@ -179,7 +179,26 @@ def test_a_cut_vector_in_the_cache_is_not_used(tmp_path: Path) -> None:
         connection.execute(cut)
     again, inner = cached(tmp_path)
     assert np.array_equal(again.encode(["a", "b"]), rows)
-    assert inner.asked == ["a", "b"]
+    assert len(inner.asked) == 1
+
+
+def test_a_changed_byte_in_a_vector_is_noticed_and_an_older_cache_gets_its_checksums(tmp_path: Path) -> None:
+    embedder, _ = cached(tmp_path)
+    rows = embedder.encode(["a", "b"])
+    with closing(sqlite3.connect(tmp_path / "vectors.sqlite")) as connection, connection:
+        connection.execute("ALTER TABLE vectors DROP COLUMN checksum")
+    older, inner = cached(tmp_path)
+    assert np.array_equal(older.encode(["a", "b"]), rows)
+    assert inner.asked == []
+    file = tmp_path / "vectors.sqlite"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(
+            "UPDATE vectors SET vector = CAST(x'01' || substr(vector, 2) AS BLOB) "
+            "WHERE key = (SELECT min(key) FROM vectors)"
+        )
+    again, inner = cached(tmp_path)
+    assert np.array_equal(again.encode(["a", "b"]), rows)
+    assert len(inner.asked) == 1
 
 
 MANY_WRITERS = """

@@ -14,10 +14,11 @@ import hashlib
 import json
 import logging
 import os
+import re
 import shlex
 import sqlite3
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
@@ -97,7 +98,7 @@ class RunFolder:
         self._demand_own()
         if (self.path / "run.json").exists() and self.read() is None:
             self._set_aside()
-        command = one_line(shlex.join(["ideagora", *sys.argv[1:]]), 200)
+        command = one_line(shlex.join(["ideagora", *_without_queries(sys.argv[1:])]), 200)
         (self.path / OWNER).write_text(f"process {os.getpid()}: {command}\n", encoding="utf-8")
         events = self.path / "events.jsonl"
         whole = [json.dumps(event, ensure_ascii=False) + "\n" for event in read_events(events)]
@@ -195,6 +196,11 @@ class RunFolder:
             write_atomically(self.path / name, text)
         except OSError as error:
             raise unusable(self.path, error) from None
+
+
+def _without_queries(arguments: Sequence[str]) -> list[str]:
+    """Arguments without what follows the question mark of an address: keys may stand there."""
+    return [re.sub(r"(?<=://)([^?\s]*)\?\S*", r"\1", argument) for argument in arguments]
 
 
 def _topic_of(record: Mapping[str, Any]) -> str:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ from ideagora.models.asking_anew import UNREADABLE
 from ideagora.models.budget import Budget, budget_of, expected_cost
 from ideagora.models.cache import Cache, Stored, now
 from ideagora.models.call import A, Call
+from ideagora.models.claims import Claims
 from ideagora.models.json_text import paired
 from ideagora.models.providers import CONNECTIONS, MILLION, WITHOUT_PROVIDER, Price, load_litellm
 from ideagora.models.reading import read_reply
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ATTEMPTS", "Door", "expected_cost"]
 
+POLL = 0.1
+"""Seconds between two looks for the answer to a question that another process is asking."""
 ATTEMPTS = 3
 """Askings for one readable answer: the first, and two that are told what was wrong."""
 OUTAGE = "outage"
@@ -86,6 +91,8 @@ class Door:
         self.run_id = run_id
         self._embedder = embedder
         self._chats = dict(chats or {})
+        self._given = frozenset(self._chats)
+        self._claims = Claims(cache.path.with_name("claims.sqlite"))
         self._raw_folder = raw_folder
         self._on_event = on_event
         self._sleep = sleep
@@ -143,6 +150,7 @@ class Door:
         """Close the connections to providers and the cache. The door can be used again afterwards."""
         await CONNECTIONS.leave(self)
         self.cache.close()
+        self._claims.close()
 
     async def _stored(self, call: Call[Any], request: Request, attempt: int) -> Stored:
         """The reply to a request; the same request at the same time is asked once."""
@@ -188,7 +196,10 @@ class Door:
         def failed(one: Try, usage: Usage, reason: str) -> None:
             self._emit(_event(call, request, attempt, "failed", reason, usage, one=one))
 
-        async with self._slots:
+        async with self._slots, self._claimed(request) as kept:
+            if kept is not None:
+                await self._note(call, request, attempt, kept, cached=True)
+                return kept
             trying = Trying(chat, call, request, price, self.budget, sent, received, answered, failed)
             try:
                 await trying.carry_out(self.settings.retries, self._sleep)
@@ -196,6 +207,25 @@ class Door:
                 self._report_outage(call, request, str(error))
                 raise
         return answers[0]
+
+    @asynccontextmanager
+    async def _claimed(self, request: Request) -> AsyncIterator[Stored | None]:
+        """The answer that another process was asking for just now; ``None``: it is for this one to ask."""
+        if request.model in WITHOUT_PROVIDER or request.model in self._given:
+            yield None
+            return
+        seconds = self.settings.timeout
+        until = time.monotonic() + seconds
+        kept = None
+        try:
+            while not await asyncio.to_thread(self._claims.take, request.key, 2 * seconds):
+                await asyncio.sleep(POLL)
+                if (kept := await asyncio.to_thread(self.cache.get, request.key)) or time.monotonic() > until:
+                    break
+            # Whoever had the claim may have stored the answer since the first look.
+            yield kept or await asyncio.to_thread(self.cache.get, request.key)
+        finally:
+            self._claims.release(request.key)
 
     def _answer(self, request: Request, one: Try, message: AIMessage, usage: Usage) -> Stored:
         return Stored(

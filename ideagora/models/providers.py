@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ideagora.config import Settings
-from ideagora.errors import MissingKey, RealCallForbidden, UnknownModel
+from ideagora.errors import MissingKey, RealCallForbidden, SettingsError, UnknownModel
 from ideagora.models.scrub import one_line
 
 EXAMPLES = "openai/gpt-4o-mini, anthropic/claude-sonnet-4-5, gemini/gemini-2.5-flash, ollama_chat/llama3.1"
@@ -116,10 +116,12 @@ def resolve(model: str, settings: Settings) -> Provider:
     """Who answers for a model, with everything checked that can be checked without asking.
 
     Raises:
+        SettingsError: the server's address has a login in it.
         RealCallForbidden: real calls are switched off and the server is not on this machine.
         UnknownModel: no provider goes by that name.
         MissingKey: the provider's key is not set.
     """
+    _refuse_login(model, settings)
     if settings.forbid_real_calls and not is_loopback(settings.api_base):
         raise RealCallForbidden(
             f"{model}: real calls are switched off (IDEAGORA_FORBID_REAL_CALLS); "
@@ -140,6 +142,19 @@ def resolve(model: str, settings: Settings) -> Provider:
         price=price,
         price_from_map=price is not None and price == _map_price(name, kind),
         traits=_traits(name, kind),
+    )
+
+
+def _refuse_login(model: str, settings: Settings) -> None:
+    server = settings.server_of(model)
+    if server is None or "@" not in urlsplit(server).netloc:
+        return
+    name = (
+        "--api-base (IDEAGORA_API_BASE)" if settings.api_base else "The server's address in the environment"
+    )
+    raise SettingsError(
+        f"{name} has a login in it, which no provider is sent. Leave it out: put the key into the provider's "
+        "variable (OPENAI_API_KEY), or a proxy that logs in before the server."
     )
 
 

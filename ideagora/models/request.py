@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from ideagora.config import Settings
 from ideagora.models.call import A, Call, FreeText
+from ideagora.models.recipe_code import code_files
 from ideagora.models.scrub import without_keys
 
 FORMAT = 1
@@ -112,11 +113,9 @@ def _offline_state(call: Call[Any], settings: Settings) -> str:
 def _code_hash(recipe: Callable[..., Any]) -> str:
     files = sorted((Path(__file__).parent / "offline").glob("*.py"))
     code = getattr(recipe, "__code__", None)
-    if code is not None and Path(code.co_filename).is_file():
-        files.append(Path(code.co_filename))
     name = f"{getattr(recipe, '__qualname__', type(recipe))}:{getattr(code, 'co_firstlineno', '')}"
     digest = hashlib.sha256(name.encode())
-    for file in files:
+    for file in dict.fromkeys([*files, *code_files(recipe)]):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -1,7 +1,12 @@
-"""A cache of vectors in one SQLite file. It is no result: what cannot be read is set aside and made anew."""
+"""A cache of vectors in one SQLite file. It is no result: what cannot be read is set aside and made anew.
+
+Each vector has a checksum, since a wrong one would change ideas without a word; one that does not match it
+is made anew.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +21,8 @@ T = TypeVar("T")
 CACHE_FILE = "vectors.sqlite"
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS vectors (
-        embedder TEXT NOT NULL, key TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (embedder, key)
+        embedder TEXT NOT NULL, key TEXT NOT NULL, vector BLOB NOT NULL, checksum BLOB,
+        PRIMARY KEY (embedder, key)
     ) WITHOUT ROWID
 """
 _BUSY_SECONDS = 30.0
@@ -37,15 +43,19 @@ class VectorCache:
         self._prepared = False
 
     def get(self, embedder: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The vectors that are there, as little-endian float32 bytes."""
+        """The vectors that are there and as they were written, as little-endian float32 bytes."""
 
         def select(connection: sqlite3.Connection) -> dict[str, bytes]:
             found: dict[str, bytes] = {}
             for start in range(0, len(keys), _KEYS_A_QUERY):
                 some = keys[start : start + _KEYS_A_QUERY]
                 marks = ",".join("?" * len(some))
-                query = f"SELECT key, vector FROM vectors WHERE embedder = ? AND key IN ({marks})"  # noqa: S608
-                found.update(connection.execute(query, (embedder, *some)).fetchall())
+                wanted = f"embedder = ? AND key IN ({marks})"
+                query = f"SELECT key, CAST(vector AS BLOB), checksum FROM vectors WHERE {wanted}"  # noqa: S608
+                rows = connection.execute(query, (embedder, *some))
+                found |= {
+                    key: vector for key, vector, sum_ in rows if sum_ == _checksum(embedder, key, vector)
+                }
             return found
 
         return self._use(select, {})
@@ -56,8 +66,8 @@ class VectorCache:
         def insert(connection: sqlite3.Connection) -> None:
             with connection:
                 connection.executemany(
-                    "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
-                    [(embedder, key, vector) for key, vector in vectors.items()],
+                    "INSERT OR REPLACE INTO vectors (embedder, key, vector, checksum) VALUES (?, ?, ?, ?)",
+                    [(embedder, key, v, _checksum(embedder, key, v)) for key, v in vectors.items()],
                 )
 
         self._use(insert, None)
@@ -92,6 +102,7 @@ class VectorCache:
         with FileLock(self._lock_path, timeout=_BUSY_SECONDS), closing(self._connect()) as connection:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(_SCHEMA)
+            _give_checksums(connection)
         self._prepared = True
 
     def _set_aside(self, error: sqlite3.Error) -> None:
@@ -119,6 +130,22 @@ class VectorCache:
     @property
     def _lock_path(self) -> str:
         return f"{self.path}.lock"
+
+
+def _checksum(embedder: str, key: str, vector: bytes) -> bytes:
+    text = f"{embedder}\0{key}\0".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text + bytes(vector), digest_size=8).digest()
+
+
+def _give_checksums(connection: sqlite3.Connection) -> None:
+    """Give the vectors of an older version their checksums, in place."""
+    if any(row[1] == "checksum" for row in connection.execute("PRAGMA table_info(vectors)")):
+        return
+    connection.create_function("vector_checksum", 3, _checksum, deterministic=True)
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ALTER TABLE vectors ADD COLUMN checksum BLOB")
+        connection.execute("UPDATE vectors SET checksum = vector_checksum(embedder, key, vector)")
 
 
 def _is_unreadable(error: sqlite3.Error) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.errors import FolderUnusable
+from ideagora.models.scrub import without_keys
 from ideagora.report.geometry import pixels
 from ideagora.report.load import load
 from ideagora.report.offline_line import OFFLINE, OFFLINE_LEADS, REAL_MODEL
@@ -153,10 +154,10 @@ def _markdown_link(words: str, ref: Ref) -> Markup:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old one or the new one, never a part."""
+    """Write a file, without keys, so that a reader sees the old one or the new one, never a part."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
+        draft.write_text(without_keys(text), encoding="utf-8", newline="\n")
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
