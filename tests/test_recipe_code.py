@@ -45,7 +45,8 @@ def test_helpers_are_followed_and_libraries_and_strangers_are_not(
 def test_our_own_recipes_reach_their_helpers() -> None:
     from ideagora.agents import ideator, style
 
-    reached = {file.name for file in code_files(ideator.FORECASTER.offline)}
-    assert {"ideator.py", "idea_telling.py"} <= reached
-    assert "runtime.py" not in reached
-    assert "plain_text.py" in {file.name for file in code_files(style.RESTYLE.offline)}
+    for role in (ideator.FORECASTER, style.RESTYLE):
+        reached = {file.name for file in code_files(role.offline)}
+        assert Path(role.offline.__code__.co_filename).name in reached
+        assert len(reached) > 1
+        assert not reached & {"runtime.py", "door.py", "role.py"}
