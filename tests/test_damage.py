@@ -140,3 +140,19 @@ def test_three_interrupts_print_no_traceback(model: standin.Model, server: Loopb
 def test_an_empty_topic_is_bad_usage() -> None:
     for topic in ("", "  ", "…"):
         assert command.run(["generate", topic]).code == 2
+
+
+def test_a_new_home_is_for_its_owner_alone() -> None:
+    calls = {
+        "one": ["generate", TOPIC, "--agent", "direct", "--out", "run", "--home", "one"],
+        "two": ["library", "add", "paper.md", "--home", "two"],
+    }
+    Path("paper.md").write_text("# A paper on tools\n\nWe call tools.\n")
+    before = os.umask(0o022)
+    try:
+        for call in calls.values():
+            command.run(call, {"IDEAGORA_EMBEDDER": "hash"})
+    finally:
+        os.umask(before)
+    for home in calls:
+        assert Path(home).stat().st_mode & 0o777 == 0o700, home

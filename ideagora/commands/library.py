@@ -77,10 +77,13 @@ def _opened(
         fill: with the starter corpus, lest papers come in twice later.
         may_copy: whether a copy does where it may only be read.
     """
+    from ideagora.graphs.run_folder import make_private
     from ideagora.models.embeddings import load_embedder
     from ideagora.retrieval.library import fill_starter
     from ideagora.retrieval.store import Store
 
+    if not may_copy:  # else nothing is to be written
+        make_private(settings.home)
     embedder = load_embedder(settings.embedder, settings.home / "cache")
     with Store.of(settings, embedder, say, may_copy=may_copy) as store:
         if fill and "starter" in settings.source:

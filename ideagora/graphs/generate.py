@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError, NoTopic, TopicError, UsageError
-from ideagora.graphs.run_folder import RunFolder, read_events
+from ideagora.graphs.run_folder import RunFolder, make_private, read_events
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.budget import budget_of
@@ -162,6 +162,7 @@ def opened_library(
     from ideagora.retrieval.library import open_library
 
     with stdout_kept():
+        make_private(settings.home)
         library = open_library(settings, on_wait=on_wait, on_progress=on_progress)
         try:
             yield library, lambda: library.embedder
