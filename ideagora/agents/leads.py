@@ -320,14 +320,16 @@ def quotable(sentence: str, limit: int, about: str = "") -> str:
     said = texts.without_stop(sentence)
     if len(said.split()) <= limit:
         return said
-    place = said.find(about)
-    before = "… " if about and place > 0 and len(said[: place + len(about)].split()) > limit else ""
-    words = (said[place:] if before else said).split()[:limit]
-    cut = " ".join(words)
+    words, place = said.split(), said.find(about)
+    end = len(said[: place + len(about)].split()) if about and place > 0 else 0
+    if end > limit:
+        after = " …" if end < len(words) else ""
+        return f"… {' '.join(words[end - limit : end]).rstrip(',;:')}{after}"
+    cut = " ".join(words[:limit])
     ends = [found.start() for found in _JOINT.finditer(cut)]
-    if ends and len(cut[: ends[-1]].split()) >= limit // 2 and (before or about in cut[: ends[-1]]):
+    if ends and len(cut[: ends[-1]].split()) >= max(limit // 2, end):
         cut = cut[: ends[-1]]
-    return f"{before}{cut.rstrip(',;:')} …"
+    return f"{cut.rstrip(',;:')} …"
 
 
 NEAREST_ONLY = "No pair came near enough; this is merely the nearest."
@@ -371,13 +373,15 @@ def _worded(fit: Fit, weak: Told, strong: Told, place: str, quoted: tuple[int, i
     parts = _JOINT.split(strong.problem or "")
     said = next((part for part in parts if set(texts.words(part)) & set(fit.terms)), "")
     problem = quotable(strong.problem, quoted[2], texts.without_stop(said)) if strong.problem else ""
+    parts = _JOINT.split(mechanism)
+    to_point = texts.without_stop(next((part for part in parts if fit.kind.found_in(part)), ""))
     against = "a limit of" if fit.kind is GENERAL else f"{fit.kind.name} in"
     return LeadText(
         title=f"{strong.name} against {against} {weak.name}",
         limitation=limitation,
         mechanism=mechanism,
         motivation=f"{weak.name} ({weak.year}): “{quotable(limitation, quoted[0], fit.clause)}”",
-        method=f"{strong.name} ({strong.year}): “{quotable(mechanism, quoted[1])}”",
+        method=f"{strong.name} ({strong.year}): “{quotable(mechanism, quoted[1], to_point)}”",
         novelty=" ".join(
             filter(None, (NEAREST_ONLY if not fit.score else "", _why(fit, strong.name, problem), place))
         ),
