@@ -261,3 +261,15 @@ def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -
     assert "Open limitation" in shown
     assert "Leads of the offline model" in shown
     assert "Experiment" not in shown
+
+
+def test_a_lead_stays_short_whatever_the_papers_are_called() -> None:
+    title = "Long Winding Names Can Self-Improve"
+    text = f"Nobody drew errors of maps in a way that anybody could read, use or mend. {title} draws maps of caves."
+    weak = leads.told(ENGINE, title, "2020", text, limitation=", and errors go unnoticed".join(["Maps"] * 20))
+    strong = leads.told(ENGINE, title, "2021", text, method=", and ".join([f"{title} draws maps"] * 20))
+    fit = leads.nearest_fit(ENGINE, [weak, strong], 0, 1)
+    place = (
+        f"{title} is paper 2 of 4 in the chain, {title} is paper 1 of 4 in the chain; {title} cites {title}."
+    )
+    assert leads.lead_text(fit, weak, strong, place).length <= 150

@@ -305,7 +305,7 @@ def limits(limitation: str) -> list[str]:
     return [part for part in parts if not is_scope(part) and len(part.split()) > 3]
 
 
-QUOTED = ((28, 40, 18), (28, 32, 16), (24, 26, 12), (18, 20, 10))
+QUOTED = ((28, 40, 18), (28, 32, 16), (24, 26, 12), (18, 20, 10), (14, 14, 8))
 """Words of each quote (limitation, mechanism, problem) at most: the first row with which a lead is short."""
 LONGEST = 145
 """Words of a lead, without the names of what to read first."""
