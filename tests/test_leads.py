@@ -265,7 +265,7 @@ def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -
 
 def test_a_lead_stays_short_whatever_the_papers_are_called() -> None:
     title = "Long Winding Names Can Self-Improve"
-    text = f"Nobody drew errors of maps in a way that anybody could read, use or mend. {title} draws maps of caves."
+    text = f"Nobody drew errors of maps that anybody could read or mend. {title} draws maps of caves."
     weak = leads.told(ENGINE, title, "2020", text, limitation=", and errors go unnoticed".join(["Maps"] * 20))
     strong = leads.told(ENGINE, title, "2021", text, method=", and ".join([f"{title} draws maps"] * 20))
     fit = leads.nearest_fit(ENGINE, [weak, strong], 0, 1)
