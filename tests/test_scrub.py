@@ -17,6 +17,7 @@ from ideagora.report.build import write_file
 from tests.doors import bench, call
 from tests.loopback import Loopback
 
+LOGIN = "somebody:pass-word"
 KEY = 'sk-Ab/9"x0123456789'
 
 
@@ -50,14 +51,14 @@ def test_a_key_is_found_however_it_is_written(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_what_an_address_carries_is_left_out_of_messages() -> None:
-    told = one_line("http://me:pw@host:1/v1?tok=abc123&q=planning&api-key=zzz is down")
+    told = one_line(f"http://{LOGIN}@host:1/v1?tok=abc123&q=planning&api-key=zzz is down")
     assert told == "http://host:1/v1?tok=[key removed]&q=planning&api-key=[key removed] is down"
 
 
 async def test_an_address_with_a_login_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = "http://somebody:pass-word@127.0.0.1:9/v1"
+    address = f"http://{LOGIN}@127.0.0.1:9/v1"
     cases: list[tuple[dict[str, Any], str | None]] = [({"api_base": address}, None), ({}, "OPENAI_BASE_URL")]
     for settings, variable in cases:
         if variable is not None:
