@@ -24,7 +24,7 @@ from ideagora.schema import Close, Idea, NoveltyCheck, Paper
 from tests.command import run
 from tests.role_samples import with_weights
 
-TOPIC = "position bias of model judges"
+TOPIC = "language models as judges"
 ENGINE = Engine(HashEmbedder())
 
 
