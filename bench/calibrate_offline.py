@@ -1,7 +1,7 @@
 """What the offline model's thresholds say yes and no to, on the starter corpus.
 
-Relevance: which of the topics in ``bench/topics.py`` are answered, by half: the rule was chosen on one of
-them and has not seen the other. Novelty: a paper's own problem and method sentences
+Relevance: which of the topics in ``bench/topics.py`` are answered: those for calibration, on which the rule
+was chosen, and the test topics, which it has not seen. Novelty: a paper's own problem and method sentences
 against the nearest sentences of its nearest other papers (they should stay below "same"), and of the
 same paper, which stand for the same thing said in other words.
 """
@@ -49,27 +49,26 @@ def _text(paper: Paper) -> str:
 
 
 def _relevance(engine: Engine, papers: list[Paper]) -> dict[str, float]:
-    """Shares of the topics that are answered, inside and outside the corpus, by half."""
+    """Shares of the topics that are answered, inside and outside the corpus, by list."""
     told = [_text(paper) for paper in papers]
     counted: dict[str, float] = {}
-    for name, topics in (("covered", covered()), ("uncovered", uncovered())):
-        for is_held_out in (False, True):
-            half = [topic.text for topic in topics if topic.is_held_out == is_held_out]
-            found = {topic: coverage(engine, topic, told) for topic in half}
-            which = "held out" if is_held_out else "calibration"
+    for name, topics_of in (("covered", covered), ("uncovered", uncovered)):
+        for which in ("calibration", "test"):
+            topics = topics_of(test=which == "test")
+            found = {topic.text: coverage(engine, topic.text, told) for topic in topics}
             share = _show_answered(f"{name}, {which}", found, name == "covered")
-            counted[f"{name}_answered_{which.replace(' ', '_')}"] = share
+            counted[f"{name}_answered_{which}"] = share
     return {"limit": COVERED, **counted}
 
 
-def _show_answered(half: str, found: dict[str, Coverage], are_covered: bool) -> float:
+def _show_answered(name: str, found: dict[str, Coverage], are_covered: bool) -> float:
     """Print how many topics are answered, with those that are decided wrongly; their share."""
     number = sum(one.is_enough for one in found.values())
     low, high = binomtest(number, len(found)).proportion_ci(method="wilson")
-    print(f"{half}: {number} of {len(found)} answered (95 % interval {low:.3f} to {high:.3f})")
+    print(f"{name}: {number} of {len(found)} answered (95 % interval {low:.3f} to {high:.3f})")
     for topic, one in found.items():
         if one.is_enough != are_covered:
-            print(f"  {'answered' if one.is_enough else 'refused'}: {topic} (score {one.score:.1f})")
+            print(f"  {'answered' if one.is_enough else 'refused'}: {topic} (score {one.score:.3f})")
     return round(number / len(found), 3)
 
 

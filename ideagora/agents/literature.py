@@ -92,7 +92,7 @@ def _judge_relevance(engine: Engine, inputs: RelevanceInputs) -> dict[str, Any]:
         found = coverage(engine, inputs.topic, papers)
         if not found.is_enough:
             reason = (
-                f"The papers found do not cover the topic (score {found.score:.1f}, limit {COVERED:.1f})."
+                f"The papers found do not cover the topic (score {found.score:.2f}, limit {COVERED:.2f})."
             )
             return {"judgements": [_judged(number, False, reason) for number in range(len(papers))]}
     limit = ON_TOPIC if inputs.cited is None else STILL_ON_TOPIC

@@ -1,7 +1,7 @@
 """Whether papers are about a topic, and whether a set of papers covers it: the offline model's measures.
 
-All constants were chosen on one half of the topics in ``bench/topic_lists``; docs/offline.md has the figures
-of the other half, and ``python -m bench calibrate_offline`` counts both.
+All constants were chosen on the calibration topics in ``bench/topic_lists``; docs/offline.md has the figures
+of the test topics, and ``python -m bench calibrate_offline`` counts both.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ideagora.models.offline.engine import Engine
-from ideagora.models.offline.words import FUNCTION_WORDS, GENERIC_WORDS, OTHER_FIELDS
+from ideagora.models.offline.fields import OTHER_FIELDS
+from ideagora.models.offline.words import FUNCTION_WORDS, GENERIC_WORDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
 NEAREST = 5
 """Papers by which coverage is measured: those nearest to the topic."""
 
-COVERED = 6.0
+COVERED = 0.05
 """Score (``Coverage.score``) from which papers cover a topic."""
 
 SAID_BY_ONE = (0.55, 0.75)
-"""Cosine and share of words from which a single paper is enough to cover a topic."""
+"""Cosine, and share of words in the title, from which a single paper is enough to cover a topic."""
+
+COVERAGE_WORDS_WEIGHT = 0.25
+"""What the topic's words count beside the cosines in ``Coverage.score``."""
 
 WORDS_WEIGHT = 0.2
 """What the share of the topic's words counts beside the cosine."""
@@ -51,19 +55,22 @@ class Coverage:
     """How well papers cover a topic.
 
     ``near``: mean over the three best of the nearest papers of the cosine (-1 to 1) of their nearest
-    sentence; ``shared``: mean share of the topic's words that the nearest papers have (0 to 1);
-    ``elsewhere``: mean cosine to the three nearest names of other fields; ``single``: one paper says it all.
+    sentence; ``elsewhere``: mean cosine to the three nearest names of other fields; ``shared``: mean share
+    of the topic's words that each of the nearest papers has (0 to 1); ``missing``: share that none of them
+    has; ``single``: the title of one paper near to the topic says it.
     """
 
     near: float
-    shared: float
     elsewhere: float
+    shared: float
+    missing: float
     single: bool
 
     @property
     def score(self) -> float:
-        """A linear rule, by logistic regression on the calibration half, with rounded weights."""
-        return round(15 * self.near + 9 * self.shared - 12 * self.elsewhere, 2)
+        """How much nearer the topic is to the papers than to other fields; weights by logistic regression."""
+        words = self.shared - self.missing
+        return round(self.near - self.elsewhere + COVERAGE_WORDS_WEIGHT * words, 4)
 
     @property
     def is_enough(self) -> bool:
@@ -77,12 +84,18 @@ def coverage(engine: Engine, topic: str, papers: Sequence[str]) -> Coverage:
     sentences = [engine.best_sentence(topic, _without_title(paper))[1] for paper in nearest]
     shares = [shared_words(topic, paper) for paper in nearest]
     cosines = engine.similarity(topic, nearest)
-    single = any(
-        max(cosine, sentence) >= SAID_BY_ONE[0] and share >= SAID_BY_ONE[1]
-        for cosine, sentence, share in zip(cosines, sentences, shares, strict=True)
-    )
     fields = sorted(engine.similarity(topic, OTHER_FIELDS), reverse=True)
-    return Coverage(_mean(sorted(sentences, reverse=True)[:3]), _mean(shares), _mean(fields[:3]), single)
+    single = any(
+        max(cosine, sentence) >= SAID_BY_ONE[0] and shared_words(topic, _title(paper)) >= SAID_BY_ONE[1]
+        for cosine, sentence, paper in zip(cosines, sentences, nearest, strict=True)
+    )
+    return Coverage(
+        near=_mean(sorted(sentences, reverse=True)[:3]),
+        elsewhere=_mean(fields[:3]),
+        shared=_mean(shares),
+        missing=round(1.0 - _share_of_words(topic, nearest), 4),
+        single=single,
+    )
 
 
 def aboutness(engine: Engine, topic: str, papers: Sequence[str], centre: str | None = None) -> list[float]:
@@ -117,8 +130,14 @@ def shared_words(topic: str, paper: str) -> float:
 
     An abbreviation counts as there when words of the paper's title have its initials.
     """
+    return _share_of_words(topic, [paper])
+
+
+def _share_of_words(topic: str, papers: Sequence[str]) -> float:
+    """Share of the topic's words that at least one of the papers has."""
     weights = _topic_words(topic)
-    there, initials = _stems(paper), _initials(_title(paper))
+    there = frozenset[str]().union(*map(_stems, papers))
+    initials = frozenset[str]().union(*(_initials(_title(paper)) for paper in papers))
     found = sum(
         weight
         for word, weight in weights

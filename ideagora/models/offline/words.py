@@ -112,26 +112,3 @@ GENERIC_WORDS = frozenset(
 """A phrase made of these alone says nothing about an idea."""
 
 MODEL_WORDS = frozenset("model models network transformer agent agents system framework".split())
-
-OTHER_FIELDS = tuple(
-    " ".join(name.split())
-    for name in """
-    computational geometry; game theory; cryptography and security; data structures and algorithms;
-    databases; digital libraries; discrete mathematics; distributed, parallel and cluster computing;
-    emerging technologies; formal languages and automata theory; graphics; hardware architecture;
-    human-computer interaction; information theory; logic in computer science; mathematical
-    software; multimedia; networking and internet architecture; neural and evolutionary computing;
-    numerical analysis; operating systems; performance; programming languages; robotics; social and
-    information networks; sound; symbolic computation; systems and control; econometrics;
-    theoretical economics; audio and speech processing; image and video processing; signal
-    processing; algebraic geometry; combinatorics; dynamical systems; number theory; optimization
-    and control; probability; statistics theory; cosmology and astrophysics; earth and planetary
-    astrophysics; condensed matter and materials science; superconductivity; general relativity;
-    high energy physics; nuclear physics; accelerator physics; atmospheric and oceanic physics;
-    biological physics; chemical physics; classical physics; fluid dynamics; geophysics; medical
-    physics; optics; plasma physics; quantum physics; biomolecules; cell behavior; genomics;
-    molecular networks; neurons and cognition; populations and evolution; tissues and organs;
-    computational finance; portfolio management; risk management; statistical finance; trading and
-    market microstructure; applied statistics; machine learning theory; computers and society""".split(";")
-)
-"""Names of fields of research, after the categories of arXiv: how near a topic is to what may be elsewhere."""
