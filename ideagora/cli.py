@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,8 +19,8 @@ from ideagora.subcommands import agents, agreement, arena, generate, ideas, libr
 app = typer.Typer(
     name="ideagora",
     help="Research ideas for a topic, grounded in how the field developed, and judged.",
-    epilog="First steps:\n\n  ideagora doctor\n\n  ideagora generate 'retrieval for long documents'\n\n"
-    "  ideagora generate --help",
+    epilog="First steps:\n\n  ideagora demo\n\n  ideagora doctor\n\n"
+    "  ideagora generate 'retrieval for long documents'\n\n  ideagora generate --help",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -43,6 +44,25 @@ def _ideagora(
 
 generate.declare(app)
 app.add_typer(agents.app, name="agents")
+
+
+@app.command(epilog="Examples:\n\n  ideagora demo\n\n  ideagora demo --json")
+def demo(
+    out: Annotated[
+        Path | None, typer.Option(help="The run's folder.", show_default="<home>/demo/run")
+    ] = None,
+    home: options.Home = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show a whole run with a large language model, from recorded answers: no key, no network, seconds.
+
+    The answers were given once to the prompts of every step and ship with ideagora; the run itself is
+    real. For ideas on your own topic see [bold]ideagora generate[/bold].
+    """
+    from ideagora.commands.demo import run
+
+    raise typer.Exit(run(home, out, as_json, quiet))
 
 
 @app.command(epilog="Examples:\n\n  ideagora doctor\n\n  ideagora doctor --json --home /data/ideagora")

@@ -28,7 +28,7 @@ from ideagora.graphs.run_folder import RunFolder, unusable
 from ideagora.graphs.task import Task
 from ideagora.registry import find_agent
 from ideagora.report.leads import is_lead
-from ideagora.report.offline_line import OFFLINE, OFFLINE_LEADS, REAL_MODEL, REAL_MODEL_HINT
+from ideagora.report.offline_line import OFFLINE, OFFLINE_LEADS, REAL_MODEL, REAL_MODEL_HINT, recorded_words
 from ideagora.report.screen import (
     Progress,
     error_line,
@@ -159,7 +159,7 @@ def _run(
 ) -> list[Outcome]:
     from ideagora.report.build import write_report
 
-    if not request.quiet:
+    if not request.quiet and not chats:
         _say_cost(settings, [task for task, path in tasks if request.fresh or not _is_done(path)], errors)
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(errors, request.quiet))
@@ -242,6 +242,8 @@ def _show(console: Console, outcomes: list[Outcome]) -> None:
             show_leads(console, leads, short_titles(leads), page)
         else:
             show_idea(console, outcome.ideas[0], len(outcome.ideas) - 1, page)
+        if words := recorded_words(outcome.task.settings.model):
+            console.print(Text(words, style="dim"))
         if outcome.found_done:
             console.print(
                 "This run was finished before; --fresh begins it anew.", style="dim", highlight=False

@@ -7,3 +7,13 @@ OFFLINE_LEADS = (
 )
 REAL_MODEL = 'ideagora generate "…" --model openai/gpt-4o'
 REAL_MODEL_HINT = "its key in the environment, or any other model that litellm knows"
+
+RECORDED = "Replayed from a recording: {name} gave these answers earlier; this run asked no model."
+
+
+def recorded_words(model: object) -> str | None:
+    """The line on a run that was made from recorded answers; ``None`` for any other run."""
+    from ideagora.models.recorded import PREFIX
+
+    name = str(model or "")
+    return RECORDED.format(name=name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None

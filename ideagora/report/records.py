@@ -133,6 +133,8 @@ class Report:
     topic: str | None
     before: str | None
     offline: bool | None
+    recorded: str | None
+    """Whose recorded answers the run was made from, as a sentence."""
     status: str | None
     error: str | None
     unread: tuple[str, ...]

@@ -17,6 +17,7 @@ from ideagora.report import chain_picture
 from ideagora.report.leads import INTRODUCTION, far_leads, heading, is_lead, lead_view, novelty_lines
 from ideagora.report.load import Failure, Folder, HeldBack, Run, Spent
 from ideagora.report.novelty import mechanism_line, same_mechanism, verdict
+from ideagora.report.offline_line import recorded_words
 from ideagora.report.records import (
     ChainView,
     CloseView,
@@ -58,6 +59,7 @@ def view(folder: Folder) -> Report:
         topic=run.topic.text if run.topic else None,
         before=run.topic.before if run.topic else None,
         offline=run.offline,
+        recorded=recorded_words(run.settings.get("model")),
         status=_status(run.status),
         error=run.error,
         unread=folder.unread,

@@ -1,0 +1,85 @@
+"""``ideagora demo``: a whole run on recorded answers of a large language model, without a key."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from ideagora.commands import generate
+from ideagora.config import load_settings
+from ideagora.models.recorded import PREFIX, Recording, fill_vectors
+
+if TYPE_CHECKING:
+    from ideagora.models.recorded import Header
+
+EMBEDDER = "all-MiniLM-L6-v2"
+"""The embedder whose vectors the recording has."""
+OPTIONS = {"branches": 3, "length": 5, "refinements": 1}
+"""The agent's defaults at the time of the recording, so that other defaults leave it usable."""
+
+
+def run(home: Path | None = None, out: Path | None = None, as_json: bool = False, quiet: bool = False) -> int:
+    """Replay the recorded run in a home of its own, ``<home>/demo``; the exit code."""
+    from ideagora.models.chat import ScriptedChat
+    from ideagora.models.vector_cache import VectorCache
+    from ideagora.models.weights import minilm_name
+
+    folder = recording_folder()
+    recording = Recording.read(folder)
+    place = load_settings(home=home).home / "demo"
+    fill_vectors(folder, minilm_name(), VectorCache(place / "cache"))
+    model = model_name(recording.header)
+    if not quiet:
+        _introduce(recording)
+    request = generate.Request(
+        topic=recording.header.topic,
+        options=OPTIONS,
+        settings=demo_settings(model, place),
+        out=out or place / "run",
+        as_json=as_json,
+        quiet=quiet,
+    )
+    return generate.run(request, {model: ScriptedChat(replies=recording.reply)})
+
+
+def demo_settings(model: str, home: Path) -> dict[str, object]:
+    """What a recording depends on, whatever the user's own settings are."""
+    return {
+        "model": model, "reader_model": model, "judge_model": model, "embedder": EMBEDDER,
+        "source": "starter", "store": str(home / "store"), "home": home, "seed": 0, "temperature": 0,
+    }  # fmt: skip
+
+
+def model_name(header: Header) -> str:
+    """The model's name in records and reports."""
+    return f"{PREFIX}{header.model}"
+
+
+def recording_folder() -> Path:
+    """Where the recording ships."""
+    return Path(str(resources.files("ideagora.commands") / "recordings"))
+
+
+def _introduce(recording: Recording) -> None:
+    from ideagora.agents.role import ROLES
+    from ideagora.prompts.loader import load_prompt
+
+    header, errors = recording.header, Console(stderr=True)
+    errors.print(Text(f"Topic: {header.topic}"))
+    errors.print(
+        Text(
+            f"Recorded: {header.model} gave these answers on {header.created}; no model is asked now.",
+            style="dim",
+        )
+    )
+    changed = recording.reworded({name: load_prompt(name).hash for name in ROLES})
+    if changed:
+        errors.print(
+            Text(
+                f"Recorded with ideagora {header.version}; reworded since: {', '.join(changed)}.", style="dim"
+            )
+        )
