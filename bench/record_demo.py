@@ -63,12 +63,14 @@ def main() -> None:
     parser.add_argument("--home", required=True, type=Path, help="an empty folder; the recording's own")
     parser.add_argument("--model", required=True, help="any litellm name")
     parser.add_argument("--name", required=True, help="how reports name the model")
+    parser.add_argument("--note", help="what a reader should know of how the answers come about")
     parser.add_argument("--topic", required=True)
     parser.add_argument("--api-base")
     asked = parser.parse_args()
     header = Header(
         topic=asked.topic,
         model=asked.name,
+        note=asked.note,
         created=datetime.now(UTC).date().isoformat(),
         version=__version__,
         prompts={},

@@ -14,6 +14,8 @@ from ideagora.models.chat import ScriptedCall
 from ideagora.models.recorded import Header, Recording, answer_key
 from tests import command
 
+ROOT = Path(__file__).resolve().parent.parent
+
 
 class Shown(BaseModel):
     """Inputs of a role."""
@@ -33,6 +35,9 @@ def test_the_recorded_run_is_replayed_without_a_model_a_key_or_the_network(tmp_p
     assert answer["ideas"][0]["experiment"]["steps"]
     for page in ("report.md", "report.html"):
         assert f"Replayed from a recording: {header.model}" in (run / page).read_text(encoding="utf-8")
+    title = answer["ideas"][0]["title"]
+    for shown_to_readers in ("README.md", "docs/demo_report.md"):
+        assert title in (ROOT / shown_to_readers).read_text(encoding="utf-8"), "made anew, but not shown anew"
     assert json.loads((run / "run.json").read_text(encoding="utf-8"))["status"] == "done"
     again = command.run(["demo", "--json"], nobody)
     assert (again.code, again.out) == (0, shown.out)

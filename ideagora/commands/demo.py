@@ -76,6 +76,8 @@ def _introduce(recording: Recording) -> None:
             style="dim",
         )
     )
+    if header.note:
+        errors.print(Text(header.note, style="dim"))
     changed = recording.reworded({name: load_prompt(name).hash for name in ROLES})
     if changed:
         errors.print(

@@ -34,6 +34,8 @@ class Header(Record):
     topic: str
     model: str
     """Who answered, in words that a report can show."""
+    note: str | None = None
+    """What a reader should know of how the answers came about."""
     created: str
     """Day of the recording, ISO 8601."""
     version: str
@@ -75,7 +77,7 @@ class Recording:
         recorded = self.replies.get(answer_key(call.role or "", call.inputs))
         if recorded is None:
             raise ReplayMiss(
-                f"the recording of ideagora {self.header.version} has no answer for the role {call.role}, since "
+                f"the recording of ideagora {self.header.version} has no answer for the role {call.role}: "
                 'this version asks for something else. Make your own run: ideagora generate "your topic".'
             )
         return recorded

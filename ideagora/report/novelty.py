@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ideagora.models.recorded import PREFIX
 from ideagora.schema import NoveltyCheck
 
 OFFLINE_MEANS = "Sentences were compared by similarity, which misses a free paraphrase."
@@ -21,7 +22,7 @@ def found(check: NoveltyCheck) -> str:
     if check.judge == "offline":
         matches = "No near-verbatim match" if check.status == "novel" else _near_verbatim(close)
         return f"{matches} among {_compared(check, 'summar', 'y', 'ies')}."
-    judge = check.judge or "The judge"
+    judge = (check.judge or "The judge").removeprefix(PREFIX)
     called = "none" if check.status == "novel" else str(close)
     return f"{judge} was shown {_compared(check, 'paper', '', 's')} and called {called} of them too close."
 

@@ -163,11 +163,10 @@ def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:
     """The best idea in short, and where the whole of it is."""
     body = Table.grid(padding=(0, 0, 1, 0))
     body.add_column()
+    body.add_row(Text(plain(idea.title), style="bold"))  # a panel's own title would be cut at its width
     for part in _parts(idea):
         body.add_row(part)
-    console.print(
-        Panel(body, title=Text(plain(idea.title), style="bold"), title_align="left", padding=(1, 2))
-    )
+    console.print(Panel(body, padding=(1, 2)))
     more = f"{others} further idea{'s' * (others != 1)} and all evidence: " if others else "All evidence: "
     console.print(Text(f"{more}{report}", overflow="fold"), soft_wrap=True)
 
