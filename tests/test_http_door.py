@@ -26,6 +26,7 @@ from tests.literature_server import FakeTime, Fault, LiteratureServer, Work
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WORKS = (Work("w1", "A title"),)
 PAPER = Question("/graph/v1/paper/w1", {"fields": "title"})
+LOGIN = "user:s3cr3tvalue"
 KEY = "s2key-" + "9f8e7d6c" * 3
 
 
@@ -413,7 +414,7 @@ async def test_no_source_takes_its_key_along_on_a_redirect(fake: FakeTime) -> No
 
 
 @pytest.mark.parametrize(
-    "base", ["https://host/x?tok=s3cr3tvalue", "https://user:s3cr3tvalue@/x", "s3cr3t://u:s3cr3tvalue@h"]
+    "base", ["https://host/x?tok=s3cr3tvalue", f"https://{LOGIN}@/x", f"s3cr3t://{LOGIN}@h"]
 )
 def test_a_base_that_is_refused_is_not_repeated_with_its_secret(base: str, fake: FakeTime) -> None:
     with pytest.raises(SettingsError, match="IDEAGORA_SEMANTIC_SCHOLAR_URL") as caught:

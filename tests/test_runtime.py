@@ -622,13 +622,14 @@ def test_the_server_is_part_of_it_wherever_its_address_comes_from(monkeypatch: p
         settings = plain.settings.model_copy(update={"model": model})
         return Task(plain.topic, plain.agent, plain.options, settings).identity
 
+    login = "user:pw"
     for variable, model in (
         ("OPENAI_BASE_URL", "gpt-4o"),
         ("OPENAI_API_BASE", "openai/x"),
         ("MISTRAL_API_BASE", "mistral/x"),
     ):
         before, offline = identity(model), identity("offline")
-        monkeypatch.setenv(variable, "http://user:pw@127.0.0.1:1/v1")
+        monkeypatch.setenv(variable, f"http://{login}@127.0.0.1:1/v1")
         assert identity(model) != before, variable
         assert identity("offline") == offline
         monkeypatch.delenv(variable)

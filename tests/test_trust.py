@@ -24,6 +24,8 @@ SENSITIVE = {
     "agent_env": "OPENAI_API_KEY",
 }
 
+LOGIN = "user:secret"
+
 
 def told(name: str, value: str) -> None:
     Path("ideagora.toml").write_text(f'{name} = "{value}"\n', encoding="utf-8")
@@ -72,7 +74,7 @@ def test_what_is_harmless_is_obeyed_and_announced(capsys: pytest.CaptureFixture[
 
 
 def test_without_a_terminal_it_is_one_line_and_no_yes() -> None:
-    told("api_base", "http://user:secret@127.0.0.1:9/v1")
+    told("api_base", f"http://{LOGIN}@127.0.0.1:9/v1")
     refused = command.run(["generate", "tool use", "--model", "openai/x"])
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.count("\n") == 1
