@@ -192,6 +192,20 @@ def test_unchecked_novelty_is_no_verdict(tmp_path: Path) -> None:
     assert "No closest paper is recorded." in text
 
 
+def test_both_reports_say_how_near_the_chain_is_to_the_topic(tmp_path: Path) -> None:
+    for similarity, words in {
+        0.12: "0.12, under 0.30: this idea may be about something else.",
+        0.52: "Nearness of these papers to the topic: 0.52.",
+        None: None,
+    }.items():
+        chain = samples.chain().model_copy(update={"topic_similarity": similarity})
+        folder = samples.write_run(tmp_path / str(similarity), [samples.idea(chain=chain)])
+        for page in (html_of(folder), markdown_of(folder)):
+            said = page.replace("\\", "")
+            assert words is None or words in said
+            assert ("Nearness of" in said) == (words is not None)
+
+
 def test_empty_chain_and_no_direction(tmp_path: Path) -> None:
     folder = samples.write_run(tmp_path, [samples.idea(chain=Chain(query="", anchor="", links=()))])
     for text in (Page(html_of(folder)).text, markdown_of(folder)):

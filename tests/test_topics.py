@@ -18,7 +18,7 @@ from ideagora.agents.views import IdeaView
 from ideagora.errors import ThinTopic
 from ideagora.graphs.chain_of_ideas.branch import _neighbours
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
-from ideagora.graphs.chain_of_ideas.graph import find_anchors, plan_queries
+from ideagora.graphs.chain_of_ideas.graph import find_anchors, plan_queries, search_for_experiment
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
 from ideagora.models.embeddings import HashEmbedder
 from ideagora.models.offline import Engine
@@ -238,6 +238,14 @@ def test_papers_beside_the_chain_are_of_no_unrelated_field() -> None:
     context = cast(Any, SimpleNamespace(library=library, gives_leads=False))
     state = cast(Any, {"topic": {"text": "whole"}, "links": []})
     assert [paper.id for paper in asyncio.run(_neighbours(state, context))] == ["a", "b"]
+
+
+def test_searches_for_the_experiment_bring_no_unrelated_papers() -> None:
+    library = Searched({"q": ["a", "other"], "r": ["other", "b"]}, {"a": 0.6, "b": 0.2, "other": 0.19})
+    runtime = cast(Any, SimpleNamespace(context=SimpleNamespace(library=library)))
+    state = cast(Any, {"topic": {"text": "whole"}, "review": {"queries": ["q", "r"]}, "searched": []})
+    found = asyncio.run(search_for_experiment(state, runtime))
+    assert [paper["id"] for paper in found["found"]] == ["a", "b"]
 
 
 @with_weights

@@ -60,6 +60,9 @@ class ChainView:
     """A chain, ready to be shown."""
 
     query: str
+    nearness: str | None
+    """How near the chain is to the topic, in words; ``None``: not measured."""
+    is_far: bool
     papers: tuple[PaperView, ...]
     steps: tuple[Step, ...]
     direction: DirectionView | None

@@ -20,10 +20,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ideagora.report.leads import READ, TEST, LeadView, far_leads, heading, lead_view, novelty_lines
+from ideagora.report.nearness import nearness_line
 from ideagora.report.novelty import mechanism_line, same_mechanism, verdict
 from ideagora.report.text import short_name
 from ideagora.retrieval.journal import warning_of
-from ideagora.schema import FAR_FROM_TOPIC, Chain, Idea
+from ideagora.schema import Chain, Idea
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -251,14 +252,9 @@ def _chain(chain: Chain) -> Group:
 
 
 def _nearness(chain: Chain) -> list[Text]:
-    """How near the chain is to the topic, with a warning when it is far; nothing where not measured."""
-    if chain.topic_similarity is None:
-        return []
-    told = f"  Nearness of these papers to the topic: {chain.topic_similarity:.2f}"
-    if not chain.is_far_from_topic:
-        return [Text(told, style="dim")]
-    warning = f"{told}, under {FAR_FROM_TOPIC:.2f}: this idea may be about something else."
-    return [Text(warning, style="yellow")]
+    """How near the chain is to the topic, a warning in colour; nothing where it was not measured."""
+    line = nearness_line(chain)
+    return [Text(f"  {line}", style="yellow" if chain.is_far_from_topic else "dim")] if line else []
 
 
 def _novelty(idea: Idea) -> str:

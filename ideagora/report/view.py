@@ -16,6 +16,7 @@ from typing import Any
 from ideagora.report import chain_picture
 from ideagora.report.leads import INTRODUCTION, far_leads, heading, is_lead, lead_view, novelty_lines
 from ideagora.report.load import Failure, Folder, HeldBack, Run, Spent
+from ideagora.report.nearness import nearness_line
 from ideagora.report.novelty import mechanism_line, same_mechanism, verdict
 from ideagora.report.offline_line import recorded_words
 from ideagora.report.records import (
@@ -143,6 +144,8 @@ def _chain(chain: Chain, papers: dict[str, Ref]) -> ChainView:
     links = chain_picture.in_order(chain)
     return ChainView(
         query=chain.query,
+        nearness=nearness_line(chain),
+        is_far=chain.is_far_from_topic,
         papers=tuple(_paper(chain, link, papers) for link in links),
         steps=_steps(chain, links, papers),
         direction=_direction(chain.direction, papers) if chain.direction else None,

@@ -27,6 +27,7 @@ from ideagora.graphs.chain_of_ideas.leads import NEIGHBOURS as LEAD_NEIGHBOURS
 from ideagora.graphs.chain_of_ideas.leads import who_cites
 from ideagora.graphs.chain_of_ideas.novelty import check_novelty
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES, MILESTONE_CITATIONS
+from ideagora.graphs.chain_of_ideas.topic_similarity import related_to_topic
 from ideagora.graphs.services import Services
 from ideagora.models.offline.text import clip
 from ideagora.schema import (
@@ -53,9 +54,6 @@ READ_CHARACTERS = 48_000
 
 SHOWN_REFERENCES = 30
 NEIGHBOURS = 4
-
-RELATED_TO_TOPIC = 0.20
-"""Cosine to the topic that a paper beside the chain needs: no mechanism comes from an unrelated field."""
 
 ENTITIES = 20
 
@@ -333,9 +331,7 @@ async def _neighbours(state: BranchState, context: Services) -> list[Paper]:
         for ranked in lists:
             if place < len(ranked) and ranked[place].paper.id not in met:
                 found.setdefault(ranked[place].paper.id, ranked[place].paper)
-    near = await context.library.similar(list(found.values()), _topic(state).text)
-    unrelated = {scored.paper.id for scored in near if scored.similarity < RELATED_TO_TOPIC}
-    return [paper for paper in found.values() if paper.id not in unrelated][:most]
+    return (await related_to_topic(context.library, _topic(state), list(found.values())))[:most]
 
 
 async def draft_idea(state: BranchState, runtime: Context) -> BranchState:

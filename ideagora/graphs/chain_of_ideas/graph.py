@@ -28,9 +28,9 @@ from ideagora.graphs.chain_of_ideas import leads
 from ideagora.graphs.chain_of_ideas.branch import build_branch
 from ideagora.graphs.chain_of_ideas.choice import duel_scores, rank_branches
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES
+from ideagora.graphs.chain_of_ideas.topic_similarity import related_to_topic, topic_similarity
 from ideagora.graphs.services import Services
 from ideagora.models.usage import labelled
-from ideagora.retrieval.library import Library
 from ideagora.schema import FAR_FROM_TOPIC, Experiment, Link, NoveltyCheck, Paper, Scored, Topic
 
 RELATED = 3
@@ -100,7 +100,7 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
         runtime.context.door, topic=topic.text, papers=tuple(brief(paper) for paper in shown)
     )
     judged = {shown[one.paper].id: one.reason for one in answer.judgements if one.relevant}
-    nearness = await _nearness(library, topic, shown)
+    nearness = await topic_similarity(library, topic, shown)
     own = {scored.paper.id for scored in hits[whole]}
     relevant = {key: why for key, why in judged.items() if key in own or nearness[key] >= NEAR_TOPIC}
     if not relevant and not options.allow_thin:
@@ -115,11 +115,6 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     if len(anchors) < options.branches:
         runtime.context.say(f"{len(anchors)} of {options.branches} branches: no further paper on the topic")
     return {"anchors": anchors}
-
-
-async def _nearness(library: Library, topic: Topic, papers: list[Paper]) -> dict[str, float]:
-    """Cosine to the topic (-1 to 1) of each paper, by its id."""
-    return {scored.paper.id: scored.similarity for scored in await library.similar(papers, topic.text)}
 
 
 def _thin(topic: Topic, papers: list[Paper], nearness: dict[str, float], spelling: str | None) -> ThinTopic:
@@ -201,7 +196,7 @@ async def explore_branch(state: IdeationState, runtime: Context) -> IdeationStat
             return {"failures": [{"branch": number, "query": query, "error": str(error)}]}
     kept = {key: done[key] for key in sorted(done) if key != "topic"}
     papers = [Paper.model_validate(link["paper"]) for link in done["links"]]
-    nearness = await _nearness(runtime.context.library, _topic(state), papers)
+    nearness = await topic_similarity(runtime.context.library, _topic(state), papers)
     return {"branches": [{**kept, "topic_similarity": round(sum(nearness.values()) / len(nearness), 4)}]}
 
 
@@ -322,13 +317,14 @@ async def review_experiment(state: IdeationState, runtime: Context) -> IdeationS
 
 
 async def search_for_experiment(state: IdeationState, runtime: Context) -> IdeationState:
-    """The searches that the reviewer named."""
+    """The searches that the reviewer named; what they find in unrelated fields is left out."""
     queries = state["review"]["queries"][:3]
     found: dict[str, Paper] = {}
     for query in queries:
         for scored in await runtime.context.library.search(query, SEARCHED):
             found.setdefault(scored.paper.id, scored.paper)
-    papers = [paper.model_dump(mode="json") for paper in found.values()]
+    related = await related_to_topic(runtime.context.library, _topic(state), list(found.values()))
+    papers = [paper.model_dump(mode="json") for paper in related]
     met = {paper["id"] for paper in state.get("found_in_all", [])}
     in_all = [*state.get("found_in_all", []), *(paper for paper in papers if paper["id"] not in met)]
     return {"found": papers, "found_in_all": in_all, "searched": [*state["searched"], *queries]}
