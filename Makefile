@@ -49,7 +49,7 @@ check: $(DEV)  ## style, format, types and the rooms' rule
 	@$(VENV)/bin/mypy $(CODE)
 	@$(VENV)/bin/lint-imports --no-logo
 
-faults: $(DEV)  ## damage every file in every way, kill at random, and see what is lost (ten minutes)
+faults: $(DEV)  ## damage every file in every way, kill at random, and try bad answers and the budget (ten minutes)
 	@$(PY) -m tests.faults
 
 bench: $(BASE)  ## measure the promises of speed and size (ARGS="…": options of bench)

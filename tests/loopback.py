@@ -54,6 +54,10 @@ class Fault:
     """Say nothing until the server is closed (or the client gives up)."""
     garbage: bytes | None = None
     """Sent with status 200 in place of a completion."""
+    encoding: str | None = None
+    """How the garbage says it is packed (``gzip``)."""
+    endless: bool = False
+    """The garbage again and again, until nobody listens."""
 
 
 Answer = str | Reply | Fault
@@ -174,10 +178,23 @@ class _Connection(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
         elif fault.garbage is not None:
-            self._send(200, fault.garbage)
+            self._send_garbage(fault, fault.garbage)
         else:
             error = {"message": fault.message, "type": "loopback", "code": fault.code}
             self._send(fault.status, json.dumps({"error": error}).encode(), fault.retry_after)
+
+    def _send_garbage(self, fault: Fault, garbage: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        if fault.encoding is not None:
+            self.send_header("Content-Encoding", fault.encoding)
+        if not fault.endless:
+            self.send_header("Content-Length", str(len(garbage)))
+        self.end_headers()
+        self.close_connection = fault.endless
+        self.wfile.write(garbage)
+        while fault.endless:
+            self.wfile.write(garbage)
 
     def _send(self, status: int, content: bytes, retry_after: str | None = None) -> None:
         self.send_response(status)

@@ -19,6 +19,7 @@ from ideagora.errors import (
 )
 from ideagora.models.budget import budget_of, dollars, expected_cost
 from ideagora.models.usage import Meter
+from tests.billing import Bill
 from tests.doors import GOOD, PRICED, bench, call, scripted
 from tests.loopback import Fault, Loopback, Reply, completion
 
@@ -211,40 +212,11 @@ async def test_without_a_completion_limit_there_is_no_budget(tmp_path: Path) -> 
             await b.door.ask(call())
 
 
-class Bill:
-    """A provider that charges for every answer it makes, whether it arrives or not, and makes some badly."""
-
-    def __init__(self, faults: bool = True) -> None:
-        self.usd = 0.0
-        self._count = 0
-        self._faults = faults
-        self._lock = threading.Lock()
-
-    def __call__(self, body: dict[str, Any]) -> str | Reply | Fault:
-        with self._lock:
-            self._count += 1
-            kind = self._count % 12 if self._faults else 0
-            if kind == 1:
-                return Fault(503)
-            asked = sum(len(message["content"]) for message in body["messages"])
-            said = body["max_tokens"] - self._count % 5
-            self.usd += (asked * PRICED["price_prompt"] + said * PRICED["price_completion"]) / 1e6
-        if kind == 2:
-            return Fault(cut=True)
-        if kind == 3:
-            return Fault(garbage=b'{"choices": [{"message": {"content": "half')
-        if kind == 4:
-            return Fault(504)
-        if kind == 5:
-            return Fault(hang=True)
-        return Reply(GOOD, asked, said, usage=kind != 6)
-
-
 async def test_the_provider_s_bill_stays_within_the_budget(tmp_path: Path) -> None:
     """At 1, 8 and 64 calls at once; some answers are cut off, time out, come as garbage or without usage."""
     limit = 0.05
     for at_once in (1, 8, 64):
-        provider = Bill()
+        provider = Bill(lambda body: GOOD, PRICED["price_prompt"], PRICED["price_completion"])
         with Loopback(provider, latency=0.002) as server:
             async with bench(
                 tmp_path / str(at_once), server, **PRICED, budget=limit, completion_limit=1_000,

@@ -3,145 +3,44 @@
 from __future__ import annotations
 
 import json
-import zlib
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
-from pydantic import BaseModel
 
-from ideagora.errors import IdeagoraError, SourceDown, UsageError
+from ideagora.errors import IdeagoraError, UsageError
 from ideagora.graphs.generate import read_topics
 from ideagora.importing import read_ideas
 from ideagora.models.embeddings import load_embedder
-from ideagora.retrieval import arxiv, opening
-from ideagora.retrieval.arxiv import Arxiv
-from ideagora.retrieval.http import HttpDoor, Manners, Question, Time
-from ideagora.retrieval.http_cache import HttpCache
+from ideagora.retrieval import opening
 from ideagora.retrieval.local.adding import Adding
 from ideagora.retrieval.local.found import Document
 from ideagora.retrieval.local.reading import read
-from ideagora.retrieval.openalex import OpenAlex
-from ideagora.retrieval.remote import Remote
-from ideagora.retrieval.semantic_scholar import SemanticScholar
 from ideagora.retrieval.store import Store
 from ideagora.retrieval.texts import Texts
-from ideagora.retrieval.untrusted import pruned_json
-from ideagora.schema import Paper
 from tests import idea_files
-from tests.literature_server import Asked, FakeTime, LiteratureServer, Work
+from tests.literature_server import LiteratureServer
 from tests.local_files import article
 from tests.mutations import as_json, damaged, rewritten
-
-WORKS = (
-    Work("w1", "Chain of thought", "Thoughts help.", "2022-01-28", "2201.11903", "10.1/abc", 9, ("w2",)),
-    Work("w2", "Trees of thought", "Thoughts branch.", "2023-05-17", "2305.10601", None, 7, ("w1",)),
+from tests.services import (
+    SOURCES,
+    WORKS,
+    bodies,
+    damaged_bodies,
+    demand_storable,
+    emptied,
+    misread,
+    recited,
+    samples,
 )
-SOURCES: dict[str, Callable[[HttpDoor], Remote]] = {
-    "semantic-scholar": SemanticScholar, "openalex": OpenAlex, "arxiv": Arxiv,
-}  # fmt: skip
-
-
-class Recited(HttpDoor):
-    """A way to a source that recites one body to every question."""
-
-    body = b""
-
-    async def _sent_in_time(self, question: Question, client: httpx.AsyncClient) -> tuple[int, bytes]:
-        return 200, self.body
-
-
-def recited(name: str, folder: Path) -> tuple[Recited, HttpCache]:
-    fake = FakeTime()
-    time = Time(fake.clock, fake.sleep)
-    cache = HttpCache(folder / "literature.sqlite", 30, lambda: time.now().date())
-    manners = Manners(0.0, retries=0, rest=0.0, largest=2**24)
-    return Recited(name, "http://127.0.0.1:9", manners, cache, time), cache
-
-
-def demand_storable(value: Any) -> list[Paper]:
-    """The papers in an answer, each of which can be written down as UTF-8."""
-    papers = value if isinstance(value, list) else list(getattr(value, "papers", ())) or [value]
-    for paper in papers:
-        if isinstance(paper, BaseModel):
-            paper.model_dump_json().encode("utf-8")
-    return [paper for paper in papers if isinstance(paper, Paper)]
-
-
-def bodies(server: LiteratureServer, name: str) -> dict[str, bytes]:
-    """An answer of each kind that a service gives."""
-    graph, offset, page = "/graph/v1/paper", {"offset": "0", "limit": "9"}, {"cursor": "*", "per-page": "9"}
-    asked: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
-        "semantic-scholar": {
-            "search": (f"{graph}/search", {"query": "thought", **offset}),
-            "paper": (f"{graph}/w1", {}),
-            "citations": (f"{graph}/w1/citations", offset),
-        },
-        "openalex": {
-            "search": ("/works", {"search": "thought", **page}),
-            "paper": ("/works/w1", {}),
-            "citations": ("/works", {"filter": "cites:w1", **page}),
-        },
-        "arxiv": {"search": ("/api/query", {"search_query": "all:thought", "max_results": "9"})},
-    }
-    return {
-        kind: server.answer(Asked(name, path, query, {}, None))[1]
-        for kind, (path, query) in asked[name].items()
-    }
-
-
-def questions(source: Remote) -> dict[str, Callable[[], Awaitable[Any]]]:
-    known = {"semantic-scholar": "s2:w1", "openalex": "openalex:w1", "arxiv": "arxiv:2201.11903"}[source.name]
-    return {
-        "search": lambda: source.search("thought", 5),
-        "paper": lambda: source.paper(known),
-        "citations": lambda: source.citations(known),
-    }
 
 
 @pytest.mark.parametrize("name", SOURCES)
 async def test_answers_of_services(name: str, tmp_path: Path) -> None:
-    with LiteratureServer(WORKS) as server:
-        samples = bodies(server, name)
-    for kind, sample in samples.items():
-        mutants = list(damaged(sample, 1, 60))
-        if name != "arxiv":
-            mutants += [text.encode() for text in rewritten(json.loads(sample), 2, 60)]
-        door, cache = recited(name, tmp_path / kind)
-        source = SOURCES[name](door)
-        for body in mutants:
-            answers = []
-            for recitation in (body, b"the cache answers"):
-                door.body = recitation
-                with suppress(SourceDown):
-                    answers.append(await questions(source)[kind]())
-            for one in answers:
-                demand_storable(one)
-            assert len(answers) != 2 or answers[0] == answers[1]
-            assert all(map(is_readable, kept_bodies(cache))), "a body that cannot be read was kept"
-            emptied(cache)
-        await door.disconnect()
-        cache.close()
-
-
-def kept_bodies(cache: HttpCache) -> list[bytes]:
-    rows = cache._do(lambda db: db.execute("SELECT body FROM pages").fetchall())
-    return [zlib.decompress(row[0]) for row in rows]
-
-
-def is_readable(body: bytes) -> bool:
-    with suppress(ValueError):
-        return bool(pruned_json(body)) or True
-    with suppress(ValueError):
-        return arxiv.parsed(body) is not None
-    return False
-
-
-def emptied(cache: HttpCache) -> None:
-    cache._do(lambda db: db.execute("DELETE FROM pages").close())
+    for kind, sample in samples(name).items():
+        for number, changed in enumerate(damaged_bodies(name, sample, 1, 60)):
+            assert not await misread(name, kind, changed, tmp_path / f"{kind} {number}")
 
 
 @pytest.mark.parametrize("name", ["semantic-scholar", "openalex"])

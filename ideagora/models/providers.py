@@ -1,7 +1,8 @@
 """What litellm knows of providers: who serves a model, with which key, at what price.
 
 litellm takes seconds to import, so every function here imports it when it is called; ``load_litellm``
-does it once, with everything switched off that would ask the network, print or retry.
+does it once, with everything switched off that would ask the network, print or retry, and
+its clients bounded (``bodies.py``).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 
 from ideagora.config import Settings
 from ideagora.errors import MissingKey, RealCallForbidden, SettingsError, UnknownModel
+from ideagora.models.bodies import bound_bodies
 from ideagora.models.scrub import one_line
 
 EXAMPLES = "openai/gpt-4o-mini, anthropic/claude-sonnet-4-5, gemini/gemini-2.5-flash, ollama_chat/llama3.1"
@@ -85,6 +87,7 @@ def load_litellm() -> ModuleType:
     litellm.drop_params = False  # on a 422 it would ask twice and return None
     litellm.cache = None
     litellm.num_retries = 0
+    bound_bodies()
     return litellm
 
 

@@ -147,8 +147,25 @@ def _named(error: Exception, model: str, key_names: str | None) -> Transient | M
     if status == 429 and _QUOTA.search(f"{getattr(error, 'code', '')} {detail}"):
         return QuotaExhausted(f"{model}: the provider's quota is used up ({detail}). Top it up, then go on.")
     if status in TRANSIENT_STATUS or status >= 500:
-        return Transient(f"{status}: {detail}", retry_after(_headers(error)))
+        said = _on_the_way(error, detail) or f"{status}: {detail}"
+        return Transient(said, retry_after(_headers(error)))
     return rejection(status, detail, model, key_names)
+
+
+def _on_the_way(error: Exception, detail: str) -> str | None:
+    """What failed on this side of the server, which the library calls a 500; ``None``: the server said it."""
+    causes = list(_causes(error))
+    if len(causes) == 1 or any(type(cause).__name__ == "HTTPStatusError" for cause in causes):
+        return None
+    broken = next((cause for cause in reversed(causes) if isinstance(cause, OSError)), None)
+    if broken is not None or detail == "Connection error":
+        return f"no connection, or it broke off ({_told(broken or causes[-1])})"
+    misread = next((cause for cause in causes if isinstance(cause, ValueError)), None)
+    return f"its answer cannot be read ({_told(misread) if misread else detail.partition(' Traceback (')[0]})"
+
+
+def _told(cause: BaseException) -> str:
+    return one_line(str(cause), 200) or type(cause).__name__
 
 
 def rejection(status: int, detail: str, model: str, key_names: str | None) -> ModelError:

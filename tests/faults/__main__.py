@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,55 +14,103 @@ from rich.console import Console
 from rich.table import Table
 
 from tests import standin
-from tests.faults import matrix, worlds
-from tests.faults.kills import Kills, kill_often
+from tests.faults import budget, fuzz, matrix, worlds
+from tests.faults.kills import kill_often
+from tests.faults.outcome import Outcome
 from tests.loopback import Loopback
 
 KILLS = 20
+OTHERS = {
+    "services": fuzz.services,
+    "files": fuzz.files,
+    "commands": fuzz.commands,
+    "budget": budget.bills,
+}
+
+
+@dataclass
+class Clock:
+    """Seconds since it was last asked."""
+
+    started: float
+
+    def lap(self) -> float:
+        """Seconds since the last lap."""
+        before, self.started = self.started, time.monotonic()
+        return self.started - before
 
 
 def main(only: str = "") -> int:
-    """Run the cases whose name contains ``only`` (all: empty); 0 when every one is good."""
+    """Run the cases whose name contains ``only`` (all: empty), or a group's; 0 when every one is good."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # or its import asks the network for prices
-    started, model = time.monotonic(), standin.Model()
-    with TemporaryDirectory(prefix="ideagora-faults-") as folder, Loopback(model) as server:
-        place = Path(folder)
+    clock, outcomes, seconds = Clock(time.monotonic()), list[Outcome](), dict[str, float]()
+    with TemporaryDirectory(prefix="ideagora-faults-") as folder:
+        for outcome in _all(only, Path(folder)):
+            outcomes.append(outcome)
+            seconds[outcome.group] = seconds.get(outcome.group, 0.0) + clock.lap()
+            if sys.stderr.isatty() or not outcome.good:
+                print(f"{len(outcomes)} {outcome.verdict}: {outcome.case}", file=sys.stderr)
+    _show(outcomes, seconds, every=bool(only))
+    return int(not outcomes or any(not outcome.good for outcome in outcomes))
+
+
+def _all(only: str, place: Path) -> Iterator[Outcome]:
+    group = only.partition(":")[0]
+    if group not in OTHERS:
+        yield from _in_worlds(only, place)
+    for name, faults in OTHERS.items():
+        if group in ("", name):
+            yield from faults(place / name)
+
+
+def _in_worlds(only: str, place: Path) -> Iterator[Outcome]:
+    model = standin.Model()
+    with Loopback(model) as server:
         whole = worlds.finished(place / "finished", server, model)
-        made = [
-            whole,
-            worlds.killed(place / "killed", server, model, whole),
-            worlds.arena(place / "arena", server, model),
-        ]
-        chosen = [case for case in matrix.cases(made) if only in case.name]
-        outcomes = [_told(number, len(chosen), case, place) for number, case in enumerate(chosen, 1)]
-        kills = None if only else kill_often(made[1], place / "kills", KILLS)
-    _show(outcomes, kills, time.monotonic() - started)
-    return int(any(not outcome.good for outcome in outcomes) or (kills is not None and not kills.same_result))
+        killed = worlds.killed(place / "killed", server, model, whole)
+        arena = worlds.arena(place / "arena", server, model)
+        for case in matrix.cases([whole, worlds.repeated(whole), killed, arena]):
+            if only in case.name:
+                yield matrix.carry_out(case, place / "scratch")
+        if only in ("", "kills"):
+            yield kill_often(killed, place / "kills", KILLS).outcome
 
 
-def _told(number: int, of: int, case: matrix.Case, place: Path) -> matrix.Outcome:
-    outcome = matrix.carry_out(case, place / "scratch")
-    if sys.stderr.isatty() or not outcome.good:
-        print(f"{number}/{of} {outcome.verdict}: {case.name}", file=sys.stderr)
-    return outcome
+def _show(outcomes: Sequence[Outcome], seconds: Mapping[str, float], every: bool) -> None:
+    console = Console(width=None if sys.stdout.isatty() else 180)
+    rows = [outcome for outcome in outcomes if every or not outcome.good or outcome.group == "budget"]
+    if rows:
+        console.print(_cases(rows))
+    console.print(_groups(outcomes, seconds))
+    total = sum(outcome.cases for outcome in outcomes)
+    bad = sum(not outcome.good for outcome in outcomes)
+    console.print(f"{total} faults, {bad} bad rows, {sum(seconds.values()):.0f} s.")
 
 
-def _show(outcomes: Sequence[matrix.Outcome], kills: Kills | None, seconds: float) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    table = Table("world", "file", "damage", "verdict", "asked again", "said")
+def _cases(outcomes: Sequence[Outcome]) -> Table:
+    table = Table("case", "verdict", "asked again", "said")
     for outcome in outcomes:
-        world, _, rest = outcome.case.partition(": ")
-        file, _, damage = rest.rpartition(" ")
-        table.add_row(world, file, damage, outcome.verdict, str(outcome.asked), outcome.line[:60])
-    console.print(table)
-    bad = [outcome for outcome in outcomes if not outcome.good]
-    console.print(f"{len(outcomes)} damaged files: {len(outcomes) - len(bad)} good, {len(bad)} bad.")
-    if kills is not None:
-        console.print(
-            f"{kills.kills} kills: {'the same result' if kills.same_result else 'ANOTHER RESULT'}, "
-            f"{kills.twice} of {kills.asked} calls asked twice."
+        table.add_row(outcome.case, outcome.verdict, str(outcome.asked), outcome.line[:100])
+    return table
+
+
+def _groups(outcomes: Sequence[Outcome], seconds: Mapping[str, float]) -> Table:
+    table = Table("group", "faults", "same", "said", "kept", "bad rows", "asked again", "seconds")
+    for group in dict.fromkeys(outcome.group for outcome in outcomes):
+        own = [outcome for outcome in outcomes if outcome.group == group]
+        by_verdict = [
+            str(sum(one.cases for one in own if one.verdict == verdict))
+            for verdict in ("same", "said", "kept")
+        ]
+        table.add_row(
+            group,
+            str(sum(outcome.cases for outcome in own)),
+            *by_verdict,
+            str(sum(not outcome.good for outcome in own)),
+            str(sum(outcome.asked for outcome in own)),
+            f"{seconds[group]:.0f}",
         )
-    console.print(f"{seconds:.0f} s.")
+    return table
 
 
 if __name__ == "__main__":

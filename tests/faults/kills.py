@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import command
+from tests.faults.outcome import Outcome
 from tests.faults.worlds import World, environment, result
 
 
@@ -22,6 +23,13 @@ class Kills:
     """Requests that reached the model."""
     twice: int
     """Requests among them that had been asked before."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """As a row of the table."""
+        said = f"{self.twice} of {self.asked} calls asked twice"
+        verdict = "same" if self.same_result else "ANOTHER RESULT"
+        return Outcome("kills: at random moments", verdict, self.twice, said, self.kills)
 
 
 def kill_often(world: World, place: Path, kills: int, seed: int = 7) -> Kills:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.damage import DAMAGES
+from tests.faults.outcome import Outcome, bad_end, first_line
 from tests.faults.worlds import World, result, run
 
 IGNORED = re.compile(r"(\.lock|-shm|\.log|report\.(md|html)|/raw/.*|\.svg|\.png)$")
 """Locks and views: they hold nothing, or are made anew by every command."""
-REMOVES_MORE = re.compile(r"(?i)\b(remove|delete)\b[^.]*\b(folder|home|store)\b")
 
 
 @dataclass(frozen=True)
@@ -34,24 +34,6 @@ class Case:
     def name(self) -> str:
         """For the table, and for picking one case."""
         return f"{self.world.name}: {self.file} {self.damage}"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a case."""
-
-    case: str
-    verdict: str
-    """``same``, ``said`` (an error that names the problem), or what is wrong, in capitals."""
-    asked: int
-    """Calls that the model was asked again."""
-    line: str
-    """The first line that the command said."""
-
-    @property
-    def good(self) -> bool:
-        """Whether a user lost nothing silently."""
-        return self.verdict in ("same", "said")
 
 
 def cases(worlds: Iterable[World]) -> Iterator[Case]:
@@ -81,19 +63,9 @@ def carry_out(case: Case, scratch: Path) -> Outcome:
     except AssertionError as error:  # the command hangs
         return Outcome(case.name, "HANGS", 0, str(error)[:200])
     asked = len(case.world.model.asked) - before
-    said = _first_line(done.err)
-    if "Traceback" in done.err:
-        verdict = "TRACEBACK"
-    elif REMOVES_MORE.search(done.err):
-        verdict = "ADVICE TO REMOVE TOO MUCH"
-    elif done.code != 0:
-        verdict = "said" if "error:" in done.err else "FAILS WITHOUT A WORD"
-    else:
+    verdict = bad_end(done)
+    if verdict is None and done.code != 0:
+        verdict = "said"
+    if verdict is None:
         verdict = "same" if result(place, case.world.arguments) == case.world.result else "ANOTHER RESULT"
-    return Outcome(case.name, verdict, asked, said)
-
-
-def _first_line(err: str) -> str:
-    lines = [line.strip() for line in err.splitlines() if line.strip()]
-    told = [line for line in lines if re.match(r"(error|warning|note):|Traceback", line)]
-    return (told or lines or [""])[0][:160]
+    return Outcome(case.name, verdict, asked, first_line(done.err))

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import signal
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests import command, standin
@@ -36,12 +36,12 @@ class World:
         return place
 
 
-def run(place: Path, arguments: tuple[str, ...], *more: str) -> command.Done:
-    """Run the command in a world's folder."""
+def run(place: Path, arguments: tuple[str, ...], **more: str) -> command.Done:
+    """Run the command in a world's folder, with more variables of the environment."""
     before = Path.cwd()
     os.chdir(place)
     try:
-        return command.run([*arguments, *more], environment(place))
+        return command.run(arguments, {**environment(place), **more})
     finally:
         os.chdir(before)
 
@@ -59,15 +59,20 @@ def environment(place: Path) -> dict[str, str]:
 def finished(place: Path, server: Loopback, model: standin.Model) -> World:
     """A run that came to its end."""
     arguments = generate(server)
-    _new(place)
+    new_home(place)
     done = run(place, arguments)
     assert done.code == 0, done.err
     return World("finished run", place, arguments, result(place, arguments), model)
 
 
+def repeated(whole: World) -> World:
+    """The same run made again from the answers that are stored."""
+    return replace(whole, name="repeated run", arguments=(*whole.arguments, "--fresh"))
+
+
 def killed(place: Path, server: Loopback, model: standin.Model, whole: World) -> World:
     """A run that was killed after a few answers."""
-    _new(place)
+    new_home(place)
     model.wait_until_quiet()
     before, model.seconds = len(model.asked), lambda body: 0.05
     here = Path.cwd()
@@ -90,7 +95,7 @@ def arena(place: Path, server: Loopback, model: standin.Model) -> World:
         "arena", "direct", "rag", "--topic", TOPIC, "--out", "run", "--retries", "0", "--json",
         "--model", "openai/standin", "--api-base", server.base,
     )  # fmt: skip
-    _new(place)
+    new_home(place)
     done = run(place, arguments)
     assert done.code == 0, done.err
     return World("finished arena", place, arguments, result(place, arguments), model)
@@ -111,6 +116,7 @@ def result(place: Path, arguments: tuple[str, ...]) -> str:
     return re.sub(r'"(created|seconds)":\s?("[^"]*"|[\d.]+|null)', r'"\1":0', ideas)
 
 
-def _new(place: Path) -> None:
+def new_home(place: Path) -> None:
+    """Make a folder with a home in it whose store is filled."""
     place.mkdir(parents=True)
     shutil.copytree(command.filled_home(), place / "home")
