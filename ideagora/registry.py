@@ -63,7 +63,7 @@ def find_agent(thing: str, home: Path | None = None) -> Agent:
     if scheme in SCHEMES and colon:
         return _made(SCHEMES[scheme], rest, *([home] if scheme == "ideas" else []))
     if colon:
-        from ideagora.graphs.plugged.loading import agent_of_object
+        from ideagora.graphs.plugged.place import agent_of_object
 
         return agent_of_object(thing)
     raise UsageError(_unknown(thing, [*AGENTS, *installed()]))

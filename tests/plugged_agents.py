@@ -1,4 +1,7 @@
-"""Agents from outside that behave badly, or differently from what a plain one does."""
+"""Agents from outside that behave badly, or differently from what a plain one does.
+
+Each run of a function imports this file in a new process, so it has to be light.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.types import interrupt
 from pydantic import BaseModel
 
 GOOD = {"title": "A title", "method": "A method."}
@@ -264,6 +265,8 @@ def graph_of(*steps: Any, loop: bool = False) -> Any:
         """A graph of a test."""
 
         def graph(self) -> Any:
+            from langgraph.graph import START, StateGraph
+
             graph = StateGraph(State).add_sequence(list(steps)).add_edge(START, steps[0].__name__)
             return graph.add_edge(steps[-1].__name__, steps[0].__name__) if loop else graph
 
@@ -300,6 +303,8 @@ def failing(state: Any) -> Any:
 
 
 def asking_a_person(state: Any) -> Any:
+    from langgraph.types import interrupt
+
     return {"value": interrupt("what now?")}
 
 
@@ -325,13 +330,15 @@ class Nested:
     """A graph with a graph as a step, a first state and ideas of its own making."""
 
     def graph(self) -> Any:
+        from langgraph.graph import END, START, StateGraph
+
         inner = StateGraph(Inner).add_node(inner_step).add_edge(START, "inner_step").compile()
         graph = StateGraph(State).add_node("inner", inner).add_node(asks_model)
         graph.add_edge(START, "inner").add_conditional_edges("inner", self.decide, ["asks_model", END])
         return graph
 
     def decide(self, state: Any) -> str:
-        return "asks_model" if state["value"] else END
+        return "asks_model" if state["value"] else "__end__"
 
     def start(self, topic: Any) -> Any:
         return {"topic": topic.text.upper()}

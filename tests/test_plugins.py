@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -19,9 +20,16 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 
 from ideagora.config import Settings
-from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError, UsageError
+from ideagora.errors import (
+    AgentFailed,
+    BudgetExhausted,
+    IdeagoraError,
+    ModelUnavailable,
+    UnreadableAnswer,
+    UsageError,
+)
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.plugged import away
+from ideagora.graphs.plugged import away, process
 from ideagora.graphs.plugged.conversation import environment
 from ideagora.graphs.plugged.entry_points import installed
 from ideagora.graphs.run_folder import RunFolder, read_events
@@ -63,10 +71,14 @@ def run(library: Library, tmp_path: Path) -> Run:
     """Run an agent in this process; gives ideas, ``run.json`` and events."""
 
     async def run(
-        thing: str, topic: Topic | None = None, folder: str = "run", chats: Any = None, **settings: Any
+        thing: str | Agent,
+        topic: Topic | None = None,
+        folder: str = "run",
+        chats: Any = None,
+        **settings: Any,
     ) -> Ran:
-        chosen = Settings(home=tmp_path / "home", embedder="hash", **{"agent_timeout": 30, **settings})
-        agent = find_agent(thing if ":" in thing else f"{OWN}:{thing}")
+        chosen = Settings(embedder="hash", **{"home": tmp_path / "home", "agent_timeout": 30, **settings})
+        agent = thing if isinstance(thing, Agent) else find_agent(thing if ":" in thing else f"{OWN}:{thing}")
         task = Task(topic or Topic(text=TOPIC), agent, agent.options, chosen)
         with RunFolder(tmp_path / folder, task.identity) as held:
             ideas, _ = await run_task(
@@ -392,6 +404,147 @@ async def test_waiting_for_the_model_is_not_hanging(run: Run) -> None:
     assert len(ideas) == 1
 
 
+# --- a process of their own ----------------------------------------------------------------------
+
+PROCESS = "tests.process_agents"
+ENDS = {
+    "ends_it_well": r"ended its process before it returned",
+    "ends_it_badly": "ended with exit code 3",
+    "kills_itself": "was ended by SIGKILL",
+    "crashes": "was ended by SIGSEGV.*process_agents.py",
+    "holds_the_interpreter": "gave no sign of life for 1 s",
+}
+
+
+async def test_what_ends_or_stops_an_agents_process_costs_its_own_entry(run: Run) -> None:
+    for name, says in ENDS.items():
+        limit = 1.0 if name == "holds_the_interpreter" else 60.0
+        with pytest.raises(AgentFailed, match=says) as raised:
+            await run(f"{PROCESS}:{name}", folder=name, agent_timeout=limit)
+        assert str(raised.value).startswith(f"{PROCESS}:{name} ")
+    ideas, record, _ = await run("good", folder="next")
+    assert (len(ideas), record["status"]) == (1, "done")
+
+
+async def test_an_agent_changes_and_sees_nothing_of_the_process_that_judges(run: Run) -> None:
+    held = {"secret of another contestant": "an idea"}
+    place = Path.cwd()
+    ideas, _, _ = await run(f"{PROCESS}:patches")
+    assert (len(ideas), Path.cwd(), "IDEAGORA_SEED" in os.environ) == (1, place, False)
+    ideas, _, _ = await run(f"{PROCESS}:looks_around", folder="looks")
+    extra = ideas[0].extra
+    assert (extra["found"], extra["judges"], len(held)) == (0, [], 1)
+    assert extra["process"] != os.getpid()
+    assert PROCESS not in sys.modules, "its code is not even loaded here"
+
+
+async def test_an_agents_own_class_checks_an_answer_and_the_model_is_told(run: Run) -> None:
+    good = {"title": "Short", "kind": "old", "day": "2024-02-03", "parts": [{"text": "p"}], "copy": "c"}
+    replies = [
+        json.dumps({**good, "title": "Much too long"}),
+        json.dumps({**good, "parts": []}),
+        json.dumps(good),
+    ]
+
+    async def asked(folder: str, given: list[str]) -> tuple[list[Idea], list[str]]:
+        prompts: list[str] = []
+
+        def reply(call: Any) -> str:
+            prompts.append(str(call.messages))
+            return given[len(prompts) - 1]
+
+        chats = {"scripted": ScriptedChat(replies=reply)}
+        place = {"home": Path(folder).absolute()}
+        ideas, _, _ = await run(
+            f"{PROCESS}:asks_for_a_draft", folder=folder, chats=chats, model="scripted", **place
+        )
+        return ideas, prompts
+
+    ideas, prompts = await asked("good", replies)
+    assert ideas[0].extra["told"] == ["Draft", "OLD", "2024-02-03", 1.0, ["none"], "c"]
+    assert len(prompts) == 3
+    assert "five characters are the most" in prompts[1]
+    with pytest.raises(UnreadableAnswer, match=r"none of 3 replies.*five characters"):
+        await asked("bad", replies[:1] * 3)
+
+
+async def test_errors_of_calls_keep_their_kind_on_both_sides(run: Run) -> None:
+    chats = {"scripted": ScriptedChat(replies=lambda call: "no JSON")}
+    ideas, _, _ = await run(f"{PROCESS}:catches_an_unreadable_answer", chats=chats, model="scripted")
+    assert "none of 3 replies" in ideas[0].extra["caught"]
+
+    def down(call: Any) -> str:
+        raise ModelUnavailable("the provider is down")
+
+    down_chats = {"scripted": ScriptedChat(replies=down)}
+    _, record, _ = await run(
+        f"{PROCESS}:meets_an_outage", folder="down", chats=down_chats, model="scripted", retries=0
+    )
+    assert (record["status"], record["error"]) == ("incomplete", "the provider is down")
+
+
+async def test_calls_of_asynchronous_code_run_side_by_side(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: set[str] = set()
+    together, given_up = asyncio.Event(), asyncio.Event()
+
+    async def answered(ask: Any, tools: Any) -> str:
+        asked.add(ask["model"])
+        if len(asked) == 4:
+            together.set()
+        await together.wait()
+        try:
+            await (given_up.wait() if ask["model"] == "slow" else asyncio.sleep(0))
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
+        return str(ask["model"])
+
+    monkeypatch.setattr(process, "_answered", answered)
+    ideas, _, _ = await run(f"{PROCESS}:asks_side_by_side")
+    assert ideas[0].extra["texts"] == ["prompt 0", "prompt 1", "prompt 2"]
+    assert given_up.is_set(), "a call that the agent gives up is given up here too"
+
+
+async def test_code_that_changes_under_a_run_is_not_taken_for_the_old_one(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    code = "def ideate():\n    return [{'title': 't', 'method': 'm'}]\n"
+    file.write_text(code, encoding="utf-8")
+    agent = find_agent(f"{file}:ideate")
+    file.write_text(code + "# changed\n", encoding="utf-8")
+    with pytest.raises(AgentFailed, match="was changed while it was in use"):
+        await run(agent)
+
+
+async def test_an_agent_can_be_run_in_our_process_to_debug_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IDEAGORA_AGENT_PROCESS", "0")
+    ideas, _, _ = await run(f"{PROCESS}:looks_around")
+    assert ideas[0].extra["process"] == os.getpid()
+    sys.modules.pop(PROCESS)
+
+
+def test_code_that_ends_the_process_while_it_is_loaded_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "ends.py"
+    for code, says in (("import os; os._exit(0)", "exit code 0"), ("import os; os.abort()", "SIGABRT")):
+        file.write_text(code, encoding="utf-8")
+        with pytest.raises(UsageError, match=f"cannot be loaded: its process .*{says}"):
+            find_agent(f"{file}:ideate")
+
+
+def test_a_killed_run_leaves_no_agent_behind(home: Path) -> None:
+    Path("mine.py").write_text(
+        "import ctypes, os, pathlib\ndef ideate():\n    pathlib.Path('pid').write_text(str(os.getpid()))\n"
+        "    ctypes.PyDLL(None).sleep(1000)\n",
+        encoding="utf-8",
+    )
+    running = command.start(generate("mine.py:ideate"))
+    wait_until(lambda: Path("pid").exists() and Path("pid").read_text(encoding="utf-8") != "")
+    running.send(signal.SIGKILL)
+    running.wait()
+    wait_until(lambda: not alive(int(Path("pid").read_text(encoding="utf-8"))))
+
+
 # --- graphs -----------------------------------------------------------------------------------
 
 
@@ -549,8 +702,8 @@ def test_what_an_agent_prints_does_not_reach_stdout(home: Path) -> None:
     done = command.run(generate(f"{OWN}:prints"))
     assert done.code == 0, done.err
     assert json.loads(done.out)["ideas"][0]["title"] == "A title"
-    assert "printed by the agent" in done.err
-    assert "printed by its child" in done.err
+    notes = [event["text"] for event in read_events(Path("run/events.jsonl")) if event["event"] == "note"]
+    assert notes == ["printed by the agent", "bytes of the agent", "printed by its child"]
 
 
 @pytest.mark.parametrize("name", ["hangs", "GraphAsleep", "awaits_for_ever"])
@@ -688,8 +841,7 @@ def test_agents_new_overwrites_nothing_and_refuses_odd_names() -> None:
 
 
 CARELESS = """
-import itertools
-count = itertools.count()
+import os
 
 def ideate(topic, library, model):
     print("working")
@@ -698,7 +850,7 @@ def ideate(topic, library, model):
         text = model(first.abstract)
     except Exception:
         text = "no model"
-    return [{"title": f"Idea {next(count)}", "method": text, "references": ["[1]"]}, {"title": "x"}]
+    return [{"title": f"Idea {os.getpid()}", "method": text, "references": ["[1]"]}, {"title": "x"}]
 """
 
 

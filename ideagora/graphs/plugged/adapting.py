@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from ideagora.config import Group
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent
+from ideagora.graphs.plugged.calling import wanted
 from ideagora.graphs.plugged.collecting import failures_of, ideas_of
 from ideagora.graphs.plugged.tools import Tools
 
@@ -44,7 +45,7 @@ def as_agent(thing: Any, name: str, source: str, fingerprint: str) -> Agent:
     if callable(getattr(thing, "graph", None)):
         from ideagora.graphs.plugged.graph import build_graph, own_graph, step_names
 
-        step = _identifier(type(thing).__name__)
+        step = identifier(type(thing).__name__)
         inner = step_names(thing, name)
         made = _agent(
             thing, name, source, fingerprint, lambda: build_graph(thing, step, name), (step, *inner)
@@ -52,16 +53,53 @@ def as_agent(thing: Any, name: str, source: str, fingerprint: str) -> Agent:
         return replace(made, inside={step: lambda: own_graph(thing, name)})
     if callable(thing):
         from ideagora.graphs.plugged.function import build_graph as build_function
-        from ideagora.graphs.plugged.function import wanted
 
-        asked, step = wanted(thing, name), _identifier(getattr(thing, "__name__", type(thing).__name__))
+        asked, step = wanted(thing, name), _step_of(thing)
         return _agent(
             thing, name, source, fingerprint, lambda: build_function(thing, asked, step, name), (step,)
         )
-    raise UsageError(
+    raise _no_agent(thing, name)
+
+
+def _no_agent(thing: Any, name: str) -> UsageError:
+    return UsageError(
         f"{name} is a {type(thing).__name__}, which is no agent. An agent is a function ideate(topic, "
         "library, model, seed) or a class with graph(self)."
     )
+
+
+def described(thing: Any, name: str) -> dict[str, Any]:
+    """What a run has to know of a loaded object, as plain values; ``is_call``: it is a function or the like.
+
+    Raises:
+        UsageError: it is no agent; says what would be.
+    """
+    if isinstance(thing, Agent) or _makes_agent(thing):
+        return {"is_call": False}
+    if callable(getattr(thing, "graph", None)):
+        return {"is_call": False}
+    if inspect.isclass(thing):
+        thing = _made(thing, name)
+    if callable(getattr(thing, "graph", None)):
+        return {"is_call": False}
+    if not callable(thing):
+        raise _no_agent(thing, name)
+    wanted(thing, name)
+    calls = getattr(thing, "calls", None)
+    return {
+        "is_call": True,
+        "step": _step_of(thing),
+        "about": _about(thing),
+        "calls": calls if _calls(calls) else None,
+    }
+
+
+def _step_of(thing: Any) -> str:
+    return identifier(getattr(thing, "__name__", type(thing).__name__))
+
+
+def _about(thing: Any) -> str:
+    return (inspect.getdoc(thing) or "").strip().split("\n")[0][:200] or "(its author does not say)"
 
 
 def _makes_agent(thing: Any) -> bool:
@@ -74,12 +112,13 @@ def _made(kind: Callable[[], Any], name: str) -> Any:
     try:
         return kind()
     except Exception as error:  # noqa: BLE001  (foreign code; it is named and goes on)
-        from ideagora.graphs.plugged.shield import named
+        from ideagora.graphs.plugged.raised import named
 
         raise UsageError(f"{name} cannot be made without arguments: {named(error, name)}") from None
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """A name for a step, out of any name."""
     return re.sub(r"\W+", "_", name).strip("_") or "ideate"
 
 
@@ -93,7 +132,7 @@ def _agent(
 ) -> Agent:
     return plugged_agent(
         name=name,
-        about=(inspect.getdoc(thing) or "").strip().split("\n")[0][:200] or "(its author does not say)",
+        about=_about(thing),
         source=source,
         fingerprint=fingerprint,
         build=build,

@@ -46,7 +46,10 @@ _HINT = " It gets one line on stdin: read that line, not to the end (head -n 1 h
 class Conversation:
     """A command at work, in a process group of its own."""
 
-    def __init__(self, words: list[str], name: str, folder: Path, tools: Tools) -> None:
+    longest_line = LONGEST_LINE
+    most_output: int | None = MOST_OUTPUT
+
+    def __init__(self, words: list[str], name: str, folder: Path | None, tools: Tools) -> None:
         self._words, self._name, self._folder, self._tools = words, name, folder, tools
         self._patience = tools.bridge.patience
         self._ideas: list[Any] = []
@@ -78,7 +81,7 @@ class Conversation:
             await _ended(process)
             await asyncio.gather(work, return_exceptions=True)
         if process.returncode:
-            raise self._failed(f"{_how_it_ended(process.returncode)}{self._said()}")
+            raise self._failed(f"{how_it_ended(process.returncode)}{self._said()}")
         return self._ideas
 
     async def _started(self) -> asyncio.subprocess.Process:
@@ -90,12 +93,16 @@ class Conversation:
                 stdout=pipe,
                 stderr=pipe,
                 cwd=self._folder,
-                env=environment(self._tools.passed_on),
+                env=self._environment(),
                 start_new_session=True,
-                limit=LONGEST_LINE,
+                limit=self.longest_line,
             )
         except OSError as error:
             raise self._failed(f"cannot be run: {error.strerror}") from None
+
+    def _environment(self) -> dict[str, str] | None:
+        """What it sees of the environment; ``None``: all."""
+        return environment(self._tools.passed_on)
 
     async def _cut_off(self, process: asyncio.subprocess.Process, work: asyncio.Task[None]) -> None:
         """It has ended, and a child of its own still holds its streams: that one is not waited for."""
@@ -139,12 +146,12 @@ class Conversation:
             try:
                 line = await stream.readline()
             except ValueError:
-                raise self._failed(f"printed a line of more than {LONGEST_LINE:,} bytes") from None
+                raise self._failed(f"printed a line of more than {self.longest_line:,} bytes") from None
             if not line:
                 return
             self._lines, self._bytes = self._lines + 1, self._bytes + len(line)
-            if self._bytes > MOST_OUTPUT:
-                raise self._failed(f"printed more than {MOST_OUTPUT:,} bytes")
+            if self.most_output is not None and self._bytes > self.most_output:
+                raise self._failed(f"printed more than {self.most_output:,} bytes")
             self._patience.sign_of_life()
             if line.strip():
                 await self._take(process, self._object(line))
@@ -236,7 +243,8 @@ def environment(more: str) -> dict[str, str]:
     return wanted | {name: value for name, value in os.environ.items() if name.startswith("LC_")}
 
 
-def _how_it_ended(code: int) -> str:
+def how_it_ended(code: int) -> str:
+    """In words, what an exit code means."""
     if code < 0:
         with suppress(ValueError):
             return f"was ended by {signal.Signals(-code).name}"
@@ -262,6 +270,11 @@ def _close_pipes(process: asyncio.subprocess.Process) -> None:
     transport = getattr(process, "_transport", None)
     if transport is not None:
         transport.close()
+
+
+def kill(process: asyncio.subprocess.Process) -> None:
+    """End the whole process group now."""
+    _signal(process, signal.SIGKILL)
 
 
 def _signal(process: asyncio.subprocess.Process, number: int) -> None:

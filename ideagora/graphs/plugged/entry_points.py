@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.plugged.adapting import as_agent
-from ideagora.graphs.plugged.loading import fingerprint, loaded
+from ideagora.graphs.plugged.place import Place, agent_of_place
 
 GROUP = "ideagora.agents"
 
@@ -34,7 +32,5 @@ def agent_of_entry_point(point: EntryPoint) -> Agent:
     Raises:
         UsageError: it cannot be loaded.
     """
-    thing = loaded(point.load, point.value)
-    module = sys.modules[point.module]
     version = point.dist.version if point.dist else ""
-    return as_agent(thing, point.name, source_of(point), f"{version}:{fingerprint(module)}")
+    return agent_of_place(Place(point.value, point.name, source_of(point), f"{version}:", True))

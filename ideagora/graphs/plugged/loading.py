@@ -9,30 +9,44 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ideagora.errors import UsageError
-from ideagora.graphs.agent import Agent
-from ideagora.graphs.plugged.adapting import as_agent
 from ideagora.graphs.plugged.away import stdout_kept
-from ideagora.graphs.plugged.shield import named
+from ideagora.graphs.plugged.raised import named
 
 
-def agent_of_object(thing: str) -> Agent:
-    """The agent of ``module:object`` or ``path.py:object``; its name does not tell the folder.
+@dataclass(frozen=True)
+class Found:
+    """A loaded object."""
+
+    thing: Any
+    known_as: str
+    """A name that does not tell the folder."""
+    fingerprint: str
+    """Changes with its file."""
+
+
+def found(thing: str, is_entry_point: bool = False) -> Found:
+    """The object of ``module:object`` or ``path.py:object``, or that of an entry point's value.
 
     Raises:
         UsageError: there is no such file, module or object, or it cannot be loaded; says why.
     """
+    if is_entry_point:
+        point = EntryPoint(thing, thing, "ideagora.agents")
+        return Found(loaded(point.load, thing), thing, fingerprint(sys.modules[point.module]))
     place, _, name = thing.rpartition(":")
     if not place or not name:
         raise UsageError(f"{thing!r} names no object. Write path.py:object or module:object.")
     is_file = place.endswith(".py") or "/" in place
     module = _of_file(Path(place).expanduser()) if is_file else _of_module(place)
     known_as = f"{Path(place).name if is_file else place}:{name}"
-    return as_agent(_object(module, name, place), known_as, thing, fingerprint(module))
+    return Found(_object(module, name, place), known_as, fingerprint(module))
 
 
 def fingerprint(module: ModuleType) -> str:

@@ -117,10 +117,10 @@ def plain_ideas(given: Any, name: str) -> list[Any]:
         raise AgentFailed(
             f"{name} returned more than {MOST_IDEAS} ideas. Return the best ones first, and fewer."
         )
-    return [_plain(item, number) for number, item in enumerate(items, 1)]
+    return [plain_idea(item, number) for number, item in enumerate(items, 1)]
 
 
-def _plain(item: Any, number: int) -> Any:
+def plain_idea(item: Any, number: int) -> Any:
     """Plain JSON values of one idea; a reason (a string) where that cannot be had."""
     if isinstance(item, Idea):
         item = item.model_dump(mode="json", exclude=set(_OURS)) | item.extra

@@ -13,16 +13,14 @@ import ctypes
 import inspect
 import sys
 import threading
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NoReturn
 
-from ideagora.errors import AgentFailed, IdeagoraError
+from ideagora.errors import AgentFailed
 from ideagora.graphs.plugged.away import end_process, process_kept, stdout_kept
+from ideagora.graphs.plugged.raised import named
 from ideagora.graphs.plugged.tools import Abandoned, Tools
-from ideagora.models.scrub import one_line
 
 _has_run = False
 
@@ -100,32 +98,6 @@ def _abandon(tools: Tools, thread: threading.Thread) -> None:
     if thread.ident is not None:
         identity = ctypes.c_ulong(thread.ident)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(Abandoned))
-
-
-def named(error: BaseException, name: str) -> IdeagoraError:
-    """The error as one of ours: who, what, and where in its code."""
-    if isinstance(error, IdeagoraError):
-        return error
-    try:
-        said = one_line(str(error))
-    except Exception as worse:  # noqa: BLE001  (its __str__ is foreign code too)
-        said = f"its message raised {type(worse).__name__}"
-    what = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    hint = " In an async def, write await before each call of library and model." if _unawaited(said) else ""
-    return AgentFailed(f"{name} raised {one_line(what)}{_place(error)}.{hint}")
-
-
-def _unawaited(said: str) -> bool:
-    return "'_asyncio.Future' object" in said or "'coroutine' object" in said
-
-
-def _place(error: BaseException) -> str:
-    """Where it happened, outside of our own code and the libraries."""
-    frames = traceback.extract_tb(error.__traceback__)
-    package = str(Path(__file__).parents[2])
-    foreign = [f for f in frames if not f.filename.startswith(package) and "site-packages" not in f.filename]
-    foreign = [f for f in foreign if not f.filename.startswith(sys.base_prefix)] or foreign
-    return f" ({Path(foreign[-1].filename).name}, line {foreign[-1].lineno})" if foreign else ""
 
 
 def leave(code: int) -> None:

@@ -13,9 +13,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel
-
 from ideagora.errors import AgentFailed, BudgetExhausted
+from ideagora.graphs.plugged.asked import asked_paper, count, id_of, is_model, text_of
 from ideagora.graphs.plugged.patience import Patience
 from ideagora.models.call import Call, FreeText, Inputs
 from ideagora.models.scrub import one_line
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from ideagora.graphs.services import Services
 
 T = TypeVar("T")
-LONGEST_PROMPT = 1_000_000
-"""Characters of a prompt at most."""
+Check = Callable[[Any, Any], str | None]
+"""(inputs, answer) -> what is wrong with the answer."""
 
 
 class Abandoned(BaseException):
@@ -122,38 +121,14 @@ class Books:
         async def text(paper: Paper | str) -> str:
             found = await known(paper)
             if found is None:
-                raise AgentFailed(f"text() was asked for {_id_of(paper)}, which the library does not have.")
+                raise AgentFailed(f"text() was asked for {id_of(paper)}, which the library does not have.")
             return (await library.text(found))[0]
 
-        self.search = lambda query, k=10: bridge(search(_text(query, "query"), _count(k)))
-        self.paper = lambda paper_id: bridge(known(_asked(paper_id)))
-        self.references = lambda paper: bridge(references(_asked(paper)))
-        self.citations = lambda paper: bridge(citations(_asked(paper)))
-        self.text = lambda paper: bridge(text(_asked(paper)))
-
-
-def _asked(paper: object) -> Paper | str:
-    if isinstance(paper, Paper):
-        return paper
-    return _text(paper, "paper")
-
-
-def _id_of(paper: Paper | str) -> str:
-    return one_line(paper if isinstance(paper, str) else paper.id, 80)
-
-
-def _count(k: object) -> int:
-    if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= 1000:
-        raise ValueError(f"k is {k!r}: give a whole number from 1 to 1000")
-    return k
-
-
-def _text(value: object, name: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{name} is {value!r:.80}: give a text that is not empty")
-    if len(value) > LONGEST_PROMPT:
-        raise ValueError(f"{name} has {len(value):,} characters; {LONGEST_PROMPT:,} are the most")
-    return value.encode("utf-8", "replace").decode()  # half a surrogate pair can be sent to nobody
+        self.search = lambda query, k=10: bridge(search(text_of(query, "query"), count(k)))
+        self.paper = lambda paper_id: bridge(known(asked_paper(paper_id)))
+        self.references = lambda paper: bridge(references(asked_paper(paper)))
+        self.citations = lambda paper: bridge(citations(asked_paper(paper)))
+        self.text = lambda paper: bridge(text(asked_paper(paper)))
 
 
 class Prompted(Inputs):
@@ -196,17 +171,31 @@ class Model:
             UnreadableAnswer: no reply could be read after the bounded tries.
             ModelError: the provider could not be asked.
         """
-        told = None if system is None else _text(system, "system")
-        if schema is not None and not _is_model(schema):
+        return self.checked(prompt, system, schema, sample)
+
+    def checked(
+        self,
+        prompt: str,
+        system: str | None,
+        schema: type[Any] | None,
+        sample: int,
+        check: Check | None = None,
+    ) -> Any:
+        """The same, and an answer that ``check`` has a complaint about is asked for again."""
+        told = None if system is None else text_of(system, "system")
+        if schema is not None and not is_model(schema):
             raise ValueError(f"schema is {schema!r:.80}: give a pydantic model (the class itself)")
-        return self._ask(_text(prompt, "prompt"), told, schema, sample)
+        return self._ask(text_of(prompt, "prompt"), told, schema, sample, check)
 
 
-def _is_model(schema: object) -> bool:
-    return isinstance(schema, type) and issubclass(schema, BaseModel)
-
-
-def _call(name: str, prompt: str, system: str | None, schema: type[Any] | None, sample: int) -> Call[Any]:
+def _call(
+    name: str,
+    prompt: str,
+    system: str | None,
+    schema: type[Any] | None,
+    sample: int,
+    check: Check | None,
+) -> Call[Any]:
     from ideagora.agents.role import answer_format
     from ideagora.graphs.plugged.offline import recipe_for
 
@@ -219,6 +208,7 @@ def _call(name: str, prompt: str, system: str | None, schema: type[Any] | None, 
         inputs=Prompted(system=system, prompt=prompt),
         recipe=recipe_for(schema),
         sample=sample,
+        check=check,
     )
 
 
