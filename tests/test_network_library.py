@@ -18,7 +18,9 @@ from ideagora.retrieval.http import Time
 from ideagora.retrieval.library import Library, open_library
 from ideagora.retrieval.store import Store
 from ideagora.schema import Paper, Topic
+from tests import standin
 from tests.literature_server import SERVICES, FakeTime, Fault, LiteratureServer, Work, hurry
+from tests.loopback import Loopback
 
 ALL = ",".join(SERVICES)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -325,14 +327,42 @@ def fast_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("fast_time")
+def test_a_run_without_a_lead_says_so_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = {"source": "semantic-scholar", "embedder": "hash", "home": tmp_path}
+    with LiteratureServer(a_field()) as server:
+        monkeypatch.setenv("IDEAGORA_SEMANTIC_SCHOLAR_URL", server.url("semantic-scholar"))
+        for as_json in (False, False, True):
+            asked = Request(
+                topic="language model agents",
+                settings=settings,
+                options={"allow_thin": True},
+                as_json=as_json,
+                quiet=True,
+            )
+            assert run(asked) == 1
+            told = capsys.readouterr()
+            assert "error: 0 leads where" in told.err
+            assert "--model" in told.err
+            assert (json.loads(told.out)["ideas"] if as_json else told.out.strip()) in ([], "")
+
+
+@pytest.mark.usefixtures("fast_time")
 def test_a_run_on_semantic_scholar_and_the_same_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with LiteratureServer(a_field()) as server:
+    with LiteratureServer(a_field()) as server, Loopback(standin.Model()) as model:
         monkeypatch.setenv("IDEAGORA_SEMANTIC_SCHOLAR_URL", server.url("semantic-scholar"))
         asked = Request(
             topic="language model agents",
-            settings={"source": "semantic-scholar", "embedder": "hash", "home": tmp_path},
+            settings={
+                "source": "semantic-scholar",
+                "embedder": "hash",
+                "home": tmp_path,
+                "model": "openai/standin",
+                "api_base": model.base,
+            },
             options={"allow_thin": True},
             as_json=True,
             fresh=True,
@@ -388,7 +418,7 @@ def test_a_replay_gives_the_same_without_a_request_when_all_pages_are_too_old(
                 topic="language model agents", settings={**settings, **more}, out=tmp_path / name,
                 options={"allow_thin": True, "branches": 1}, as_json=True, quiet=True,
             )  # fmt: skip
-            assert run(asked) == 0
+            assert run(asked) == 1, "there is no lead in papers that all say the same"
             capsys.readouterr()
             events = map(json.loads, (tmp_path / name / "events.jsonl").read_text().splitlines())
             return sorted({event["key"] for event in events if event["event"] == "call"})

@@ -153,7 +153,7 @@ def test_nobody_answers_and_then_somebody_does(home: Path) -> None:
     with Loopback(standin.Model()) as server:
         port, address = server.port, base(server)
     nobody = command.run(["generate", TOPIC, "--json", "--out", "run", "--agent", "direct", *address])
-    assert (nobody.code, nobody.out) == (4, ""), nobody.err
+    assert (nobody.code, json.loads(nobody.out)["ideas"]) == (4, []), nobody.err
     assert "goes on" in nobody.err
     assert "Traceback" not in nobody.err
     with Loopback(standin.Model(), port=port):
@@ -220,11 +220,39 @@ def test_of_several_topics_each_is_finished_when_its_provider_is_back(
     partly = command.run(call)
     assert partly.code == 4, partly.err
     assert [len(one.get("outages", [])) for one in json.loads(partly.out)["runs"]] == [0, 1]
-    assert f"“{TOPICS[1]}” incomplete:" in partly.err
+    assert f"incomplete: “{TOPICS[1]}”:" in partly.err
     model.reply, before = standin.answer, len(model.asked)
     whole = command.run(call)
     assert (whole.code, len(json.loads(whole.out)["ideas"])) == (0, 2), whole.err
     assert len(model.asked) - before == 2
+
+
+def test_topics_do_not_wait_one_by_one_for_a_provider_that_is_down(
+    model: standin.Model, server: Loopback
+) -> None:
+    Path("topics.txt").write_text("\n".join(f"{topic} {n}" for n in range(2) for topic in TOPICS[:2]))
+    model.reply = lambda body: Fault(503, "away", retry_after="0")
+    patient = [*base(server), "--retries", "2", "--agent", "direct", "--topics", "topics.txt", "--out", "all"]
+    partly = command.run(["generate", *patient])
+    assert partly.code == 4, partly.err
+    assert len(model.asked) == 3 + 3, "retries for the first topic, one try for each of the others"
+    assert partly.err.count("away") == partly.err.count("The same command goes on") == 2, partly.err
+    assert "and 1 more" not in partly.err.splitlines()[-2]
+    whole = command.run(["arena", "direct", "rag", *patient[:6], "--topics", "topics.txt", "--out", "arena"])
+    assert whole.code == 4
+    assert "before the first verdict" in whole.out
+    assert "nothing to judge" not in whole.out
+    assert whole.err.count("away") <= 3, whole.err
+
+
+def test_an_answer_brings_back_the_retries(model: standin.Model, server: Loopback) -> None:
+    Path("topics.txt").write_text("\n".join(TOPICS[:3]))
+    down = [Fault(503, "away", retry_after="0")] * 3
+    script: list[Answer | None] = [*down, None, None, *down[:1], None, None]
+    model.reply = lambda body: (script.pop(0) if script else None) or standin.answer(body)
+    patient = [*base(server), "--retries", "2", "--agent", "direct", "--topics", "topics.txt", "--json"]
+    told = json.loads(command.run(["generate", *patient]).out)
+    assert ["status" in one for one in told["runs"]] == [True, False, False]
 
 
 def test_a_source_of_literature_that_was_down_is_asked_again(

@@ -300,9 +300,9 @@ def test_all_branches_failing_is_an_error_that_passes(
 def test_a_server_that_is_away_and_comes_back(model: standin.Model, server: Loopback) -> None:
     model.reply = lambda body: Fault(503, "out for lunch")
     failed = command.run(arguments(server))
-    assert (failed.code, failed.out) == (4, "")
+    assert (failed.code, json.loads(failed.out)["ideas"]) == (4, [])
     assert "out for lunch" in failed.err
-    assert "Run the same command again" in failed.err
+    assert "The same command goes on" in failed.err
     model.reply = standin.answer
     done(server)
     # What failed was asked too, and is on the bill.

@@ -87,28 +87,51 @@ def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
         return 1
     if not request.as_json:
         _show(console, outcomes)
-    elif len(outcomes) > 1 or outcomes[0].ideas or not outcomes[0].down:
+    else:
         print(json.dumps(_as_json(outcomes), ensure_ascii=False))
     for outcome in outcomes:
         _show_trouble(errors, outcome, len(outcomes) > 1)
+    _show_outages(errors, outcomes)
     return exit_code(outcomes)
 
 
 def exit_code(outcomes: list[Outcome]) -> int:
-    """4 while the same command may come to more, else 1 where a topic has failed, else 0."""
+    """4 while the same command may come to more, else 1 where a topic has failed or gave nothing, else 0."""
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     if any(outcome.down for outcome in outcomes) or any(error.retryable for error in errors):
         return 4
-    return 1 if errors else 0
+    return 1 if errors or any(not outcome.ideas for outcome in outcomes) else 0
 
 
 def _show_trouble(errors: Console, outcome: Outcome, several: bool) -> None:
-    if several and (outcome.error or outcome.down):
+    is_empty = not (outcome.ideas or outcome.error or outcome.down)
+    if several and (outcome.error or is_empty):
         errors.print(Text(f"“{plain(outcome.task.topic.text[:60])}”"), end=" ")
     if outcome.error is not None:
         _explain(errors, outcome.error)
-    if outcome.down:
-        incomplete_line(errors, outcome.down)
+    if is_empty:
+        error_line(errors, _why_nothing(outcome))
+
+
+def _show_outages(errors: Console, outcomes: list[Outcome]) -> None:
+    """What was down, each reason once with the topics that wait for it."""
+    waiting: dict[tuple[str, ...], list[str]] = {}
+    for outcome in outcomes:
+        if outcome.down:
+            waiting.setdefault(outcome.down, []).append(outcome.task.topic.text)
+    for down, topics in waiting.items():
+        incomplete_line(errors, down, topics if len(outcomes) > 1 else ())
+
+
+def _why_nothing(outcome: Outcome) -> str:
+    """Why a run that came to its end has no idea, as far as it says so, and what may help."""
+    record = RunFolder(outcome.folder, "").read() or {}
+    notes = [str(note) for note in record.get("notes", ())]
+    why = next((note for note in notes if note.startswith("0 leads")), "the run ended without an idea.")
+    return (
+        f"{why} Word the topic differently, give more papers (--source, ideagora library add) or ask a "
+        f"language model (--model). What was found: {outcome.folder / 'report.html'}"
+    )
 
 
 def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:

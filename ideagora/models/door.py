@@ -31,7 +31,7 @@ from ideagora.models.request import Request, request_of
 from ideagora.models.retry import Sleep
 from ideagora.models.scrub import without_keys
 from ideagora.models.sharing import Shared
-from ideagora.models.trying import Try, Trying
+from ideagora.models.trying import Availability, Try, Trying
 from ideagora.models.usage import CallEvent, Meter, RequestEvent, label, note_answer
 from ideagora.schema import Usage
 
@@ -201,9 +201,12 @@ class Door:
                 await self._note(call, request, attempt, kept, cached=True)
                 return kept
             trying = Trying(chat, call, request, price, self.budget, sent, received, answered, failed)
+            availability = Availability(request.model, self.settings.api_base)
             try:
-                await trying.carry_out(self.settings.retries, self._sleep)
+                await trying.carry_out(availability.retries(self.settings.retries), self._sleep)
+                availability.note(True)
             except ModelUnavailable as error:
+                availability.note(False)
                 self._report_outage(call, request, str(error))
                 raise
         return answers[0]

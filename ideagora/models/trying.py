@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from ideagora.errors import IdeagoraError, ModelError, ModelUnavailable, SettingsError
 from ideagora.models.budget import Budget, prompt_tokens_at_most
@@ -26,6 +27,29 @@ if TYPE_CHECKING:
 
 ABSURD = 10
 """A usage that is so many times what it can be at most is no usage."""
+
+
+_UNAVAILABLE: WeakKeyDictionary[asyncio.AbstractEventLoop, set[tuple[str, str]]] = WeakKeyDictionary()
+
+
+class Availability:
+    """Whether a model was given up for now, known to all runs of a command (they share an event loop).
+
+    A request that used up its retries says that further ones need none: they are tried once, until one
+    is answered. So twenty topics do not each wait for a provider that is down.
+    """
+
+    def __init__(self, model: str, server: str | None) -> None:
+        self._name = (model, server or "")
+        self._gone = _UNAVAILABLE.setdefault(asyncio.get_running_loop(), set())
+
+    def retries(self, wanted: int) -> int:
+        """How often a request may be tried again."""
+        return 0 if self._name in self._gone else wanted
+
+    def note(self, is_available: bool) -> None:
+        """How a request ended."""
+        (self._gone.discard if is_available else self._gone.add)(self._name)
 
 
 @dataclass(frozen=True)
@@ -99,7 +123,7 @@ class Trying:
             times = "once" if self.tries == 1 else f"{self.tries} times"
             raise ModelUnavailable(
                 f"{self.request.model} gave no answer, tried {times}, last error: {error}. "
-                "Run the same command again to go on, or raise --retries.",
+                "Try again later, or raise --retries.",
                 self.wasted,
             ) from None
 

@@ -267,11 +267,18 @@ def _novelty(idea: Idea) -> str:
     return f"{told} Nearest: {'; '.join(nearest)}." if nearest else told
 
 
-def incomplete_line(console: Console, down: Sequence[str]) -> None:
-    """What was down, and that the same command goes on."""
-    told = escape(plain(" ".join(down)))
+NAMED = 3
+"""Topics that an outage names."""
+
+
+def incomplete_line(console: Console, down: Sequence[str], topics: Sequence[str] = ()) -> None:
+    """What was down, on which of several topics, and that the same command goes on."""
+    named = ", ".join(f"“{topic[:60]}”" for topic in topics[:NAMED])
+    more = f" and {len(topics) - NAMED} more" if len(topics) > NAMED else ""
+    where = f" {escape(plain(named))}{more}:" if topics else ""
+    goes_on = "The same command goes on and asks only for what is missing."
     console.print(
-        f"[yellow]incomplete:[/yellow] {told} The same command goes on and asks only for what is missing.",
+        f"[yellow]incomplete:[/yellow]{where} {escape(plain(' '.join(down)))} {goes_on}",
         soft_wrap=True,
         highlight=False,
         emoji=False,

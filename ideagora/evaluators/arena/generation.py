@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 RUNS = "runs"
 """Folder of the agents' runs, below the arena's."""
 
+NAMED = 3
+"""Agents and topics that an outage names."""
+
 OpenLibrary = Callable[[], tuple["Library", Callable[[], "Embedder"]]]
 
 
@@ -79,7 +82,7 @@ async def generated(
     Raises:
         IdeagoraError: a fatal one; the same command goes on.
     """
-    down: list[str] = []
+    down: dict[str, list[str]] = {}
     ideas: dict[str, list[Idea]] = {start.competitor.name: [] for start in all_starts}
     missing: dict[str, list[Missing]] = {name: [] for name in ideas}
     for number, start in enumerate(all_starts, 1):
@@ -92,11 +95,11 @@ async def generated(
             if error.fatal:
                 raise
             if error.retryable:
-                down.append(_incomplete(name, topic, [str(error)]))
+                down.setdefault(str(error), []).append(f"{name} on “{topic[:60]}”")
             missing[name].append(Missing(topic, f"the agent failed: {str(error).rstrip('.')}"))
             continue
         if outcome.down:
-            down.append(_incomplete(name, topic, outcome.down))
+            down.setdefault(" ".join(outcome.down), []).append(f"{name} on “{topic[:60]}”")
             missing[name].append(Missing(topic, f"its run is incomplete: {outcome.down[0].rstrip('.')}"))
             continue
         ideas[name] += outcome.ideas
@@ -104,11 +107,12 @@ async def generated(
             missing[name].append(Missing(topic, "the agent gave no idea"))
     sources = {start.competitor.name: start.task.agent.source for start in all_starts}
     made = [Made(name, sources[name], tuple(ideas[name]), tuple(missing[name])) for name in ideas]
-    return made, tuple(down)
+    return made, tuple(f"{_some(who)}: {reason}" for reason, who in down.items())
 
 
-def _incomplete(name: str, topic: str, down: Sequence[str]) -> str:
-    return f"{name} on “{topic[:60]}”: {' '.join(down)}"
+def _some(who: Sequence[str]) -> str:
+    more = f" and {len(who) - NAMED} more" if len(who) > NAMED else ""
+    return ", ".join(who[:NAMED]) + more
 
 
 def literature_notes(all_starts: Sequence[Start]) -> tuple[str, ...]:

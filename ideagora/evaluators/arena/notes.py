@@ -43,15 +43,16 @@ def _of_status(board: Mapping[str, Any]) -> Iterator[str]:
             "verdicts: the figures are those so far."
         )
     if board["status"] == "incomplete":
+        so_far = f" after {coverage['asked']} of at most {coverage['expected']} verdicts"
         yield (
-            f"Incomplete after {coverage['asked']} of at most {coverage['expected']} verdicts, since "
-            "something was down: the figures are those so far, and the same command goes on."
+            f"Incomplete{so_far if coverage['expected'] else ' before the first verdict'}, since something "
+            "was down: the figures are those so far, and the same command goes on."
         )
-    if not coverage["asked"] and board["status"] != "budget":
+    elif not coverage["asked"] and board["status"] != "budget":
         yield "No two contestants have an idea on the same topic, so there was nothing to judge."
-    elif not coverage["scored"]:
+    if coverage["asked"] and not coverage["scored"]:
         yield f"No verdict has values, so there is no ranking: {_reasons(board)}."
-    elif board["missing_pairs"]:
+    elif coverage["asked"] and board["missing_pairs"]:
         pairs = "; ".join(f"{one} and {other}" for one, other in board["missing_pairs"])
         yield f"Not all contestants can be put on one scale. Verdicts on these pairs would do: {pairs}."
     if coverage["unscored"] and coverage["scored"]:

@@ -241,7 +241,7 @@ def how_many(state: Mapping[str, Any]) -> list[str]:
     dropped = len(state.get("leads", [])) - len(made)
     if len(made) >= WANTED:
         return []
-    said = f" {dropped} of {len(state['leads'])} said what one paper says already." if dropped else ""
+    said = f" Left out, since one paper says the same already: {dropped}." if dropped else ""
     return [
         f"{len(made)} lead{'s' * (len(made) != 1)} where three to five are usual: of the "
         f"{_papers(state)} papers in the chains, no further limitation came near enough to a mechanism of "
