@@ -32,13 +32,10 @@ from ideagora.retrieval.store import Store, paper_text
 from ideagora.schema import Chain, Idea, Link, Paper, Scored
 from tests.role_samples import real_embedder, with_weights
 
-COVERED = covered()[1::16]
-"""One of each thread."""
-NEAR_MISSES = (
-    "offline reinforcement learning",
-    "protein language models",
-    "time series forecasting with transformers",
-)
+THREADS = {"stepwise-reasoning", "retrieval-augmented-generation", "controllable-diffusion"}
+COVERED = [topic for topic in covered()[1::16] if THREADS.issuperset(topic.labels)]
+"""One of each of these threads."""
+NEAR_MISSES = ("adversarial examples for image classifiers", "time series forecasting with transformers")
 
 
 class OfflineDoor:
@@ -48,10 +45,14 @@ class OfflineDoor:
         return call.answer.model_validate(call.recipe(Engine(real_embedder()), call.inputs))
 
 
+def sample() -> list[Paper]:
+    """Papers of the starter corpus: to encode all of it takes longer than all the tests here."""
+    return [paper for paper in starter_corpus().papers[::3] if paper.thread in THREADS]
+
+
 @lru_cache(maxsize=1)
 def corpus() -> Library:
-    """Every third paper of the starter corpus: encoding all of it takes longer than all the tests here."""
-    papers = {paper.id: paper for paper in starter_corpus().papers[::3]}
+    papers = {paper.id: paper for paper in sample()}
     return Library(
         CollectionSource(Collection(cast(Store, None), real_embedder(), (), papers)), real_embedder()
     )
@@ -87,7 +88,7 @@ def test_covered_topics_are_answered_with_anchors_on_their_thread() -> None:
     off = [topic.text for topic, threads in found.items() if not set(threads[:1]) & set(topic.labels)]
     assert off == []
     anchors = [(thread, topic.labels) for topic, threads in found.items() for thread in threads]
-    assert sum(thread not in labels for thread, labels in anchors) <= 2, anchors
+    assert sum(thread not in labels for thread, labels in anchors) <= 1, anchors
 
 
 @with_weights
@@ -252,7 +253,7 @@ def test_searches_for_the_experiment_bring_no_unrelated_papers() -> None:
 def test_ones_own_papers_decide_whether_a_topic_is_covered() -> None:
     topic = "soil microbiology of alpine meadows"
     own = "Soil microbiology of alpine meadows under snow. Bacteria of alpine soils are sequenced in winter."
-    engine, starter = Engine(real_embedder()), [paper_text(paper) for paper in starter_corpus().papers[:20]]
+    engine, starter = Engine(real_embedder()), [paper_text(paper) for paper in sample()[:20]]
     assert not coverage(engine, topic, starter).is_enough
     assert coverage(engine, topic, [*starter, own]).is_enough
     assert [share >= ON_TOPIC for share in aboutness(engine, topic, [*starter, own])] == [False] * 20 + [True]
