@@ -29,8 +29,9 @@ from ideagora.errors import (
     UsageError,
 )
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.plugged import away, process
+from ideagora.graphs.plugged import away, place, process
 from ideagora.graphs.plugged.conversation import environment
+from ideagora.graphs.plugged.described_answer import class_of
 from ideagora.graphs.plugged.entry_points import installed
 from ideagora.graphs.run_folder import RunFolder, read_events
 from ideagora.graphs.task import Task, run_task
@@ -428,9 +429,9 @@ async def test_what_ends_or_stops_an_agents_process_costs_its_own_entry(run: Run
 
 async def test_an_agent_changes_and_sees_nothing_of_the_process_that_judges(run: Run) -> None:
     held = {"secret of another contestant": "an idea"}
-    place = Path.cwd()
+    here = Path.cwd()
     ideas, _, _ = await run(f"{PROCESS}:patches")
-    assert (len(ideas), Path.cwd(), "IDEAGORA_SEED" in os.environ) == (1, place, False)
+    assert (len(ideas), Path.cwd(), "IDEAGORA_SEED" in os.environ) == (1, here, False)
     ideas, _, _ = await run(f"{PROCESS}:looks_around", folder="looks")
     extra = ideas[0].extra
     assert (extra["found"], extra["judges"], len(held)) == (0, [], 1)
@@ -454,9 +455,9 @@ async def test_an_agents_own_class_checks_an_answer_and_the_model_is_told(run: R
             return given[len(prompts) - 1]
 
         chats = {"scripted": ScriptedChat(replies=reply)}
-        place = {"home": Path(folder).absolute()}
+        own_home = {"home": Path(folder).absolute()}
         ideas, _, _ = await run(
-            f"{PROCESS}:asks_for_a_draft", folder=folder, chats=chats, model="scripted", **place
+            f"{PROCESS}:asks_for_a_draft", folder=folder, chats=chats, model="scripted", **own_home
         )
         return ideas, prompts
 
@@ -466,6 +467,35 @@ async def test_an_agents_own_class_checks_an_answer_and_the_model_is_told(run: R
     assert "five characters are the most" in prompts[1]
     with pytest.raises(UnreadableAnswer, match=r"none of 3 replies.*five characters"):
         await asked("bad", replies[:1] * 3)
+
+
+def test_a_schema_that_cannot_be_used_is_refused_and_no_other_error_comes_of_it() -> None:
+    itself = {"A": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}}}
+    refused: list[Any] = [
+        {"$ref": "#/$defs/A", "$defs": itself}, {"properties": []}, {"properties": {"a": {"$ref": "#/x"}}},
+        {"properties": {"a": {"anyOf": []}}}, {"$defs": 3, "properties": {"a": {"$ref": "#/x"}}}, [], "x",
+        {"title": "t" * 300_000},
+    ]  # fmt: skip
+    for schema in refused:
+        with pytest.raises(ValueError, match="schema"):
+            class_of(schema)
+
+
+def test_code_that_does_not_come_to_an_end_while_it_is_loaded_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, "LOADING", 1.0)
+    file = tmp_path / "endless.py"
+    file.write_text("while True:\n    pass\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="cannot be loaded: it takes over 1 s"):
+        find_agent(f"{file}:ideate")
+
+
+def test_an_agent_that_leaves_a_process_behind_while_it_is_loaded_is_not_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "forks.py"
+    code = "import os, time\nif os.fork() == 0:\n    time.sleep(1000)\ndef ideate():\n    return []\n"
+    file.write_text(code, encoding="utf-8")
+    assert find_agent(f"{file}:ideate").steps == ("ideate",)
 
 
 async def test_errors_of_calls_keep_their_kind_on_both_sides(run: Run) -> None:

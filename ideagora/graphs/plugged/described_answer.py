@@ -10,6 +10,8 @@ from typing import Any, Literal, Optional, Union
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from ideagora.models.scrub import one_line
+
 DEEPEST = 20
 LONGEST = 200_000
 """Characters of a schema."""
@@ -42,7 +44,10 @@ def class_of(schema: object) -> type[BaseModel]:
 @lru_cache(maxsize=64)
 def _class_of(text: str) -> type[BaseModel]:
     schema = json.loads(text)
-    return _Reader(schema.get("$defs", {})).model(schema, "Answer", 0)
+    try:
+        return _Reader(schema.get("$defs", {})).model(schema, "Answer", 0)
+    except (TypeError, AttributeError, LookupError, RuntimeError) as error:
+        raise ValueError(f"schema cannot be used: {one_line(str(error), 200)}") from None
 
 
 class _Reader:

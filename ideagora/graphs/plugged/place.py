@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import Any
@@ -22,6 +25,8 @@ from ideagora.graphs.plugged.conversation import KEPT_NOTES, how_it_ended
 from ideagora.graphs.plugged.loading import found
 from ideagora.models.scrub import one_line
 
+LONGEST_DESCRIPTION = 100_000
+"""Bytes."""
 SWITCH = "IDEAGORA_AGENT_PROCESS"
 """Environment variable; ``0``: in this process, to debug an agent."""
 LOADING = 600.0
@@ -98,36 +103,64 @@ def order_of(place: Place, do: str) -> dict[str, Any]:
 
 def _described(place: Place) -> dict[str, Any]:
     """What the child tells of an object after loading it."""
-    line = json.dumps(order_of(place, "describe")) + "\n"
     with TemporaryFile() as notes:
         try:
-            done = subprocess.run(
-                words_of_child(),
-                input=line.encode(),
-                stdout=subprocess.PIPE,
-                stderr=notes,
-                timeout=LOADING,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
+            line, code = _first_line(json.dumps(order_of(place, "describe")) + "\n", notes)
+        except TimeoutError:
             raise UsageError(f"{place.thing} cannot be loaded: it takes over {LOADING:g} s.") from None
         except OSError as error:
             raise UsageError(f"{sys.executable} cannot be run: {error.strerror}.") from None
-        told = _last_object(done.stdout)
+        told = _object(line)
         if "refused" in told:
             raise UsageError(str(told["refused"]))
         if "described" not in told:
             said = _end_of(notes)
-            raise UsageError(
-                f"{place.thing} cannot be loaded: its process {how_it_ended(done.returncode)}{said}."
-            )
+            raise UsageError(f"{place.thing} cannot be loaded: its process {how_it_ended(code)}{said}.")
     described: dict[str, Any] = told["described"]
     return described
 
 
-def _last_object(output: bytes) -> Mapping[str, Any]:
+def _first_line(order: str, notes: Any) -> tuple[bytes, int]:
+    """What the child writes, and its exit code; what the agent's code started is not waited for."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        words_of_child(), stdin=pipe, stdout=pipe, stderr=notes, start_new_session=True
+    )
+    alarm = threading.Timer(LOADING, _kill, (process,))
+    with process, _alarm_set(alarm):
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with suppress(ConnectionError):  # it ended at once
+                process.stdin.write(order.encode())
+                process.stdin.flush()
+            line = process.stdout.readline(LONGEST_DESCRIPTION)
+            code = 0 if line else process.wait()
+            if not line and alarm.finished.is_set():
+                raise TimeoutError
+            return line, code
+        finally:
+            _kill(process)
+
+
+@contextmanager
+def _alarm_set(alarm: threading.Timer) -> Iterator[None]:
+    alarm.daemon = True
+    alarm.start()
     try:
-        value = json.loads(output)
+        yield
+    finally:
+        alarm.cancel()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _object(line: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(line)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

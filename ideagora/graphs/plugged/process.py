@@ -135,7 +135,7 @@ class AgentProcess(Conversation):
             self._reason = error
             kill(process)
             return
-        except (IdeagoraError, ValueError, TypeError) as error:
+        except (IdeagoraError, ValueError, TypeError, LookupError) as error:
             if isinstance(error, IdeagoraError):
                 self._errors[number] = error
             told = {"error": one_line(str(error), 600), "kind": type(error).__name__}
