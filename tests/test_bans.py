@@ -96,10 +96,11 @@ async def test_each_ban_says_what_it_matched(tmp_path: Path) -> None:
     told = "holds back “Chain of Thought Prompting” (arxiv:2201.11903)."
     for ban in ("2201.11903v2", "https://arxiv.org/abs/2201.11903", "chain-of-thought PROMPTING"):
         assert await notes_on(tmp_path, ban) == [f"Ban “{ban}” {told}"]
-    assert await notes_on(tmp_path, "Chain of Thougt Promptin") == [
-        "Ban “Chain of Thougt Promptin” matched no paper when the run began; did you mean "
-        "“Chain of Thought Prompting” (arxiv:2201.11903)?"
-    ]
+    for ban in ("Chain of Thougt Promptin", "chain of", "Chain"):
+        assert await notes_on(tmp_path, ban) == [
+            f"Ban “{ban}” matched no paper when the run began; did you mean "
+            "“Chain of Thought Prompting” (arxiv:2201.11903)?"
+        ]
     for ban in ("A paper that nobody wrote", "2201.11904"):
         assert await notes_on(tmp_path, ban) == [
             f"Ban “{ban}” matched no paper when the run began: look at its spelling."

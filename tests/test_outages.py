@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -289,6 +290,22 @@ def judged(server: Loopback, *things: str) -> command.Done:
     return command.run(
         ["arena", *things, "--json", "--out", "arena", "--no-page", "--no-style", *base(server)]
     )
+
+
+def test_as_many_calls_are_out_at_the_same_time_as_asked_for(server: Loopback, model: standin.Model) -> None:
+    things = field({f"agent{n}": n for n in range(9)}, TOPICS[:1])
+    most, seconds = 70, 20
+    until = time.monotonic() + seconds
+
+    def reply(body: Body) -> Answer:
+        while server.peak < most and time.monotonic() < until:
+            time.sleep(0.01)
+        return standin.answer(body)
+
+    model.reply = reply
+    patient = ["--timeout", "60", "--concurrency", str(most)]
+    done = command.run(["arena", *things, "--out", "a", "--no-page", "--no-style", *base(server), *patient])
+    assert (done.code, server.peak) == (0, most), done.err
 
 
 def test_judgements_whose_provider_was_down_are_asked_again_and_no_others(

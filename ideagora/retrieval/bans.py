@@ -16,6 +16,8 @@ _LOOKED_AT = 20
 """Search results among which a banned title is looked for."""
 _SIMILAR = 0.6
 """Share of common characters from which on another title may be the one that was meant."""
+_SHORTEST_PART = 4
+"""Characters of the beginning of a title that may stand for all of it."""
 _LONGEST_COMPARED = 300
 """Characters of a title that are compared."""
 
@@ -63,7 +65,10 @@ def _nearest(text: str, papers: list[Paper]) -> Paper | None:
     wanted = title_key(text)[:_LONGEST_COMPARED]
 
     def likeness(paper: Paper) -> float:
-        return SequenceMatcher(None, wanted, title_key(paper.title)[:_LONGEST_COMPARED]).ratio()
+        title = title_key(paper.title)[:_LONGEST_COMPARED]
+        if len(wanted) >= _SHORTEST_PART and title.startswith(wanted):  # a method's name, without the rest
+            return 1.0
+        return SequenceMatcher(None, wanted, title).ratio()
 
     best = max(papers, key=likeness, default=None)
     return best if best and likeness(best) >= _SIMILAR else None
