@@ -40,7 +40,7 @@ PATHS = {
 }
 NO_PATHS = {
     "begin_run", "end_run", "look_up_bans", "close", "disconnect", "embedder", "held_back", "notes",
-    "restricted",
+    "nearest_spelling", "restricted", "size",
 }  # fmt: skip
 LATE, UNDATED, TARGET = "Ideas of late research", "Ideas without any date", "Chain of Ideas revolution"
 OLD, YOUNG = "Ideas of old research", "Ideas of young research"

@@ -64,6 +64,11 @@ class Engine:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
+    @property
+    def embedder_name(self) -> str:
+        """What the vectors go by: constants hold for the embedder that they were chosen with."""
+        return self._embedder.name
+
     def vectors(self, items: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors, shape (n, dimension)."""
         return self._embedder.encode(list(items))

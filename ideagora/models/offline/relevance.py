@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ideagora.models.offline.engine import Engine
 from ideagora.models.offline.fields import OTHER_FIELDS
 from ideagora.models.offline.words import FUNCTION_WORDS, GENERIC_WORDS
+from ideagora.models.weights import minilm_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +58,8 @@ class Coverage:
     ``near``: mean over the three best of the nearest papers of the cosine (-1 to 1) of their nearest
     sentence; ``elsewhere``: mean cosine to the three nearest names of other fields; ``shared``: mean share
     of the topic's words that each of the nearest papers has (0 to 1); ``missing``: share that none of them
-    has; ``single``: the title of one paper near to the topic says it.
+    has; ``single``: the title of one paper near to the topic says it; ``calibrated``: the cosines are of the
+    embedder that the constants were chosen with.
     """
 
     near: float
@@ -65,6 +67,7 @@ class Coverage:
     shared: float
     missing: float
     single: bool
+    calibrated: bool = True
 
     @property
     def score(self) -> float:
@@ -74,7 +77,9 @@ class Coverage:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the topic is covered."""
+        """Whether the topic is covered; with another embedder, whether any of its words is at hand."""
+        if not self.calibrated:
+            return self.missing < 1.0
         return self.single or self.score >= COVERED
 
 
@@ -95,6 +100,7 @@ def coverage(engine: Engine, topic: str, papers: Sequence[str]) -> Coverage:
         shared=_mean(shares),
         missing=round(1.0 - _share_of_words(topic, nearest), 4),
         single=single,
+        calibrated=engine.embedder_name == minilm_name(),
     )
 
 
