@@ -282,7 +282,7 @@ def test_damaged_answers_are_set_aside(home: Path, server: Loopback) -> None:
     damage(home / "cache" / "answers.sqlite")
     done = generate(TOPIC, "--fresh", *model)
     assert [idea["id"] for idea in answered(done)["ideas"]] == [idea["id"] for idea in before["ideas"]]
-    assert re.search(r"cache of answers was corrupt .*: set aside as .*\.corrupt-", done.err)
+    assert re.search(r"cache of answers was damaged .*the damaged file is kept as .*\.corrupt-", done.err)
     assert list((home / "cache").glob("answers.sqlite.corrupt-*"))
 
 
