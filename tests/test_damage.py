@@ -156,3 +156,15 @@ def test_a_new_home_is_for_its_owner_alone() -> None:
         os.umask(before)
     for home in calls:
         assert Path(home).stat().st_mode & 0o777 == 0o700, home
+
+
+def test_an_import_makes_a_new_home_for_its_owner_alone() -> None:
+    Path("ideas.jsonl").write_text('{"title": "A bridge", "method": "Build it."}\n', encoding="utf-8")
+    old = os.umask(0o022)
+    try:
+        done = command.run(["ideas", "import", "ideas.jsonl", "--as", "me", "--topic", "bridges"])
+    finally:
+        os.umask(old)
+    assert done.code == 0, done.err
+    home = Path(os.environ["IDEAGORA_HOME"])
+    assert (home.stat().st_mode & 0o777, (home / "ideas").stat().st_mode & 0o777) == (0o700, 0o700)

@@ -221,3 +221,29 @@ def test_what_a_source_prints_is_not_on_stdout(tmp_path: Path) -> None:
         done = run([*arguments, "--json"], env)
         assert json.loads(done.out), done.err
         assert "noise" in done.err
+
+
+async def test_a_source_that_ends_the_process_is_down(tmp_path: Path) -> None:
+    place = Path.cwd()
+    body = "class S:\n    def search(self, query, k):\n        os.chdir('/')\n        os._exit(0)\n"
+    (tmp_path / "quits.py").write_text(f"import os\n{body}")
+    (tmp_path / "never.py").write_text("import os\n\nos._exit(0)\n")
+    with pytest.raises(SourceDown, match=r"os\._exit"):
+        await plugged(f"{tmp_path}/quits.py:S").search("bridges", 3)
+    assert Path.cwd() == place
+    with pytest.raises(SettingsError, match=r"os\._exit"):
+        plugged(f"{tmp_path}/never.py:S")
+
+
+async def test_no_key_comes_in_with_the_papers_of_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-0123456789abcdefghijklmn"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    fields: dict[str, Any] = {"id": "mine:1", "title": f"On {key}", "abstract": key, "authors": [key]}
+
+    class Echo:
+        def search(self, query: str, k: int) -> list[Any]:
+            return [fields, Paper(source="echo", **fields)]
+
+    for paper in await Plugged("echo", Echo()).search("bridges", 3):
+        assert key not in paper.model_dump_json()
+        assert paper.title == "On [key removed]"

@@ -598,6 +598,17 @@ def script(tmp_path: Path, code: str) -> str:
 IDEA = '{"title":"t","method":"m"}'
 
 
+async def test_no_key_comes_in_with_an_idea(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-secret0123456789abcdef"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    record = {"title": f"On {key}", "method": "m", "experiment": [key], "more": {key: [key]}}
+    ideas, _, _ = await run(script(tmp_path, f"echo '{json.dumps(record)}'\n"))
+    assert ideas[0].title == "On [key removed]"
+    assert key not in ideas[0].model_dump_json()
+
+
 async def test_a_command_gets_one_line_no_keys_and_an_empty_folder(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ideagora.config import load_settings
 from ideagora.errors import IdeagoraError, IdeasError, UsageError
-from ideagora.graphs.run_folder import unusable, write_atomically
+from ideagora.graphs.run_folder import make_private, unusable, write_atomically
 from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
 from ideagora.importing.collecting import Collected
 from ideagora.importing.formats import FORMATS
@@ -129,7 +129,7 @@ def _keep(path: Path, imported: Imported) -> tuple[Imported, int, int]:
     renamed, outcomes = dict(imported.renamed), Counter[str]()
     ideas = []
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         with FileLock(path.with_name(f".{path.name}.lock")):
             held = _held(path)
             there = Collected(held)

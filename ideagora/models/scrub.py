@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import TypeVar, cast
+
+T = TypeVar("T")
 
 _SECRET_NAME = re.compile(r"_(KEY|TOKEN|SECRET|PASSWORD)$", re.I)
 _SECRET_SHAPE = re.compile(
@@ -32,6 +36,17 @@ def without_keys(text: str) -> str:
     for secret in _secrets():
         text = _written(secret).sub(REMOVED, text)
     return text
+
+
+def clean(value: T) -> T:
+    """Text, or texts in lists and mappings, without keys; the rest as it is."""
+    if isinstance(value, str):
+        return cast("T", without_keys(value))
+    if isinstance(value, Mapping):
+        return cast("T", {clean(name): clean(one) for name, one in value.items()})
+    if isinstance(value, list | tuple):
+        return cast("T", [clean(one) for one in value])
+    return value
 
 
 def one_line(text: str, longest: int = 300) -> str:

@@ -22,13 +22,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from ideagora.errors import IdeagoraError, SettingsError, SourceDown, SourceRefused
-from ideagora.models.scrub import one_line
+from ideagora.models.scrub import clean, one_line, without_keys
 from ideagora.retrieval.http import SYSTEM_TIME, Time
+from ideagora.retrieval.process import ProcessExit, process_kept
 from ideagora.retrieval.remote import Neighbours, paper_of
 from ideagora.schema import Paper, stable_id
 
 GROUP = "ideagora.sources"
 """Of entry points, by which an installed distribution brings sources."""
+ENDS = (SystemExit, ProcessExit)
+"""How code of a source tries to end the process."""
 _HOW = "See docs/literature.md, “A source of your own”; ideagora library check tells what is missing."
 
 
@@ -52,10 +55,11 @@ def plugged(name: str, time: Time = SYSTEM_TIME) -> Plugged:
     """
     found = _found(name)
     try:
-        thing = found() if inspect.isclass(found) or inspect.isfunction(found) else found
+        with process_kept():
+            thing = found() if inspect.isclass(found) or inspect.isfunction(found) else found
     except IdeagoraError:
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, *ENDS) as error:
         raise SettingsError(f"--source {name}: it cannot be made ({_told(error)}). {_HOW}") from error
     return Plugged(name, thing, time)
 
@@ -133,13 +137,14 @@ class Plugged:
             return None
         call = getattr(self.thing, method)
         try:
-            if inspect.iscoroutinefunction(call):
-                return await call(*arguments)
-            answer = await asyncio.to_thread(call, *arguments)
-            return await answer if inspect.isawaitable(answer) else answer
+            with process_kept():
+                if inspect.iscoroutinefunction(call):
+                    return await call(*arguments)
+                answer = await asyncio.to_thread(call, *arguments)
+                return await answer if inspect.isawaitable(answer) else answer
         except IdeagoraError:
             raise
-        except (Exception, SystemExit) as error:
+        except (Exception, *ENDS) as error:
             raise SourceDown(
                 f"{self.name} did not answer {method} ({_told(error)}). Mend it, or leave it out of --source."
             ) from error
@@ -153,7 +158,8 @@ class Plugged:
 
     def _paper(self, found: Any) -> Paper:
         if isinstance(found, Paper):
-            return found if found.source != "unknown" else found.model_copy(update={"source": self.name})
+            paper = Paper.model_validate_json(without_keys(found.model_dump_json()))
+            return paper if paper.source != "unknown" else paper.model_copy(update={"source": self.name})
         if not isinstance(found, Mapping):
             raise self._unusable(f"gave {_kind(found)}, not a paper")
         unknown = sorted(str(name) for name in set(found) - set(Paper.model_fields))
@@ -161,7 +167,7 @@ class Plugged:
             known = ", ".join(Paper.model_fields)
             raise self._unusable(f"gave a paper with an unknown field {unknown[0]!r} (known: {known})")
         try:
-            return self._of_fields(found)
+            return self._of_fields(clean(found))
         except (ValidationError, TypeError) as error:
             raise self._unusable(f"gave a paper that cannot be read ({_told(error)})") from None
 
@@ -193,8 +199,9 @@ def _found(name: str) -> Any:
         return _of_entry_point(name)
     place, _, attribute = name.rpartition(":")
     try:
-        module = _of_file(Path(place).expanduser()) if place.endswith(".py") else import_module(place)
-    except (Exception, SystemExit) as error:
+        with process_kept():
+            module = _of_file(Path(place).expanduser()) if place.endswith(".py") else import_module(place)
+    except (Exception, *ENDS) as error:
         raise SettingsError(
             f"--source {name}: {place} cannot be imported ({_told(error)}). "
             f"A file is named as path.py:object. {_HOW}"
@@ -236,5 +243,5 @@ def _kind(thing: Any) -> str:
     return one_line(f"{thing!r} ({type(thing).__name__})", 120)
 
 
-def _told(error: Exception | SystemExit) -> str:
+def _told(error: BaseException) -> str:
     return one_line(f"{type(error).__name__}: {error}", 200)

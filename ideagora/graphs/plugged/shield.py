@@ -18,9 +18,10 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from ideagora.errors import AgentFailed
-from ideagora.graphs.plugged.away import end_process, process_kept, stdout_kept
+from ideagora.graphs.plugged.away import stdout_kept
 from ideagora.graphs.plugged.raised import named
 from ideagora.graphs.plugged.tools import Abandoned, Tools
+from ideagora.retrieval.process import end_process, process_kept
 
 _has_run = False
 
