@@ -124,6 +124,17 @@ COSTLY: dict[str, Any] = {"price_prompt": 0.0, "price_completion": 1000.0, "comp
 """$0.80 for a call at most."""
 
 
+async def test_a_spent_budget_says_how_much_of_it_is_estimated(tmp_path: Path) -> None:
+    with Loopback([Reply(GOOD, usage=False)]) as server:
+        async with bench(tmp_path, server, budget=1.0, **COSTLY) as b:
+            await b.door.ask(call("0"))
+            told = (
+                r"\$0\.80 so far, of which \$0\.80 is estimated upwards; the next call may cost up to \$0\.80"
+            )
+            with pytest.raises(BudgetExhausted, match=told):
+                await b.door.ask(call("1"))
+
+
 async def test_the_budget_stops_before_it_is_overspent(tmp_path: Path) -> None:
     with Loopback([Reply(GOOD, prompt_tokens=1, completion_tokens=100)]) as server:
         async with bench(tmp_path, server, budget=1.75, **COSTLY) as b:

@@ -80,9 +80,11 @@ class Budget:
 
     def _exhausted(self, ceiling: float) -> BudgetExhausted:
         assert self.limit is not None
+        estimated = sum(meter.total.estimated_usd for meter in self._meters.values())
+        guessed = f", of which {dollars(estimated)} is estimated upwards" if estimated else ""
         return BudgetExhausted(
-            f"budget of {dollars(self.limit)} is spent ({dollars(self.spent)} so far, the next call may cost "
-            f"up to {dollars(ceiling)}): the same command with a higher --budget, or with a lower "
+            f"budget of {dollars(self.limit)} is spent ({dollars(self.spent)} so far{guessed}; the next call "
+            f"may cost up to {dollars(ceiling)}): the same command with a higher --budget, or with a lower "
             "--completion-limit, goes on."
         )
 
