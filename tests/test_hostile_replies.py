@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,21 @@ async def test_half_a_surrogate_pair_ends_no_call(tmp_path: Path) -> None:
         with pytest.raises(UnreadableAnswer) as error:
             await one.door.ask(replace(call(), prompt="Again."))
         "".join(error.value.raw).encode()
+
+
+def test_a_number_without_end_is_not_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library that repairs JSON takes time quadratic in a number's length."""
+    import json_repair
+
+    longest = 0
+
+    def measured(text: str, **options: Any) -> Any:
+        nonlocal longest
+        longest = max(longest, len(text))
+        return {}
+
+    monkeypatch.setattr(json_repair, "loads", measured)
+    for number in ("9" * 100_000, "1," * 50_000 + "1", "1/" * 50_000 + "1"):
+        with suppress(Unreadable):
+            read_answer(f"{{'label': 'a', 'n': {number}}}", Label)
+    assert longest < 50_000

@@ -149,6 +149,12 @@ def html_unescaped(text: str) -> str:
         return text
 
 
+_NUMBER = re.compile(r"[\d.eE/_+,-]++")
+"""What the repair takes for one number."""
+_LONGEST_NUMBER = 20_000
+"""Characters."""
+
+
 def _scanned(text: str) -> list[Any]:
     scan = _Scan(text)
     found: list[Any] = []
@@ -194,6 +200,8 @@ def _repaired(found: _Closed) -> Any | None:
 
     if not _BETWEEN.fullmatch(_STAND_IN.sub('""', found.shape)):
         return None  # an ellipsis, an operator, a stray word: there is no one reading
+    if any(len(number[0]) > _LONGEST_NUMBER for number in _NUMBER.finditer(found.shape)):
+        return None  # the repair takes time quadratic in a number's length
     try:
         value = json_repair.loads(found.shape, strict=True, skip_json_loads=True)
         return _filled(value, found.strings) if isinstance(value, dict | list) else None
