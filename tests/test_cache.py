@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -162,3 +163,21 @@ def test_a_full_disk_is_named_and_what_was_stored_stays(path: Path) -> None:
         cache.put("big", stored("x" * 100_000))
     assert cache.get("k") == kept
     cache.close()
+
+
+def test_a_new_file_is_opened_by_many_at_once(tmp_path: Path) -> None:
+    """The switch to write-ahead mode fails at once, whatever the timeout, where another is at it."""
+    for number in range(20):
+        path = tmp_path / str(number) / "answers.sqlite"
+        path.parent.mkdir()
+        together, caches = threading.Barrier(8), [Cache(path) for _ in range(8)]
+
+        def ask(cache: Cache, together: threading.Barrier = together) -> None:
+            together.wait()
+            assert cache.get("nothing") is None
+
+        with ThreadPoolExecutor(8) as pool:
+            for done in [pool.submit(ask, cache) for cache in caches]:
+                done.result()
+        for cache in caches:
+            cache.close()

@@ -235,7 +235,7 @@ def test_the_command_line_on_a_server(url: str, tmp_path: Path) -> None:
     down = f"http://127.0.0.1:{free_port()}"
     for command in (["library", "stats"], ["library", "search", "x"], ["generate", "bridges"]):
         done = run([*command, "--store", down], environment)
-        assert (done.code, done.out) == (1, "")
+        assert (done.code, done.out) == (4, "")
         assert f"no Chroma server answers at {down}" in done.err
         assert "Traceback" not in done.err
 

@@ -24,6 +24,7 @@ from typing import TypeVar
 
 from ideagora.errors import FolderUnusable
 from ideagora.models.salvage import TABLE, VERSION, Salvage, checksum, header_is_sound, salvage
+from ideagora.models.sqlite import use_write_ahead_log
 from ideagora.schema import Record, Usage
 
 T = TypeVar("T")
@@ -199,8 +200,8 @@ def _opened(path: Path) -> sqlite3.Connection:
         path, timeout=SECONDS_TO_WAIT_FOR_LOCK, isolation_level=None, check_same_thread=False
     )
     try:
-        for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"):
-            db.execute(statement).close()
+        use_write_ahead_log(db, SECONDS_TO_WAIT_FOR_LOCK)
+        db.execute("PRAGMA synchronous=FULL").close()
         if db.execute("PRAGMA user_version").fetchone()[0] < VERSION:
             _migrate(db)
         elif not _columns(db):

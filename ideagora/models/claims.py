@@ -16,6 +16,8 @@ from pathlib import Path
 from platform import node
 from uuid import uuid4
 
+from ideagora.models.sqlite import use_write_ahead_log
+
 _TABLE = """CREATE TABLE IF NOT EXISTS claims (
     key TEXT PRIMARY KEY, owner TEXT NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL,
     expires REAL NOT NULL
@@ -76,7 +78,8 @@ class Claims:
             db = sqlite3.connect(
                 self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=OFF", _TABLE):
+            use_write_ahead_log(db, _BUSY_SECONDS)
+            for statement in ("PRAGMA synchronous=OFF", _TABLE):
                 db.execute(statement).close()
             self._open = db
         return self._open

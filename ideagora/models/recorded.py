@@ -1,9 +1,9 @@
 """A whole run's answers, recorded and given again: ``ideagora demo`` needs no key and no network.
 
-A recording is a folder with ``answers.jsonl`` (a header line, then one line per answer) and
-``vectors.npz`` (the embeddings that the run needs). An answer is found by its role and the typed
-inputs of the call, not by the rendered prompt: rewording a prompt leaves a recording usable, and the
-header says which prompts the answers were given to.
+A recording is a folder with ``answers.jsonl`` (a header line, then one line per answer), and with
+``vectors.keys`` and ``vectors.f32`` (the embeddings that the run needs). An answer is found by its role
+and the typed inputs of the call, not by the rendered prompt: rewording a prompt leaves a recording
+usable, and the header says which prompts the answers were given to.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PREFIX = "recorded/"
 """Begins the model's name of every idea that was made from a recording."""
-ANSWERS_FILE, VECTORS_FILE = "answers.jsonl", "vectors.npz"
+ANSWERS_FILE, KEYS_FILE, VECTORS_FILE = "answers.jsonl", "vectors.keys", "vectors.f32"
 
 
 class Header(Record):
@@ -96,18 +96,15 @@ def answer_key(role: str, inputs: BaseModel | None) -> str:
 
 
 def write_vectors(folder: Path, vectors: Iterable[tuple[str, bytes]]) -> None:
-    """Keep embeddings (key, little-endian float32) beside the answers."""
-    import numpy as np
-
+    """Keep embeddings (key, little-endian float32) beside the answers: a file of keys, a file of rows."""
     rows = sorted(vectors)
-    matrix = np.stack([np.frombuffer(row, dtype="<f4") for _, row in rows])
-    np.savez_compressed(folder / VECTORS_FILE, keys=np.array([key for key, _ in rows]), vectors=matrix)
+    (folder / KEYS_FILE).write_text("".join(f"{key}\n" for key, _ in rows), encoding="utf-8")
+    (folder / VECTORS_FILE).write_bytes(b"".join(row for _, row in rows))
 
 
 def fill_vectors(folder: Path, embedder: str, cache: VectorCache) -> None:
     """Put a recording's embeddings into a cache of vectors, so that no embedding model is loaded."""
-    import numpy as np
-
-    with np.load(folder / VECTORS_FILE, allow_pickle=False) as stored:
-        rows = zip(stored["keys"], stored["vectors"], strict=True)
-        cache.put(embedder, {str(key): row.astype("<f4").tobytes() for key, row in rows})
+    keys = (folder / KEYS_FILE).read_text(encoding="utf-8").split()
+    rows = (folder / VECTORS_FILE).read_bytes()
+    size = len(rows) // len(keys)
+    cache.put(embedder, {key: rows[place * size :][:size] for place, key in enumerate(keys)})

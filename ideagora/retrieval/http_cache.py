@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ideagora.errors import FolderUnusable
+from ideagora.models.sqlite import use_write_ahead_log
 
 T = TypeVar("T")
 
@@ -168,7 +169,8 @@ class HttpCache:
             self._open = sqlite3.connect(
                 self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            for statement in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", *_TABLES):
+            use_write_ahead_log(self._open, _BUSY_SECONDS)
+            for statement in ("PRAGMA synchronous=NORMAL", *_TABLES):
                 self._open.execute(statement).close()
             if self._open.execute(_FORMER).fetchone():
                 self._move_former(self._open)
