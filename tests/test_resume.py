@@ -109,7 +109,7 @@ def test_kill_at_any_moment(model: standin.Model, server: Loopback, home: Path, 
     chance = random.Random(20)
     seen_by_kill: list[tuple[int, set[str]]] = []
     for _ in range(10):
-        enough = len(model.asked) + chance.randrange(9)
+        enough = len(model.asked) + chance.randrange(1, 9)
         running = command.start(arguments(server, *WHOLE))
         model.wait_for(enough, unless=running.has_ended)
         running.process.join(chance.uniform(0, 0.05))
