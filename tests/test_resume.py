@@ -108,7 +108,7 @@ def test_kill_at_any_moment(model: standin.Model, server: Loopback, home: Path, 
 
     chance = random.Random(20)
     seen_by_kill: list[tuple[int, set[str]]] = []
-    for _ in range(10):
+    while len(seen_by_kill) < 10 or (_moments(seen_by_kill) < 5 and len(seen_by_kill) < 25):
         enough = len(model.asked) + chance.randrange(1, 9)
         running = command.start(arguments(server, *WHOLE))
         model.wait_for(enough, unless=running.has_ended)
@@ -126,7 +126,7 @@ def test_kill_at_any_moment(model: standin.Model, server: Loopback, home: Path, 
         used = set().union(*(asked.words for asked in model.asked))
         assert {replies[word] for word in used & replies.keys()} <= stored
     assert len(seen_by_kill) >= 7
-    assert len({len(stored) for _, stored in seen_by_kill}) >= 3, "the kills came at the same moments"
+    assert _moments(seen_by_kill) >= 5, "the kills came at the same moments"
 
     done(server, *WHOLE)
     for number, stored in seen_by_kill:
@@ -139,6 +139,11 @@ def test_kill_at_any_moment(model: standin.Model, server: Loopback, home: Path, 
     before, asked = files(), len(model.asked)
     done(server, *WHOLE, "--fresh")
     assert (files(), len(model.asked)) == (before, asked)
+
+
+def _moments(kills: list[tuple[int, set[str]]]) -> int:
+    """How many kills found another number of answers stored."""
+    return len({len(stored) for _, stored in kills})
 
 
 def test_kill_of_a_new_interpreter(model: standin.Model, server: Loopback, home: Path) -> None:
