@@ -17,7 +17,7 @@ from typing import Any
 
 from ideagora.agents.judges import CRITERIA
 from ideagora.commands.arena import Request, run
-from ideagora.models.chat import ScriptedCall, ScriptedChat
+from ideagora.models.chat_models import ScriptedCall, ScriptedChat
 from ideagora.schema import Idea, stable_id
 
 CONTESTANTS, TOPICS = 10, 23

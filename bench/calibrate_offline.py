@@ -17,11 +17,11 @@ from scipy.stats import binomtest
 
 from bench.topics import covered, uncovered
 from ideagora.agents.novelty import RELATED, SAME
-from ideagora.models.embeddings import load_embedder
+from ideagora.models.embeddings.embedder import load_embedder
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
 from ideagora.models.offline.relevance import COVERED, Coverage, coverage
-from ideagora.retrieval.starter import starter_corpus
+from ideagora.retrieval.corpus.starter import starter_corpus
 
 if TYPE_CHECKING:
     import numpy as np

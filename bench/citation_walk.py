@@ -19,7 +19,7 @@ from typing import Any
 
 from ideagora.commands.generate import Request, run
 from ideagora.config import Settings
-from ideagora.retrieval.http import Time
+from ideagora.retrieval.http.client import Time
 from ideagora.retrieval.library import open_library
 from ideagora.schema import Paper
 from tests.literature_server import Asked, FakeTime, LiteratureServer, Work, hurry

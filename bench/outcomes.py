@@ -5,9 +5,9 @@ The starter corpus's summaries of four sentences: problem, method, finding, limi
 
 from __future__ import annotations
 
-from ideagora.agents.outcomes import outcomes
+from ideagora.agents.offline_leads.outcomes import outcomes
 from ideagora.models.offline.text import sentences
-from ideagora.retrieval.starter import starter_corpus
+from ideagora.retrieval.corpus.starter import starter_corpus
 
 PLACES = ("problem", "method", "finding", "limitation")
 

@@ -32,10 +32,10 @@ from langgraph.runtime import Runtime
 
 from ideagora.config import Settings
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.plugged.adapting import as_agent
-from ideagora.graphs.plugged.collecting import PluggedState
-from ideagora.graphs.plugged.offline import recipe_for
-from ideagora.graphs.plugged.tools import Prompted
+from ideagora.graphs.external.adapter import as_agent
+from ideagora.graphs.external.context import Prompted
+from ideagora.graphs.external.offline import recipe_for
+from ideagora.graphs.external.references import PluggedState
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.services import Services
 from ideagora.graphs.task import Task, run_task

@@ -22,9 +22,9 @@ from ideagora.agents.role import ROLES
 from ideagora.commands.demo import OPTIONS, demo_settings, model_name, recording_folder
 from ideagora.commands.generate import Request, run
 from ideagora.config import load_settings
-from ideagora.models.chat import LiteLLMChat, ScriptedChat
-from ideagora.models.recorded import Header, Recording, answer_key, write_vectors
-from ideagora.models.vector_cache import CACHE_FILE
+from ideagora.models.cache.recording import Header, Recording, answer_key, write_vectors
+from ideagora.models.chat_models import LiteLLMChat, ScriptedChat
+from ideagora.models.embeddings.cache import CACHE_FILE
 from ideagora.prompts.loader import load_prompt
 
 

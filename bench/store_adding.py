@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.texts import abstracts
-from ideagora.models.embeddings import CachedEmbedder, Embedder, SentenceEmbedder
-from ideagora.models.vector_cache import VectorCache
-from ideagora.models.weights import MINILM, MINILM_DIMENSION, find_weights, minilm_name
-from ideagora.retrieval.store import Store
+from ideagora.models.embeddings.cache import VectorCache
+from ideagora.models.embeddings.embedder import CachedEmbedder, Embedder, SentenceEmbedder
+from ideagora.models.embeddings.weights import MINILM, MINILM_DIMENSION, find_weights, minilm_name
+from ideagora.retrieval.store.store import Store
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.texts import Clustered, records
-from ideagora.retrieval.store import Store, paper_text
+from ideagora.retrieval.store.store import Store, paper_text
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.texts import Clustered, chunks, records
-from ideagora.retrieval.store import Store, paper_text
+from ideagora.retrieval.store.store import Store, paper_text
 from tests.chroma_server import chroma_server
 
 SIZE = int(os.environ.get("IDEAGORA_BENCH_PAPERS", "10000"))

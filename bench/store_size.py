@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.texts import Clustered, chunks, records
-from ideagora.retrieval.store import Store, paper_text
+from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper
 
 if TYPE_CHECKING:

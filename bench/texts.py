@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ideagora.retrieval.starter import starter_corpus
+from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import Paper
 
 if TYPE_CHECKING:

@@ -106,7 +106,7 @@ def version() -> None:
 
 def _leave(code: Any) -> None:
     """Threads that an agent from outside left behind do not keep the process from ending."""
-    shield = sys.modules.get("ideagora.graphs.plugged.shield")
+    shield = sys.modules.get("ideagora.graphs.external.in_process.isolation")
     if shield is not None:
         shield.leave(code if isinstance(code, int) else int(code is not None))
 

@@ -29,8 +29,8 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
 """Name -> (maker, its arguments)."""
 
 SCHEMES = {
-    "command": "ideagora.graphs.plugged.command:agent_of_command",
-    "ideas": "ideagora.graphs.plugged.ideas_file:agent_of_ideas",
+    "command": "ideagora.graphs.external.command.agent:agent_of_command",
+    "ideas": "ideagora.graphs.external.ideas_file:agent_of_ideas",
     "real-paper": "ideagora.graphs.real_paper.agent:agent",
 }
 """What stands before a colon -> maker; it is given what stands behind."""
@@ -52,7 +52,7 @@ def find_agent(thing: str, home: Path | None = None) -> Agent:
         UsageError: nobody has this name (tells the closest, and how the ways in look), or what it
             names cannot be loaded; says why.
     """
-    from ideagora.graphs.plugged.entry_points import agent_of_entry_point, installed
+    from ideagora.graphs.external.entry_points import agent_of_entry_point, installed
 
     if thing in AGENTS:
         maker, arguments = AGENTS[thing]
@@ -63,7 +63,7 @@ def find_agent(thing: str, home: Path | None = None) -> Agent:
     if scheme in SCHEMES and colon:
         return _made(SCHEMES[scheme], rest, *([home] if scheme == "ideas" else []))
     if colon:
-        from ideagora.graphs.plugged.place import agent_of_object
+        from ideagora.graphs.external.python_process.description import agent_of_object
 
         return agent_of_object(thing)
     raise UsageError(_unknown(thing, [*AGENTS, *installed()]))

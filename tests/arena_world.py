@@ -9,7 +9,7 @@ from typing import Any
 
 from ideagora.agents.judges import CRITERIA, EXPERIMENT_CRITERIA
 from ideagora.commands.arena import Request, run
-from ideagora.models.chat import ScriptedCall, ScriptedChat
+from ideagora.models.chat_models import ScriptedCall, ScriptedChat
 from ideagora.schema import Experiment, Idea, Verdict, stable_id
 
 TOPICS = ("tool use by language models", "judging text with language models", "search in reasoning")

@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 from chromadb.api import ClientAPI
 
-from ideagora.retrieval.server_faults import connected, disconnect
+from ideagora.retrieval.store.chroma_connection import connected, disconnect
 
 PROGRAM = Path(sys.executable).with_name("chroma")
 _SECONDS = 60.0

@@ -33,7 +33,7 @@ PRELOADED = [
     "ideagora.commands.generate",
     "ideagora.evaluators.arena.graph",
     "ideagora.graphs.chain_of_ideas.graph",
-    "ideagora.report.build",
+    "ideagora.report.run.write",
     "langgraph.checkpoint.sqlite.aio",
     "chromadb",
     "evalica",

@@ -11,10 +11,10 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 
 from ideagora.config import Settings
-from ideagora.models.cache import Cache
+from ideagora.models.cache.answers import Cache
 from ideagora.models.call import Answer, Call, Inputs
-from ideagora.models.chat import ScriptedChat
-from ideagora.models.door import Door
+from ideagora.models.chat_models import ScriptedChat
+from ideagora.models.client import Door
 from ideagora.models.usage import Meter
 from tests.loopback import Loopback
 

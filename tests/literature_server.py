@@ -382,7 +382,7 @@ class FakeTime:
 def hurry(patch: Any, now: datetime) -> None:
     """Give the command line a clock on which waiting for a service takes no time."""
     from ideagora.retrieval import library
-    from ideagora.retrieval.http import Time
+    from ideagora.retrieval.http.client import Time
 
     fake = FakeTime()
     defaults = library.open_library.__defaults__

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from ideagora.models.embeddings import Embedder
-from ideagora.retrieval.content import content_hash, paper_text
-from ideagora.retrieval.vectors import Vectors
+from ideagora.models.embeddings.embedder import Embedder
+from ideagora.retrieval.store.embedded.chroma_index import Vectors
+from ideagora.retrieval.store.hashing import content_hash, paper_text
 from ideagora.schema import Paper
 
 _TABLES = """

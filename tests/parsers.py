@@ -9,16 +9,18 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents import faithful, outcomes, plain_text, quotes
-from ideagora.evaluators.arena import flags
+from ideagora.agents.offline_leads import outcomes
+from ideagora.agents.text import faithfulness, plain_text, quotes
+from ideagora.evaluators.arena import prompt_injection
 from ideagora.importing import fields, sections
-from ideagora.models import scrub
+from ideagora.models import redact
 from ideagora.models.call import Answer, FreeText
 from ideagora.models.offline import text as words
-from ideagora.models.typed import Unreadable, read_answer
+from ideagora.models.parsing.structured_output import Unreadable, read_answer
 from ideagora.prompts.loader import Prompt
-from ideagora.report import text as shown
-from ideagora.retrieval.local import bibtex, csl, identifiers, kinds, pages, ris
+from ideagora.report import text_cleaning as shown
+from ideagora.retrieval.ingest import file_types, identifiers
+from ideagora.retrieval.ingest.formats import bibtex, csl, pdf_layout, ris
 
 MESSAGE = Prompt("sample", "You judge.", "{{ text | fence }}")
 
@@ -49,7 +51,11 @@ def in_fields(text: str) -> None:
 
 
 def page(text: str) -> list[Any]:
-    return [pages.abstract_of(text), pages.sections_of(text), pages.references_of(f"References\n{text}")]
+    return [
+        pdf_layout.abstract_of(text),
+        pdf_layout.sections_of(text),
+        pdf_layout.references_of(f"References\n{text}"),
+    ]
 
 
 PARSERS: dict[str, Callable[[str], object]] = {
@@ -57,9 +63,9 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "free text": free_text,
     "fields of an answer": in_fields,
     "fence": lambda text: MESSAGE.render({"text": text}),
-    "file kinds": lambda text: kinds.looks_like_html(text.encode()),
+    "file kinds": lambda text: file_types.looks_like_html(text.encode()),
     "pages of a PDF": page,
-    "flowing text": pages.flowing,
+    "flowing text": pdf_layout.flowing,
     "identifiers": lambda text: [identifiers.identifiers(text, text, text), identifiers.year_in(text)],
     "BibTeX": lambda text: list(bibtex.read_bibtex("a.bib", f"@article{{a, title = {{{text}}}}}")),
     "BibTeX file": lambda text: list(bibtex.read_bibtex("a.bib", text)),
@@ -75,13 +81,13 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "steps of a method": words.method_steps,
     "short name": lambda text: words.short_name(text, text),
     "plain text": plain_text.plain,
-    "strangers": lambda text: faithful.strangers(text, text),
+    "strangers": lambda text: faithfulness.strangers(text, text),
     "outcomes": outcomes.outcomes,
-    "flags": lambda text: flags.flags_of([text]),
+    "flags": lambda text: prompt_injection.flags_of([text]),
     "blocks of a report": shown.blocks,
     "Markdown of a report": shown.markdown,
     "quotes": lambda text: quotes.is_quoted("…".join(text.split()), text),
-    "messages": scrub.one_line,
+    "messages": redact.one_line,
 }
 
 BODIES = (

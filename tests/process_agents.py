@@ -38,10 +38,10 @@ def holds_the_interpreter() -> Any:
 
 def patches() -> Any:
     """Changes everything that it reaches of ours, and of what we use."""
-    from ideagora.graphs.plugged import collecting, returned
+    from ideagora.graphs.external import references, validation
     from ideagora.schema import Idea
 
-    Idea.model_validate = collecting.collected = returned.checked = None  # type: ignore[assignment, method-assign]
+    Idea.model_validate = references.collected = validation.checked = None  # type: ignore[assignment, method-assign]
     os.chdir("/")
     os.environ["IDEAGORA_SEED"] = "99"
     return [GOOD]

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import pytest
 
 from ideagora.agents import experiment, ideator, judges, literature, novelty, trend
-from ideagora.agents.idea_telling import DirectionView, EarlierDraft, IdeaInputs, TooClose
+from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, IdeaInputs, TooClose
 from ideagora.agents.views import ChainPaper, Change, EntityView, IdeaView, PastExperiment, ShownPaper, brief
 from ideagora.models.call import Inputs
-from ideagora.models.embeddings import Embedder, load_embedder
-from ideagora.models.weights import MINILM
-from ideagora.retrieval.starter import starter_corpus
+from ideagora.models.embeddings.embedder import Embedder, load_embedder
+from ideagora.models.embeddings.weights import MINILM
+from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import Paper
 from tests import baseline_samples
 

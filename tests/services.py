@@ -13,14 +13,14 @@ import httpx
 from pydantic import BaseModel
 
 from ideagora.errors import SourceDown
-from ideagora.retrieval import arxiv
-from ideagora.retrieval.arxiv import Arxiv
-from ideagora.retrieval.http import HttpDoor, Manners, Question, Time
-from ideagora.retrieval.http_cache import HttpCache
-from ideagora.retrieval.openalex import OpenAlex
-from ideagora.retrieval.remote import Remote
-from ideagora.retrieval.semantic_scholar import SemanticScholar
-from ideagora.retrieval.untrusted import pruned_json
+from ideagora.retrieval.clients import arxiv
+from ideagora.retrieval.clients.arxiv import Arxiv
+from ideagora.retrieval.clients.base import Remote
+from ideagora.retrieval.clients.openalex import OpenAlex
+from ideagora.retrieval.clients.semantic_scholar import SemanticScholar
+from ideagora.retrieval.http.cache import HttpCache
+from ideagora.retrieval.http.client import HttpDoor, Manners, Question, Time
+from ideagora.retrieval.untrusted_json import pruned_json
 from ideagora.schema import Paper
 from tests.literature_server import Asked, FakeTime, LiteratureServer, Work
 from tests.mutations import damaged, rewritten

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ideagora.errors import ModelRefused
-from ideagora.evaluators.arena.entries import LONGEST_IDEA, topic_key
-from ideagora.evaluators.arena.log import VerdictLog
-from ideagora.models.chat import ScriptedCall
+from ideagora.evaluators.arena.lineup import LONGEST_IDEA, topic_key
+from ideagora.evaluators.arena.verdict_log import VerdictLog
+from ideagora.models.chat_models import ScriptedCall
 from ideagora.schema import Verdict
 from tests.arena_world import TOPICS, Held, always, by_strength, field, idea, judge, write
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ideagora.agents.judges import CRITERIA
-from ideagora.evaluators.arena.audits import family_of
-from ideagora.evaluators.arena.bouts import overall
-from ideagora.models.chat import ScriptedCall
+from ideagora.evaluators.arena.comparisons import overall
+from ideagora.evaluators.arena.leaderboard.audit import family_of
+from ideagora.models.chat_models import ScriptedCall
 from tests.arena_world import Held, by_strength, field, idea, judge, strength_of, write
 
 MANY = [f"topic number {number} of many" for number in range(8)]

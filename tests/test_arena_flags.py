@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.evaluators.arena.flags import HIDDEN, PATTERNS, flags_of
-from ideagora.retrieval.starter import starter_corpus
+from ideagora.evaluators.arena.prompt_injection import HIDDEN, PATTERNS, flags_of
+from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import Idea
 from tests.arena_world import Held, field, idea, judge, write
 

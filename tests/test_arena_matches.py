@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ideagora.report.arena import write_arena_report
-from ideagora.report.arena_matches import MOST_CHARACTERS, in_full, matches_by_topic
+from ideagora.report.arena.matches import MOST_CHARACTERS, in_full, matches_by_topic
+from ideagora.report.arena.page import write_arena_report
 from ideagora.schema import Idea, Verdict
 from tests.arena_samples import arena_folder, leaderboard
 from tests.arena_world import Held, field, judge

@@ -11,7 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from ideagora.errors import RunError
-from ideagora.report.arena import write_arena_report
+from ideagora.report.arena.page import write_arena_report
 from ideagora.schema import Idea
 from tests.arena_samples import arena_folder, leaderboard, row
 from tests.report_pages import EVIL, Page

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ideagora.agents.judges import CRITERIA, EXPERIMENT_CRITERIA
-from ideagora.models.chat import ScriptedCall
+from ideagora.models.chat_models import ScriptedCall
 from tests.arena_world import TOPICS, Held, always, by_strength, field, idea, judge, write
 
 STRENGTHS = {"alpha": 3, "beta": 2, "gamma": 1}

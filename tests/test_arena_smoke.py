@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from ideagora.report.arena_screen import show_leaderboard
+from ideagora.report.arena.terminal import show_leaderboard
 from tests import command
 from tests.arena_samples import leaderboard
 from tests.arena_world import TOPICS, Held, field, judge

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.evaluators.arena.things import shown_name
-from ideagora.evaluators.ballot_files import ballot_text
+from ideagora.evaluators.agreement.ballot_files import ballot_text
+from ideagora.evaluators.arena.contestants import shown_name
 from tests import command
 from tests.arena_world import TOPICS, Held, field, idea, judge, write
 

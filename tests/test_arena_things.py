@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.arena.entries import Lineup, lined_up
-from ideagora.evaluators.arena.things import ideas_at, resolved, topics_of
+from ideagora.evaluators.arena.contestants import ideas_at, resolved, topics_of
+from ideagora.evaluators.arena.lineup import Lineup, lined_up
 from ideagora.evaluators.arena.tournament import without
 from ideagora.schema import Topic
 from tests import command

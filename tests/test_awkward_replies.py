@@ -17,12 +17,12 @@ import pytest
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
 from ideagora.errors import UnreadableAnswer
-from ideagora.models.cache import Cache
+from ideagora.models.cache.answers import Cache
 from ideagora.models.call import Answer
-from ideagora.models.chat import ScriptedChat
-from ideagora.models.door import ATTEMPTS, Door
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.models.typed import Unreadable, read_answer
+from ideagora.models.chat_models import ScriptedChat
+from ideagora.models.client import ATTEMPTS, Door
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.parsing.structured_output import Unreadable, read_answer
 from ideagora.models.usage import Meter
 from tests.role_samples import NAMES, SAMPLES
 

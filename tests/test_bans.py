@@ -10,7 +10,7 @@ import pytest
 from ideagora.commands.generate import Request, run
 from ideagora.errors import SourceDown, UsageError
 from ideagora.graphs.generate import read_topics
-from ideagora.models.embeddings import load_embedder
+from ideagora.models.embeddings.embedder import load_embedder
 from ideagora.retrieval.library import Library
 from ideagora.schema import Paper, Scored, Topic
 from tests import command

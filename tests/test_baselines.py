@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from ideagora.agents.plain_ideators import RagInputs
-from ideagora.agents.quotes import is_quoted
 from ideagora.agents.role import ROLES
+from ideagora.agents.text.quotes import is_quoted
 from ideagora.errors import ThinTopic
-from ideagora.models.chat import ScriptedCall
+from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.offline import Engine
 from ideagora.registry import find_agent
 from tests import command, standin

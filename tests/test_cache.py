@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from ideagora.errors import FolderUnusable
-from ideagora.models.cache import Cache, Stored, now
+from ideagora.models.cache.answers import Cache, Stored, now
 from ideagora.schema import Usage
 
 WRITER = """
 import sys
 from pathlib import Path
-from ideagora.models.cache import Cache, Stored
+from ideagora.models.cache.answers import Cache, Stored
 from ideagora.schema import Usage
 cache = Cache(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.models.cache import Cache, Stored
+from ideagora.models.cache.answers import Cache, Stored
 from ideagora.schema import Usage
 
 ROWS = 40

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from ideagora.commands.demo import recording_folder
 from ideagora.errors import ReplayMiss
-from ideagora.models.chat import ScriptedCall
-from ideagora.models.recorded import Header, Recording, answer_key
+from ideagora.models.cache.recording import Header, Recording, answer_key
+from ideagora.models.chat_models import ScriptedCall
 from tests import command
 
 ROOT = Path(__file__).resolve().parent.parent

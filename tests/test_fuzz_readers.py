@@ -12,13 +12,13 @@ import pytest
 from ideagora.errors import IdeagoraError, UsageError
 from ideagora.graphs.generate import read_topics
 from ideagora.importing import read_ideas
-from ideagora.models.embeddings import load_embedder
-from ideagora.retrieval import opening
-from ideagora.retrieval.local.adding import Adding
-from ideagora.retrieval.local.found import Document
-from ideagora.retrieval.local.reading import read
-from ideagora.retrieval.store import Store
-from ideagora.retrieval.texts import Texts
+from ideagora.models.embeddings.embedder import load_embedder
+from ideagora.retrieval import factory
+from ideagora.retrieval.ingest.add_papers import Adding
+from ideagora.retrieval.ingest.documents import Document
+from ideagora.retrieval.ingest.read_file import read
+from ideagora.retrieval.store.fulltext import Texts
+from ideagora.retrieval.store.store import Store
 from tests import idea_files
 from tests.literature_server import LiteratureServer
 from tests.local_files import article
@@ -183,4 +183,4 @@ def test_files_of_topics(tmp_path: Path) -> None:
 
 
 def test_every_source_is_fuzzed() -> None:
-    assert set(SOURCES) == set(opening.MAKERS)
+    assert set(SOURCES) == set(factory.MAKERS)

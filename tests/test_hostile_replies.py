@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from ideagora.errors import UnreadableAnswer
-from ideagora.models import reading
 from ideagora.models.call import FreeText
-from ideagora.models.chat import ScriptedChat
-from ideagora.models.typed import LONGEST_REPLY, Unreadable, read_answer
+from ideagora.models.chat_models import ScriptedChat
+from ideagora.models.parsing import read_reply
+from ideagora.models.parsing.structured_output import LONGEST_REPLY, Unreadable, read_answer
 from tests.doors import GOOD, Label, bench, call
 from tests.loopback import Loopback, Reply
 
@@ -81,8 +81,8 @@ async def test_other_calls_go_on_while_a_long_reply_is_read(
         assert go.wait(20)
         return Label(label="slow", why="")
 
-    monkeypatch.setattr(reading, "read_answer", slow)
-    chat = ScriptedChat(replies={"judge": ["x" * (reading.LONG + 1)]})
+    monkeypatch.setattr(read_reply, "read_answer", slow)
+    chat = ScriptedChat(replies={"judge": ["x" * (read_reply.LONG + 1)]})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         asked = asyncio.create_task(one.door.ask(call()))
         await asyncio.wait_for(begun.wait(), 20)  # the loop is free
@@ -101,11 +101,11 @@ def test_ctrl_c_is_heard_at_the_first_press_while_a_reply_is_read(
         ended.append("read to the end")
 
     async def main() -> None:
-        chat = ScriptedChat(replies={"judge": ["x" * (reading.LONG + 1)]})
+        chat = ScriptedChat(replies={"judge": ["x" * (read_reply.LONG + 1)]})
         async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
             await one.door.ask(call())
 
-    monkeypatch.setattr(reading, "read_answer", slow)
+    monkeypatch.setattr(read_reply, "read_answer", slow)
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(main())
     assert not ended
@@ -116,9 +116,9 @@ async def test_reading_that_takes_too_long_is_an_unreadable_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     never = threading.Event()
-    monkeypatch.setattr(reading, "read_answer", lambda *args: never.wait(20))
-    monkeypatch.setattr(reading, "DEADLINE", 0.05)
-    chat = ScriptedChat(replies={"judge": ["x" * (reading.LONG + 1)] * 3})
+    monkeypatch.setattr(read_reply, "read_answer", lambda *args: never.wait(20))
+    monkeypatch.setattr(read_reply, "DEADLINE", 0.05)
+    chat = ScriptedChat(replies={"judge": ["x" * (read_reply.LONG + 1)] * 3})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         with pytest.raises(UnreadableAnswer, match=r"took over 0\.05 s"):
             await one.door.ask(call())

@@ -17,10 +17,10 @@ import pytest
 
 from ideagora.errors import FolderUnusable, SettingsError, SourceDown
 from ideagora.models.retry import LONGEST_WAIT
-from ideagora.retrieval.http import HttpDoor, Limiter, Manners, NotKept, Question, Time, kept_only
-from ideagora.retrieval.http_cache import HttpCache, Kept
-from ideagora.retrieval.origins import may_follow, origin_of
-from ideagora.retrieval.pace import Pace
+from ideagora.retrieval.http.cache import HttpCache, Kept
+from ideagora.retrieval.http.client import HttpDoor, Limiter, Manners, NotKept, Question, Time, kept_only
+from ideagora.retrieval.http.origin import may_follow, origin_of
+from ideagora.retrieval.http.rate_limit import Pace
 from tests.literature_server import FakeTime, Fault, LiteratureServer, Work
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.retrieval.identity import is_same, joined, names_of, united
+from ideagora.retrieval.corpus.dedup import is_same, joined, names_of, united
 from ideagora.schema import Paper
 
 TITLE = "Chains of thought in language models"

@@ -16,8 +16,8 @@ from ideagora.errors import IdeasError, TopicNeeded, UnknownIdeas
 from ideagora.importing import read_all, read_ideas
 from ideagora.importing.fields import steps_of
 from ideagora.importing.formats import FORMATS
-from ideagora.importing.kept import kept_file
 from ideagora.importing.sections import parts_of, title_from
+from ideagora.importing.storage import kept_file
 from ideagora.schema import Idea
 from tests.idea_files import (
     BENCH_IDEA,

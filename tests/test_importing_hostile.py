@@ -15,10 +15,10 @@ import pytest
 
 from ideagora.errors import IdeagoraError, IdeasError, UsageError
 from ideagora.importing import find_ideas
-from ideagora.importing.kept import kept_file
-from ideagora.importing.literals import LONGEST_LITERAL, literal_value
-from ideagora.importing.material import LARGEST_DOCUMENT, LONGEST_LINE
-from ideagora.retrieval.untrusted import DEEPEST, Unreadable
+from ideagora.importing.file_rows import LARGEST_DOCUMENT, LONGEST_LINE
+from ideagora.importing.python_literals import LONGEST_LITERAL, literal_value
+from ideagora.importing.storage import kept_file
+from ideagora.retrieval.untrusted_json import DEEPEST, Unreadable
 from ideagora.schema import Idea
 from tests.idea_files import (
     COI,

@@ -10,16 +10,22 @@ from typing import Any
 
 import pytest
 
-from ideagora.agents import leads
-from ideagora.agents.difficulties import DIFFICULTIES, DROP, difficulty_of, is_scope, shared_difficulty
-from ideagora.agents.quotes import is_quoted
+from ideagora.agents.offline_leads import leads
+from ideagora.agents.offline_leads.difficulties import (
+    DIFFICULTIES,
+    DROP,
+    difficulty_of,
+    is_scope,
+    shared_difficulty,
+)
+from ideagora.agents.text.quotes import is_quoted
 from ideagora.graphs.chain_of_ideas.leads import distinct, how_many, place_of
-from ideagora.models.embeddings import HashEmbedder
+from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
-from ideagora.report.leads import novelty_lines, to_read
-from ideagora.report.novelty import verdict
-from ideagora.retrieval.starter import starter_corpus
+from ideagora.report.run.leads import novelty_lines, to_read
+from ideagora.report.run.novelty import verdict
+from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import Close, Idea, NoveltyCheck, Paper
 from tests.command import run
 from tests.role_samples import with_weights

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from ideagora.config import Settings
 from ideagora.errors import LibraryError, SettingsError, SourceDown, StoreCorrupted
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.folder import FolderShelf
-from ideagora.retrieval.guard import Guard, first_day, title_key
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.cutoff import Guard, first_day, title_key
 from ideagora.retrieval.library import Library, open_library
-from ideagora.retrieval.sources import Source, StoreSource
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store
+from ideagora.retrieval.protocols import Source, StoreSource
+from ideagora.retrieval.store.embedded.backend import FolderShelf
+from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Scored, Topic, last_day
 
 EMBEDDER = HashEmbedder()

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.store.store import Store
 from tests.command import Done, run
 from tests.local_files import FIRST_TITLE, article, pdf, wrapped, written
 

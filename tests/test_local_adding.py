@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.identity import updated
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.corpus.dedup import updated
+from ideagora.retrieval.ingest.add_papers import Adding, Summary
 from ideagora.retrieval.library import Library
-from ideagora.retrieval.local import adding
-from ideagora.retrieval.local.adding import Adding, Summary
-from ideagora.retrieval.sources import StoreSource
-from ideagora.retrieval.store import Store
-from ideagora.retrieval.texts import Texts
+from ideagora.retrieval.protocols import StoreSource
+from ideagora.retrieval.store.fulltext import Texts
+from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 from tests.local_files import FIRST_TITLE, SECOND_TITLE, article, written
 
@@ -230,10 +229,10 @@ async def test_the_full_text_reaches_the_reader(store: Store, tmp_path: Path) ->
 ADD = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.local import adding
-from ideagora.retrieval.store import Store
-from ideagora.retrieval.texts import Texts
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.ingest import add_papers
+from ideagora.retrieval.store.store import Store
+from ideagora.retrieval.store.fulltext import Texts
 adding._BATCH = 4
 def tell(file, part, papers):
     if papers == 9:
@@ -254,7 +253,7 @@ def test_a_killed_call_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.
         assert process.stdout
         line = process.stdout.readline()
         process.kill()
-    monkeypatch.setattr(adding, "_BATCH", 4)
+    monkeypatch.setattr(add_papers, "_BATCH", 4)
     counting = Counting()
     with Store.open(tmp_path / "store", counting) as store:
         written_before = store.count()

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.retrieval.local import jsonl as jsonl_reader
-from ideagora.retrieval.local import pdf as pdf_reader
-from ideagora.retrieval.local.found import Document, Problem
-from ideagora.retrieval.local.identifiers import arxiv_month, arxiv_named, doi_in, identifiers
-from ideagora.retrieval.local.reading import read
-from ideagora.retrieval.local.records import partial_date
+from ideagora.retrieval.ingest.bibliographic import partial_date
+from ideagora.retrieval.ingest.documents import Document, Problem
+from ideagora.retrieval.ingest.formats import jsonl as jsonl_reader
+from ideagora.retrieval.ingest.formats import pdf as pdf_reader
+from ideagora.retrieval.ingest.identifiers import arxiv_month, arxiv_named, doi_in, identifiers
+from ideagora.retrieval.ingest.read_file import read
 from tests.local_files import ABSTRACT, FIRST_TITLE, Line, article, pdf, wrapped, written
 
 

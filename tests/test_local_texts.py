@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from ideagora.errors import LibraryError, StoreCorrupted
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.fitting import estimated_tokens, fitted
+from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.library import Library
-from ideagora.retrieval.sources import StoreSource
-from ideagora.retrieval.store import Store
-from ideagora.retrieval.texts import Cited, FullText, Section, SectionKind, Texts
+from ideagora.retrieval.protocols import StoreSource
+from ideagora.retrieval.section_selection import estimated_tokens, fitted
+from ideagora.retrieval.store.fulltext import Cited, FullText, Section, SectionKind, Texts
+from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 
 EMBEDDER = HashEmbedder()

@@ -23,7 +23,7 @@ file = Path(sys.argv[1])
 print(peak(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 """
 IDEAS = """
-from ideagora.importing import reading
+from ideagora.importing import read_ideas
 reading.MOST_IDEAS //= 5
 from ideagora.errors import IdeasError
 from ideagora.importing import read_ideas
@@ -33,11 +33,11 @@ except IdeasError:
     pass
 """
 PAPERS = """
-from ideagora.retrieval.local.apart import read_bounded
+from ideagora.retrieval.ingest.formats.pdf_subprocess import read_bounded
 for one in read_bounded(file): pass
 """
 ANSWER = """
-from ideagora.retrieval.remote import json_object
+from ideagora.retrieval.clients.base import json_object
 try:
     json_object(file.read_bytes())
 except ValueError:
@@ -46,7 +46,7 @@ except ValueError:
 BODY = """
 import asyncio
 from ideagora.errors import SourceDown
-from ideagora.retrieval.http import HttpDoor, Manners, Question
+from ideagora.retrieval.http.client import HttpDoor, Manners, Question
 async def ask():
     door = HttpDoor("openalex", sys.argv[2], Manners(0.0, retries=0))
     try:

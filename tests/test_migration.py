@@ -17,12 +17,12 @@ import pytest
 from numpy.typing import NDArray
 
 from ideagora.errors import LibraryError, UsageError
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.migration import Place, migrate
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store
-from ideagora.retrieval.texts import FullText, Section, Texts
-from ideagora.retrieval.walks import Walk, Walks
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.store.citation_lists import Walk, Walks
+from ideagora.retrieval.store.fulltext import FullText, Section, Texts
+from ideagora.retrieval.store.migration import Place, migrate
+from ideagora.retrieval.store.store import Store
 from ideagora.schema import Scored
 from tests.chroma_server import chroma_server, empty
 from tests.command import run
@@ -160,8 +160,8 @@ def test_into_a_store_with_papers_of_its_own(source: Path, tmp_path: Path) -> No
 MOVE_AND_STOP = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval import migration
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.store import migration
 migration._BATCH = 50
 
 def tell(done, total):

@@ -21,7 +21,7 @@ from ideagora.agents.judges import (
 from ideagora.agents.role import ROLES
 from ideagora.agents.views import IdeaView
 from ideagora.evaluators.arena.judging import judged_plan, plain_view
-from ideagora.models.embeddings import HashEmbedder
+from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import Engine
 from ideagora.prompts.loader import load_prompt
 from ideagora.schema import Experiment

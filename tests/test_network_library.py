@@ -13,10 +13,10 @@ import pytest
 from ideagora.commands.generate import Request, run
 from ideagora.config import Settings, load_settings
 from ideagora.errors import LibraryError, SettingsError, SourceDown
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.http import Time
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.http.client import Time
 from ideagora.retrieval.library import Library, open_library
-from ideagora.retrieval.store import Store
+from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 from tests import standin
 from tests.literature_server import SERVICES, FakeTime, Fault, LiteratureServer, Work, hurry

@@ -12,9 +12,9 @@ import pytest
 
 from ideagora.commands.generate import Request, run
 from ideagora.errors import SourceDown
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.journal import Journal
+from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.library import Library
+from ideagora.retrieval.run_notes import Journal
 from ideagora.schema import Paper, Scored, Topic
 from tests import standin
 from tests.literature_server import Fault, LiteratureServer, Work, hurry

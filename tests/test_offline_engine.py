@@ -12,12 +12,12 @@ from ideagora.agents.ideator import ForecastInputs
 from ideagora.agents.judges import CRITERIA, DuelInputs
 from ideagora.agents.literature import RelevanceInputs
 from ideagora.agents.novelty import NoveltyInputs
-from ideagora.agents.quotes import is_quoted
 from ideagora.agents.role import ROLES
+from ideagora.agents.text.quotes import is_quoted
 from ideagora.agents.trend import TrendInputs
 from ideagora.agents.views import IdeaView, PaperBrief, brief
 from ideagora.models.call import Inputs
-from ideagora.models.embeddings import HashEmbedder
+from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts
 from tests.role_samples import (

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from ideagora.config import Settings
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval import collection as collection_module
-from ideagora.retrieval.http import Time
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.corpus import collection as collection_module
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.http.client import Time
+from ideagora.retrieval.ingest.add_papers import Adding
 from ideagora.retrieval.library import Library, open_library
-from ideagora.retrieval.local.adding import Adding
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store
-from ideagora.retrieval.texts import TEXTS_FILE, Texts
+from ideagora.retrieval.store.fulltext import TEXTS_FILE, Texts
+from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper
 from tests.command import run
 from tests.literature_server import FakeTime, LiteratureServer, Work

@@ -79,7 +79,9 @@ def _constraints() -> dict[str, str]:
     return {canonicalize_name(name): version for name, _, version in pinned}
 
 
-@pytest.mark.parametrize("pattern", ["prompts/*.md", "retrieval/starter/*.jsonl", "report/templates/*"])
+@pytest.mark.parametrize(
+    "pattern", ["prompts/*.md", "retrieval/corpus/starter_papers/*.jsonl", "report/templates/*"]
+)
 def test_files_that_are_read_at_run_time_are_packed(pattern: str) -> None:
     files = {path.relative_to(ROOT).as_posix() for path in PACKAGE.glob(pattern) if path.is_file()}
     assert files, f"nothing matches ideagora/{pattern}"

@@ -11,10 +11,10 @@ import pytest
 
 from ideagora.config import Settings
 from ideagora.errors import SettingsError, SourceDown
-from ideagora.retrieval import plugged as plugged_module
-from ideagora.retrieval.conformance import DEMANDS, Demand, demand, findings
+from ideagora.retrieval.clients import plugin as plugged_module
+from ideagora.retrieval.clients.conformance import DEMANDS, Demand, demand, findings
+from ideagora.retrieval.clients.plugin import Plugged, plugged
 from ideagora.retrieval.library import open_library
-from ideagora.retrieval.plugged import Plugged, plugged
 from ideagora.schema import Paper
 from tests.command import run
 

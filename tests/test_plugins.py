@@ -29,15 +29,15 @@ from ideagora.errors import (
     UsageError,
 )
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.plugged import away, place, process
-from ideagora.graphs.plugged.conversation import environment
-from ideagora.graphs.plugged.described_answer import class_of
-from ideagora.graphs.plugged.entry_points import installed
+from ideagora.graphs.external.answer_schema import class_of
+from ideagora.graphs.external.command.subprocess import environment
+from ideagora.graphs.external.entry_points import installed
+from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.run_folder import RunFolder, read_events
 from ideagora.graphs.task import Task, run_task
-from ideagora.models.chat import ScriptedChat
+from ideagora.models.chat_models import ScriptedChat
 from ideagora.registry import find_agent
-from ideagora.report.build import write_report
+from ideagora.report.run.write import write_report
 from ideagora.retrieval.library import Library, open_library
 from ideagora.schema import Idea, Topic
 from tests import command, plugged_agents
@@ -484,7 +484,7 @@ def test_a_schema_that_cannot_be_used_is_refused_and_no_other_error_comes_of_it(
 def test_code_that_does_not_come_to_an_end_while_it_is_loaded_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(place, "LOADING", 1.0)
+    monkeypatch.setattr(description, "LOADING", 1.0)
     file = tmp_path / "endless.py"
     file.write_text("while True:\n    pass\n", encoding="utf-8")
     with pytest.raises(UsageError, match="cannot be loaded: it takes over 1 s"):
@@ -529,7 +529,7 @@ async def test_calls_of_asynchronous_code_run_side_by_side(run: Run, monkeypatch
             raise
         return str(ask["model"])
 
-    monkeypatch.setattr(process, "_answered", answered)
+    monkeypatch.setattr(parent, "_answered", answered)
     ideas, _, _ = await run(f"{PROCESS}:asks_side_by_side")
     assert ideas[0].extra["texts"] == ["prompt 0", "prompt 1", "prompt 2"]
     assert given_up.is_set(), "a call that the agent gives up is given up here too"
@@ -915,7 +915,7 @@ def test_the_check_finds_what_a_careless_agent_does_and_says_how_to_mend_it(home
 
 
 async def test_stdout_is_restored_after_overlapping_uses(capfd: pytest.CaptureFixture[str]) -> None:
-    first, second = away.stdout_kept(), away.stdout_kept()
+    first, second = stdout_guard.stdout_kept(), stdout_guard.stdout_kept()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ideagora.errors import ModelUnavailable
-from ideagora.models import bodies
 from tests.doors import GOOD, PRICED, bench, call
 from tests.loopback import Fault, Loopback, Reply, completion
 
@@ -19,7 +18,7 @@ WHOLE = json.dumps(completion({"model": "test"}, Reply(GOOD, prompt_tokens=9, co
 async def test_endless_bodies_are_given_up_and_booked_at_their_ceiling(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "LARGEST", 2**20)
+    monkeypatch.setattr(response_limit, "LARGEST", 2**20)
     packed = gzip.compress(WHOLE + b" " * 2**23)
     faults = {
         "endless": Fault(garbage=b" " * 2**16, endless=True),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.agents.quotes import honest_quote, is_quoted
+from ideagora.agents.text.quotes import honest_quote, is_quoted
 
 TEXT = "Self-consistency samples many chains (40 of them); the answer on which most agree wins: naïve, sound."
 

@@ -14,8 +14,8 @@ import pytest
 
 from ideagora.commands import library as library_command
 from ideagora.commands.generate import Request, run
-from ideagora.retrieval import store as store_module
-from ideagora.retrieval.private_copy import may_only_be_read, private_copy
+from ideagora.retrieval.store import store as store_module
+from ideagora.retrieval.store.embedded.read_only_copy import may_only_be_read, private_copy
 from tests import command
 from tests.local_files import written
 

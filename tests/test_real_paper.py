@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from ideagora.agents.outcomes import outcomes, without_outcomes
+from ideagora.agents.offline_leads.outcomes import outcomes, without_outcomes
 from ideagora.agents.paper_extractors import PaperInputs, nameless, own_name
 from ideagora.agents.role import ROLES
 from ideagora.errors import LibraryError, UsageError
-from ideagora.models.chat import ScriptedCall
+from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.offline import Engine
 from ideagora.registry import find_agent
-from ideagora.retrieval.own_paper import paper_of_file
+from ideagora.retrieval.target_paper import paper_of_file
 from ideagora.schema import Topic
 from tests import command, standin
 from tests.local_files import ABSTRACT, FIRST_TITLE, article, pdf, written

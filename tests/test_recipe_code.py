@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.models.recipe_code import code_files
+from ideagora.models.offline.handler_code import code_files
 
 RECIPE = """
 from recipe_helpers import tidy, LIMIT

@@ -12,9 +12,9 @@ import pytest
 
 from ideagora.errors import FolderUnusable, RunError
 from ideagora.report import write_report
-from ideagora.report.load import load
-from ideagora.report.text import markdown, without_folders
-from ideagora.report.view import dollars
+from ideagora.report.run.load import load
+from ideagora.report.run.view import dollars
+from ideagora.report.text_cleaning import markdown, without_folders
 from ideagora.schema import Chain, Idea, NoveltyCheck
 from tests import report_samples as samples
 from tests.report_pages import Page, html_of, markdown_of

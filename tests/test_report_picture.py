@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ideagora.report import chain_picture
-from ideagora.report.chain_picture import pictures
-from ideagora.report.geometry import Box, Line, Note, Picture, extent
-from ideagora.report.text import clean
+from ideagora.report.drawings import chain_picture
+from ideagora.report.drawings.chain_picture import pictures
+from ideagora.report.drawings.geometry import Box, Line, Note, Picture, extent
+from ideagora.report.text_cleaning import clean
 from ideagora.schema import Chain, Direction, Link, Paper, Transition
 from tests import report_samples as samples
 from tests.report_pages import LONG, MANY, ODD, Page, evil_idea, html_of
@@ -163,7 +163,7 @@ def test_picture_says_what_it_shows(tmp_path: Path) -> None:
 
 
 def test_colours_have_enough_contrast() -> None:
-    style = (Path(chain_picture.__file__).parent / "templates" / "style.css").read_text()
+    style = (Path(chain_picture.__file__).parents[1] / "templates" / "style.css").read_text()
     schemes = [
         dict(re.findall(r"--(\w[\w-]*): (#[0-9a-f]{6})", part))
         for part in style.split("*, *::before")[0].split("@media")

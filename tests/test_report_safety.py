@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ideagora.report.text import (
+from ideagora.report.text_cleaning import (
     blocks,
     clean,
     markdown,

@@ -15,12 +15,12 @@ import pytest
 from ideagora.agents.judges import Duel
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
-from ideagora.models.cache import Cache
+from ideagora.models.cache.answers import Cache
 from ideagora.models.call import Inputs
-from ideagora.models.door import Door
-from ideagora.models.embeddings import Embedder, HashEmbedder
+from ideagora.models.client import Door
+from ideagora.models.embeddings.embedder import Embedder, HashEmbedder
 from ideagora.models.offline import Engine
-from ideagora.models.typed import Unreadable, read_answer
+from ideagora.models.parsing.structured_output import Unreadable, read_answer
 from ideagora.models.usage import Meter
 from tests.loopback import Body, Loopback
 from tests.role_samples import NAMES, SAMPLES, Remembering, real_embedder, with_weights

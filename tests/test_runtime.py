@@ -34,10 +34,10 @@ from ideagora.errors import (
 from ideagora.graphs.generate import LONGEST_TOPIC, checked_topic, folder_for, generate, read_topics
 from ideagora.graphs.run_folder import RunFolder, read_events, write_atomically
 from ideagora.graphs.task import Task
-from ideagora.models.chat import ScriptedCall, ScriptedChat
-from ideagora.models.embeddings import HashEmbedder
+from ideagora.models.chat_models import ScriptedCall, ScriptedChat
+from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.registry import AGENTS, find_agent
-from ideagora.report.screen import Progress
+from ideagora.report.run.terminal import Progress
 from ideagora.retrieval.library import Library
 from ideagora.schema import Idea, Paper, Scored, Topic
 from tests import standin
@@ -212,7 +212,7 @@ def test_forward_is_the_citing_paper_nearest_to_topic_and_anchor() -> None:
 
 
 def test_chains_of_the_starter_corpus_run_forward_in_time(tmp_path: Path) -> None:
-    from ideagora.retrieval.starter import starter_corpus
+    from ideagora.retrieval.corpus.starter import starter_corpus
 
     class Starter(World):
         async def search(self, query: str, k: int) -> list[Scored]:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ideagora.errors import UsageError
 from ideagora.evaluators.schedules.adaptive import Adaptive, ranking
 from ideagora.evaluators.schedules.baselines import Balanced, RandomPairs, circle
-from ideagora.evaluators.schedules.named import SCHEDULES, named
+from ideagora.evaluators.schedules.by_name import SCHEDULES, named
 from ideagora.evaluators.schedules.pairing import Field, Pairing, Schedule
 from ideagora.evaluators.schedules.posterior import fit, wins
 from ideagora.evaluators.schedules.round_robin import RoundRobin

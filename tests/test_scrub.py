@@ -11,9 +11,9 @@ import pytest
 
 from ideagora.config import Settings
 from ideagora.errors import SettingsError
+from ideagora.models.redact import one_line, without_keys
 from ideagora.models.request import request_of
-from ideagora.models.scrub import one_line, without_keys
-from ideagora.report.build import write_file
+from ideagora.report.run.write import write_file
 from tests.doors import bench, call
 from tests.loopback import Loopback
 

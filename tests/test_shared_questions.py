@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from platform import node
 
-from ideagora.models.claims import Claims
+from ideagora.models.cache.claims import Claims
 from ideagora.models.request import request_of
 from tests.doors import GOOD, bench, call
 from tests.loopback import Fault, Loopback

@@ -14,16 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ideagora.errors import SourceDown
-from ideagora.retrieval import arxiv, openalex, semantic_scholar
-from ideagora.retrieval.http import HttpDoor, Manners, Time
-from ideagora.retrieval.remote import (
+from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
+from ideagora.retrieval.clients.base import (
     Remote,
     arxiv_of,
     doi_of,
     partial_date,
     query_words,
 )
-from ideagora.retrieval.untrusted import tidy_text
+from ideagora.retrieval.http.client import HttpDoor, Manners, Time
+from ideagora.retrieval.untrusted_json import tidy_text
 from ideagora.schema import Paper
 from tests.literature_server import FakeTime, Fault, LiteratureServer, Work
 

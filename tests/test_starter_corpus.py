@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from ideagora.errors import LibraryError
-from ideagora.retrieval.guard import title_key
-from ideagora.retrieval.starter import Starter, merge, starter_corpus
+from ideagora.retrieval.corpus.starter import Starter, merge, starter_corpus
+from ideagora.retrieval.cutoff import title_key
 from ideagora.schema import Paper
 
-FOLDER = files("ideagora.retrieval") / "starter"
+FOLDER = files("ideagora.retrieval.corpus") / "starter_papers"
 NAMES = sorted(entry.name for entry in FOLDER.iterdir() if entry.name.endswith(".jsonl"))
 KEYS = [
     "id",

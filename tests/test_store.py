@@ -20,12 +20,12 @@ import pytest
 from numpy.typing import NDArray
 
 from ideagora.errors import FolderUnusable, LibraryError, StoreBusy, StoreCorrupted
-from ideagora.models.embeddings import CachedEmbedder, HashEmbedder
-from ideagora.models.vector_cache import VectorCache
-from ideagora.retrieval import locking
-from ideagora.retrieval.folder import FolderShelf
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store, paper_text
+from ideagora.models.embeddings.cache import VectorCache
+from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.store.embedded import locking
+from ideagora.retrieval.store.embedded.backend import FolderShelf
+from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, Scored, last_day
 
 EMBEDDER = HashEmbedder()
@@ -230,8 +230,8 @@ def test_the_index_agrees_with_the_exact_search(folder: Path) -> None:
 ADD = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.store import Store
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper
 first, last = int(sys.argv[2]), int(sys.argv[3])
 with Store.open(Path(sys.argv[1]), HashEmbedder()) as store:
@@ -300,8 +300,8 @@ def test_threads_share_a_store(store: Store) -> None:
 HOLD = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.store import Store
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.store.store import Store
 with Store.open(Path(sys.argv[1]), HashEmbedder()) as store, store.writing():
     print("held", flush=True)
     sys.stdin.readline()
@@ -399,12 +399,12 @@ def test_an_embedder_that_fails_leaves_the_lock_open(folder: Path, store: Store)
 ADD_AND_TELL = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings import CachedEmbedder, HashEmbedder
-from ideagora.models.vector_cache import VectorCache
-from ideagora.retrieval import store as stores
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store
-from ideagora.retrieval.vectors import Vectors
+from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder
+from ideagora.models.embeddings.cache import VectorCache
+from ideagora.retrieval.store import store as stores
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.store.store import Store
+from ideagora.retrieval.store.embedded.chroma_index import Vectors
 
 point = sys.argv[2]
 
@@ -487,9 +487,9 @@ FILL_UP = """
 import resource, signal, sys
 from pathlib import Path
 from ideagora.errors import FolderUnusable
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.store.store import Store
 import chromadb  # before the limit: it writes compiled modules
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -13,11 +13,11 @@ import pytest
 
 from ideagora.config import load_settings, server_url
 from ideagora.errors import LibraryError, SettingsError, StoreCorrupted
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.migration import Place
-from ideagora.retrieval.server import CITATIONS, MARKS, PAPERS, ServerShelf
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store, paper_text
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.store.chroma_server import CITATIONS, MARKS, PAPERS, ServerShelf
+from ideagora.retrieval.store.migration import Place
+from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, Scored
 from tests.chroma_server import bare, chroma_server, empty, free_port
 from tests.command import run
@@ -241,8 +241,8 @@ def test_the_command_line_on_a_server(url: str, tmp_path: Path) -> None:
 
 
 def test_pages_of_a_server_hold_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ideagora.retrieval.server._PAGE", 7)
-    monkeypatch.setattr("ideagora.retrieval.server._WRITE", 4)
+    monkeypatch.setattr("ideagora.retrieval.store.chroma_server._PAGE", 7)
+    monkeypatch.setattr("ideagora.retrieval.store.chroma_server._WRITE", 4)
     papers = [paper(number, references=[f"p:{number - 1:04}"]) for number in range(30)]
     store.add(papers)
     shelf = store.shelf

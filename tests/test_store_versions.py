@@ -15,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 
 from ideagora.errors import LibraryError
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.store.store import Store
 from tests.old_store import make_version_1
 
 EMBEDDER = HashEmbedder()
@@ -82,9 +82,9 @@ def test_version_1_without_whole_vectors_is_embedded_again(
 UPGRADE_AND_STOP = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings import HashEmbedder
-from ideagora.retrieval.records import Records
-from ideagora.retrieval.store import Store
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.store.embedded.sqlite_records import Records
+from ideagora.retrieval.store.store import Store
 
 point = sys.argv[2]
 

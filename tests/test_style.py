@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.agents.faithful import strangers
-from ideagora.agents.plain_text import plain, plain_item, plain_title
 from ideagora.agents.style import restyled
+from ideagora.agents.text.faithfulness import strangers
+from ideagora.agents.text.plain_text import plain, plain_item, plain_title
 from ideagora.config import Settings
 from ideagora.errors import UnreadableAnswer
-from ideagora.models.cache import Cache
-from ideagora.models.chat import ScriptedCall, ScriptedChat
-from ideagora.models.door import Door
-from ideagora.models.embeddings import HashEmbedder
+from ideagora.models.cache.answers import Cache
+from ideagora.models.chat_models import ScriptedCall, ScriptedChat
+from ideagora.models.client import Door
+from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.usage import Meter
 from ideagora.schema import Experiment, Idea
 from tests import standin

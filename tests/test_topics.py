@@ -20,15 +20,15 @@ from ideagora.graphs.chain_of_ideas.branch import _neighbours
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
 from ideagora.graphs.chain_of_ideas.graph import find_anchors, plan_queries, search_for_experiment
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
-from ideagora.models.embeddings import HashEmbedder
+from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import Engine
 from ideagora.models.offline.relevance import ON_TOPIC, Coverage, aboutness, coverage, shared_words, stem
-from ideagora.report.screen import show_idea
-from ideagora.retrieval.collection import Collection, CollectionSource
+from ideagora.report.run.terminal import show_idea
+from ideagora.retrieval.corpus.collection import Collection, CollectionSource
+from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.spelling import nearest_spelling, words_of
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store, paper_text
+from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Chain, Idea, Link, Paper, Scored
 from tests.role_samples import real_embedder, with_weights
 

@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.models.call import Answer
+from ideagora.models.parsing.structured_output import Unreadable, is_refusal, read_answer
 from ideagora.models.request import Request, schema_of
-from ideagora.models.typed import Unreadable, is_refusal, read_answer
 from tests.role_samples import NAMES, SAMPLES
 
 

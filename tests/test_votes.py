@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.evaluators.ballot_files import read_ballot_rows
-from ideagora.evaluators.ballots import chosen_pairs, dealt, judged_pairs
+from ideagora.evaluators.agreement.ballot_files import read_ballot_rows
+from ideagora.evaluators.agreement.ballots import chosen_pairs, dealt, judged_pairs
 from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
 from ideagora.schema import Idea, Verdict
 from tests.command import Done, run

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.difficulties import DROP
+from ideagora.agents.offline_leads.difficulties import DROP
 from ideagora.agents.role import Role
 from ideagora.agents.views import EntityView, IdeaView, PaperBrief, PastExperiment
 from ideagora.models.call import Answer, Inputs

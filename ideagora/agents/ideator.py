@@ -10,10 +10,10 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
-from ideagora.agents.idea_telling import IdeaInputs, tell_lead
-from ideagora.agents.leads import NEAREST_ONLY, Fit, Told, fits, told
-from ideagora.agents.quotes import is_quoted
+from ideagora.agents.idea_inputs import IdeaInputs, tell_lead
+from ideagora.agents.offline_leads.leads import NEAREST_ONLY, Fit, Told, fits, told
 from ideagora.agents.role import Role
+from ideagora.agents.text.quotes import is_quoted
 from ideagora.agents.views import ChainPaper, Change, EntityView, PaperBrief, numbers_missing
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import Engine

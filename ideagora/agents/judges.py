@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from ideagora.agents.experiment import PlanView
-from ideagora.agents.outcomes import outcomes
-from ideagora.agents.proposals import instructions
+from ideagora.agents.offline_leads.outcomes import outcomes
+from ideagora.agents.offline_leads.proposals import instructions
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.models.call import Answer, Inputs

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.faithful import first_few, strangers
-from ideagora.agents.outcomes import outcomes, without_outcomes
+from ideagora.agents.offline_leads.outcomes import outcomes, without_outcomes
 from ideagora.agents.role import Role
+from ideagora.agents.text.faithfulness import first_few, strangers
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import Engine
 from ideagora.models.offline import text as texts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ideagora.agents.idea_telling import IdeaInputs, tell_lead
+from ideagora.agents.idea_inputs import IdeaInputs, tell_lead
 from ideagora.agents.ideator import IdeaDraft, IdeaParts, idea_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, ShownPaper

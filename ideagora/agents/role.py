@@ -19,7 +19,7 @@ from ideagora.prompts.loader import check_prompt, load_prompt
 
 if TYPE_CHECKING:
     from ideagora.models.call import Recipe
-    from ideagora.models.door import Door
+    from ideagora.models.client import Door
 
 ROLES: dict[str, Role[Any]] = {}
 """Every role by name, filled as roles are defined."""

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from ideagora.agents.faithful import first_few, strangers
-from ideagora.agents.plain_text import plain, plain_item, plain_title
 from ideagora.agents.role import Role
+from ideagora.agents.text.faithfulness import first_few, strangers
+from ideagora.agents.text.plain_text import plain, plain_item, plain_title
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import Engine
 from ideagora.schema import Experiment, Idea
 
 if TYPE_CHECKING:
-    from ideagora.models.door import Door
+    from ideagora.models.client import Door
 
 SHORTEST, LONGEST = 0.7, 1.4
 """Words of a restyled part, as a share of the plain original's."""

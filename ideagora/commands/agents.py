@@ -15,11 +15,11 @@ from rich.text import Text
 
 from ideagora.errors import IdeagoraError, SettingsError, UsageError
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.plugged.entry_points import installed, source_of
+from ideagora.graphs.external.entry_points import installed, source_of
 from ideagora.graphs.run_folder import unusable
 from ideagora.registry import AGENTS, find_agent
-from ideagora.report.drawing import LEGEND, as_mermaid, as_svg, as_text, drawing_of
-from ideagora.report.screen import error_line, plain
+from ideagora.report.drawings.graph_drawing import LEGEND, as_mermaid, as_svg, as_text, drawing_of
+from ideagora.report.run.terminal import error_line, plain
 
 KINDS = {"function": "{}.py:ideate", "graph": "{}.py:Agent", "command": "command:python3 {}.py"}
 """How an agent of each kind is named on the command line."""

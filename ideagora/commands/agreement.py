@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ideagora.errors import IdeagoraError, UsageError
-from ideagora.report.screen import cell, error_line
+from ideagora.report.run.terminal import cell, error_line
 
 BEYOND = {
     True: "that is more than chance gives",
@@ -39,9 +39,9 @@ def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
 
 
 def _compared(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
-    from ideagora.evaluators.agreements import agreement, among_all
-    from ideagora.evaluators.agreements import plain as plain_figures
-    from ideagora.evaluators.raters import read_rater
+    from ideagora.evaluators.agreement.agreement import agreement, among_all
+    from ideagora.evaluators.agreement.agreement import plain as plain_figures
+    from ideagora.evaluators.agreement.raters import read_rater
 
     if len(paths) < 2:
         raise UsageError("Give two raters or more: ideagora agreement runs/arena runs/arena/votes/ada.jsonl")

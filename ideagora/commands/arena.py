@@ -18,17 +18,17 @@ from rich.text import Text
 
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError
-from ideagora.evaluators.arena.entries import lined_up, topic_key
+from ideagora.evaluators.arena.contestants import resolved, topics_of
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
 from ideagora.evaluators.arena.generation import Start, expected_calls, silent, starts
+from ideagora.evaluators.arena.lineup import lined_up, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
-from ideagora.evaluators.arena.things import resolved, topics_of
 from ideagora.evaluators.arena.tournament import STYLE, Arena, Means, expected_verdicts, hold
 from ideagora.graphs.generate import checked_topic, opened_library, read_topics
 from ideagora.graphs.run_folder import RunFolder, unusable
-from ideagora.report.arena_screen import ArenaProgress, show_leaderboard
-from ideagora.report.offline_line import OFFLINE
-from ideagora.report.screen import error_line, incomplete_line, plain
+from ideagora.report.arena.terminal import ArenaProgress, show_leaderboard
+from ideagora.report.run.provenance import OFFLINE
+from ideagora.report.run.terminal import error_line, incomplete_line, plain
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -145,7 +145,7 @@ def _held(
 
         @cache
         def embedder() -> Any:
-            from ideagora.models.embeddings import load_embedder
+            from ideagora.models.embeddings.embedder import load_embedder
 
             return load_embedder(arena.settings.embedder, arena.settings.home / "cache")
 
@@ -164,8 +164,8 @@ def _held(
 
 def _write_pages(path: Path, begun: list[Start]) -> None:
     """The arena's page, and one for each run of an agent that has none yet."""
-    from ideagora.report.arena import write_arena_report
-    from ideagora.report.build import HTML_FILE, write_report
+    from ideagora.report.arena.page import write_arena_report
+    from ideagora.report.run.write import HTML_FILE, write_report
 
     write_arena_report(path)
     for start in begun:
@@ -215,7 +215,7 @@ def _bill(arena: Arena, todo: list[Start]) -> list[tuple[str, int, float | None]
 
 def _most_verdicts(arena: Arena) -> int:
     """Verdicts if every agent comes to an idea, with an experiment, on every topic."""
-    from ideagora.evaluators.arena.entries import Contestant, Lineup
+    from ideagora.evaluators.arena.lineup import Contestant, Lineup
 
     lineup = lined_up(arena.named.made, arena.topics)
     stand_in = next((idea for one in lineup.contestants for idea in one.ideas.values()), _any_idea())

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from ideagora.commands import generate
 from ideagora.config import load_settings
-from ideagora.models.recorded import PREFIX, Recording, fill_vectors
+from ideagora.models.cache.recording import PREFIX, Recording, fill_vectors
 
 if TYPE_CHECKING:
-    from ideagora.models.recorded import Header
+    from ideagora.models.cache.recording import Header
 
 EMBEDDER = "all-MiniLM-L6-v2"
 """The embedder whose vectors the recording has."""
@@ -24,9 +24,9 @@ OPTIONS = {"branches": 3, "length": 5, "refinements": 1}
 
 def run(home: Path | None = None, out: Path | None = None, as_json: bool = False, quiet: bool = False) -> int:
     """Replay the recorded run in a home of its own, ``<home>/demo``; the exit code."""
-    from ideagora.models.chat import ScriptedChat
-    from ideagora.models.vector_cache import VectorCache
-    from ideagora.models.weights import minilm_name
+    from ideagora.models.chat_models import ScriptedChat
+    from ideagora.models.embeddings.cache import VectorCache
+    from ideagora.models.embeddings.weights import minilm_name
 
     folder = recording_folder()
     recording = Recording.read(folder)

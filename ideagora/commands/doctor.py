@@ -89,8 +89,8 @@ def _disk(settings: Settings) -> Finding:
 
 
 def _weights(settings: Settings) -> Finding:
-    from ideagora.models.embeddings import HASH
-    from ideagora.models.weights import find_weights, hub_switched_off
+    from ideagora.models.embeddings.embedder import HASH
+    from ideagora.models.embeddings.weights import find_weights, hub_switched_off
 
     if settings.embedder == HASH:
         return Finding("embedder", "note", "hash: for tests only, there is no meaning in its vectors")
@@ -103,8 +103,8 @@ def _weights(settings: Settings) -> Finding:
 
 
 def _store(settings: Settings) -> Finding:
-    from ideagora.models.embeddings import load_embedder
-    from ideagora.retrieval.store import Store
+    from ideagora.models.embeddings.embedder import load_embedder
+    from ideagora.retrieval.store.store import Store
 
     folder = settings.store_url or settings.store_folder
     if isinstance(folder, Path) and not folder.exists():

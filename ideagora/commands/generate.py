@@ -27,9 +27,9 @@ from ideagora.graphs.generate import (
 from ideagora.graphs.run_folder import RunFolder, unusable
 from ideagora.graphs.task import Task
 from ideagora.registry import find_agent
-from ideagora.report.leads import is_lead
-from ideagora.report.offline_line import OFFLINE, OFFLINE_LEADS, REAL_MODEL, REAL_MODEL_HINT, recorded_words
-from ideagora.report.screen import (
+from ideagora.report.run.leads import is_lead
+from ideagora.report.run.provenance import OFFLINE, OFFLINE_LEADS, REAL_MODEL, REAL_MODEL_HINT, recorded_words
+from ideagora.report.run.terminal import (
     Progress,
     error_line,
     incomplete_line,
@@ -180,7 +180,7 @@ def _run(
     errors: Console,
     chats: dict[str, BaseChatModel] | None,
 ) -> list[Outcome]:
-    from ideagora.report.build import write_report
+    from ideagora.report.run.write import write_report
 
     if not request.quiet and not chats:
         _say_cost(settings, [task for task, path in tasks if request.fresh or not _is_done(path)], errors)

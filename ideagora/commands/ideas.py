@@ -20,11 +20,11 @@ from ideagora.config import load_settings
 from ideagora.errors import IdeagoraError, IdeasError, UsageError
 from ideagora.graphs.run_folder import make_private, unusable, write_atomically
 from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
-from ideagora.importing.collecting import Collected
 from ideagora.importing.formats import FORMATS
-from ideagora.importing.kept import is_name, kept_file, kept_names
+from ideagora.importing.idea_ids import Collected
+from ideagora.importing.storage import is_name, kept_file, kept_names
 from ideagora.registry import AGENTS
-from ideagora.report.screen import cell, error_line, plain
+from ideagora.report.run.terminal import cell, error_line, plain
 from ideagora.schema import Idea
 
 _MOST_RENAMED = 5

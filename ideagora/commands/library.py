@@ -18,14 +18,14 @@ from rich.text import Text
 
 from ideagora.config import Settings, load_settings
 from ideagora.errors import IdeagoraError, LibraryError, SettingsError, UsageError
-from ideagora.report.screen import error_line, plain
+from ideagora.report.run.terminal import error_line, plain
 from ideagora.schema import Scored, Topic
 
 if TYPE_CHECKING:
-    from ideagora.models.embeddings import Embedder
-    from ideagora.retrieval.local.adding import Summary
-    from ideagora.retrieval.migration import Moved
-    from ideagora.retrieval.store import Store
+    from ideagora.models.embeddings.embedder import Embedder
+    from ideagora.retrieval.ingest.add_papers import Summary
+    from ideagora.retrieval.store.migration import Moved
+    from ideagora.retrieval.store.store import Store
 
 Opened = tuple["Store", "Embedder"]
 _MOST_PROBLEMS = 50
@@ -78,9 +78,9 @@ def _opened(
         may_copy: whether a copy does where it may only be read.
     """
     from ideagora.graphs.run_folder import make_private
-    from ideagora.models.embeddings import load_embedder
+    from ideagora.models.embeddings.embedder import load_embedder
     from ideagora.retrieval.library import fill_starter
-    from ideagora.retrieval.store import Store
+    from ideagora.retrieval.store.store import Store
 
     if not may_copy:  # else nothing is to be written
         make_private(settings.home)
@@ -92,8 +92,8 @@ def _opened(
 
 
 def _add(paths: Sequence[Path], settings: Settings, as_json: bool, quiet: bool, errors: Console) -> int:
-    from ideagora.retrieval.local.adding import Adding
-    from ideagora.retrieval.texts import Texts
+    from ideagora.retrieval.ingest.add_papers import Adding
+    from ideagora.retrieval.store.fulltext import Texts
 
     with _bar(errors, quiet) as bar:
         task = bar.add_task("opening the store", total=1.0)
@@ -150,8 +150,8 @@ def _show_summary(summary: Summary, settings: Settings, console: Console, errors
 
 
 def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
-    from ideagora.retrieval.records import RECORDS_FILE
-    from ideagora.retrieval.texts import Texts
+    from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE
+    from ideagora.retrieval.store.fulltext import Texts
 
     folder = settings.store_folder
     if settings.store_url is None and not (folder / RECORDS_FILE).exists():
@@ -185,7 +185,7 @@ def _search(
     query: str, k: int, before: str | None, settings: Settings, as_json: bool, errors: Console
 ) -> int:
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.sources import StoreSource
+    from ideagora.retrieval.protocols import StoreSource
 
     if not query.strip():
         raise UsageError("The query is empty. Say in a few words what papers are wanted on.")
@@ -218,8 +218,8 @@ def _show_found(found: Sequence[Scored]) -> None:
 def _migrate(
     target: str, source: str | None, settings: Settings, as_json: bool, quiet: bool, errors: Console
 ) -> int:
-    from ideagora.models.embeddings import load_embedder
-    from ideagora.retrieval.migration import Place, migrate
+    from ideagora.models.embeddings.embedder import load_embedder
+    from ideagora.retrieval.store.migration import Place, migrate
 
     def place(text: str | None) -> Place:
         named = settings if text is None else settings.model_copy(update={"store": text})

@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.text import Text
 
 from ideagora.errors import IdeagoraError, UsageError
+from ideagora.evaluators.agreement.ballot_files import ballot_rows, ballot_text, read_ballot_rows
+from ideagora.evaluators.agreement.ballots import Ballot, Counted, chosen_pairs, counted, dealt, judged_pairs
 from ideagora.evaluators.arena.folder import as_judged
-from ideagora.evaluators.ballot_files import ballot_rows, ballot_text, read_ballot_rows
-from ideagora.evaluators.ballots import Ballot, Counted, chosen_pairs, counted, dealt, judged_pairs
 from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
 from ideagora.graphs.run_folder import unusable, write_atomically
-from ideagora.report.screen import error_line, plain
+from ideagora.report.run.terminal import error_line, plain
 from ideagora.schema import Idea
 
 VOTES = "votes"

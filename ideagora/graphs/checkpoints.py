@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.errors import UntrustedCheckpoints
-from ideagora.models.scrub import one_line
+from ideagora.models.redact import one_line
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer

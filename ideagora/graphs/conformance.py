@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ideagora.config import Settings
 from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError, ThinTopic
 from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.plugged import away
+from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.task import Task, run_task
 from ideagora.schema import Idea, Paper, Scored, Topic, last_day
@@ -24,7 +24,7 @@ from ideagora.schema import Idea, Paper, Scored, Topic, last_day
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ideagora.models.embeddings import Embedder
+    from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
 
 TOPICS = ("tool use by language models", "judging generated text with language models")
@@ -100,7 +100,7 @@ class Bench:
             return self.agent.ideas(state, origin)
 
         task = Task(topic, replace(self.agent, ideas=ideas), self.agent.options, chosen)
-        started, printed = time.monotonic(), away.written
+        started, printed = time.monotonic(), stdout_guard.written
         try:
             with RunFolder(home / "run", task.identity) as folder:
                 found.ideas, _ = await run_task(
@@ -108,7 +108,7 @@ class Bench:
                 )
         except IdeagoraError as error:
             found.error = error
-        found.seconds, found.printed = time.monotonic() - started, away.written - printed
+        found.seconds, found.printed = time.monotonic() - started, stdout_guard.written - printed
         return found
 
 

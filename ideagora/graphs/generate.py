@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.models.budget import Budget
-    from ideagora.models.embeddings import Embedder
+    from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
 
 LONGEST_TOPIC = 300
@@ -117,7 +117,7 @@ def read_topics(path: Path, offline: bool, **fields: Any) -> list[Topic]:
 def _topic_of_line(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic:
     if not line.startswith("{"):
         return checked_topic(line, offline, **fields)
-    from ideagora.retrieval.untrusted import Unreadable, json_value
+    from ideagora.retrieval.untrusted_json import Unreadable, json_value
 
     try:
         told = json_value(line)
@@ -158,7 +158,7 @@ def opened_library(
 
     Meanwhile stdout is kept from what a source from outside may print.
     """
-    from ideagora.graphs.plugged.away import stdout_kept
+    from ideagora.graphs.external.in_process.stdout_guard import stdout_kept
     from ideagora.retrieval.library import open_library
 
     with stdout_kept():

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ideagora.models.door import OUTAGE
+from ideagora.models.client import OUTAGE
 from ideagora.models.usage import BEGIN
-from ideagora.retrieval.journal import EVENT as LITERATURE
+from ideagora.retrieval.run_notes import EVENT as LITERATURE
 
 
 class Outages:

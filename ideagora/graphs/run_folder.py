@@ -28,8 +28,8 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ideagora.errors import FolderUnusable, RunBusy, RunError
-from ideagora.models.asking_anew import ASKED_ANEW
-from ideagora.models.scrub import one_line
+from ideagora.models.cache.retry_failed import ASKED_ANEW
+from ideagora.models.redact import one_line
 from ideagora.schema import Idea
 
 log = logging.getLogger(__name__)

@@ -31,10 +31,10 @@ from ideagora.graphs.checkpoints import DamagedCheckpoints, last_state, opened
 from ideagora.graphs.outages import Outages
 from ideagora.graphs.run_folder import IDEAS_HASH, RunFolder, now, unusable
 from ideagora.graphs.services import Services
-from ideagora.models.asking_anew import ASKED_ANEW, asked_anew, to_ask_anew
 from ideagora.models.budget import Budget, budget_of
-from ideagora.models.cache import Cache
-from ideagora.models.door import Door
+from ideagora.models.cache.answers import Cache
+from ideagora.models.cache.retry_failed import ASKED_ANEW, asked_anew, to_ask_anew
+from ideagora.models.client import Door
 from ideagora.models.request import address
 from ideagora.models.usage import BEGIN, Meter, label, labelled
 from ideagora.prompts.loader import load_prompt
@@ -42,9 +42,9 @@ from ideagora.prompts.loader import load_prompt
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ideagora.models.embeddings import Embedder
+    from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.own_paper import OwnPaper
+    from ideagora.retrieval.target_paper import OwnPaper
 
 RECORDED = (
     "langgraph",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ideagora.errors import RunError
 
 if TYPE_CHECKING:
-    from ideagora.models.door import Door
+    from ideagora.models.client import Door
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.own_paper import OwnPaper
+    from ideagora.retrieval.target_paper import OwnPaper
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import Job, Listener, known_by, run_job
-from ideagora.models.scrub import one_line
+from ideagora.models.redact import one_line
 from ideagora.models.usage import Meter
 from ideagora.schema import Idea, Topic, stable_id
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.models.budget import Budget
-    from ideagora.models.embeddings import Embedder
+    from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.own_paper import OwnPaper
+    from ideagora.retrieval.target_paper import OwnPaper
 
 SUMMARIES_ARE_OURS = (
     "The starter corpus ships summaries in our own words, not the papers' abstracts: what is quoted here "
@@ -112,7 +112,7 @@ def _own_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[OwnPape
         return None
 
     async def read() -> OwnPaper:
-        from ideagora.retrieval.own_paper import read_own_paper
+        from ideagora.retrieval.target_paper import read_own_paper
 
         return await read_own_paper(which, library)
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ideagora.importing.found import Unusable
-from ideagora.importing.literals import loose_value
-from ideagora.importing.material import described
-from ideagora.retrieval.untrusted import Unreadable
+from ideagora.importing.drafts import Unusable
+from ideagora.importing.file_rows import described
+from ideagora.importing.python_literals import loose_value
+from ideagora.retrieval.untrusted_json import Unreadable
 from ideagora.schema import Experiment
 
 Value = Mapping[str, Any]

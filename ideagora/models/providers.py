@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from ideagora.config import Settings
 from ideagora.errors import MissingKey, RealCallForbidden, SettingsError, UnknownModel
-from ideagora.models.bodies import bound_bodies
-from ideagora.models.scrub import one_line
+from ideagora.models.redact import one_line
+from ideagora.models.response_limit import bound_bodies
 
 EXAMPLES = "openai/gpt-4o-mini, anthropic/claude-sonnet-4-5, gemini/gemini-2.5-flash, ollama_chat/llama3.1"
 WITHOUT_PROVIDER = ("offline", "scripted")

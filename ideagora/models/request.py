@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from ideagora.config import Settings
 from ideagora.models.call import A, Call, FreeText
-from ideagora.models.recipe_code import code_files
-from ideagora.models.scrub import without_keys
+from ideagora.models.offline.handler_code import code_files
+from ideagora.models.redact import without_keys
 
 FORMAT = 1
 """Part of every key: raise it when the meaning of a request or of a stored answer changes."""

@@ -12,7 +12,7 @@ from typing import TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
 from ideagora.errors import MissingKey, ModelError, ModelRefused, QuotaExhausted, UnknownModel
-from ideagora.models.scrub import one_line
+from ideagora.models.redact import one_line
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]

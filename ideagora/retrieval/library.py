@@ -10,16 +10,12 @@ from typing import Any, Literal, NamedTuple, Self
 
 from ideagora.config import Settings
 from ideagora.errors import LibraryError, SourceDown
-from ideagora.models.embeddings import Embedder, load_embedder
-from ideagora.retrieval.bans import looked_up, note_ban
-from ideagora.retrieval.collection import CollectionSource
-from ideagora.retrieval.fitting import READER_TOKENS, fitted
-from ideagora.retrieval.guard import Guard
-from ideagora.retrieval.http import SYSTEM_TIME, Time
-from ideagora.retrieval.http_cache import HttpCache
-from ideagora.retrieval.journal import EVENT, Journal
-from ideagora.retrieval.open_texts import Fetched, OpenTexts
-from ideagora.retrieval.opening import (
+from ideagora.models.embeddings.embedder import Embedder, load_embedder
+from ideagora.retrieval.corpus.collection import CollectionSource
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.cutoff import Guard
+from ideagora.retrieval.exclusions import looked_up, note_ban
+from ideagora.retrieval.factory import (
     HERE,
     LOCAL,
     STARTER,
@@ -29,11 +25,15 @@ from ideagora.retrieval.opening import (
     open_texts,
     source_names,
 )
-from ideagora.retrieval.sources import Advising, Countable, DatedSource, Listing, Source, by_similarity
+from ideagora.retrieval.http.cache import HttpCache
+from ideagora.retrieval.http.client import SYSTEM_TIME, Time
+from ideagora.retrieval.http.open_access import Fetched, OpenTexts
+from ideagora.retrieval.protocols import Advising, Countable, DatedSource, Listing, Source, by_similarity
+from ideagora.retrieval.run_notes import EVENT, Journal
+from ideagora.retrieval.section_selection import READER_TOKENS, fitted
 from ideagora.retrieval.spelling import nearest_spelling
-from ideagora.retrieval.starter import starter_corpus
-from ideagora.retrieval.store import Store
-from ideagora.retrieval.texts import FullText, Texts
+from ideagora.retrieval.store.fulltext import FullText, Texts
+from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Scored, Topic, last_day
 
 _STARTER_MARK = "starter corpus"

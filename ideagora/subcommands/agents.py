@@ -102,7 +102,7 @@ def check(
 
     It runs on the offline model and the starter corpus, so it costs nothing. Exit code 1: something failed.
     """
-    from ideagora.commands.check import run
+    from ideagora.commands.check_agent import run
 
     given = {"home": home, "agent_timeout": agent_timeout}
     raise typer.Exit(run(thing, tuple(topic or ()), options.given(given), as_json))

@@ -43,7 +43,7 @@ def check(
     home: options.Home = None,
 ) -> None:
     """Try a source of literature: what works, what doesn't, and how to mend it."""
-    from ideagora.commands.sources import check
+    from ideagora.commands.check_source import check
 
     raise typer.Exit(check(source, query, options.given({"home": home}), as_json))
 

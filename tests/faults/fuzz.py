@@ -14,7 +14,7 @@ from typing import Any
 
 from ideagora.errors import IdeagoraError, UsageError
 from ideagora.importing import read_ideas
-from ideagora.retrieval.local.reading import read
+from ideagora.retrieval.ingest.read_file import read
 from tests import command, idea_files, local_files, standin
 from tests.faults.outcome import Outcome, bad_end, first_line
 from tests.faults.worlds import SMALL, TOPIC, new_home, run

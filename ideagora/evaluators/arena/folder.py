@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ideagora.config import Settings
-from ideagora.evaluators.arena.entries import PARTS, Contestant, Lineup, Missing, flagged
-from ideagora.evaluators.arena.log import read_verdicts
+from ideagora.evaluators.arena.lineup import PARTS, Contestant, Lineup, Missing, flagged
+from ideagora.evaluators.arena.verdict_log import read_verdicts
 from ideagora.evaluators.verdict_files import VERDICTS_FILE
 from ideagora.graphs.run_folder import RunFolder, unusable, write_atomically
-from ideagora.models.asking_anew import ASKED_ANEW, to_ask_anew
+from ideagora.models.cache.retry_failed import ASKED_ANEW, to_ask_anew
 from ideagora.schema import Idea, Topic, Verdict
 
 LEADERBOARD_FILE = "leaderboard.json"

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError
-from ideagora.evaluators.arena.entries import Made, Missing
-from ideagora.evaluators.arena.things import Competitor
+from ideagora.evaluators.arena.contestants import Competitor
+from ideagora.evaluators.arena.lineup import Made, Missing
 from ideagora.graphs.generate import folder_for, generate
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task
-from ideagora.retrieval.journal import BAN, DOWN, REFUSED
+from ideagora.retrieval.run_notes import BAN, DOWN, REFUSED
 from ideagora.schema import Idea, Topic
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.models.budget import Budget
-    from ideagora.models.embeddings import Embedder
+    from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
 
 RUNS = "runs"

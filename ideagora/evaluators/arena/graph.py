@@ -23,13 +23,13 @@ from langgraph.types import Send
 
 from ideagora.agents.style import RESTYLE, restyled
 from ideagora.errors import ModelRefused, ModelUnavailable, UnreadableAnswer
-from ideagora.evaluators.arena.bouts import KINDS, Bout, bout_of, drawn, field_of, overall, row_of, seen
-from ideagora.evaluators.arena.entries import Kind, Lineup
+from ideagora.evaluators.arena.comparisons import KINDS, Bout, bout_of, drawn, field_of, overall, row_of, seen
 from ideagora.evaluators.arena.judging import Bench, judged, shown_words, verdict_id
-from ideagora.evaluators.arena.log import VerdictLog
+from ideagora.evaluators.arena.lineup import Kind, Lineup
+from ideagora.evaluators.arena.verdict_log import VerdictLog
 from ideagora.evaluators.schedules.pairing import Schedule
 from ideagora.graphs.services import Services
-from ideagora.models.door import Door
+from ideagora.models.client import Door
 from ideagora.models.usage import labelled
 from ideagora.schema import Idea
 

@@ -22,16 +22,16 @@ from ideagora.agents.judges import (
 )
 from ideagora.agents.views import IdeaView
 from ideagora.errors import ModelRefused, UnreadableAnswer
-from ideagora.evaluators.arena.bouts import Bout
-from ideagora.evaluators.arena.entries import PARTS, Kind, Lineup, word_count
+from ideagora.evaluators.arena.comparisons import Bout
+from ideagora.evaluators.arena.lineup import PARTS, Kind, Lineup, word_count
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.models.call import Inputs
-from ideagora.models.typed import is_refusal
+from ideagora.models.parsing.structured_output import is_refusal
 from ideagora.models.usage import answers_used, labelled
 from ideagora.schema import Idea, Usage, Verdict, stable_id
 
 if TYPE_CHECKING:
-    from ideagora.models.door import Door
+    from ideagora.models.client import Door
 
 VALUES: dict[Choice, float] = {"first": FIRST, "second": SECOND, "tie": TIE}
 

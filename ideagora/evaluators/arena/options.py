@@ -7,8 +7,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ideagora.agents.judges import CRITERIA
-from ideagora.evaluators.arena.entries import Kind
 from ideagora.evaluators.arena.judging import ALL_CRITERIA
+from ideagora.evaluators.arena.lineup import Kind
 
 Protocol = Literal["default", "paper", "both"]
 ScheduleName = Literal["round-robin", "swiss", "adaptive", "balanced"]

@@ -11,7 +11,7 @@ from math import log, nan
 
 import numpy as np
 
-from ideagora.evaluators.arena.bouts import overall
+from ideagora.evaluators.arena.comparisons import overall
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.schedules.adaptive import Adaptive
 from ideagora.evaluators.schedules.baselines import Balanced

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
-from ideagora.evaluators.arena.bouts import field_of
-from ideagora.evaluators.arena.entries import Lineup, Made, Missing, lined_up
+from ideagora.evaluators.arena.comparisons import field_of
+from ideagora.evaluators.arena.contestants import Named
 from ideagora.evaluators.arena.folder import (
     as_shown,
     finished,
@@ -30,12 +30,12 @@ from ideagora.evaluators.arena.generation import Start, generated, literature_no
 from ideagora.evaluators.arena.growth import FIELD as GROWTH
 from ideagora.evaluators.arena.growth import growth_record, smaller_arena
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, Bench
-from ideagora.evaluators.arena.leaderboard import Ending, described, leaderboard
-from ideagora.evaluators.arena.log import VerdictLog
+from ideagora.evaluators.arena.leaderboard.leaderboard import Ending, described, leaderboard
+from ideagora.evaluators.arena.lineup import Lineup, Made, Missing, lined_up
 from ideagora.evaluators.arena.options import ArenaOptions
+from ideagora.evaluators.arena.progress import Standing
 from ideagora.evaluators.arena.protocol import schedule_of
-from ideagora.evaluators.arena.standing import Standing
-from ideagora.evaluators.arena.things import Named
+from ideagora.evaluators.arena.verdict_log import VerdictLog
 from ideagora.graphs.generate import bills
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import Job, Listener, known_by, run_job
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from ideagora.evaluators.arena.generation import OpenLibrary
     from ideagora.evaluators.arena.graph import Hall
-    from ideagora.models.embeddings import Embedder
+    from ideagora.models.embeddings.embedder import Embedder
 
 STYLE: Group = "reader"
 """The role group of the step that tells all ideas in one style."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from ideagora.errors import UsageError
 from ideagora.evaluators.schedules.baselines import Balanced, capped, require_budget
-from ideagora.evaluators.schedules.order import Slots
 from ideagora.evaluators.schedules.pairing import Field, Pairing
 from ideagora.evaluators.schedules.posterior import (
     Posterior,
@@ -20,6 +19,7 @@ from ideagora.evaluators.schedules.posterior import (
     variance_of_differences,
     wins,
 )
+from ideagora.evaluators.schedules.slot_order import Slots
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.schedules.order import Slots
 from ideagora.evaluators.schedules.pairing import Field, Pairing
+from ideagora.evaluators.schedules.slot_order import Slots
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
 _BYE = -1

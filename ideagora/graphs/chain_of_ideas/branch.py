@@ -14,12 +14,12 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ideagora.agents.difficulties import difficulty_named_in
-from ideagora.agents.idea_telling import DirectionView, EarlierDraft, TooClose
+from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, TooClose
 from ideagora.agents.ideator import FORECASTER, IDEATOR, Pairing
-from ideagora.agents.leads import NEAREST_ONLY
 from ideagora.agents.literature import READER, RELEVANCE_JUDGE
-from ideagora.agents.quotes import honest_quote, is_quoted
+from ideagora.agents.offline_leads.difficulties import difficulty_named_in
+from ideagora.agents.offline_leads.leads import NEAREST_ONLY
+from ideagora.agents.text.quotes import honest_quote, is_quoted
 from ideagora.agents.trend import TREND_ANALYST
 from ideagora.agents.views import PaperBrief, ShownPaper, brief, chain_paper, change, entity_views
 from ideagora.errors import IdeagoraError, NothingRead

@@ -12,10 +12,10 @@ from itertools import zip_longest
 from typing import Any
 
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER
-from ideagora.agents.idea_telling import DirectionView
+from ideagora.agents.idea_inputs import DirectionView
 from ideagora.agents.ideator import IDEATOR
-from ideagora.agents.leads import name_of
-from ideagora.agents.quotes import honest_quote, is_quoted
+from ideagora.agents.offline_leads.leads import name_of
+from ideagora.agents.text.quotes import honest_quote, is_quoted
 from ideagora.agents.views import ShownPaper, idea_view
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.chain_of_ideas.novelty import check_novelty

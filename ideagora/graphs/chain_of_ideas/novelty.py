@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ideagora.agents.novelty import NOVELTY_JUDGE, Comparison, Comparisons
-from ideagora.agents.quotes import honest_quote
+from ideagora.agents.text.quotes import honest_quote
 from ideagora.agents.views import brief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services

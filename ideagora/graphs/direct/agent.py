@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.one_idea import ideas_so_far, one_idea
+from ideagora.graphs.single_idea import ideas_so_far, one_idea
 from ideagora.schema import Idea
 
 

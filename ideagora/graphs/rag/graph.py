@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.plain_ideators import RAG_IDEATOR
-from ideagora.agents.quotes import honest_quote, is_quoted
+from ideagora.agents.text.quotes import honest_quote, is_quoted
 from ideagora.agents.views import PaperBrief, brief, idea_view
 from ideagora.errors import ThinTopic
 from ideagora.graphs.services import Services

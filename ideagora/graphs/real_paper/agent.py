@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.one_idea import ideas_so_far, one_idea
+from ideagora.graphs.single_idea import ideas_so_far, one_idea
 from ideagora.schema import Idea, Topic
 
 NAME = "real-paper"
@@ -61,8 +61,8 @@ def agent(which: str = "") -> Agent:
 
 
 def _options(which: str) -> RealPaperOptions:
-    from ideagora.retrieval.local.walking import digest
-    from ideagora.retrieval.own_paper import is_file_name
+    from ideagora.retrieval.ingest.scan import digest
+    from ideagora.retrieval.target_paper import is_file_name
 
     if not which or not is_file_name(which):
         return RealPaperOptions(paper=which)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ideagora.importing.drafts import Draft, Format, Found, Row, Side, Unusable, each, guarded
 from ideagora.importing.fields import text_or_none, unpacked
 from ideagora.importing.formats.ai_scientist import of_first_version
-from ideagora.importing.found import Draft, Format, Found, Row, Side, Unusable, each, guarded
 
 _EVALUATIONS = ("IGT2P", "MCQ", "ON", "feasibility")
 _SWAPPED = {"motivation": "experiment_plan_similarity", "experiment_plan": "motivation_similarity"}

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ideagora.importing.drafts import Draft, Format, Found, Row, Side, Unusable, each, guarded
 from ideagora.importing.fields import (
     experiment_of,
     labelled,
@@ -20,7 +21,6 @@ from ideagora.importing.fields import (
     text_or_none,
     unpacked,
 )
-from ideagora.importing.found import Draft, Format, Found, Row, Side, Unusable, each, guarded
 
 _CRITERIA = ("novelty", "feasibility", "effectiveness", "excitement", "overall")
 _HUMAN = tuple(f"human_{name}_score" for name in _CRITERIA)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ideagora.importing.drafts import Draft, Format, Found, Row, each, guarded
 from ideagora.importing.fields import (
     experiment_of,
     labelled,
@@ -18,7 +19,6 @@ from ideagora.importing.fields import (
     plain_text,
     text_or_none,
 )
-from ideagora.importing.found import Draft, Format, Found, Row, each, guarded
 
 RATINGS = ("Interestingness", "Feasibility", "Novelty", "novel")
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ideagora.importing.drafts import Draft, Format, Found, Row, each, guarded
 from ideagora.importing.fields import needed_text, numbers_of
-from ideagora.importing.found import Draft, Format, Found, Row, each, guarded
 
 _LEAST_COHERENCE = 15
 """Of 100: the benchmark's own limit, at or below which an answer ends the loop."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ideagora.importing.drafts import Draft, Format, Row, each
 from ideagora.importing.fields import experiment_of, needed_text, text_or_none
-from ideagora.importing.found import Draft, Format, Row, each
 from ideagora.importing.sections import parts_of
 
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ideagora.importing.drafts import Draft, Format, Found, Row, Unusable, each
 from ideagora.importing.fields import needed_text, unpacked
-from ideagora.importing.found import Draft, Format, Found, Row, Unusable, each
-from ideagora.importing.literals import loose_value
-from ideagora.retrieval.untrusted import Unreadable
+from ideagora.importing.python_literals import loose_value
+from ideagora.retrieval.untrusted_json import Unreadable
 
 _FAILED = re.compile(r"^\s*Error generating hypothes[ie]s for paper ID\b", re.IGNORECASE)
 _SCORES = re.compile(r"^metrics$|^llm_.*ranking_eval$")

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ideagora.importing.found import Draft, Format, Found, Row, Unusable, each, guarded
+from ideagora.importing.drafts import Draft, Format, Found, Row, Unusable, each, guarded
 from ideagora.schema import Idea
 
 _MARKS = {"id", "topic", "agent", "title", "method"}

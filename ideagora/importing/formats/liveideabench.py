@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ideagora.importing.drafts import Draft, Format, Found, Row, Unusable
 from ideagora.importing.fields import Value, needed_text, text_or_none
-from ideagora.importing.found import Draft, Format, Found, Row, Unusable
-from ideagora.importing.literals import loose_value
-from ideagora.retrieval.untrusted import Unreadable
+from ideagora.importing.python_literals import loose_value
+from ideagora.retrieval.untrusted_json import Unreadable
 
 _CRITERIA = ("originality", "feasibility", "clarity", "fluency", "flexibility", "avg")
 

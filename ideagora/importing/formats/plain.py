@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ideagora.importing.drafts import Draft, Format, Row, Unusable, each
 from ideagora.importing.fields import experiment_of, first_text, names_in, plain_text, text_or_none
-from ideagora.importing.found import Draft, Format, Row, Unusable, each
 from ideagora.schema import Experiment
 
 _BODIES = ("method", "idea", "text", "description", "hypothesis")

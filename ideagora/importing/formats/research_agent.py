@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ideagora.importing.drafts import Draft, Format, Row, Unusable, each
 from ideagora.importing.fields import experiment_of, first_text, labelled, needed_text, text_or_none, unpacked
-from ideagora.importing.found import Draft, Format, Row, Unusable, each
 
 
 def _matches(value: Mapping[str, Any]) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ideagora.importing.drafts import Draft, Format, Found, Row, Unusable, each
 from ideagora.importing.fields import Value, needed_text, unpacked
-from ideagora.importing.found import Draft, Format, Found, Row, Unusable, each
 from ideagora.importing.sections import parts_of
 
 _STAGES = ("expanded_final_ideas", "filtered_ideas", "initial_ideas")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ideagora.models.offline.engine import Engine
-from ideagora.models.offline.fields import OTHER_FIELDS
-from ideagora.models.offline.words import FUNCTION_WORDS, GENERIC_WORDS
-from ideagora.models.weights import minilm_name
+from ideagora.models.embeddings.weights import minilm_name
+from ideagora.models.offline.extractive_model import Engine
+from ideagora.models.offline.research_fields import OTHER_FIELDS
+from ideagora.models.offline.word_lists import FUNCTION_WORDS, GENERIC_WORDS
 
 if TYPE_CHECKING:
     import numpy as np

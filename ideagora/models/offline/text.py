@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ideagora.models.offline.words import (
+from ideagora.models.offline.word_lists import (
     AMBIGUOUS_VERBS,
     DATASET_WORDS,
     FUNCTION_WORDS,

@@ -1,0 +1,105 @@
+"""What an idea is made from, and the lead that the offline model makes of the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ideagora.agents.offline_leads.leads import Fit, Told, fits, lead_text, nearest_fit, told
+from ideagora.agents.views import Change, EntityView, ShownPaper
+from ideagora.models.call import Inputs
+from ideagora.models.offline import Engine
+
+
+class TooClose(Inputs):
+    """A paper that an earlier draft came too close to, by its number."""
+
+    paper: int
+    title: str
+    overlap: str | None
+
+
+class EarlierDraft(Inputs):
+    """The draft that has to be replaced."""
+
+    title: str
+    summary: str
+
+
+class DirectionView(Inputs):
+    """The future direction, its limitation and mechanism with the numbers of their papers."""
+
+    text: str
+    limitation: str
+    limitation_from: int
+    mechanism: str
+    mechanism_from: int
+
+
+class IdeaInputs(Inputs):
+    """All that an idea is made from; ``papers``: the chain's, the neighbours', those that were too close.
+
+    A ``chain_length`` of 0 says that the papers stand in no chain.
+    """
+
+    topic: str
+    papers: tuple[ShownPaper, ...]
+    chain_length: int
+    changes: tuple[Change, ...]
+    entities: tuple[EntityView, ...]
+    direction: DirectionView | None
+    earlier: EarlierDraft | None
+    too_close: tuple[TooClose, ...]
+
+
+def tell_lead(engine: Engine, inputs: IdeaInputs) -> dict[str, Any]:
+    """The offline recipe of the ideator: a lead in the fields of an ``IdeaDraft`` (see ``leads``)."""
+    papers = [told(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
+    fit = _given(engine, inputs, papers) if inputs.direction else _found(engine, inputs, papers)
+    weak, strong = papers[fit.weak], papers[fit.strong]
+    lead = lead_text(fit, weak, strong, inputs.direction.text if inputs.direction else "")
+    sources = [("motivation", fit.weak, lead.limitation), ("method", fit.strong, lead.mechanism)]
+    if strong.problem:
+        sources.append(("novelty", fit.strong, strong.problem))
+    return {
+        "title": lead.title,
+        "motivation": lead.motivation,
+        "novelty": lead.novelty,
+        "method": lead.method,
+        "summary": f"{fit.clause}. {lead.mechanism}",
+        "purpose": lead.limitation,
+        "mechanism": lead.mechanism,
+        "evaluation": lead.test,
+        "sources": [
+            {"part": part, "paper": paper, "quote": quote} for part, paper, quote in sources if quote
+        ],
+    }
+
+
+def _given(engine: Engine, inputs: IdeaInputs, papers: Sequence[Told]) -> Fit:
+    """The pair that the direction names, measured anew; where it measures as too far, as it is."""
+    direction = inputs.direction
+    assert direction is not None
+    weak, strong = direction.limitation_from, direction.mechanism_from
+    chosen = [
+        replace(papers[weak], limitation=direction.limitation or papers[weak].limitation),
+        papers[strong],
+    ]
+    found = [fit for fit in fits(engine, inputs.topic, chosen, [0]) if fit.strong == 1]
+    fit = found[0] if found else nearest_fit(engine, chosen, 0, 1)
+    return replace(fit, weak=weak, strong=strong)
+
+
+def _found(engine: Engine, inputs: IdeaInputs, papers: Sequence[Told]) -> Fit:
+    """The best pair of the papers shown; one that an earlier draft was too close to lends no mechanism."""
+    closed = {paper.paper for paper in inputs.too_close}
+    weak = range(inputs.chain_length or len(papers))
+    found = [fit for fit in fits(engine, inputs.topic, papers, weak) if fit.strong not in closed]
+    if found:
+        return found[0]
+    stated = [i for i in weak if papers[i].limitation] or [weak[-1]]
+    place = stated[-1] if inputs.chain_length else stated[0]
+    others = [i for i in range(len(papers)) if i != place and i not in closed] or [place]
+    best = next((i for i in others if papers[i].method), others[0])
+    return nearest_fit(engine, papers, place, best)

@@ -1,0 +1,1 @@
+"""Text checks that roles share: quotes, faithfulness, plain wording."""

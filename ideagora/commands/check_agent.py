@@ -1,0 +1,73 @@
+"""``ideagora agents check``: try an agent, print what passes, what fails, and how to mend it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ideagora.config import Settings, load_settings
+from ideagora.errors import IdeagoraError
+from ideagora.graphs.agent import Agent
+from ideagora.graphs.conformance import Bench, Check, conformance
+from ideagora.graphs.generate import opened_library
+from ideagora.registry import find_agent
+from ideagora.report.run.terminal import plain
+
+OFFLINE: dict[str, Any] = {
+    "model": "offline", "reader_model": None, "judge_model": None, "budget": None, "replay": False,
+    "source": "starter",
+}  # fmt: skip
+_MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("–", "dim")}
+
+
+def run(thing: str, topics: tuple[str, ...], flags: Mapping[str, Any], as_json: bool) -> int:
+    """Check an agent; exit code 1 when something failed."""
+    errors = Console(stderr=True)
+    logging.getLogger("ideagora").setLevel(logging.ERROR)
+    settings = load_settings(**flags).model_copy(update=OFFLINE)
+    try:
+        agent = find_agent(thing, settings.home)
+        checks = [Check("loads", "passed", agent.source)]
+    except IdeagoraError as error:
+        return _told(thing, [Check("loads", "failed", str(error))], as_json)
+    with errors.status("trying it on the offline model …"):
+        checks += _tried(agent, settings, topics)
+    return _told(thing, checks, as_json)
+
+
+def _tried(agent: Agent, settings: Settings, topics: tuple[str, ...]) -> list[Check]:
+    with (
+        TemporaryDirectory(prefix="ideagora-check-", ignore_cleanup_errors=True) as scratch,
+        opened_library(settings, None, None) as (library, embedder),
+    ):
+        bench = Bench(agent, settings, library, embedder, Path(scratch))
+        return asyncio.run(conformance(bench, topics))
+
+
+def _told(name: str, checks: list[Check], as_json: bool) -> int:
+    passed = all(check.status == "passed" for check in checks)
+    if as_json:
+        rows = [vars(check) for check in checks]
+        print(json.dumps({"agent": name, "passed": passed, "checks": rows}, ensure_ascii=False))
+        return 0 if passed else 1
+    console = Console()
+    console.print(Text(plain(name), style="bold"))
+    for check in checks:
+        mark, style = _MARKS[check.status]
+        line = Text.assemble((mark, style), f" {check.name:22} ", (plain(check.told), "dim"))
+        console.print(line, soft_wrap=True)
+        if check.mend:
+            console.print(Text(f"  → {check.mend}"), soft_wrap=True)
+    failed = sum(check.status == "failed" for check in checks)
+    console.print(
+        "It passes." if passed else f"{failed} of {len(checks)} failed.", style="bold", highlight=False
+    )
+    return 0 if passed else 1

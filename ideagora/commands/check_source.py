@@ -1,0 +1,70 @@
+"""``ideagora library check``: try a source of literature and tell its author what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ideagora.config import Settings, load_settings
+from ideagora.errors import IdeagoraError, SettingsError
+from ideagora.graphs.external.in_process.stdout_guard import stdout_kept
+from ideagora.report.run.terminal import error_line, plain
+
+if TYPE_CHECKING:
+    from ideagora.retrieval.clients.base import Remote
+    from ideagora.retrieval.clients.conformance import Finding
+
+_MARKS = {"passed": ("pass", "green"), "not offered": ("none", "yellow"), "failed": ("FAIL", "red")}
+
+
+def check(source: str, query: str, flags: dict[str, Any], as_json: bool) -> int:
+    """Try a source; 0 when nothing failed."""
+    try:
+        settings = load_settings(**flags)
+        with stdout_kept():
+            remote = _remote(source, settings)
+            found = asyncio.run(_findings(remote, query))
+    except IdeagoraError as error:
+        error_line(Console(stderr=True), str(error))
+        return error.exit_code
+    failed = [one for one in found if one.outcome == "failed"]
+    if as_json:
+        told = {"source": remote.name, "ok": not failed, "findings": [one._asdict() for one in found]}
+        print(json.dumps(told, ensure_ascii=False))
+    else:
+        _show(remote.name, found)
+    return 1 if failed else 0
+
+
+def _remote(source: str, settings: Settings) -> Remote:
+    from ideagora.retrieval.clients.plugin import plugged
+    from ideagora.retrieval.factory import HERE, MAKERS, kept_answers, source_names
+    from ideagora.retrieval.http.client import SYSTEM_TIME
+
+    names = source_names(settings.model_copy(update={"source": source}))
+    if len(names) != 1 or names[0] in HERE:
+        raise SettingsError(f"{source!r}: name one source that is not {' or '.join(HERE)}.")
+    if names[0] in MAKERS:
+        return MAKERS[names[0]](settings, kept_answers(settings, SYSTEM_TIME), SYSTEM_TIME)
+    return plugged(names[0])
+
+
+async def _findings(remote: Remote, query: str) -> list[Finding]:
+    from ideagora.retrieval.clients.conformance import findings
+
+    return await findings(remote, query)
+
+
+def _show(name: str, found: list[Finding]) -> None:
+    console = Console()
+    for one in found:
+        mark, style = _MARKS[one.outcome]
+        told = f"  {one.demand}" + (f": {plain(one.told)}" if one.told else "")
+        console.print(Text.assemble((mark, style), told), soft_wrap=True)
+    failed = sum(one.outcome == "failed" for one in found)
+    end = f"{failed} to mend." if failed else f"{plain(name)} can be used as --source."
+    console.print(Text(end, style="bold"))

@@ -1,0 +1,1 @@
+"""Agreement between raters, and blind ballots for people."""

@@ -1,0 +1,120 @@
+"""How far raters agree: any two of them item by item, and all of them together.
+
+Verdicts are compared match by match, as the share of matches with the same winner (Chain of Ideas, section
+4.2, Table 1), and by the ratings that each side gives the agents (its Figures 6 and 7). Scores are compared
+by correlations and intraclass correlations (LiveIdeaBench, appendix on its human study).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ideagora.errors import Unratable
+from ideagora.evaluators.agreement.raters import OVERALL, Item, Rater, shared, with_overall
+from ideagora.evaluators.arena.leaderboard.audit import plain_figure
+from ideagora.evaluators.arena.protocol import Values, comparisons
+from ideagora.evaluators.statistics.agreement import (
+    compare_labels,
+    compare_ratings,
+    compare_scores,
+    kendall,
+    krippendorff_alpha,
+    pearson,
+    spearman,
+)
+from ideagora.evaluators.statistics.figures import Figure, missing
+from ideagora.evaluators.statistics.icc import icc
+from ideagora.evaluators.statistics.ratings import Ratings, bradley_terry
+from ideagora.schema import Verdict
+
+Figures = dict[str, Figure]
+
+
+def agreement(one: Rater, other: Rater) -> dict[str, Figures]:
+    """Every figure of two raters by criterion, on what both said something on.
+
+    Raises:
+        UsageError: the two are of different kinds, or share nothing.
+    """
+    return {name: _figures(one, other, name, items) for name, items in shared(one, other).items()}
+
+
+def _figures(one: Rater, other: Rater, criterion: str, items: Sequence[Item]) -> Figures:
+    columns = [np.array([rater.values[criterion][item] for item in items]) for rater in (one, other)]
+    topics = _clusters(items)
+    if one.kind == "scores":
+        return compare_scores(columns[0], columns[1], topics)
+    if one.kind == "ratings":
+        return {"pearson": pearson(*columns), "spearman": spearman(*columns), "kendall": kendall(*columns)}
+    told = compare_labels(columns[0], columns[1], topics)
+    return {**told, **_of_ratings(one, other, criterion, items)}
+
+
+def _clusters(items: Sequence[Item]) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+    """The topic of each item by number; ``None`` where not all are known: then an item is its own cluster."""
+    if any(item.topic is None for item in items):
+        return None
+    return np.unique([str(item.topic) for item in items], return_inverse=True)[1].astype(np.int64)
+
+
+def _of_ratings(one: Rater, other: Rater, criterion: str, items: Sequence[Item]) -> Figures:
+    """Correlations of the agents' ratings, each side's from its verdicts on the matches that both judged."""
+    names = ("pearson", "spearman", "kendall")
+    try:
+        figures = compare_ratings(*(_ratings(rater, criterion, items) for rater in (one, other)))
+    except Unratable as error:
+        figures = dict.fromkeys(names, missing(str(error)))
+    return {f"ratings, {name}": figure for name, figure in figures.items()}
+
+
+def _ratings(rater: Rater, criterion: str, items: Sequence[Item]) -> Ratings:
+    wanted = {item.name for item in items}
+    verdicts = [one for one in rater.verdicts if _speaks_of(one, criterion, wanted)]
+    topics, judges, agents = (
+        sorted(names)
+        for names in (
+            {one.topic for one in verdicts},
+            {one.judge for one in verdicts},
+            {name for one in verdicts for name in one.agents},
+        )
+    )
+    return bradley_terry(comparisons(verdicts, topics, judges, agents, _value_of(criterion)))
+
+
+def _speaks_of(verdict: Verdict, criterion: str, wanted: set[tuple[str, ...]]) -> bool:
+    if verdict.criteria is None or len(verdict.agents) != 2:
+        return False
+    said = (verdict.kind, *sorted(verdict.subject)) in wanted
+    return said and criterion in with_overall(verdict.criteria)
+
+
+def _value_of(criterion: str) -> Values:
+    return lambda verdict: with_overall(verdict.criteria or {})[criterion]
+
+
+def among_all(raters: Sequence[Rater]) -> dict[str, Figures]:
+    """Agreement of three or more raters of a kind, by criterion: alpha, and intraclass correlations.
+
+    An item that only some rated counts for alpha, and not for the intraclass correlations.
+    """
+    criteria = dict.fromkeys(name for rater in raters for name in rater.values)
+    return {name: _among(raters, name) for name in criteria}
+
+
+def _among(raters: Sequence[Rater], criterion: str) -> Figures:
+    said = [rater.values.get(criterion, {}) for rater in raters]
+    items = sorted({item for values in said for item in values}, key=lambda item: item.name)
+    table = np.array([[values.get(item, np.nan) for values in said] for item in items])
+    labels = raters[0].kind == "verdicts"
+    alpha = krippendorff_alpha(table, "nominal" if labels else "interval", _clusters(items))
+    correlations = {} if labels else {f"icc({kind})": icc(table, kind) for kind in ("2,1", "2,k", "3,1")}
+    return {"krippendorff_alpha": alpha, **correlations}
+
+
+def plain(figures: Mapping[str, Figures]) -> dict[str, dict[str, Any]]:
+    """Figures for the record: ``{criterion: {figure: {"value", "low", "high", "n", "reason"}}}``."""
+    order = sorted(figures, key=lambda name: name != OVERALL)
+    return {name: {of: plain_figure(one) for of, one in figures[name].items()} for name in order}

@@ -1,0 +1,177 @@
+"""What one rater said, as values by item, so that any two raters can be compared.
+
+A rater is a file: verdicts (one judge's or a whole run's), scores in a table, or a leaderboard. Verdicts
+become one value a match, 1 when the idea with the lower id is better, 0 when the other is; a match whose
+two orders disagree is a tie, 0.5. Nothing is filled in: an item that a rater said nothing on is not there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ideagora.errors import UsageError
+from ideagora.evaluators.agreement.table_files import read_table
+from ideagora.evaluators.arena.comparisons import overall
+from ideagora.evaluators.verdict_files import read_verdicts
+from ideagora.schema import Verdict
+
+Kind = Literal["verdicts", "scores", "ratings"]
+ITEM_COLUMNS = ("idea", "id", "item", "agent", "name")
+TOPIC_COLUMN = "topic"
+OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class Item:
+    """What a value is about; ``topic`` is the cluster that the bootstrap draws, where it is known."""
+
+    name: tuple[str, ...]
+    topic: str | None = None
+
+
+@dataclass(frozen=True)
+class Rater:
+    """Values by criterion and item; ``verdicts`` where the rater gave them."""
+
+    name: str
+    kind: Kind
+    values: Mapping[str, Mapping[Item, float]]
+    verdicts: tuple[Verdict, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """What could not be used, with how often."""
+
+
+def read_rater(path: Path) -> Rater:
+    """A rater from a run's folder, JSON lines of verdicts, a leaderboard, or a table of scores.
+
+    Raises:
+        UsageError: it is none of these; says what was looked for.
+    """
+    if path.is_dir():
+        return rater_of_verdicts(str(path), read_verdicts(path))
+    if path.suffix == ".json":
+        return _rater_of_leaderboard(str(path), path)
+    rows = read_table(path)
+    if rows and "subject" in rows[0]:
+        return rater_of_verdicts(str(path), read_verdicts(path))
+    return _rater_of_scores(str(path), path, rows)
+
+
+def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
+    """One value a match and criterion; a match in two orders that disagree is a tie."""
+    kept = tuple(verdicts)
+    said: dict[str, dict[Item, list[float]]] = {}
+    left_out: dict[str, int] = {}
+    for verdict in kept:
+        if verdict.criteria is None or len(verdict.subject) != 2:
+            reason = "unscored" if verdict.criteria is None else "no pair"
+            left_out[reason] = left_out.get(reason, 0) + 1
+            continue
+        pair = tuple(sorted(verdict.subject))
+        item = Item((verdict.kind, *pair), verdict.topic)
+        for criterion, value in with_overall(verdict.criteria).items():
+            told = value if verdict.subject[0] == pair[0] else 1.0 - value
+            said.setdefault(criterion, {}).setdefault(item, []).append(told)
+    values = {
+        criterion: {item: _agreed(all_said) for item, all_said in items.items()}
+        for criterion, items in said.items()
+    }
+    return Rater(name, "verdicts", values, kept, left_out)
+
+
+def with_overall(criteria: Mapping[str, float]) -> dict[str, float]:
+    """The criteria and, where there are several, who was better by more of them."""
+    more = {OVERALL: overall(criteria.values())} if len(criteria) > 1 else {}
+    return {**criteria, **more}
+
+
+def _agreed(said: list[float]) -> float:
+    return said[0] if len(set(said)) == 1 else 0.5
+
+
+def shared(one: Rater, other: Rater) -> dict[str, list[Item]]:
+    """The items that both said something on, by criterion, in a fixed order.
+
+    Raises:
+        UsageError: the two are of different kinds, or share nothing; says what each has.
+    """
+    if one.kind != other.kind:
+        raise UsageError(
+            f"{one.name} has {one.kind} and {other.name} has {other.kind}: only two of a kind can be "
+            "compared."
+        )
+    found = {
+        criterion: sorted(set(items) & set(other.values.get(criterion, {})), key=lambda item: item.name)
+        for criterion, items in one.values.items()
+    }
+    found = {criterion: items for criterion, items in found.items() if items}
+    if not found:
+        raise UsageError(
+            f"{one.name} and {other.name} share nothing: {_told(one)} against {_told(other)}. They have to "
+            "speak of the same items and criteria."
+        )
+    return found
+
+
+def _told(rater: Rater) -> str:
+    items = {item for values in rater.values.values() for item in values}
+    example = " and ".join(next(iter(sorted(item.name for item in items)), ("nothing",))[-2:])
+    return f"{len(items)} items such as {example} by {', '.join(sorted(rater.values)) or 'no criterion'}"
+
+
+def _rater_of_leaderboard(name: str, path: Path) -> Rater:
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        boards = {OVERALL: held["ranking"], **held.get("criteria", {})}
+        values = {criterion: _ratings(rows) for criterion, rows in boards.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise UsageError(
+            f"{path} is no leaderboard that can be read. Give a leaderboard.json, or scores as CSV."
+        ) from None
+    return Rater(name, "ratings", {criterion: found for criterion, found in values.items() if found})
+
+
+def _ratings(rows: Iterable[Mapping[str, Any]]) -> dict[Item, float]:
+    return {Item((row["agent"],)): float(row["rating"]) for row in rows if row["rating"] is not None}
+
+
+def _rater_of_scores(name: str, path: Path, rows: list[dict[str, Any]]) -> Rater:
+    """A table with a column that names the item, maybe one for the topic, and columns of numbers."""
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    key = next((column for column in ITEM_COLUMNS if column in columns), None)
+    if key is None:
+        raise UsageError(
+            f"{path} has no column that names the item: call it one of {', '.join(ITEM_COLUMNS)} "
+            f"(it has: {', '.join(map(str, columns)) or 'none'})."
+        )
+    values: dict[str, dict[Item, float]] = {}
+    left_out: dict[str, int] = {}
+    for row in rows:
+        topic = str(row[TOPIC_COLUMN]) if row.get(TOPIC_COLUMN) else None
+        item = Item((str(row.get(key, "")),), topic)
+        for column in columns:
+            if column in (key, TOPIC_COLUMN):
+                continue
+            number = _number(row.get(column))
+            if number is None:
+                left_out[column] = left_out.get(column, 0) + 1
+            elif item in values.setdefault(column, {}):
+                raise UsageError(f"{path} has two rows for {item.name[0]!r}: one row an item.")
+            else:
+                values[column][item] = number
+    return Rater(name, "scores", {column: found for column, found in values.items() if found}, (), left_out)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None

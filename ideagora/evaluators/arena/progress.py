@@ -1,0 +1,45 @@
+"""How the tournament stands while it runs: points won, for whoever watches. Ratings come at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ideagora.evaluators.arena.comparisons import overall
+from ideagora.evaluators.arena.lineup import Lineup
+from ideagora.evaluators.statistics.comparisons import FIRST
+from ideagora.graphs.runtime import Listener
+from ideagora.schema import Verdict
+
+
+class Standing:
+    """Tells the listener of every verdict, with each contestant's share of points so far."""
+
+    def __init__(self, lineup: Lineup, listener: Listener) -> None:
+        self._listener = listener
+        self._points: dict[str, float] = dict.fromkeys(lineup.names, 0.0)
+        self._bouts: Counter[str] = Counter()
+
+    def heard(self, verdict: Verdict) -> None:
+        """Count a verdict on ideas (1 point for a win, half a point for a tie) and pass it on."""
+        if verdict.criteria is not None and verdict.kind == "idea":
+            first, second = verdict.agents
+            outcome = overall(verdict.criteria.values())
+            self._points[first] += outcome
+            self._points[second] += FIRST - outcome
+            self._bouts.update((first, second))
+        self._listener(
+            {
+                "event": "verdict",
+                "judge": verdict.judge,
+                "status": verdict.status,
+                "reason": verdict.reason,
+                "kind": verdict.kind,
+                "standing": self.standing,
+            }
+        )
+
+    @property
+    def standing(self) -> list[tuple[str, float, int]]:
+        """(name, share of points, verdicts) of those that have met somebody, best first."""
+        told = [(name, self._points[name] / count, count) for name, count in self._bouts.items() if count]
+        return sorted(told, key=lambda one: (-one[1], one[0]))

@@ -1,0 +1,1 @@
+"""External agents that are programs speaking JSON lines."""

@@ -1,0 +1,96 @@
+"""The third way in: a program in any language, ``command:PROGRAM ARGUMENTS``.
+
+It reads one JSON line with the topic and prints its ideas, one JSON object a line. Between, it may
+print ``{"ask": {…}}`` and read the answer as its next line: that is how it reaches the library and the
+model door. What it writes to stderr is shown as progress.
+
+No shell is involved, the environment holds no keys, and the working folder is empty and goes away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shlex
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from ideagora.errors import UsageError
+from ideagora.graphs.agent import Agent
+from ideagora.graphs.external.adapter import plugged_agent
+from ideagora.graphs.external.command.subprocess import Conversation
+from ideagora.graphs.external.context import Tools
+from ideagora.graphs.external.references import PluggedState, collected
+from ideagora.graphs.external.validation import plain_ideas
+
+STEP = "run_command"
+
+
+def agent_of_command(line: str) -> Agent:
+    """The agent of a command line; its name does not tell folders.
+
+    Raises:
+        UsageError: it cannot be split, or there is no such program.
+    """
+    words = _words(line)
+    name = f"command:{shlex.join(Path(word).name if '/' in word else word for word in words)}"
+    return plugged_agent(
+        name=name,
+        about="A program that reads a topic and prints ideas.",
+        source=f"command:{line}",
+        fingerprint=_fingerprint(words),
+        build=lambda: _build_graph(words, name),
+        steps=(STEP,),
+    )
+
+
+def _words(line: str) -> list[str]:
+    """Program and arguments; files are named with their folder, since it runs in another one."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"command:{line} cannot be split into words: {error}. Mind the quotes.") from None
+    if not words:
+        raise UsageError("command: names no program. Write 'command:PROGRAM ARGUMENTS'.")
+    program = shutil.which(words[0])
+    if program is None:
+        hint = f" Write ./{words[0]} for a file here." if Path(words[0]).is_file() else ""
+        raise UsageError(f"There is no program {words[0]!r} that can be run.{hint}")
+    rest = [str(Path(word).resolve()) if _is_file(word) else word for word in words[1:]]
+    return [str(Path(program).absolute()), *rest]
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).exists() and word not in (".", "..")
+    except (OSError, ValueError):
+        return False
+
+
+def _fingerprint(words: list[str]) -> str:
+    """A hash of the line and of the files that are named in it; not of the program itself when large."""
+    digest = hashlib.sha256(shlex.join(words).encode("utf-8", "surrogateescape"))
+    for word in words:
+        path = Path(word)
+        if path.is_file() and path.stat().st_size < 1_000_000:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _build_graph(words: list[str], name: str) -> Any:
+    async def run_command(state: PluggedState, runtime: Runtime[Tools]) -> PluggedState:
+        tools = runtime.context
+        with TemporaryDirectory(prefix="ideagora-command-", ignore_cleanup_errors=True) as folder:
+            given = await Conversation(words, name, Path(folder), tools).held()
+        return await collected(await asyncio.to_thread(plain_ideas, given, name), tools, name)
+
+    graph = StateGraph(PluggedState, context_schema=Tools)
+    graph.add_node(STEP, run_command)
+    graph.add_edge(START, STEP)
+    graph.add_edge(STEP, END)
+    return graph

@@ -1,0 +1,110 @@
+"""The fourth way in: ideas that were made already, ``ideas:FILE`` or ``ideas:NAME``.
+
+The file is read by ``ideagora.importing``; an agent at a topic gives the ideas that the file has for
+this topic. Nobody is asked anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from ideagora.config import load_settings
+from ideagora.errors import AgentFailed, IdeasError, UsageError
+from ideagora.graphs.agent import Agent
+from ideagora.graphs.external.adapter import plugged_agent
+from ideagora.graphs.external.context import Tools
+from ideagora.graphs.external.references import PluggedState, collected
+from ideagora.graphs.external.validation import plain_ideas
+from ideagora.models.redact import one_line
+from ideagora.schema import Idea
+
+STEP = "read_ideas"
+
+
+def agent_of_ideas(file: str, home: Path | None = None) -> Agent:
+    """The agent of a file or a folder of ideas, or of a name under which ideas were imported into ``home``.
+
+    Raises:
+        UsageError: there is neither.
+    """
+    from ideagora.importing.storage import find_ideas
+
+    if not file:
+        raise UsageError("ideas: names no file. Write ideas:FILE.")
+    try:
+        whole = find_ideas(file, home or load_settings().home).resolve()
+    except IdeasError as error:
+        raise UsageError(f"ideas:{file} cannot be read: {error}") from None
+    name = f"ideas:{whole.name if Path(file).expanduser().exists() else file}"
+    return plugged_agent(
+        name=name,
+        about="Ideas that were made already.",
+        source=f"ideas:{file}",
+        fingerprint=_fingerprint(whole),
+        build=lambda: _build_graph(whole, name),
+        steps=(STEP,),
+        calls=0,
+    )
+
+
+def _fingerprint(path: Path) -> str:
+    """A hash of the file; of a folder, of its files' names, sizes and times."""
+    if path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    files = sorted((str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in path.rglob("*"))
+    return hashlib.sha256(repr(files).encode()).hexdigest()[:16]
+
+
+def _build_graph(path: Path, name: str) -> Any:
+    async def read_ideas(state: PluggedState, runtime: Runtime[Tools]) -> PluggedState:
+        from ideagora.importing import read_ideas as read
+
+        tools = runtime.context
+        found = await asyncio.to_thread(read, path, topic=tools.topic.text)
+        problems = [str(problem) for problem in found.problems]
+        ideas = _on_topic(found.ideas, tools.topic.text, name, problems)
+        told: PluggedState = await collected(
+            plain_ideas([_as_given(idea) for idea in ideas], name), tools, name
+        )
+        failures = [{"branch": None, "query": None, "error": why} for why in problems]
+        return {"ideas": told["ideas"], "failures": [*told["failures"], *failures]}
+
+    graph = StateGraph(PluggedState, context_schema=Tools)
+    graph.add_node(STEP, read_ideas)
+    graph.add_edge(START, STEP)
+    graph.add_edge(STEP, END)
+    return graph
+
+
+def _on_topic(ideas: tuple[Idea, ...], topic: str, name: str, problems: list[str]) -> list[Idea]:
+    """The ideas for this very topic, up to case and white space."""
+    wanted = _key(topic)
+    chosen = [idea for idea in ideas if _key(idea.topic) == wanted]
+    if chosen:
+        return chosen
+    if not ideas:
+        raise AgentFailed(f"{name} has no idea that can be read. {' '.join(problems[:3])}".rstrip())
+    topics = {_key(idea.topic): idea.topic for idea in ideas}
+    near = difflib.get_close_matches(wanted, topics, n=1, cutoff=0.0)
+    raise AgentFailed(
+        f"{name} has no idea for the topic “{one_line(topic, 80)}”; it has {len(ideas)} for {len(topics)} "
+        f"others, the nearest “{one_line(topics[near[0]], 80)}”."
+    )
+
+
+def _key(topic: str) -> str:
+    return " ".join(topic.casefold().split())
+
+
+def _as_given(idea: Idea) -> Idea:
+    """The idea with who made it kept beside it, since the run writes its own agent and model."""
+    origin = {"made_by": idea.agent, "made_with": idea.model, "made": idea.created}
+    kept = {key: value for key, value in origin.items() if value not in (None, "unknown")}
+    return idea.model_copy(update={"extra": {**idea.extra, **kept}})

@@ -1,0 +1,1 @@
+"""External agents that run in this process: callables and LangGraph graphs."""

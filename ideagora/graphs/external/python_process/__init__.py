@@ -1,0 +1,1 @@
+"""External Python agents, each in a process of its own."""

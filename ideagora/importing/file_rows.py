@@ -1,0 +1,239 @@
+"""A file opened as rows, whatever holds them: JSON, JSON lines, a table with commas, SQLite.
+
+Only the content decides what a file is. Memory is bounded: a JSON document up to a size, a line up
+to a length; lines and tables are read row by row.
+"""
+
+from __future__ import annotations
+
+import csv
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ideagora.errors import IdeasError
+from ideagora.importing.drafts import Problem, Row
+from ideagora.retrieval.untrusted_json import Unreadable, json_value, tidy
+
+LARGEST_DOCUMENT = 64_000_000
+"""Bytes of a JSON document that is read at once."""
+LONGEST_LINE = 16_000_000
+"""Bytes of one line, and characters of one cell."""
+_HEAD_BYTES = 65_536
+_LINES_TRIED = 20
+"""Lines that are looked at to tell a document from JSON lines."""
+_SQLITE = b"SQLite format 3\0"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_BOM = b"\xef\xbb\xbf"
+_TABLE = "results"
+"""The table that LiveIdeaBench writes."""
+_ANY = "Give JSON, JSON lines, a table with commas (CSV) or LiveIdeaBench's SQLite file."
+
+
+@dataclass(frozen=True)
+class Material:
+    """A file as rows. ``rows`` can be asked for again; a row that cannot be read is a problem."""
+
+    shape: str
+    """``JSON``, ``JSON lines``, ``table`` or ``SQLite``, for messages."""
+    rows: Callable[[], Iterator[Row | Problem]]
+
+
+def open_material(path: Path, name: str) -> Material:
+    """Open a file; ``name`` is what its rows and problems call it.
+
+    Raises:
+        IdeasError: it is not there, is empty, or holds nothing that rows could be read from.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise IdeasError(f"{path} cannot be read ({error.strerror}). Name a file of ideas.") from None
+    if head.startswith(_SQLITE):
+        return Material("SQLite", lambda: _database(path, name))
+    text = head.removeprefix(_BOM).strip()
+    if not text:
+        raise IdeasError(f"{path} is empty. {_ANY}")
+    if head.startswith(_UTF16):
+        raise IdeasError(f"{path} is UTF-16 text. Save it as UTF-8 and import that.")
+    if b"\0" in head or head[:1] == b"\x80" or head.startswith((b"PK\x03\x04", b"\x1f\x8b")):
+        raise IdeasError(f"{path} is a binary file (an archive, a pickle …), which is never opened. {_ANY}")
+    if text.startswith(b"<"):
+        raise IdeasError(f"{path} is a web page or XML. {_ANY}")
+    if not text.startswith((b"{", b"[")):
+        return Material("table", lambda: _table(path, name))
+    return _document(path, name, size) if text.startswith(b"[") else _json(path, name, size)
+
+
+# --- JSON -------------------------------------------------------------------------------------
+
+
+def _json(path: Path, name: str, size: int) -> Material:
+    """A document, or lines: where the first line is a whole object, or a document cannot be read."""
+    objects = [number for number, line in _first_lines(path) if line is None or _is_object(line)]
+    first = next((number for number, line in _first_lines(path) if line is None or line.strip()), 1)
+    lines = Material("JSON lines", lambda: _lines(path, name))
+    if first in objects and _has_more(path, first):
+        return lines
+    try:
+        return _document(path, name, size)
+    except IdeasError:
+        if objects:
+            return lines
+        raise
+
+
+def _first_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
+    return islice(_bounded_lines(path), _LINES_TRIED)
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json_value(line.removeprefix(_BOM)), dict)
+    except Unreadable:
+        return False
+
+
+def _has_more(path: Path, first: int) -> bool:
+    """Whether anything stands after a line."""
+    return any(line is None or line.strip() for number, line in _bounded_lines(path) if number > first)
+
+
+def _document(path: Path, name: str, size: int) -> Material:
+    if size > LARGEST_DOCUMENT:
+        most = f"{LARGEST_DOCUMENT / 1e6:,.0f} MB"
+        raise IdeasError(
+            f"{path} has {size / 1e6:,.0f} MB, and a JSON document is read up to {most}. Split it, or turn "
+            "it into JSON lines (jq -c '.[]' FILE)."
+        )
+    try:
+        value = json_value(path.read_bytes().removeprefix(_BOM))
+    except Unreadable as error:
+        raise IdeasError(f"{path} cannot be read: {error}. Mend it, or write it again.") from None
+    if isinstance(value, dict):
+        return Material("JSON", lambda: iter([Row(name, None, value)]))
+    return Material("JSON", lambda: (_row(name, f"record {n}", entry) for n, entry in enumerate(value, 1)))
+
+
+def _row(file: str, place: str, value: Any) -> Row | Problem:
+    if isinstance(value, dict):
+        return Row(file, place, value)
+    if value is None:
+        return Problem(file, place, None, "null: a run that failed leaves no idea")
+    return Problem(file, place, None, f"it is {described(value)}, where an object is needed")
+
+
+def described(value: Any) -> str:
+    """What a JSON value is, for messages."""
+    names = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list"}
+    return "null" if value is None else names.get(type(value), "an object")
+
+
+def _lines(path: Path, name: str) -> Iterator[Row | Problem]:
+    for number, line in _bounded_lines(path):
+        place = f"line {number}"
+        if line is None:
+            yield Problem(name, place, None, f"the line is longer than {LONGEST_LINE / 1e6:,.0f} MB")
+        elif line.strip():
+            try:
+                yield _row(name, place, json_value(line.removeprefix(_BOM)))
+            except Unreadable as error:
+                yield Problem(name, place, None, str(error))
+
+
+def _bounded_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
+    """(number, line) of a file; ``None`` for a line that is too long."""
+    with path.open("rb") as file:
+        number = 0
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                _skip_line(file)
+                yield number, None
+            else:
+                yield number, line
+
+
+def _skip_line(file: BinaryIO) -> None:
+    while rest := file.readline(LONGEST_LINE):
+        if rest.endswith(b"\n"):
+            return
+
+
+# --- tables -----------------------------------------------------------------------------------
+
+
+def _table(path: Path, name: str) -> Iterator[Row | Problem]:
+    """Rows of a table; numbers are those of a spreadsheet, whose first row is the header."""
+    csv.field_size_limit(LONGEST_LINE)
+    number = 1
+    try:
+        lines = _text_lines(path)
+        header = next(lines)
+        marks = max((",", ";", "\t"), key=header.count)
+        columns = next(csv.reader([header], delimiter=marks))
+        for number, cells in enumerate(csv.reader(lines, delimiter=marks), 2):
+            if cells:
+                yield _table_row(name, f"row {number}", columns, cells)
+    except (csv.Error, Unreadable, UnicodeDecodeError, StopIteration) as error:
+        why = f"nothing after row {number} could be read ({_table_fault(error)})"
+        yield Problem(name, f"row {number + 1}", None, why)
+
+
+def _table_row(file: str, place: str, columns: list[str], cells: list[str]) -> Row | Problem:
+    if len(cells) > len(columns):
+        why = f"it has {len(cells)} cells under {len(columns)} columns, so it is not clear which is which"
+        return Problem(file, place, None, why)
+    value = {column: cell if cell.strip() else None for column, cell in zip(columns, cells, strict=False)}
+    return Row(file, place, tidy(value))
+
+
+def _table_fault(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no UTF-8 text: save it as such"
+    return str(error) or "no header"
+
+
+def _text_lines(path: Path) -> Iterator[str]:
+    for _, line in _bounded_lines(path):
+        if line is None:
+            raise Unreadable(f"a line is longer than {LONGEST_LINE / 1e6:,.0f} MB")
+        yield line.removeprefix(_BOM).decode()
+
+
+# --- SQLite -----------------------------------------------------------------------------------
+
+
+def _database(path: Path, name: str) -> Iterator[Row | Problem]:
+    """Rows of LiveIdeaBench's table. A view in its place is refused: it could be made to run for ever."""
+    number = 0
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_LINE)
+            kind = connection.execute("SELECT type FROM sqlite_master WHERE name = ?", (_TABLE,)).fetchone()
+            if kind != ("table",):
+                yield Problem(name, None, None, f"the database has no table {_TABLE!r}")
+                return
+            cursor = connection.execute(f"SELECT * FROM {_TABLE}")  # noqa: S608
+            columns = [one[0] for one in cursor.description]
+            for number, cells in enumerate(cursor, 1):
+                yield _database_row(name, number, dict(zip(columns, cells, strict=True)))
+    except sqlite3.Error as error:
+        why = f"nothing after row {number} could be read ({error})"
+        yield Problem(name, f"row {number + 1}", None, why)
+
+
+def _database_row(file: str, number: int, value: Mapping[str, Any]) -> Row | Problem:
+    place = f"id {value['id']}" if isinstance(value.get("id"), int) else f"row {number}"
+    try:
+        return Row(file, place, tidy(dict(value)))
+    except Unreadable as error:
+        return Problem(file, place, None, str(error))

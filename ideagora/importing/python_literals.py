@@ -1,0 +1,54 @@
+"""Python literals in cells and strings of foreign files, read without ever being executed."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from typing import Any
+
+from ideagora.retrieval.untrusted_json import Unreadable, json_value, tidy
+
+LONGEST_LITERAL = 1_000_000
+"""Characters of a Python literal in a cell."""
+
+
+def literal_value(text: str) -> Any:
+    """The tidy value of a Python literal in a cell, as pandas writes lists; nothing is ever executed.
+
+    Raises:
+        Unreadable: it is more than a literal, too long or broken.
+    """
+    if len(text) > LONGEST_LITERAL:
+        raise Unreadable(f"it is longer than {LONGEST_LITERAL:,} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd escapes: the text is another's
+            tree = ast.parse(text.strip(), mode="eval")
+        return tidy(ast.literal_eval(_Numbers().visit(tree)))
+    except Unreadable:
+        raise
+    except SyntaxError:
+        raise Unreadable("it is no Python literal") from None
+    except (ValueError, TypeError):
+        raise Unreadable("it is more than a Python literal, so it was not read") from None
+    except (RecursionError, MemoryError):
+        raise Unreadable("it is nested beyond measure") from None
+
+
+class _Numbers(ast.NodeTransformer):
+    """``nan`` and ``inf``, which pandas writes bare, mean that there is no number."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(None) if node.id in ("nan", "inf") else node
+
+
+def loose_value(text: str) -> Any:
+    """The value of a cell or string that holds JSON or a Python literal.
+
+    Raises:
+        Unreadable: it is neither.
+    """
+    try:
+        return json_value(text)
+    except Unreadable:
+        return literal_value(text)

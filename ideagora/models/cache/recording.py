@@ -1,0 +1,110 @@
+"""A whole run's answers, recorded and given again: ``ideagora demo`` needs no key and no network.
+
+A recording is a folder with ``answers.jsonl`` (a header line, then one line per answer), and with
+``vectors.keys`` and ``vectors.f32`` (the embeddings that the run needs). An answer is found by its role
+and the typed inputs of the call, not by the rendered prompt: rewording a prompt leaves a recording
+usable, and the header says which prompts the answers were given to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from ideagora.errors import ReplayMiss
+from ideagora.schema import Record
+
+if TYPE_CHECKING:
+    from ideagora.models.chat_models import ScriptedCall
+    from ideagora.models.embeddings.cache import VectorCache
+
+PREFIX = "recorded/"
+"""Begins the model's name of every idea that was made from a recording."""
+ANSWERS_FILE, KEYS_FILE, VECTORS_FILE = "answers.jsonl", "vectors.keys", "vectors.f32"
+
+
+class Header(Record):
+    """What a recording is: its first line."""
+
+    topic: str
+    model: str
+    """Who answered, in words that a report can show."""
+    note: str | None = None
+    """What a reader should know of how the answers came about."""
+    created: str
+    """Day of the recording, ISO 8601."""
+    version: str
+    """Version of ideagora that asked."""
+    prompts: dict[str, str]
+    """Hash of each role's prompt at that time."""
+
+
+class Recording:
+    """The answers of one run, by role and inputs."""
+
+    def __init__(self, header: Header, replies: Mapping[str, str]) -> None:
+        self.header = header
+        self.replies = dict(replies)
+
+    @classmethod
+    def read(cls, folder: Path) -> Recording:
+        """The recording in a folder."""
+        first, *lines = (folder / ANSWERS_FILE).read_text(encoding="utf-8").splitlines()
+        replies = {line["key"]: line["reply"] for line in map(json.loads, lines)}
+        return cls(Header.model_validate_json(first), replies)
+
+    def write(self, folder: Path) -> None:
+        """Write header and answers, in the order in which they were given."""
+        lines = [self.header.model_dump_json()]
+        lines += [
+            json.dumps({"key": key, "reply": reply}, ensure_ascii=False)
+            for key, reply in self.replies.items()
+        ]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ANSWERS_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def reply(self, call: ScriptedCall) -> str:
+        """The recorded answer to a call: what a ``ScriptedChat`` is given as its script.
+
+        Raises:
+            ReplayMiss: nothing was recorded for this role and these inputs.
+        """
+        recorded = self.replies.get(answer_key(call.role or "", call.inputs))
+        if recorded is None:
+            raise ReplayMiss(
+                f"the recording of ideagora {self.header.version} has no answer for the role {call.role}: "
+                'this version asks for something else. Make your own run: ideagora generate "your topic".'
+            )
+        return recorded
+
+    def reworded(self, prompts: Mapping[str, str]) -> list[str]:
+        """Roles whose prompts have changed since the answers were given."""
+        then = self.header.prompts
+        return sorted(role for role in then if role in prompts and prompts[role] != then[role])
+
+
+def answer_key(role: str, inputs: BaseModel | None) -> str:
+    """What a recorded answer is found by: SHA-256 of the role and its inputs, in hex."""
+    shown = None if inputs is None else inputs.model_dump(mode="json")
+    canonical = json.dumps([role, shown], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def write_vectors(folder: Path, vectors: Iterable[tuple[str, bytes]]) -> None:
+    """Keep embeddings (key, little-endian float32) beside the answers: a file of keys, a file of rows."""
+    rows = sorted(vectors)
+    (folder / KEYS_FILE).write_text("".join(f"{key}\n" for key, _ in rows), encoding="utf-8")
+    (folder / VECTORS_FILE).write_bytes(b"".join(row for _, row in rows))
+
+
+def fill_vectors(folder: Path, embedder: str, cache: VectorCache) -> None:
+    """Put a recording's embeddings into a cache of vectors, so that no embedding model is loaded."""
+    keys = (folder / KEYS_FILE).read_text(encoding="utf-8").split()
+    rows = (folder / VECTORS_FILE).read_bytes()
+    size = len(rows) // len(keys)
+    cache.put(embedder, {key: rows[place * size :][:size] for place, key in enumerate(keys)})

@@ -1,0 +1,324 @@
+"""The chat models behind the door, as langchain-core chat models.
+
+What a role's call has besides its messages (role, inputs, recipe, answer type, temperature) comes as
+keyword arguments of ``ainvoke``. A reply's ``response_metadata`` has ``finish_reason`` and
+``cost_usd`` (``None``: not known), its ``usage_metadata`` the tokens (absent: not reported).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import BaseModel, PrivateAttr
+
+from ideagora.config import Settings
+from ideagora.errors import IdeagoraError
+from ideagora.models.budget import completion_limit
+from ideagora.models.call import FreeText
+from ideagora.models.parsing.json_extract import paired
+from ideagora.models.providers import FREE, Price, Provider, load_litellm, resolve
+from ideagora.models.redact import one_line
+from ideagora.models.request import Message
+from ideagora.models.retry import SettingRefused, Transient, is_unknown_setting, named, refused_setting
+
+if TYPE_CHECKING:
+    from ideagora.models.call import Answer, Inputs, Recipe
+    from ideagora.models.offline import Engine
+
+CHARACTERS_PER_TOKEN = 4
+"""A rough count, for the scripted model."""
+LEAST_LIMIT = 512
+"""Tokens: with a lower completion limit no answer would be whole."""
+OTHER_NAME = {"max_tokens": "max_completion_tokens"}
+"""What a server may call the limit that does not know the first name."""
+Received = Callable[[AIMessage], None]
+"""Called with the reply as soon as it has arrived."""
+_ROLES = {"system": "system", "human": "user", "ai": "assistant"}
+
+
+class DoorChat(BaseChatModel):
+    """Base of our chat models: asynchronous only, never cached by langchain (the door caches)."""
+
+    cache: bool | None = False
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        raise NotImplementedError(f"{type(self).__name__} is asynchronous: use ainvoke")
+
+    async def price(self) -> Price | None:
+        """US dollars per token; ``None`` when nobody knows."""
+        return FREE
+
+    async def limit(self, wanted: int) -> int | None:
+        """Tokens that the next answer may have at most (``completion_limit``); ``None``: none can be set."""
+        return wanted
+
+
+class OfflineChat(DoorChat):
+    """No language model: the role's recipe answers from the call's inputs. Deterministic, free."""
+
+    engine: Callable[[], Any]
+    """Gives the ``Engine``; called for every answer, in a thread, so it should keep it."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "offline"
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        *,
+        recipe: Recipe | None = None,
+        inputs: Inputs | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        if recipe is None:
+            raise TypeError("the offline model needs the call's recipe and inputs")
+        answered = await asyncio.to_thread(lambda: recipe(cast("Engine", self.engine()), inputs))
+        return _result(_text_of(answered), "stop", (0, 0), 0.0)
+
+
+@dataclass(frozen=True)
+class ScriptedCall:
+    """What the scripted model was asked."""
+
+    role: str | None
+    messages: tuple[Message, ...]
+    inputs: Any
+    temperature: float | None
+
+
+Script = str | BaseModel | Mapping[str, Any] | BaseException
+"""A reply: text, or what is to be its JSON; an exception is raised."""
+
+
+class ScriptedChat(DoorChat):
+    """A model for tests: says what it is told to, and keeps what it was asked in ``calls``.
+
+    ``replies`` is a function of the call, or a list of replies per role, given one after the other.
+    Tokens are counted at four characters each.
+    """
+
+    replies: Any
+    """``Callable[[ScriptedCall], Script] | dict[str, list[Script]]``."""
+    cost_usd: float | None = 0.0
+    """What every reply costs."""
+    _calls: list[ScriptedCall] = PrivateAttr(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    @property
+    def calls(self) -> list[ScriptedCall]:
+        """What was asked, in order."""
+        return self._calls
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        *,
+        role: str | None = None,
+        inputs: Any = None,
+        temperature: float | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        call = ScriptedCall(role, tuple(_plain(messages)), inputs, temperature)
+        self._calls.append(call)
+        reply = self.replies(call) if callable(self.replies) else self._next(role)
+        if isinstance(reply, BaseException):
+            raise reply
+        text = _text_of(reply)
+        asked = sum(len(said) for _, said in call.messages)
+        tokens = (asked // CHARACTERS_PER_TOKEN, len(text) // CHARACTERS_PER_TOKEN)
+        return _result(text, "stop", tokens, self.cost_usd)
+
+    def _next(self, role: str | None) -> Script:
+        left = self.replies.get(role)
+        if not left:
+            raise LookupError(f"the script has no (further) reply for the role {role!r}")
+        return cast("Script", left.pop(0))
+
+
+class LiteLLMChat(DoorChat):
+    """Any model that litellm knows, or any OpenAI-compatible server. One try a call: the door retries.
+
+    Raises (from ``ainvoke``): ``Transient`` for what may pass; ``MissingKey``, ``UnknownModel``,
+    ``ModelRefused``, ``RealCallForbidden`` for what won't.
+    """
+
+    model: str
+    settings: Settings
+    _provider: Provider | None = PrivateAttr(default=None)
+    _refused: set[str] = PrivateAttr(default_factory=set)
+    """Settings that the server has turned down, not sent from then on; the prompt says the form, too."""
+    _limit_name: str | None = PrivateAttr(default="max_tokens")
+    """What the server calls the completion limit. litellm translates it for the models that it knows."""
+    _longest: int | None = PrivateAttr(default=None)
+    """The completion limit that the server takes, where it has turned down a higher one."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "litellm"
+
+    async def price(self) -> Price | None:
+        """litellm's price, or the settings'."""
+        return (await self.provider()).price
+
+    async def limit(self, wanted: int) -> int | None:
+        """The limit of role, settings, model and server, whichever is lowest."""
+        if self._limit_name is None:
+            return None
+        chosen = completion_limit(wanted, self.settings, (await self.provider()).traits)
+        return chosen if self._longest is None else min(chosen, self._longest)
+
+    async def provider(self) -> Provider:
+        """Who answers; looked up once, in a thread because litellm takes seconds to import."""
+        if self._provider is None:
+            self._provider = await asyncio.to_thread(resolve, self.model, self.settings)
+        return self._provider
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        *,
+        answer: type[Answer] | None = None,
+        temperature: float | None = None,
+        limit: int | None = None,
+        received: Received | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        from openai import OpenAIError
+
+        provider = await self.provider()
+        request = _litellm_request(provider, _plain(messages), self.settings.timeout)
+        form = None if answer is FreeText else answer
+        wanted = {"temperature": temperature, "response_format": form}
+        sampling = {n: v for n, v in wanted.items() if v is not None and n not in self._refused}
+        if self._limit_name is not None and limit is not None:
+            sampling[self._limit_name] = limit
+        try:
+            async with asyncio.timeout(self.settings.timeout):  # its own limits the silence, not the whole
+                response = await _completed(request | sampling)
+        except (OpenAIError, OSError) as error:
+            raise self._named(error, provider, sampling) from None
+        result = _litellm_result(response, provider)
+        if received is not None:  # at once: every await from here on may let something else run first
+            received(cast("AIMessage", result.generations[0].message))
+        return result
+
+    def _named(
+        self, error: Exception, provider: Provider, sent: Mapping[str, Any]
+    ) -> Transient | IdeagoraError:
+        setting = refused_setting(error, sent)
+        if setting is None or (setting == self._limit_name and not self._lowered(error, sent[setting])):
+            return named(error, self.model, provider.key_names)
+        if setting != self._limit_name:
+            self._refused.add(setting)
+        return SettingRefused(f"the server takes no {setting} ({one_line(str(error), 120)})")
+
+    def _lowered(self, error: Exception, limit: int) -> bool:
+        """Whether there is a limit that the server may take after it has turned this one down."""
+        if is_unknown_setting(error):
+            self._limit_name = OTHER_NAME.get(str(self._limit_name))
+        elif limit > LEAST_LIMIT:
+            self._longest = max(limit // 2, LEAST_LIMIT)
+        else:
+            return False
+        return True
+
+
+def _litellm_request(provider: Provider, messages: list[Message], timeout: float) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "model": f"{provider.kind}/{provider.name}",
+        "messages": [{"role": role, "content": text} for role, text in messages],
+        "timeout": timeout,
+        "api_base": provider.api_base,
+        "api_key": provider.api_key,
+    }
+    bounded = {"max_retries": 0, "num_retries": 0, "drop_params": False}  # the door retries
+    return {name: value for name, value in request.items() if value is not None} | bounded
+
+
+async def _completed(request: dict[str, Any]) -> Any:
+    """litellm's response, without the settings that it knows a model not to take (it asks nobody then)."""
+    litellm = load_litellm()
+    try:
+        return await litellm.acompletion(**request)
+    except litellm.UnsupportedParamsError as error:
+        name = next((n for n in ("temperature", "response_format") if n in request and n in str(error)), None)
+        if name is None:
+            raise
+        return await _completed({other: value for other, value in request.items() if other != name})
+
+
+def _litellm_result(response: Any, provider: Provider) -> ChatResult:
+    if not response.choices:
+        raise Transient("an answer without a choice in it", may_be_billed=True)
+    choice = response.choices[0]
+    fields = getattr(choice.message, "provider_specific_fields", None) or {}
+    text = choice.message.content or fields.get("refusal") or ""
+    usage = getattr(response, "usage", None)
+    if usage is None or not usage.total_tokens:
+        return _result(text, choice.finish_reason, None, _unreported_cost(provider))
+    tokens = (usage.prompt_tokens, usage.completion_tokens)
+    return _result(text, choice.finish_reason, tokens, _cost(usage, provider))
+
+
+def _unreported_cost(provider: Provider) -> float | None:
+    return 0.0 if provider.price == FREE else None
+
+
+def _cost(usage: Any, provider: Provider) -> float | None:
+    if provider.price is None:
+        return None
+    if not provider.price_from_map:
+        return provider.price.of(usage.prompt_tokens, usage.completion_tokens)
+    costs = load_litellm().cost_per_token(
+        model=provider.name,
+        custom_llm_provider=provider.kind.removesuffix("_chat"),
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        usage_object=usage,
+    )
+    return float(sum(costs))
+
+
+def _result(
+    text: str, finish_reason: str | None, tokens: tuple[int, int] | None, cost_usd: float | None
+) -> ChatResult:
+    usage = None
+    if tokens is not None:
+        usage = UsageMetadata(input_tokens=tokens[0], output_tokens=tokens[1], total_tokens=sum(tokens))
+    metadata = {"finish_reason": finish_reason, "cost_usd": cost_usd}
+    message = AIMessage(content=paired(text), response_metadata=metadata, usage_metadata=usage)
+    return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def _plain(messages: list[BaseMessage]) -> list[Message]:
+    return [(_ROLES.get(message.type, message.type), str(message.content)) for message in messages]
+
+
+def _text_of(reply: Any) -> str:
+    if isinstance(reply, BaseModel):
+        return reply.model_dump_json()
+    return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)

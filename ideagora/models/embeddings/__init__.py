@@ -1,0 +1,1 @@
+"""Sentence embeddings: the model, its weights, and a cache of vectors."""

@@ -1,0 +1,1 @@
+"""From the text of a model's reply to a typed answer."""

@@ -1,0 +1,1 @@
+"""The arena's page, plots and terminal views."""

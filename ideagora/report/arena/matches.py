@@ -1,0 +1,156 @@
+"""The matches of an arena for its page: each verdict with both ideas as the judge saw them, and its reason.
+
+A page holds so many characters of matches and no more: matches of neighbours in the ranking come first, topic
+by topic in turn, and what is left out is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, zip_longest
+from pathlib import Path
+from typing import Any
+
+from ideagora.evaluators.arena.folder import as_judged
+from ideagora.evaluators.arena.verdict_log import read_verdicts
+from ideagora.evaluators.verdict_files import VERDICTS_FILE
+from ideagora.report.run.load import strings
+from ideagora.report.text_cleaning import clean, without_folders
+from ideagora.schema import Idea, Verdict
+
+MOST_CHARACTERS = 1_500_000
+"""Of all matches on a page, as they are written; in HTML they take up to half as much again."""
+FRAME = 500
+"""Characters of HTML around a verdict, or a match."""
+PARTS = ("title", "motivation", "novelty", "method")
+
+
+@dataclass(frozen=True)
+class Said:
+    """One verdict in words."""
+
+    judge: str
+    shown_first: str
+    better: Mapping[str, str]
+    """Criterion -> who is better by it, or ``tie``; empty where the verdict is unscored."""
+    reason: str
+    """The judge's, or why there is no verdict."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two ideas on one topic, and all that was said of them."""
+
+    kind: str
+    names: tuple[str, str]
+    ideas: tuple[Idea, Idea]
+    said: tuple[Said, ...]
+
+    @property
+    def result(self) -> str:
+        """In a few words, over all verdicts and criteria."""
+        votes = [name for one in self.said for name in one.better.values()]
+        if not votes:
+            return "no verdict"
+        first, second = (votes.count(name) for name in self.names)
+        if first == second:
+            return "tie"
+        return f"{self.names[0] if first > second else self.names[1]} is better"
+
+    @property
+    def characters(self) -> int:
+        """How long it is on the page."""
+        reasons = sum(FRAME + len(one.reason) for one in self.said)
+        return FRAME + reasons + sum(map(_characters, self.ideas))
+
+
+@dataclass(frozen=True)
+class TopicMatches:
+    """The matches on one topic that the page shows, and how many there are."""
+
+    shown: tuple[Match, ...]
+    total: int
+
+
+def matches_by_topic(
+    folder: Path, ideas: Sequence[Idea], ranking: Sequence[str], most: int = MOST_CHARACTERS
+) -> dict[str, TopicMatches]:
+    """The matches of a folder's verdicts, topic by topic, as far as they fit on a page.
+
+    Args:
+        folder: of the arena.
+        ideas: its entries, as the page has them.
+        ranking: names, best first.
+        most: characters of all matches together.
+    """
+    known = {idea.id: as_judged(idea) for idea in ideas}
+    found: dict[str, dict[tuple[str, ...], list[Verdict]]] = {}
+    for verdict in map(_cleaned, read_verdicts(folder / VERDICTS_FILE).values()):
+        if len(verdict.subject) == 2 and len(verdict.agents) == 2 and set(verdict.subject) <= known.keys():
+            pair = (verdict.kind, *sorted(verdict.subject))
+            topic = known[verdict.subject[0]].topic
+            found.setdefault(topic, {}).setdefault(pair, []).append(verdict)
+    place = {name: number for number, name in enumerate(ranking)}
+    matches = {
+        topic: sorted((_match(some, known) for some in pairs.values()), key=lambda one: _nearness(one, place))
+        for topic, pairs in found.items()
+    }
+    kept = _fitting(matches, most)
+    return {topic: TopicMatches(tuple(kept[topic]), len(some)) for topic, some in matches.items()}
+
+
+def in_full(ideas: Sequence[Idea], most: int = MOST_CHARACTERS) -> frozenset[str]:
+    """Ids of the ideas whose whole text fits on a page, in their order."""
+    totals = accumulate(map(_characters, ideas))
+    return frozenset(idea.id for idea, total in zip(ideas, totals, strict=True) if total <= most)
+
+
+def _characters(idea: Idea) -> int:
+    steps = idea.experiment.steps if idea.experiment is not None else ()
+    return sum(len(getattr(idea, part) or "") for part in PARTS) + sum(map(len, steps))
+
+
+def _cleaned(verdict: Verdict) -> Verdict:
+    told = strings(verdict.model_dump(mode="json"), lambda text: without_folders(clean(text)))
+    return Verdict.model_validate(told)
+
+
+def _match(verdicts: Sequence[Verdict], known: Mapping[str, Idea]) -> Match:
+    head = min(verdicts, key=lambda one: one.order)
+    first, second = head.subject
+    said = tuple(_said(one) for one in sorted(verdicts, key=lambda one: (one.judge, one.order)))
+    return Match(head.kind, (head.agents[0], head.agents[1]), (known[first], known[second]), said)
+
+
+def _said(verdict: Verdict) -> Said:
+    names = {1.0: verdict.agents[0], 0.0: verdict.agents[1]}
+    better = {
+        name.replace("_", " "): names.get(value, "tie") for name, value in (verdict.criteria or {}).items()
+    }
+    reason = verdict.told if verdict.criteria is not None else f"Not scored: {verdict.reason or 'unknown'}"
+    return Said(verdict.judge, verdict.agents[0], better, reason or "The judge gave no reason.")
+
+
+def _nearness(match: Match, place: Mapping[str, int]) -> tuple[Any, ...]:
+    """Neighbours in the ranking first, the best of them first of all; ideas before experiment designs."""
+    last = len(place)
+    first, second = (place.get(name, last) for name in match.names)
+    return match.kind != "idea", abs(first - second), min(first, second), match.names
+
+
+def _fitting(matches: Mapping[str, Sequence[Match]], most: int) -> dict[str, list[Match]]:
+    """As many as fit, one of each topic in turn."""
+    kept: dict[str, list[Match]] = {topic: [] for topic in matches}
+    left = most
+    for topic, match in _in_turn(matches):
+        if match.characters > left:
+            break
+        left -= match.characters
+        kept[topic].append(match)
+    return kept
+
+
+def _in_turn(matches: Mapping[str, Sequence[Match]]) -> Iterable[tuple[str, Match]]:
+    rounds = zip_longest(*([(topic, one) for one in some] for topic, some in matches.items()))
+    return (one for some in rounds for one in some if one is not None)

@@ -1,0 +1,237 @@
+"""What a person sees of an arena in the terminal: live progress, and the table with its audit and notes.
+
+Everything from a model, a file or a plug-in is printed as plain text.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from ideagora.report.run.terminal import Progress, Warnings, cell, plain
+
+TOP = 5
+"""Contestants that the live view shows."""
+LONGEST_NAME = 40
+MISSING = "–"
+SMOKE_TEST = "Smoke test, not a ranking"
+
+
+class ArenaProgress:
+    """While agents make ideas, their own live table; then the verdicts, judge by judge, and who leads."""
+
+    def __init__(self, console: Console, quiet: bool = False) -> None:
+        self._ideas = Progress(console, quiet=True)  # it draws inside ours
+        self._warnings = Warnings(console, quiet)
+        self._console = console
+        self._stage = ""
+        self._total = 0
+        self._judges: Counter[str] = Counter()
+        self._unscored = 0
+        self._standing: Sequence[tuple[str, float, int]] = ()
+        self._start = time.monotonic()
+        show = console.is_terminal and not quiet
+        self._live = Live(self, console=console, refresh_per_second=6, transient=True) if show else None
+
+    def __enter__(self) -> ArenaProgress:
+        if self._live:
+            self._live.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.__exit__(kind, error, trace)
+
+    def tell(self, event: Mapping[str, Any]) -> None:
+        """Take in one event of the arena, or of an agent's run."""
+        self._warnings.tell(event)
+        if event.get("event") == "arena":
+            self._begin(event)
+        elif event.get("event") == "verdict":
+            self._judges[str(event["judge"])] += 1
+            self._unscored += event["status"] == "unscored"
+            self._standing = event["standing"]
+        else:
+            self._ideas.tell(event)
+
+    def say(self, text: str) -> None:
+        """A line on what is being waited for."""
+        self._stage = text
+
+    def _begin(self, event: Mapping[str, Any]) -> None:
+        self._ideas.clear()
+        if event["stage"] == "ideas":
+            name, topic = _short(event["agent"]), plain(str(event["topic"]))[:60]
+            self._stage = f"ideas, run {event['number']} of {event['total']}: {name} on “{topic}”"
+        else:
+            self._total = int(event["total"])
+            self._judges = Counter(dict.fromkeys(event["judges"], 0))
+            self._stage = "judging"
+
+    def __rich__(self) -> Group:
+        head = Text(plain(self._stage), style="bold")
+        if not self._total:
+            return Group(head, self._ideas)
+        done = sum(self._judges.values())
+        lines = [Text(f"{done} of at most {self._total} verdicts in {int(time.monotonic() - self._start)} s")]
+        if self._unscored:
+            lines.append(Text(f"{self._unscored} without values", style="yellow"))
+        lines += [Text(f"  {_short(judge)}: {count}", style="dim") for judge, count in self._judges.items()]
+        return Group(head, *lines, self._top(), self._ideas.foot())
+
+    def _top(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        for name, share, count in self._standing[:TOP]:
+            table.add_row(
+                Text(_short(name)),
+                Text(f"{share:.0%} of points", style="cyan"),
+                Text(f"{count}", style="dim"),
+            )
+        return table
+
+
+def show_leaderboard(
+    console: Console, board: Mapping[str, Any], folder: str, page: str | None, both: bool
+) -> None:
+    """The ranking with intervals, the audit beside it, and what it can't say."""
+    topics = "1 topic" if board["n_topics"] == 1 else f"{board['n_topics']} topics"
+    judges = ", ".join(_short(judge) for judge in board["judges"])
+    head = f"Ideas on {topics}, judged by {judges} ({board['protocol']} protocol)"
+    console.print(Text(f"{SMOKE_TEST}: {head}" if board["smoke_test"] else head, style="bold"))
+    _show_part(console, board, both)
+    if board["experiments"] is not None:
+        console.print(Text("Experiment designs", style="bold"))
+        _show_part(console, board["experiments"], both)
+    for note in board["notes"]:
+        console.print(Text(f"• {cell(note)}", style="dim"), soft_wrap=False)
+    if page is not None:
+        console.print(Text(f"The page, with plots: {page}", overflow="fold"), soft_wrap=True)
+    told = f"All figures: {folder}/leaderboard.json; verdicts: {folder}/verdicts.jsonl"
+    console.print(Text(told, overflow="fold"), soft_wrap=True)
+
+
+def _show_part(console: Console, part: Mapping[str, Any], both: bool) -> None:
+    if part["ranking"]:
+        console.print(_ranking(part, both))
+        console.print(_by_criterion(part))
+    if part.get("bias_aware"):
+        console.print(_side_by_side(part))
+    if part.get("ablation"):
+        console.print(_ablation(part["ablation"]))
+    if any(figure["value"] is not None for figure in part["audit"].values()):
+        console.print(_audit(part["audit"]))
+
+
+def _ranking(part: Mapping[str, Any], both: bool) -> Table:
+    paper = {row["agent"]: row["rating"] for row in (part["paper"] or {}).get("ranking", ())} if both else {}
+    unread = any(row["unscored"] for row in part["ranking"])
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("rank", justify="right", no_wrap=True)
+    table.add_column("contestant", overflow="fold")
+    is_bounded = any(row["low"] is not None for row in part["ranking"])
+    titles = ["rating", *(["95 %", "ranks"] * is_bounded), "w-t-l"]
+    titles += ["unscored"] * unread + ["Elo (paper)", "differs by"] * bool(paper)
+    for title in titles:
+        # a narrow terminal wraps and cuts nothing
+        table.add_column(title, justify="right", overflow="fold", no_wrap=title == "rating")
+    for row in part["ranking"]:
+        cells = [_number(row["rank"]), _short(row["agent"]), _number(row["rating"])]
+        bounds = [_range(row["low"], row["high"]), _range(row["rank_low"], row["rank_high"])]
+        cells += bounds * is_bounded
+        cells += [f"{row['won']}-{row['tied']}-{row['lost']}", *([str(row["unscored"])] * unread)]
+        if paper:
+            elo = paper[row["agent"]]
+            cells += [_number(elo), f"{row['rating'] - elo:+.0f}"]
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.0f}"
+
+
+def _by_criterion(part: Mapping[str, Any]) -> Table:
+    """Ratings by criterion, in the order of the ranking."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("contestant", overflow="fold")
+    for name in part["criteria"]:
+        table.add_column(name.replace("_", " "), overflow="fold", justify="right")
+    found = {name: {row["agent"]: row["rating"] for row in rows} for name, rows in part["criteria"].items()}
+    for row in part["ranking"]:
+        ratings = [found[name].get(row["agent"]) for name in found]
+        table.add_row(Text(_short(row["agent"])), *(Text(_number(one)) for one in ratings))
+    return table
+
+
+def _side_by_side(part: Mapping[str, Any]) -> Table:
+    table = Table(
+        "contestant",
+        "rating",
+        "corrected for position, length and judge",
+        "95 %",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
+    table.columns[3].header = "95 %" if any(row["low"] is not None for row in part["bias_aware"]) else ""
+    plain_rating = {row["agent"]: row["rating"] for row in part["ranking"]}
+    for row in part["bias_aware"]:
+        cells = (
+            _short(row["agent"]),
+            f"{plain_rating[row['agent']]:.0f}",
+            f"{row['rating']:.0f}",
+            _range(row["low"], row["high"]),
+        )
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _ablation(part: Mapping[str, Any]) -> Table:
+    table = Table(f"against {_short(part['of'])}", "score", "of", box=None, padding=(0, 2, 0, 0))
+    for row in part["rows"]:
+        score = MISSING if row["average"] is None else f"{row['average']:.1f}"
+        table.add_row(Text(_short(row["agent"])), Text(score), Text(str(row["full"])))
+    return table
+
+
+def _audit(audit: Mapping[str, Any]) -> Table:
+    is_bounded = any(figure["low"] is not None for figure in audit.values())
+    span_title = "95 %" if is_bounded else ""
+    table = Table("audit of the judges", "", span_title, "n", box=None, padding=(0, 2, 0, 0))
+    for name, figure in audit.items():
+        if figure["value"] is None:
+            table.add_row(
+                Text(name.replace("_percent", "").replace("_", " ")),
+                Text(MISSING),
+                Text(plain(figure["reason"] or ""), style="dim"),
+                Text(""),
+            )
+        else:
+            span = _range(figure["low"], figure["high"], "{:.2f}") if is_bounded else ""
+            table.add_row(
+                Text(name.replace("_percent", "").replace("_", " ")),
+                Text(f"{figure['value']:.2f}"),
+                Text(span),
+                Text(str(figure["n"])),
+            )
+    return table
+
+
+def _range(low: float | None, high: float | None, form: str = "{:.0f}") -> str:
+    if low is None or high is None:
+        return MISSING
+    return f"{form.format(low)} to {form.format(high)}"
+
+
+def _short(name: object) -> str:
+    text = cell(name)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

@@ -1,0 +1,1 @@
+"""Drawings as SVG: chains of ideas and graphs of agents."""

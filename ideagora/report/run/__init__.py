@@ -1,0 +1,1 @@
+"""The report and terminal views of a run."""

@@ -1,0 +1,290 @@
+"""What a person sees in the terminal: live progress by branch, and the best idea at the end.
+
+Everything from a model or a paper is printed as plain text: no console markup, no control characters.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markup import escape
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from ideagora.report.run.leads import READ, TEST, LeadView, far_leads, heading, lead_view, novelty_lines
+from ideagora.report.run.novelty import mechanism_line, same_mechanism, verdict
+from ideagora.report.run.topic_similarity import nearness_line
+from ideagora.report.text_cleaning import short_name
+from ideagora.retrieval.run_notes import warning_of
+from ideagora.schema import Chain, Idea
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+STEPS = {
+    "plan_queries": "planning queries",
+    "find_anchors": "choosing anchors",
+    "place_anchor": "anchor placed",
+    "extend_forward": "looking for follow-ups",
+    "extend_backward": "reading for what it builds on",
+    "read_paper": "reading the chain",
+    "analyse_trend": "reading the trend",
+    "predict_direction": "predicting the direction",
+    "draft_idea": "making the idea",
+    "judge_novelty": "checking novelty",
+    "judge_pair": "comparing ideas",
+    "choose_pairs": "choosing pairs for leads",
+    "make_lead": "writing the leads",
+    "design_experiment": "designing the experiment",
+    "review_experiment": "reviewing the experiment",
+    "search_for_experiment": "searching for the experiment",
+    "refine_experiment": "refining the experiment",
+}
+
+SHOWN_LEADS = 3
+"""Leads on the screen; the page has all."""
+
+
+def plain(text: str) -> str:
+    """The text without control characters (a terminal would obey them)."""
+    return _CONTROL.sub(" ", text)
+
+
+def cell(text: object) -> str:
+    """A text for one row of a table: no control characters and no line breaks, which would forge a row."""
+    return " ".join(plain(str(text)).split())
+
+
+class Warnings:
+    """Lines on what a run misses (a source that is down, a ban without effect), each once, as it happens."""
+
+    def __init__(self, console: Console, quiet: bool = False) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._told: set[tuple[str, str]] = set()
+
+    def tell(self, event: Mapping[str, Any]) -> None:
+        """Print what an event warns of."""
+        line = None if self._quiet else warning_of(event)
+        key = (str(event.get("kind")), str(event.get("about")))
+        if line and key not in self._told:
+            self._told.add(key)
+            style = "dim" if event.get("kind") == "ban" else "yellow"
+            self._console.print(Text(plain(line), style=style), soft_wrap=True)
+
+
+class Progress:
+    """A live table: one row a branch, one for what they share; silent when not on a terminal."""
+
+    def __init__(self, console: Console, quiet: bool = False) -> None:
+        self._console = console
+        self._warnings = Warnings(console, quiet)
+        self._rows: dict[str, tuple[str, str]] = {}
+        self._calls = self._cached = self._tokens = 0
+        self._cost: float | None = 0.0
+        self._start = time.monotonic()
+        show = console.is_terminal and not quiet
+        self._live = Live(self, console=console, refresh_per_second=6, transient=True) if show else None
+
+    def __enter__(self) -> Progress:
+        if self._live:
+            self._live.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.__exit__(kind, error, trace)
+
+    def tell(self, event: Mapping[str, Any]) -> None:
+        """Take in one event of the run."""
+        self._warnings.tell(event)
+        kind = event.get("event")
+        if kind == "call":
+            self._count(event)
+        elif kind == "note":
+            name = str(event.get("label") or "shared")
+            self._rows[name] = (self._rows.get(name, ("", ""))[0], str(event["text"]))
+        elif kind == "outage":
+            name = str(event.get("label") or "shared")
+            self._rows[name] = (self._rows.get(name, ("", ""))[0], str(event["reason"]))
+        elif kind == "step" and event["status"] == "started":
+            name = f"branch {event['branch']}" if event.get("branch") else "shared"
+            self._rows[name] = (
+                STEPS.get(str(event["step"]), plain(str(event["step"]))),
+                self._rows.get(name, ("", ""))[1],
+            )
+
+    def say(self, text: str) -> None:
+        """A line above the table (waiting for a lock, filling the store)."""
+        if self._live:
+            self._rows["shared"] = (text, "")
+
+    def _count(self, event: Mapping[str, Any]) -> None:
+        if event.get("cached"):
+            self._cached += 1
+            return
+        usage = event["usage"]
+        self._calls += 1
+        self._tokens += usage["prompt_tokens"] + usage["completion_tokens"]
+        cost = usage["cost_usd"]
+        self._cost = None if cost is None or self._cost is None else self._cost + cost
+
+    def __rich__(self) -> Group:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="bold", no_wrap=True)
+        table.add_column(style="cyan", no_wrap=True)
+        table.add_column(overflow="ellipsis", no_wrap=True)
+        for name in sorted(self._rows, key=lambda name: (name == "shared", name)):
+            step, note = self._rows[name]
+            table.add_row(Text(name), Text(step), Text(plain(note)))
+        return Group(table, self.foot())
+
+    def foot(self) -> Text:
+        """What was asked so far, and what it cost."""
+        cost = "price unknown" if self._cost is None else f"${self._cost:.3f}"
+        seconds = int(time.monotonic() - self._start)
+        calls = f"{self._calls} calls, {self._cached} from the cache"
+        return Text(f"{calls}, {self._tokens:,} tokens, {cost}, {seconds} s", style="dim")
+
+    def clear(self) -> None:
+        """Forget what the rows said; another run begins."""
+        self._rows.clear()
+
+
+def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:
+    """The best idea in short, and where the whole of it is."""
+    body = Table.grid(padding=(0, 0, 1, 0))
+    body.add_column()
+    body.add_row(Text(plain(idea.title), style="bold"))  # a panel's own title would be cut at its width
+    for part in _parts(idea):
+        body.add_row(part)
+    console.print(Panel(body, padding=(1, 2)))
+    more = f"{others} further idea{'s' * (others != 1)} and all evidence: " if others else "All evidence: "
+    console.print(Text(f"{more}{report}", overflow="fold"), soft_wrap=True)
+
+
+def show_leads(console: Console, leads: Sequence[Idea], titles: Mapping[str, str], report: str) -> None:
+    """All leads in short.
+
+    Args:
+        console: where to.
+        leads: records whose kind is lead, best first.
+        titles: short names of papers by id, for what to read first.
+        report: the page with links and chains.
+    """
+    body = Table.grid(padding=(0, 0, 1, 0))
+    body.add_column()
+    for number, idea in enumerate(leads[:SHOWN_LEADS], 1):
+        body.add_row(_lead(lead_view(idea, number), titles))
+    for line in novelty_lines(leads):
+        body.add_row(Text(plain(line), style="dim"))
+    for text in far_leads(leads):
+        body.add_row(Text(text, style="yellow"))
+    title = f"{heading(len(leads))}: {leads[0].topic}"
+    console.print(Panel(body, title=Text(plain(title), style="bold"), title_align="left", padding=(1, 2)))
+    more = (
+        f"{len(leads) - SHOWN_LEADS} more, links and chains"
+        if len(leads) > SHOWN_LEADS
+        else "Links and chains"
+    )
+    console.print(Text(f"{more}: {report}", overflow="fold"), soft_wrap=True)
+
+
+def _lead(lead: LeadView, titles: Mapping[str, str]) -> Group:
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="dim", no_wrap=True)
+    rows.add_column()
+    read = ", ".join(titles.get(paper_id, paper_id) for paper_id in lead.read)
+    tested = [(TEST, lead.test)] if lead.test else []
+    for name, text in (*lead.rows, (READ, read), *tested):
+        rows.add_row(name, Text(plain(text)))
+    return Group(Text(plain(f"{lead.number}. {lead.title}"), style="bold"), Padding(rows, (0, 0, 0, 3)))
+
+
+def short_titles(ideas: Sequence[Idea]) -> dict[str, str]:
+    """A short name with the year for every paper that ideas know, by id."""
+    found: dict[str, str] = {}
+    for idea in ideas:
+        linked = [link.paper for link in idea.chain.links] if idea.chain else []
+        for paper in (*linked, *idea.neighbours):
+            found.setdefault(paper.id, f"{short_name(paper.title)} ({paper.year})")
+        for close in idea.novelty_check.closest if idea.novelty_check else ():
+            found.setdefault(close.paper_id, short_name(close.title))
+    return found
+
+
+def _parts(idea: Idea) -> list[Any]:
+    parts: list[Any] = []
+    if idea.summary:
+        parts.append(Text(plain(idea.summary)))
+    if idea.chain:
+        parts.append(_chain(idea.chain))
+        if idea.chain.direction:
+            parts.append(_section("Where it leads", idea.chain.direction.text))
+    parts.append(_section("Method", idea.method))
+    if idea.novelty_check:
+        parts.append(_section("Novelty", _novelty(idea)))
+    if idea.experiment:
+        steps = "\n".join(f"{n}. {step}" for n, step in enumerate(idea.experiment.steps, 1))
+        parts.append(_section("Experiment", steps))
+    return parts
+
+
+def _section(title: str, text: str) -> Group:
+    return Group(Text(title, style="bold"), Padding(Text(plain(text)), (0, 0, 0, 2)))
+
+
+def _chain(chain: Chain) -> Group:
+    lines = [Text("Chain of ideas", style="bold")]
+    for link in chain.links:
+        mark = "*" if link.position == 0 else " "
+        lines.append(Text(f"  {mark} {link.paper.year}  {plain(link.paper.title)}"))
+    return Group(*lines, Text("    (* anchor)", style="dim"), *_nearness(chain))
+
+
+def _nearness(chain: Chain) -> list[Text]:
+    """How near the chain is to the topic, a warning in colour; nothing where it was not measured."""
+    line = nearness_line(chain)
+    return [Text(f"  {line}", style="yellow" if chain.is_far_from_topic else "dim")] if line else []
+
+
+def _novelty(idea: Idea) -> str:
+    check = idea.novelty_check
+    assert check is not None
+    told = " ".join(filter(None, (verdict(check), mechanism_line(same_mechanism(check)))))
+    if check.status == "unchecked" and check.reason:
+        told += f" {check.reason}."
+    nearest = [f"{close.title} ({close.similarity:.2f})" for close in check.closest[:3]]
+    return f"{told} Nearest: {'; '.join(nearest)}." if nearest else told
+
+
+NAMED = 3
+"""Topics that an outage names."""
+
+
+def incomplete_line(console: Console, down: Sequence[str], topics: Sequence[str] = ()) -> None:
+    """What was down, on which of several topics, and that the same command goes on."""
+    named = ", ".join(f"“{topic[:60]}”" for topic in topics[:NAMED])
+    more = f" and {len(topics) - NAMED} more" if len(topics) > NAMED else ""
+    where = f" {escape(plain(named))}{more}:" if topics else ""
+    goes_on = "The same command goes on and asks only for what is missing."
+    console.print(
+        f"[yellow]incomplete:[/yellow]{where} {escape(plain(' '.join(down)))} {goes_on}",
+        soft_wrap=True,
+        highlight=False,
+        emoji=False,
+    )
+
+
+def error_line(console: Console, text: str) -> None:
+    """One clear line for an error."""
+    console.print(f"[red]error:[/red] {escape(plain(text))}", soft_wrap=True, highlight=False, emoji=False)

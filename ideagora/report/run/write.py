@@ -1,0 +1,165 @@
+"""Writes ``report.md`` and ``report.html`` into a run's folder.
+
+The same folder gives the same bytes: no clock, no folder names, no order that depends on chance.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ideagora.errors import FolderUnusable
+from ideagora.models.redact import without_keys
+from ideagora.report.drawings.geometry import pixels
+from ideagora.report.run.load import load
+from ideagora.report.run.page_records import Ref, Report
+from ideagora.report.run.provenance import OFFLINE, OFFLINE_LEADS, REAL_MODEL
+from ideagora.report.run.view import view
+from ideagora.report.text_cleaning import Item, blocks, markdown
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
+
+MARKDOWN_FILE = "report.md"
+HTML_FILE = "report.html"
+
+
+def write_report(folder: Path) -> tuple[Path, Path]:
+    """Write the report of a run beside its files, each file at once or not at all.
+
+    Args:
+        folder: a run's folder with ``run.json`` and, if there are ideas, ``ideas.jsonl``.
+
+    Returns:
+        The paths of ``report.md`` and ``report.html``.
+
+    Raises:
+        RunError: the folder is no run's folder.
+        FolderUnusable: a file cannot be read or written.
+    """
+    report = view(load(folder))
+    pages = {folder / MARKDOWN_FILE: as_markdown(report), folder / HTML_FILE: as_html(report)}
+    for path, text in pages.items():
+        write_file(path, text)
+    return folder / MARKDOWN_FILE, folder / HTML_FILE
+
+
+def as_html(report: Report) -> str:
+    """The report as one page that needs nothing else and runs nothing."""
+    return html_page("report.html", report=report)
+
+
+def as_markdown(report: Report) -> str:
+    """The report as Markdown, with no more than one empty line in a row."""
+    return markdown_page("report.md", report=report)
+
+
+def html_page(template: str, **values: Any) -> str:
+    """A template as one page that needs nothing else; every value is escaped."""
+    return _render(_html_environment(), template, values)
+
+
+def markdown_page(template: str, **values: Any) -> str:
+    """A template as Markdown, with no more than one empty line in a row; every value is escaped."""
+    return re.sub(r"\n{3,}", "\n\n", _render(_markdown_environment(), template, values))
+
+
+def _render(environment: jinja2.Environment, name: str, values: dict[str, Any]) -> str:
+    page = environment.get_template(name).render(
+        **values, offline_words=OFFLINE, lead_words=OFFLINE_LEADS, real_model=REAL_MODEL
+    )
+    return f"{page.strip()}\n"
+
+
+@cache
+def _html_environment() -> jinja2.Environment:
+    environment = _environment()
+    environment.filters["blocks"] = blocks
+    environment.filters["pixels"] = pixels
+    return environment
+
+
+@cache
+def _markdown_environment() -> jinja2.Environment:
+    """Every value that a template prints is escaped for Markdown, unless a filter made it."""
+    from markupsafe import Markup
+
+    environment = _environment(finalize=_markdown_value)
+    environment.filters["prose"] = _markdown_prose
+    environment.filters["paper"] = _markdown_paper
+    environment.filters["name"] = _markdown_name
+    environment.filters["verbatim"] = Markup
+    return environment
+
+
+def _environment(**options: Any) -> jinja2.Environment:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("ideagora.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **options,
+    )
+
+
+def _markdown_value(value: Any) -> Markup:
+    from markupsafe import Markup
+
+    return value if isinstance(value, Markup) else _safe(markdown(str(value)))
+
+
+def _safe(text: str) -> Markup:
+    """Marks Markdown as made by this module: whatever was foreign in it went through ``markdown``."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704
+
+
+def _markdown_prose(text: str) -> Markup:
+    """Text of several paragraphs or lists, as Markdown blocks with the line breaks kept."""
+    found = []
+    for block in blocks(text):
+        if block.kind == "paragraph":
+            found.append("  \n".join(markdown(line) for line in block.lines))
+        else:
+            found.append("\n".join(_markdown_item(item) for item in block.items))
+    return _safe("\n\n".join(found))
+
+
+def _markdown_item(item: Item) -> str:
+    mark = "-" if item.number is None else f"{item.number}."
+    return f"{mark} " + f"  \n{' ' * (len(mark) + 1)}".join(markdown(line) for line in item.lines)
+
+
+def _markdown_paper(ref: Ref) -> Markup:
+    """A paper's title as a link where its address is known, with its year."""
+    return _markdown_link(ref.title, ref)
+
+
+def _markdown_name(ref: Ref) -> Markup:
+    """The same with the paper's short name."""
+    return _markdown_link(ref.name, ref)
+
+
+def _markdown_link(words: str, ref: Ref) -> Markup:
+    linked = f"[{markdown(words)}]({ref.url})" if ref.url else markdown(words)
+    return _safe(linked + (f" ({markdown(ref.year)})" if ref.year else ""))
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file, without keys, so that a reader sees the old one or the new one, never a part."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(without_keys(text), encoding="utf-8", newline="\n")
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        why = f"{path} cannot be written ({error.strerror})"
+        raise FolderUnusable(f"{why}: check the folder's rights and the free space.") from None

@@ -1,0 +1,1 @@
+"""Sources of literature: API clients, plug-ins, and the classes that combine them."""

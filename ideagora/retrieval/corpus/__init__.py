@@ -1,0 +1,1 @@
+"""The papers that need no network: the starter corpus and the papers that the user added."""

@@ -1,0 +1,74 @@
+"""What a ban means in the literature at hand: the papers that it holds back, or that it holds back none."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from ideagora.errors import SourceDown
+from ideagora.retrieval.cutoff import Guard, possible_ids, title_key
+from ideagora.retrieval.http.client import NotKept
+from ideagora.retrieval.protocols import Source
+from ideagora.retrieval.run_notes import Journal
+from ideagora.schema import Paper
+
+_LOOKED_AT = 20
+"""Search results among which a banned title is looked for."""
+_SIMILAR = 0.6
+"""Share of common characters from which on another title may be the one that was meant."""
+_SHORTEST_PART = 4
+"""Characters of the beginning of a title that may stand for all of it."""
+_LONGEST_COMPARED = 300
+"""Characters of a title that are compared."""
+
+
+class Ban(NamedTuple):
+    """A ban as it was looked up."""
+
+    text: str
+    papers: tuple[Paper, ...]
+    """What it matches; none when nothing here is meant by it."""
+    nearest: Paper | None = None
+    """A paper with a similar title, where nothing matches."""
+
+
+async def looked_up(text: str, source: Source) -> Ban | None:
+    """A ban as the source knows it; ``None``: its title could not be looked up.
+
+    Raises:
+        SourceDown: the source did not answer to an id, so what must be held back is not known.
+    """
+    known = [await source.paper(paper_id) for paper_id in possible_ids(text)]
+    papers = tuple(paper for paper in known if paper)
+    if papers:
+        return Ban(text, papers)
+    try:
+        found = [one.paper for one in await source.search(text, _LOOKED_AT)]
+    except (SourceDown, NotKept):
+        return None
+    guard = Guard().tightened(None, [text])
+    papers = tuple(paper for paper in found if guard.bans(paper))
+    return Ban(text, papers, None if papers else _nearest(text, found))
+
+
+def note_ban(ban: Ban, journal: Journal) -> None:
+    """Tell what a ban holds back."""
+    if ban.papers:
+        told = ", ".join(f"“{paper.title}” ({paper.id})" for paper in ban.papers)
+        journal.note("ban", ban.text, told)
+    else:
+        near = f"“{ban.nearest.title}” ({ban.nearest.id})" if ban.nearest else ""
+        journal.note("ban missed", ban.text, near)
+
+
+def _nearest(text: str, papers: list[Paper]) -> Paper | None:
+    wanted = title_key(text)[:_LONGEST_COMPARED]
+
+    def likeness(paper: Paper) -> float:
+        title = title_key(paper.title)[:_LONGEST_COMPARED]
+        if len(wanted) >= _SHORTEST_PART and title.startswith(wanted):  # a method's name, without the rest
+            return 1.0
+        return SequenceMatcher(None, wanted, title).ratio()
+
+    best = max(papers, key=likeness, default=None)
+    return best if best and likeness(best) >= _SIMILAR else None

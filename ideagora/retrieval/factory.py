@@ -1,0 +1,169 @@
+"""From the settings to the sources that they name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from ideagora.config import Settings
+from ideagora.errors import SettingsError
+from ideagora.models.embeddings.embedder import Embedder
+from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
+from ideagora.retrieval.clients.base import Remote
+from ideagora.retrieval.clients.federated import Joined
+from ideagora.retrieval.clients.plugin import installed, is_spec, plugged
+from ideagora.retrieval.clients.plugin_replay import Replayable
+from ideagora.retrieval.clients.write_through import Grown
+from ideagora.retrieval.corpus.collection import Collection, CollectionBeside
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.http.cache import HttpCache
+from ideagora.retrieval.http.client import HttpDoor, Manners, Time
+from ideagora.retrieval.http.open_access import OpenTexts
+from ideagora.retrieval.http.origin import origin_of
+from ideagora.retrieval.http.pdf_download import Downloads
+from ideagora.retrieval.http.rate_limit import Pace
+from ideagora.retrieval.run_notes import Journal
+from ideagora.retrieval.store.citation_lists import Walks
+from ideagora.retrieval.store.fulltext import Texts
+from ideagora.retrieval.store.store import Store
+
+STARTER, LOCAL = "starter", "local"
+HERE = (STARTER, LOCAL)
+"""Sources that need no network."""
+_ANY_AGE = 36_500
+"""Days."""
+Maker = Callable[[Settings, HttpCache, Time], Remote]
+
+
+def source_names(settings: Settings) -> tuple[str, ...]:
+    """The sources that a setting names, each once.
+
+    Raises:
+        SettingsError: one of them does not exist; lists the known ones.
+    """
+    names = tuple(dict.fromkeys(name.strip() for name in settings.source.split(",") if name.strip()))
+    for name in names or ("",):
+        if name not in (*HERE, *MAKERS) and not is_spec(name) and name not in installed():
+            known = ", ".join((*HERE, *MAKERS, *installed()))
+            raise SettingsError(
+                f"unknown source {name!r}. Set --source or IDEAGORA_SOURCE to one or several of: "
+                f"{known} (with commas between them), or to a source of your own: module:object or "
+                "path.py:object."
+            )
+    return names
+
+
+def collection_of(names: Sequence[str], store: Store, embedder: Embedder) -> Collection:
+    """What is here of the starter corpus and of the user's own papers, as far as they are named."""
+    own = Texts(store.folder).own() if LOCAL in names else ()
+    papers = starter_corpus().papers if STARTER in names else ()
+    return Collection(store, embedder, own, {paper.id: paper for paper in papers})
+
+
+def grown_source(
+    names: Sequence[str],
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    journal: Journal,
+    time: Time,
+    cache: HttpCache,
+) -> tuple[Grown, Callable[[], None]]:
+    """The sources of these names joined, with the store behind them; and what closes it all."""
+
+    def made(name: str) -> Remote:
+        if name in HERE:
+            return CollectionBeside(name, collection_of((name,), store, embedder))
+        return (
+            MAKERS[name](settings, cache, time)
+            if name in MAKERS
+            else Replayable(plugged(name, time), cache, time)
+        )
+
+    remotes = [made(name) for name in names]
+    walks = Walks(store.folder)
+
+    def close() -> None:
+        walks.close()
+        cache.close()
+        store.close()
+
+    joined = Joined(remotes, journal)
+    days = _ANY_AGE if settings.replay else settings.literature_days
+    return Grown(joined, store, walks, embedder, journal, time, days), close
+
+
+def kept_answers(settings: Settings, time: Time) -> HttpCache:
+    """The cache of what services answered."""
+    path = settings.home / "cache" / "literature.sqlite"
+    today = lambda: time.now().date()  # noqa: E731
+    return HttpCache(path, settings.literature_days, today, replay=settings.replay)
+
+
+def open_texts(settings: Settings, cache: HttpCache, time: Time) -> OpenTexts:
+    """The way to open-access PDFs; what the user set as a service's address may be on a private network."""
+    arxiv_at = arxiv_base(settings)
+    named = (settings.semantic_scholar_url, settings.openalex_url, settings.arxiv_url)
+    permitted = {origin for url in named if url and (origin := origin_of(url))}
+    own = origin_of(arxiv_at)
+    paces = {own.host: (arxiv.INTERVAL, _pace(settings, arxiv.NAME))} if own else {}
+    downloads = Downloads(permitted, time=time, paces=paces, only_permitted=settings.forbid_real_calls)
+    return OpenTexts(downloads, cache, arxiv_at, time)
+
+
+def arxiv_base(settings: Settings) -> str:
+    """The address of arXiv, or of what stands in for it."""
+    return (settings.arxiv_url or arxiv.URL).rstrip("/").removesuffix("/api/query")
+
+
+def _semantic_scholar(settings: Settings, cache: HttpCache, time: Time) -> Remote:
+    key = _key(semantic_scholar.KEYS)
+    base = (settings.semantic_scholar_url or semantic_scholar.URL).rstrip("/").removesuffix("/graph/v1")
+    door = HttpDoor(
+        semantic_scholar.NAME,
+        base,
+        Manners(semantic_scholar.INTERVAL),
+        cache,
+        time,
+        key_name=semantic_scholar.KEYS[0],
+        headers={"x-api-key": key} if key else None,
+        pace=_pace(settings, semantic_scholar.NAME),
+    )
+    return semantic_scholar.SemanticScholar(door)
+
+
+def _openalex(settings: Settings, cache: HttpCache, time: Time) -> Remote:
+    key = _key(openalex.KEYS)
+    door = HttpDoor(
+        openalex.NAME,
+        settings.openalex_url or openalex.URL,
+        Manners(openalex.INTERVAL, at_once=4),
+        cache,
+        time,
+        key_name=openalex.KEYS[0],
+        params={"api_key": key} if key else None,
+        pace=_pace(settings, openalex.NAME),
+    )
+    return openalex.OpenAlex(door)
+
+
+def _arxiv(settings: Settings, cache: HttpCache, time: Time) -> Remote:
+    manners = Manners(arxiv.INTERVAL, at_once=1)
+    pace = _pace(settings, arxiv.NAME)
+    return arxiv.Arxiv(HttpDoor(arxiv.NAME, arxiv_base(settings), manners, cache, time, pace=pace))
+
+
+MAKERS: Mapping[str, Maker] = {
+    semantic_scholar.NAME: _semantic_scholar,
+    openalex.NAME: _openalex,
+    arxiv.NAME: _arxiv,
+}
+"""Sources on the network by name."""
+
+
+def _pace(settings: Settings, name: str) -> Pace:
+    return Pace(settings.home / "cache" / f"pace-{name}")
+
+
+def _key(variables: Sequence[str]) -> str | None:
+    return next((value for name in variables if (value := os.environ.get(name, "").strip())), None)

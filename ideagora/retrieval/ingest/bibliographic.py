@@ -1,0 +1,68 @@
+"""The parts of a bibliographic record, made into our record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from ideagora.retrieval.ingest.identifiers import Identifiers, own_id
+from ideagora.schema import Paper
+
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+
+def own_paper(
+    title: str,
+    ids: Identifiers,
+    source: str,
+    *,
+    abstract: str | None = None,
+    authors: Sequence[str] = (),
+    day: str | None = None,
+    venue: str | None = None,
+) -> Paper:
+    """A record of a paper that the user has; ``day`` is an ISO date, possibly partial."""
+    return Paper(
+        id=own_id(title, day[:4] if day else None, ids),
+        title=tidy(title),
+        abstract=tidy(abstract or "") or None,
+        authors=tuple(filter(None, map(tidy, authors))),
+        date=day,
+        venue=tidy(venue or "") or None,
+        arxiv_id=ids.arxiv_id,
+        doi=ids.doi,
+        source=source,
+    )
+
+
+def tidy(text: str) -> str:
+    """A text on one line, without characters that only control a terminal."""
+    return " ".join("".join(c if c.isprintable() or c.isspace() else " " for c in text).split())
+
+
+def partial_date(year: str, month: str = "", day: str = "") -> str | None:
+    """An ISO date of what is known: ``("2019", "March")`` is 2019-03; ``None`` without a year."""
+    found = re.search(r"(?<!\d)(\d{4})(?!\d)", year)
+    if not found:
+        return None
+    number = _month(month)
+    if number is None:
+        return found[1]
+    try:
+        return date(int(found[1]), number, int(day)).isoformat()
+    except ValueError:
+        return f"{found[1]}-{number:02d}"
+
+
+def natural_name(name: str) -> str:
+    """``Turing, Alan M.`` as ``Alan M. Turing``."""
+    last, comma, first = name.partition(",")
+    return f"{first.strip()} {last.strip()}" if comma and first.strip() else name.strip(" ,")
+
+
+def _month(month: str) -> int | None:
+    word = month.strip().lower()
+    if word.isdecimal():
+        return int(word) if 1 <= int(word) <= 12 else None
+    return _MONTHS.index(word[:3]) + 1 if word[:3] in _MONTHS else None

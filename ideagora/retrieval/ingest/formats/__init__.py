@@ -1,0 +1,1 @@
+"""Readers of local files, one module per format."""

@@ -1,0 +1,133 @@
+"""CSL-JSON (what Zotero and Crossref give): a list of items, read one by one so that each has its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ideagora.retrieval.ingest.bibliographic import own_paper, partial_date
+from ideagora.retrieval.ingest.documents import Document, Found, Problem
+from ideagora.retrieval.ingest.identifiers import identifiers, year_in
+from ideagora.retrieval.store.fulltext import Cited
+from ideagora.retrieval.untrusted_json import Unreadable, json_value
+
+_STEP = "Mend this item and add the file again."
+_TAGS = re.compile(r"</?[a-zA-Z][\w:.-]*(?:\s[^<>]*)?/?>")
+_BETWEEN = re.compile(r"[\s,]*")
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
+_STRUCTURE = re.compile(rf"{_STRING}|[\[\]{{}}]", re.DOTALL)
+_SCALAR = re.compile(rf"{_STRING}|[^\s,\[\]{{}}\"]+", re.DOTALL)
+
+
+def read_csl(path: str, text: str) -> Iterator[Found]:
+    """The items of a CSL-JSON file. ``text`` is its content, ``path`` its name in problems."""
+    text = text.lstrip("\ufeff")
+    line, counted = 1, 0
+    for start, end in _items(text):
+        line += text.count("\n", counted, start)
+        counted = start
+        try:
+            item = json_value(text[start:end])
+        except Unreadable as error:
+            if end < len(text):
+                yield Problem(path=path, place=f"line {line}", what=f"the item: {error}", step=_STEP)
+                continue
+            what = "the JSON is broken, nothing after it could be read"
+            yield Problem(path=path, place=f"line {line}", what=what, step="Mend or export the file again.")
+            return
+        yield _of_item(path, item, line, end / len(text))
+
+
+def _items(text: str) -> Iterator[tuple[int, int]]:
+    """Where each item begins and ends, found by brackets and quotes alone; time grows with the text."""
+    place = _between(text, 0)
+    place = _between(text, place + 1) if text.startswith("[", place) else place
+    while place < len(text) and text[place] != "]":
+        if text[place] in "{[":
+            end = _closing(text, place)
+        else:
+            scalar = _SCALAR.match(text, place)
+            end = scalar.end() if scalar else len(text)
+        yield place, end
+        place = _between(text, end)
+
+
+def _closing(text: str, start: int) -> int:
+    """Where the bracket that opens at ``start`` is closed; the end of the text when it is not."""
+    depth = 0
+    for token in _STRUCTURE.finditer(text, start):
+        if token[0] in "[{":
+            depth += 1
+        elif token[0] in "]}":
+            depth -= 1
+            if depth == 0:
+                return token.end()
+    return len(text)
+
+
+def _between(text: str, place: int) -> int:
+    match = _BETWEEN.match(text, place)
+    return match.end() if match else place
+
+
+def _of_item(path: str, item: Any, line: int, done: float) -> Found:
+    place = f"line {line}"
+    if not isinstance(item, dict):
+        return Problem(path=path, place=place, what=f"{str(item)[:40]!r} is no item", step=_STEP)
+    title = _text(item.get("title"))
+    if not any(character.isalnum() for character in title):
+        return Problem(path=path, place=place, what="the item has no title", step=_STEP)
+    places = [_text(item.get(name)) for name in ("URL", "number", "note", "id")]
+    ids = identifiers(_text(item.get("DOI")), None, *places)
+    paper = own_paper(
+        title,
+        ids,
+        "csl",
+        abstract=re.sub(r"^(?:Abstract|ABSTRACT)[.:]?\s+", "", _text(item.get("abstract"))),
+        authors=_authors(item.get("author")),
+        day=_day(item.get("issued")),
+        venue=_text(item.get("container-title")) or _text(item.get("publisher")),
+    )
+    return Document(paper=paper, cited=_cited(item.get("reference")), done=done)
+
+
+def _text(value: Any) -> str:
+    """A field's text; Crossref has lists where CSL has strings, and tags in titles and abstracts."""
+    if isinstance(value, list):
+        value = value[0] if value else ""
+    return _TAGS.sub(" ", value).strip() if isinstance(value, str) else ""
+
+
+def _authors(value: Any) -> list[str]:
+    people = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    parts = ("given", "non-dropping-particle", "family", "suffix")
+    return [
+        _text(one.get("literal")) or " ".join(filter(None, (_text(one.get(part)) for part in parts)))
+        for one in people
+    ]
+
+
+def _day(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    dates = value.get("date-parts")
+    if isinstance(dates, list) and dates and isinstance(dates[0], list):
+        year, month, day = [*map(str, dates[0]), "", "", ""][:3]
+        return partial_date(year, month, day)
+    raw = [*str(value.get("raw") or value.get("literal") or "").split("-"), "", ""]
+    return partial_date(raw[0], raw[1], raw[2][:2])
+
+
+def _cited(value: Any) -> tuple[Cited, ...] | None:
+    """Crossref's list of references."""
+    if not isinstance(value, list):
+        return None
+    return tuple(_reference(one) for one in value if isinstance(one, dict))
+
+
+def _reference(entry: dict[str, Any]) -> Cited:
+    printed = _text(entry.get("unstructured"))
+    ids = identifiers(_text(entry.get("DOI")), None, printed)
+    title = _text(entry.get("article-title")) or printed or _text(entry.get("volume-title"))
+    return Cited(text=title, year=year_in(str(entry.get("year", ""))), arxiv_id=ids.arxiv_id, doi=ids.doi)

@@ -1,0 +1,258 @@
+"""The text of a paper's pages: its title, abstract, sections and list of references.
+
+Only what the pages say: where a part cannot be told apart it is missing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ideagora.retrieval.cutoff import title_key
+from ideagora.retrieval.ingest.bibliographic import tidy
+from ideagora.retrieval.ingest.identifiers import arxiv_in, doi_in, year_in
+from ideagora.retrieval.store.fulltext import Cited, Section, SectionKind
+
+_LONGEST_TITLE = 300
+_LONGEST_ABSTRACT = 5_000
+_MOST_REFERENCES = 1_000
+_LONGEST_ENTRY = 1_500
+_SAME_SIZE = 0.5
+"""Points by which the lines of one title may differ."""
+_NO_TITLE = re.compile(
+    r"^(?:untitled|microsoft word|paper|manuscript|main|template)\b|\.(?:dvi|tex|pdf|docx?|indd)$|^\W*$",
+    re.I,
+)
+_NAMED = re.compile(
+    r"(?:abstract|introduction|(?:related|prior|previous) works?|background|preliminaries|methods?|"
+    r"methodology|approach|materials and methods|experiments?|experimental (?:setup|results)|"
+    r"results(?: and discussion)?|"
+    r"evaluation|discussion|limitations?|conclusions?(?: and future work)?|future work|acknowledge?ments?|"
+    r"ethics statement|references|bibliography|literature cited|appendix|appendices|supplementary material)",
+    re.I,
+)
+_NUMBERED = re.compile(r"(\d{1,2}|[IVX]{1,5}|[A-H])\.?\s+(\S.{1,90})")
+_ABSTRACT_IN_LINE = re.compile(r"abstract\s*(?:[.:—–-]+\s*|$)(.*)", re.I)
+_AFTER_ABSTRACT = re.compile(r"(?:key ?words|index terms|ccs concepts|categories and subject)\b", re.I)
+_REFERENCES = re.compile(
+    r"(?:\d{1,2}\.?\s+|[IVX]+\.\s+)?(?:references|bibliography|literature cited)[.:]?", re.I
+)
+_APPENDIX = re.compile(r"(?:appendix|appendices|supplementary material)\b|[A-H]\.?\s+[A-Z]\w+", re.I)
+_SECTION_WORDS: tuple[tuple[str, SectionKind], ...] = (
+    (r"introduc|motivation", "introduction"),
+    (r"related|prior work|previous work|background|literature", "related"),
+    (r"limitation|conclu|discussion|future|broader impact|failure", "limitation"),
+    (r"experiment|result|evaluat|ablation|analys|empiric|case stud", "experiment"),
+    (r"method|approach|model|framework|algorithm|architect|our |propos|design|system", "method"),
+)
+_KINDS = tuple((re.compile(words, re.I), kind) for words, kind in _SECTION_WORDS)
+_LEFT_OUT = re.compile(
+    r"acknowledge?ment|author contribution|funding|ethics statement|references|bibliography", re.I
+)
+_NUMBER_IN_BRACKETS = re.compile(r"(?m)^[^\S\n]*+\[(\d{1,3})\]")
+_NUMBER_WITH_DOT = re.compile(r"(?m)^[^\S\n]*+(\d{1,3})\.(?=\s++\D)")
+
+
+_LINK = re.compile(r"https?:|doi:|10\.\d{4}")
+_BULLET = re.compile(r"(?m)^[^\S\n]*+[•–-]\s++(?=[\[A-Z])")
+_NEAR_BEGINNING = 300
+"""Characters; a list that begins later is not that of the references."""
+
+
+class Run(NamedTuple):
+    """A piece of upright text and its size in points."""
+
+    text: str
+    size: float
+
+
+class Page(NamedTuple):
+    """The text of one page; ``runs`` for the first page only."""
+
+    number: int
+    text: str
+    runs: tuple[Run, ...] = ()
+    failed: bool = False
+
+
+class _Heading(NamedTuple):
+    start: int
+    """Number of the line."""
+    text: str
+    is_appendix: bool
+
+
+def title_of(first: Page, told: str) -> str:
+    """The title: the file's metadata where page 1 has it too, else the largest text there; or ``""``."""
+    told = tidy(told)
+    is_told = _can_be_title(told) and not _NO_TITLE.search(told)
+    if is_told and title_key(told) in title_key(first.text):
+        return told
+    return _largest(first.runs) or (told if is_told else "")
+
+
+def abstract_of(text: str) -> str | None:
+    """The abstract; ``None`` when its beginning or its end cannot be told."""
+    lines = text.split("\n")[:400]
+    for number, line in enumerate(lines):
+        match = _ABSTRACT_IN_LINE.fullmatch(line.strip())
+        if match:
+            rest = [match[1], *_until_heading(lines[number + 1 :])]
+            abstract = flowing("\n".join(rest))
+            return abstract if 80 <= len(abstract) <= _LONGEST_ABSTRACT else None
+    return None
+
+
+def sections_of(text: str) -> list[Section]:
+    """The sections, without the list of references; one without a heading when there are none."""
+    lines = text.split("\n")
+    headings = list(_headings(lines))
+    ends = [*(heading.start for heading in headings[1:]), len(lines)][: len(headings)]
+    sections = []
+    for heading, end in zip(headings, ends, strict=True):
+        body = flowing("\n".join(lines[heading.start + 1 : end]))
+        if body and not _LEFT_OUT.search(heading.text) and not re.fullmatch(r"abstract", heading.text, re.I):
+            kind = "appendix" if heading.is_appendix else _kind(heading.text)
+            sections.append(Section(kind=kind, heading=heading.text, text=body))
+    if sections:
+        return sections
+    body = flowing("\n".join(lines[: _references_start(lines)]))
+    return [Section(kind="other", heading="", text=body)] if body else []
+
+
+def references_of(text: str) -> tuple[Cited, ...] | None:
+    """The entries of the list of references; ``None`` when there is no such list."""
+    lines = text.split("\n")
+    start = _references_start(lines)
+    if start is None:
+        return None
+    end = next((n for n in range(start + 3, len(lines)) if _begins_appendix(lines[n].strip())), len(lines))
+    entries = [flowing(entry)[:_LONGEST_ENTRY] for entry in _entries("\n".join(lines[start + 1 : end]))]
+    return tuple(_cited(entry) for entry in entries[:_MOST_REFERENCES] if len(entry) > 15)
+
+
+def flowing(text: str) -> str:
+    """Text with ligatures as letters, words that a line's end had parted, and no line ends."""
+    plain = unicodedata.normalize("NFKC", text)
+    return tidy(re.sub(r"(?<=[a-z])[-\u00ad]\s*\n\s*(?=[a-z])", "", plain))
+
+
+def _largest(runs: Sequence[Run]) -> str:
+    """The largest text that can be a title; its lines have about one size."""
+    sizes = sorted({round(run.size, 1) for run in runs}, reverse=True)
+    for size in sizes[:4]:
+        joined = flowing("\n".join(run.text for run in runs if abs(run.size - size) <= _SAME_SIZE))
+        if _can_be_title(joined):
+            return joined
+    return ""
+
+
+def _can_be_title(text: str) -> bool:
+    letters = sum(character.isalpha() for character in text)
+    is_sized = 8 <= len(text) <= _LONGEST_TITLE and " " in text
+    return is_sized and letters > 0.6 * len(text) and "@" not in text
+
+
+def _until_heading(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        plain = line.strip()
+        if _AFTER_ABSTRACT.match(plain) or _is_named(plain) or re.match(r"(?:1|I)\.?\s+[A-Z]", plain):
+            return
+        yield line
+
+
+def _headings(lines: Sequence[str]) -> Iterator[_Heading]:
+    """Headings of sections: known names, and numbers that count on from the last heading."""
+    last, is_appendix, references = 0, False, _references_start(lines)
+    for number, line in enumerate(lines):
+        plain = tidy(unicodedata.normalize("NFKC", line))
+        after_references = references is not None and number > references
+        match = _NUMBERED.fullmatch(plain)
+        count = _counted(match[1]) if match else None
+        if match and count == last + 1 and not after_references and _looks_like_heading(match[2]):
+            last = count
+            yield _Heading(number, match[2], is_appendix=False)
+        elif match and match[1] in "ABCDEFGH" and after_references and _looks_like_heading(match[2]):
+            yield _Heading(number, match[2], is_appendix=True)
+        elif _is_named(plain) and (not after_references or _APPENDIX.match(plain)):
+            is_appendix = bool(_APPENDIX.match(plain))
+            yield _Heading(number, match[2] if match else plain, is_appendix)
+
+
+def _counted(number: str) -> int | None:
+    if number.isdecimal():
+        return int(number)
+    roman = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"]
+    return roman.index(number) + 1 if number in roman else None
+
+
+def _looks_like_heading(text: str) -> bool:
+    words = text.split()
+    is_prose = text.endswith((".", ",", ";")) or len(words) > 10
+    return (
+        not is_prose and text[0].isupper() and sum(c.isalpha() or c.isspace() for c in text) > 0.8 * len(text)
+    )
+
+
+def _is_named(plain: str) -> bool:
+    return bool(_NAMED.fullmatch(plain.rstrip(".:"))) and plain[:1].isupper()
+
+
+def _kind(heading: str) -> SectionKind:
+    return next((kind for words, kind in _KINDS if words.search(heading)), "other")
+
+
+def _references_start(lines: Sequence[str]) -> int | None:
+    """The last heading of a list of references (a table of contents has one too)."""
+    found = [number for number, line in enumerate(lines) if _REFERENCES.fullmatch(line.strip())]
+    return found[-1] if found else None
+
+
+def _begins_appendix(line: str) -> bool:
+    match = _NUMBERED.fullmatch(line)
+    return bool(_APPENDIX.fullmatch(line)) or bool(
+        match and match[1] in "ABCDEFGH" and _looks_like_heading(match[2])
+    )
+
+
+def _entries(text: str) -> list[str]:
+    """One text an entry: by numbers that count up, else by ends of sentences before names."""
+    for pattern, least in ((_NUMBER_IN_BRACKETS, 1), (_NUMBER_WITH_DOT, 2)):
+        starts = _counting_up(pattern, text)
+        if len(starts) >= least and starts[0][0] < _NEAR_BEGINNING:
+            ends = [start for start, _ in starts[1:]] + [len(text)]
+            return [text[begin:end] for (_, begin), end in zip(starts, ends, strict=True)]
+    bullets = _BULLET.split(text)[1:]
+    return bullets if len(bullets) >= 2 else _by_sentence(text.split("\n"))
+
+
+def _counting_up(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Where each number begins and ends, from 1 on without a gap."""
+    starts: list[tuple[int, int]] = []
+    for match in pattern.finditer(text):
+        if int(match[1]) == len(starts) + 1:
+            starts.append((match.start(), match.end()))
+    return starts
+
+
+def _by_sentence(lines: Sequence[str]) -> list[str]:
+    """Entries without numbers: one begins with a name after a line that ends a sentence and had a year."""
+    entries: list[list[str]] = [[]]
+    has_year, is_ended = False, False
+    for line in filter(None, (line.strip() for line in lines)):
+        if is_ended and has_year and line[0].isupper():
+            entries.append([])
+            has_year = False
+        entries[-1].append(line)
+        has_year = has_year or year_in(line) is not None
+        is_ended = line.endswith((".", "]")) or _LINK.search(line.rsplit(None, 1)[-1]) is not None
+    return ["\n".join(entry) for entry in entries if entry]
+
+
+def _cited(entry: str) -> Cited:
+    joined = re.sub(r"(?<=[/.])\s+(?=[\w(]+[/.])", "", entry)  # links are broken at the ends of lines
+    return Cited(
+        text=entry, year=year_in(entry), arxiv_id=arxiv_in(entry), doi=doi_in(entry) or doi_in(joined)
+    )

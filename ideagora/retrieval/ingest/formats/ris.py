@@ -1,0 +1,97 @@
+"""RIS, by rispy, one record at a time: it drops what follows a record without an end, and tells no lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from typing import Any
+
+from ideagora.retrieval.ingest.bibliographic import natural_name, own_paper, partial_date
+from ideagora.retrieval.ingest.documents import Document, Found, Problem
+from ideagora.retrieval.ingest.identifiers import identifiers
+from ideagora.schema import Paper
+
+_TAG = re.compile(r"^([A-Z][A-Z0-9]) {1,2}-(?: |$)")
+_ODD_TAG = re.compile(r"^([A-Z][A-Z0-9]) {1,2}- ?")
+_PLACES_OF_IDS = ("urls", "notes", "journal_name", "custom1", "number", "secondary_title")
+_MOST_LINES = 5_000
+"""Of one record; what follows in it is no part of a paper's."""
+_STEP = "Mend this record and add the file again."
+
+
+def read_ris(path: str, text: str) -> Iterator[Found]:
+    """The records of a RIS file. ``text`` is its content, ``path`` its name in problems."""
+    total = max(1, text.count("\n"))
+    lines = (line.rstrip("\r\n") for line in StringIO(text.lstrip("\ufeff")))
+    for start, record in _records(lines):
+        found = _of_record(path, start, record)
+        if isinstance(found, Document):
+            found = found.model_copy(update={"done": min(1.0, (start + len(record)) / total)})
+        yield found
+
+
+def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+    """Line number (from 1) and lines of each record; what stands between records is left out."""
+    record: list[str] = []
+    start = 0
+    for number, line in enumerate(lines, start=1):
+        tag = _TAG.match(line)
+        if tag and tag[1] == "TY":
+            if record:
+                yield start, record
+            record, start = [line], number
+        elif tag and tag[1] == "ER":
+            if record:
+                yield start, [*record, line]
+            record = []
+        elif record and len(record) < _MOST_LINES:
+            record.append(line)
+    if record:
+        yield start, record
+
+
+def _of_record(path: str, start: int, record: list[str]) -> Found:
+    import rispy
+
+    place = f"line {start}"
+    if not record[-1].startswith("ER"):
+        return Problem(path=path, place=place, what="the record has no end (a line “ER  - ”)", step=_STEP)
+    normal = [_ODD_TAG.sub(r"\1  - ", line) for line in record]
+    try:
+        entries: list[dict[str, Any]] = rispy.loads("\n".join(normal) + "\n")
+    except (rispy.parser.ParseError, OSError, ValueError, KeyError, IndexError) as error:
+        told = " ".join(str(error).split())[:120]
+        return Problem(path=path, place=place, what=f"the record cannot be read ({told})", step=_STEP)
+    entry = entries[0] if entries else {}
+    title = _first(entry, "title", "primary_title", "translated_title")
+    if not any(character.isalnum() for character in title):
+        return Problem(path=path, place=place, what="the record has no title (TI or T1)", step=_STEP)
+    return Document(paper=_paper(entry, title))
+
+
+def _paper(entry: dict[str, Any], title: str) -> Paper:
+    ids = identifiers(_first(entry, "doi"), None, *_all(entry, *_PLACES_OF_IDS))
+    date = (_first(entry, "date") or _first(entry, "year", "publication_year")).split("/")
+    year, month, day = [*date, "", "", ""][:3]
+    if not re.search(r"\d{4}", year):
+        year = _first(entry, "year", "publication_year")
+    return own_paper(
+        title,
+        ids,
+        "ris",
+        abstract=_first(entry, "abstract", "notes_abstract"),
+        authors=[natural_name(name) for name in _all(entry, "authors", "first_authors")],
+        day=partial_date(year, month, day),
+        venue=_first(entry, "journal_name", "secondary_title", "alternate_title3", "publisher"),
+    )
+
+
+def _first(entry: dict[str, Any], *names: str) -> str:
+    return next(iter(_all(entry, *names)), "")
+
+
+def _all(entry: dict[str, Any], *names: str) -> list[str]:
+    values = [entry.get(name) for name in names]
+    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
+    return [one.strip() for one in flat if isinstance(one, str) and one.strip()]

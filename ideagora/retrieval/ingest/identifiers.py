@@ -1,0 +1,82 @@
+"""DOIs and arXiv ids in texts, and the id that a paper goes by."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ideagora.retrieval.cutoff import title_key
+from ideagora.schema import stable_id
+
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{}|\\^`\[\]]+", re.IGNORECASE)
+_ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
+_NEW = r"\d{2}(?:0[1-9]|1[0-2])\.\d{4,5}"
+_OLD = r"[a-z][a-z-]+(?:\.[A-Z]{2})?/\d{2}(?:0[1-9]|1[0-2])\d{3}"
+_ARXIV_NAME = re.compile(rf"({_NEW}|{_OLD})(?:v\d+)?", re.IGNORECASE)
+_ARXIV_IN_TEXT = re.compile(
+    rf"(?:arxiv\s*:\s*|arxiv\.org/(?:abs|pdf)/|10\.48550/arxiv\.|\babs/)({_NEW}|{_OLD})(?!\d)", re.IGNORECASE
+)
+_YEAR = re.compile(r"(?<!\d)(1[89]\d\d|20\d\d)(?!\d)")
+
+
+class Identifiers(NamedTuple):
+    """Ids of one paper, in lower case and without scheme and version."""
+
+    arxiv_id: str | None = None
+    doi: str | None = None
+
+
+def doi_in(text: str) -> str | None:
+    """The first DOI of a text that is not arXiv's own."""
+    for match in _DOI.finditer(text):
+        doi = _trimmed(match[0]).lower()
+        if not _ARXIV_DOI.fullmatch(doi):
+            return doi
+    return None
+
+
+def arxiv_in(text: str) -> str | None:
+    """The first arXiv id of a text that says it is one (``arXiv:2201.11903v2``, a link, arXiv's DOI)."""
+    match = _ARXIV_IN_TEXT.search(text)
+    return match[1].lower() if match else None
+
+
+def arxiv_named(name: str) -> str | None:
+    """The arXiv id in a field that can hold nothing else."""
+    match = _ARXIV_NAME.fullmatch(re.sub(r"^arxiv\s*:\s*", "", name.strip(), flags=re.IGNORECASE))
+    return match[1].lower() if match else arxiv_in(name)
+
+
+def identifiers(doi: str | None, arxiv: str | None, *places: str | None) -> Identifiers:
+    """Ids from a record's own fields, or else from other fields (links, the journal's name)."""
+    rest = " ".join(place for place in places if place)
+    arxiv_id = (arxiv_named(arxiv) if arxiv else None) or arxiv_in(doi or "") or arxiv_in(rest)
+    return Identifiers(arxiv_id, doi_in(doi or "") or doi_in(rest))
+
+
+def arxiv_month(arxiv_id: str) -> str:
+    """The month (YYYY-MM) in which a paper was first posted, as its id tells."""
+    digits = arxiv_id.rpartition("/")[2][:4]
+    century = 19 if "/" in arxiv_id and digits[0] == "9" else 20
+    return f"{century}{digits[:2]}-{digits[2:]}"
+
+
+def year_in(text: str) -> str | None:
+    """The last number of a text that can be a year; years come late in an entry, after pages and ids."""
+    found = _YEAR.findall(text)
+    return found[-1] if found else None
+
+
+def own_id(title: str, year: str | None, ids: Identifiers) -> str:
+    """The id of a paper: by arXiv, by DOI, else by title and year."""
+    if ids.arxiv_id:
+        return f"arxiv:{ids.arxiv_id}"
+    return f"doi:{ids.doi}" if ids.doi else f"own:{stable_id(title_key(title), year or '')}"
+
+
+def _trimmed(doi: str) -> str:
+    """Without what follows a DOI in a sentence; a closing bracket belongs to it when it opened there."""
+    doi = doi.rstrip(".,;:'")
+    while doi.endswith(")") and doi.count("(") < doi.count(")"):
+        doi = doi[:-1].rstrip(".,;:'")
+    return doi

@@ -1,0 +1,38 @@
+"""Which folders are ours to open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ideagora.retrieval.store.backend import STORE_VERSION
+from ideagora.retrieval.store.embedded.chroma_index import CHROMA_FOLDER
+from ideagora.retrieval.store.embedded.locking import HOLDER_FILE, LOCK_FILE
+from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE
+from ideagora.retrieval.store.embedded.vector_file import is_rows_file
+from ideagora.retrieval.store.errors import unusable
+
+_OWN_FILES = {
+    RECORDS_FILE,
+    f"{RECORDS_FILE}-wal",
+    f"{RECORDS_FILE}-shm",
+    CHROMA_FOLDER,
+    LOCK_FILE,
+    HOLDER_FILE,
+}
+
+
+def foreign(folder: Path, version: str | None) -> str:
+    """What to say of a store of a version that is not ours."""
+    later = version is not None and version.isdecimal() and int(version) > int(STORE_VERSION)
+    step = "Use the newer ideagora that made it" if later else "Nothing here can bring it up to date"
+    return (
+        f"the store in {folder} has version {version}, this program reads {STORE_VERSION}. {step}, "
+        "set IDEAGORA_STORE to another folder, or remove this one (it is then rebuilt)."
+    )
+
+
+def demand_own(folder: Path) -> None:
+    """Refuse a folder that holds something else: the store's files would end up among it."""
+    names = {path.name for path in folder.iterdir() if not is_rows_file(path.name)}
+    if RECORDS_FILE not in names and names - _OWN_FILES:
+        raise unusable(folder, f"it holds {sorted(names - _OWN_FILES)[0]} and no store")

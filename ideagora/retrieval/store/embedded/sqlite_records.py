@@ -1,0 +1,310 @@
+"""The store's records and citation edges in one SQLite file, beside the vectors."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from ideagora.errors import LibraryError
+from ideagora.retrieval.store.errors import corrupted, named_faults
+from ideagora.schema import Paper
+
+RECORDS_FILE = "records.sqlite"
+_BUSY_SECONDS = 30.0
+_IDS_A_QUERY = 500
+_LAST_POSITION = 1_000_000
+"""Place of a reference of which we know only that it is there."""
+_NEXT_GENERATION = "UPDATE manifest SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation'"
+_SHORT = "CREATE INDEX IF NOT EXISTS papers_short ON papers (id, place, date)"
+"""Counting and placing papers reads this instead of all records."""
+_TABLES = (
+    "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE papers (id TEXT PRIMARY KEY, content_hash TEXT NOT NULL, date TEXT, record TEXT NOT NULL,"
+    " place INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE citations (citing TEXT NOT NULL, cited TEXT NOT NULL, position INTEGER NOT NULL,"
+    " PRIMARY KEY (citing, cited)) WITHOUT ROWID",
+    "CREATE INDEX citations_by_cited ON citations (cited)",
+    _SHORT,
+)
+
+
+_SAVE = "INSERT OR REPLACE INTO papers VALUES (:id, :hash, :date, :record, :place)"
+_CHANGE = "UPDATE papers SET content_hash = :hash, date = :date, record = :record WHERE id = :id"
+
+
+class Names(NamedTuple):
+    """What tells one paper from another."""
+
+    id: str
+    title: str
+    date: str | None
+    arxiv_id: str | None
+    doi: str | None
+
+
+def read_manifest(folder: Path) -> dict[str, str]:
+    """The manifest of a store's folder, which is left as it is.
+
+    Raises:
+        LibraryError: there is no store.
+    """
+    path = folder / RECORDS_FILE
+    if not path.is_file():
+        raise LibraryError(f"there is no store in {folder}. Name a folder that holds {RECORDS_FILE}.")
+    with (
+        named_faults(folder),
+        closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        return dict(connection.execute("SELECT key, value FROM manifest").fetchall())
+
+
+class Records:
+    """Papers, who cites whom, and the manifest (version, embedder, generation, marks).
+
+    One connection, used by one thread at a time. SQLite's WAL keeps readers and the writer of other
+    processes out of each other's way; that there is one writer is the store's lock's business.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._threads = threading.RLock()
+        with named_faults(folder):
+            self._connection = sqlite3.connect(
+                folder / RECORDS_FILE, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
+            )
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def exists(self) -> bool:
+        """Whether the tables were made; checks the whole file, since damage hides in any page.
+
+        Raises:
+            StoreCorrupted: the file is damaged.
+        """
+        with self._reading() as connection:
+            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if verdict != "ok":
+                raise corrupted(self._folder, f"{RECORDS_FILE}: {verdict}")
+            row = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'manifest'").fetchone()
+        return row is not None
+
+    def create(self, manifest: Mapping[str, str]) -> None:
+        """Make tables and manifest, all or nothing."""
+        with self._reading() as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+        with self._writing() as connection:
+            for table in _TABLES:
+                connection.execute(table)
+            connection.executemany(
+                "INSERT INTO manifest VALUES (?, ?)", [("generation", "0"), *manifest.items()]
+            )
+
+    def manifest(self) -> dict[str, str]:
+        """Everything in the manifest."""
+        with self._reading() as connection:
+            return dict(connection.execute("SELECT key, value FROM manifest").fetchall())
+
+    def generation(self) -> int:
+        """Counts the changes to the records."""
+        with self._reading() as connection:
+            row = connection.execute("SELECT value FROM manifest WHERE key = 'generation'").fetchone()
+        return int(row[0])
+
+    def next_generation(self) -> None:
+        """Tell everybody that the index of the vectors is another one."""
+        with self._writing() as connection:
+            connection.execute(_NEXT_GENERATION)
+
+    def set_mark(self, key: str, value: str) -> None:
+        """Write one line of the manifest."""
+        with self._writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO manifest VALUES (?, ?)", (key, value))
+
+    def content_hashes(self, ids: Sequence[str]) -> dict[str, str]:
+        """Hashes of what was embedded, by id, of those papers that are here."""
+        return {
+            row[0]: row[1] for row in self._by_ids("SELECT id, content_hash FROM papers WHERE id IN", ids)
+        }
+
+    def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
+        """Records by id, of those papers that are here.
+
+        Raises:
+            StoreCorrupted: a record is there, but is none.
+        """
+        rows = self._by_ids("SELECT id, record FROM papers WHERE id IN", ids)
+        return {row[0]: self._parsed(row[0], row[1]) for row in rows}
+
+    def ids(self) -> set[str]:
+        """Ids of all papers."""
+        with self._reading() as connection:
+            return {row[0] for row in connection.execute("SELECT id FROM papers")}
+
+    def names(self) -> Iterator[Names]:
+        """What each paper goes by, without reading the records as a whole."""
+        query = (
+            "SELECT id, json_extract(record, '$.title'), date, json_extract(record, '$.arxiv_id'), "
+            "json_extract(record, '$.doi') FROM papers ORDER BY id"
+        )
+        with self._reading() as connection:
+            rows = connection.execute(query).fetchall()
+        return (Names(*row) for row in rows)
+
+    def by_source(self) -> dict[str, int]:
+        """Number of papers by where their record came from."""
+        query = "SELECT json_extract(record, '$.source') s, count(*) FROM papers GROUP BY s ORDER BY s"
+        with self._reading() as connection:
+            return dict(connection.execute(query).fetchall())
+
+    def cited_by(self, paper_id: str) -> list[str]:
+        """Ids that a paper cites, in the order of its references."""
+        return self._column("SELECT cited FROM citations WHERE citing = ? ORDER BY position, cited", paper_id)
+
+    def citing(self, paper_id: str) -> list[str]:
+        """Ids of the papers that cite one, oldest first; undated ones last."""
+        query = (
+            "SELECT citing FROM citations JOIN papers ON papers.id = citing WHERE cited = ? "
+            "ORDER BY papers.date IS NULL, papers.date, citing"
+        )
+        return self._column(query, paper_id)
+
+    def save(
+        self,
+        papers: Sequence[Paper],
+        hashes: Mapping[str, str],
+        places: Sequence[int] | None,
+        manifest: Mapping[str, str] | None = None,
+    ) -> None:
+        """Write records, their edges and lines of the manifest in one transaction.
+
+        Args:
+            places: the papers' rows of vectors, in their order; ``None``: they keep those that they have.
+        """
+        rows = [
+            {"id": p.id, "hash": hashes[p.id], "date": p.date, "record": p.model_dump_json()} for p in papers
+        ]
+        edges = [
+            (paper.id, cited, place) for paper in papers for place, cited in enumerate(paper.references or ())
+        ]
+        with self._writing() as connection:
+            if places is None:
+                connection.executemany(_CHANGE, rows)
+            else:
+                placed = [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
+                connection.executemany(_SAVE, placed)
+            connection.executemany(
+                "DELETE FROM citations WHERE citing = ?",
+                [(paper.id,) for paper in papers if paper.references is not None],
+            )
+            connection.executemany("INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", edges)
+            connection.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", (manifest or {}).items())
+            connection.execute(_NEXT_GENERATION)
+
+    def move(self, places: Sequence[tuple[int, str]], manifest: Mapping[str, str]) -> None:
+        """Give papers other rows of vectors (place, id), and change the manifest, in one transaction.
+
+        A table of before there were places gets its column on the way.
+        """
+        with self._writing() as connection:
+            if not self._has_places(connection):
+                connection.execute("ALTER TABLE papers ADD COLUMN place INTEGER NOT NULL DEFAULT -1")
+                connection.execute(_SHORT)
+            connection.executemany("UPDATE papers SET place = ? WHERE id = ?", places)
+            connection.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", manifest.items())
+            connection.execute(_NEXT_GENERATION)
+
+    def placed(self) -> tuple[dict[str, str], list[tuple[str, int, str | None]]]:
+        """The manifest, and (id, place, date) of every paper by id, as of one moment."""
+        with self._reading() as connection:
+            connection.execute("BEGIN")
+            try:
+                manifest = dict(connection.execute("SELECT key, value FROM manifest").fetchall())
+                query = "SELECT id, place, date FROM papers INDEXED BY papers_short ORDER BY id"
+                return manifest, connection.execute(query).fetchall()
+            finally:
+                connection.execute("COMMIT")
+
+    def places(self, ids: Sequence[str]) -> dict[str, int]:
+        """Rows of vectors by id, of those papers that are here."""
+        rows = self._by_ids("SELECT id, place FROM papers WHERE id IN", ids)
+        return {row[0]: int(row[1]) for row in rows}
+
+    def told_citations(self) -> list[tuple[str, str]]:
+        """The edges that were written with ``add_citations``."""
+        query = "SELECT citing, cited FROM citations WHERE position = ? ORDER BY citing, cited"
+        with self._reading() as connection:
+            return connection.execute(query, (_LAST_POSITION,)).fetchall()
+
+    def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Write edges (citing, cited) of papers whose own list of references is not known."""
+        rows = [(citing, cited, _LAST_POSITION) for citing, cited in pairs]
+        with self._writing() as connection:
+            connection.executemany("INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", rows)
+
+    def count(self) -> int:
+        """Number of papers."""
+        return self._number("SELECT count(*) FROM papers")
+
+    def count_citations(self) -> int:
+        """Number of citations between papers that are both here."""
+        return self._number(
+            "SELECT count(*) FROM citations JOIN papers a ON a.id = citing JOIN papers b ON b.id = cited"
+        )
+
+    def dates(self) -> tuple[str | None, str | None]:
+        """The oldest and the newest date; ``None`` where no paper has one."""
+        with self._reading() as connection:
+            oldest, newest = connection.execute("SELECT min(date), max(date) FROM papers").fetchone()
+        return oldest, newest
+
+    def _has_places(self, connection: sqlite3.Connection) -> bool:
+        return "place" in {row[1] for row in connection.execute("PRAGMA table_info(papers)")}
+
+    def _parsed(self, paper_id: str, record: str) -> Paper:
+        try:
+            return Paper.model_validate_json(record)
+        except ValidationError as error:
+            reason = f"the record of {paper_id} is damaged ({error.errors()[0]['msg']})"
+            raise corrupted(self._folder, reason) from error
+
+    def _number(self, query: str) -> int:
+        with self._reading() as connection:
+            return int(connection.execute(query).fetchone()[0])
+
+    def _column(self, query: str, value: str) -> list[str]:
+        with self._reading() as connection:
+            return [row[0] for row in connection.execute(query, (value,))]
+
+    def _by_ids(self, query: str, ids: Sequence[str]) -> list[tuple[str, str]]:
+        rows: list[tuple[str, str]] = []
+        with self._reading() as connection:
+            for start in range(0, len(ids), _IDS_A_QUERY):
+                some = ids[start : start + _IDS_A_QUERY]
+                rows += connection.execute(f"{query} ({','.join('?' * len(some))})", tuple(some)).fetchall()
+        return rows
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._threads, named_faults(self._folder):
+            yield self._connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: all of it, or nothing."""
+        with self._reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:  # a full disk may have ended it already
+                    connection.execute("ROLLBACK")
+                raise

@@ -1,0 +1,184 @@
+"""Full texts of papers, section by section, in one SQLite file beside the store's records.
+
+    <store>/texts.sqlite   sections by paper, what each paper cites, which files were read, and which
+                           papers came from files of the user's
+
+Apart from ``records.sqlite``, which is checked as a whole each time a store is opened: that has to
+stay quick. A store of before this file existed simply has no texts; the file is made with the first.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Literal
+
+from ideagora.errors import LibraryError, StoreCorrupted
+from ideagora.retrieval.store.errors import named_faults
+from ideagora.schema import Record, last_day
+
+TEXTS_FILE = "texts.sqlite"
+_VERSION = 2
+_BUSY_SECONDS = 30.0
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS texts (paper TEXT PRIMARY KEY, as_of TEXT, sections TEXT NOT NULL)"
+    " WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS cited (paper TEXT NOT NULL, position INTEGER NOT NULL, entry TEXT NOT NULL,"
+    " year TEXT, arxiv_id TEXT, doi TEXT, PRIMARY KEY (paper, position)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS files (hash TEXT PRIMARY KEY, reader TEXT NOT NULL, outcome TEXT NOT NULL)"
+    " WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS own (paper TEXT PRIMARY KEY) WITHOUT ROWID",
+    "INSERT OR IGNORE INTO own SELECT value FROM files, json_each(files.outcome, '$.papers')",
+)
+"""The last one fills in what version 1 had noted by file only."""
+
+SectionKind = Literal["introduction", "method", "experiment", "limitation", "related", "other", "appendix"]
+
+
+class Section(Record):
+    """One section of a paper; ``text`` without its heading."""
+
+    kind: SectionKind
+    heading: str
+    text: str
+
+
+class FullText(Record):
+    """The text of a paper as a file had it."""
+
+    sections: tuple[Section, ...]
+    as_of: str | None = None
+    """Day of the version that was read (ISO, may be partial); ``None``: unknown."""
+
+    def is_before(self, cutoff: str) -> bool:
+        """Whether this version is surely older than a day (YYYY-MM-DD)."""
+        return self.as_of is not None and last_day(self.as_of) < cutoff
+
+
+class Cited(Record):
+    """One entry of a paper's list of references, as far as it could be read."""
+
+    text: str = ""
+    """The entry as printed, or its title."""
+    year: str | None = None
+    arxiv_id: str | None = None
+    doi: str | None = None
+
+
+class Texts:
+    """The texts of one store's folder. Safe for threads and processes: each call opens the file anew.
+
+    Raises, from every method, ``StoreCorrupted`` when the file cannot be read, ``FolderUnusable``
+    when it cannot be written, ``StoreBusy`` when another process kept it for too long, and
+    ``LibraryError`` when a later version of this program made it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path = folder / TEXTS_FILE
+
+    def get(self, paper_id: str) -> FullText | None:
+        """The full text of a paper; ``None`` when there is none."""
+        rows = self._rows("SELECT as_of, sections FROM texts WHERE paper = ?", (paper_id,))
+        if not rows:
+            return None
+        return FullText(as_of=rows[0][0], sections=tuple(map(Section.model_validate, json.loads(rows[0][1]))))
+
+    def put(self, texts: Iterable[tuple[str, FullText]]) -> None:
+        """Write full texts by paper id, over those that were there."""
+        rows = [
+            (paper, text.as_of, json.dumps([section.model_dump() for section in text.sections]))
+            for paper, text in texts
+        ]
+        with self._writing() as connection:
+            connection.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", rows)
+
+    def cited(self) -> Iterator[tuple[str, Cited]]:
+        """Every entry of every list of references, in the order of paper and list."""
+        query = "SELECT paper, entry, year, arxiv_id, doi FROM cited ORDER BY paper, position"
+        for paper, entry, year, arxiv_id, doi in self._rows(query):
+            yield paper, Cited(text=entry, year=year, arxiv_id=arxiv_id, doi=doi)
+
+    def put_cited(self, lists: Iterable[tuple[str, Sequence[Cited]]]) -> None:
+        """Write lists of references by paper id, over those that were there."""
+        with self._writing() as connection:
+            for paper, entries in lists:
+                connection.execute("DELETE FROM cited WHERE paper = ?", (paper,))
+                rows = [(paper, n, e.text, e.year, e.arxiv_id, e.doi) for n, e in enumerate(entries)]
+                connection.executemany("INSERT INTO cited VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def file(self, content_hash: str, reader: str) -> str | None:
+        """What the filler noted of a file with this content, if this version of the readers read it."""
+        query = "SELECT outcome FROM files WHERE hash = ? AND reader = ?"
+        rows = self._rows(query, (content_hash, reader))
+        return str(rows[0][0]) if rows else None
+
+    def put_file(self, content_hash: str, reader: str, outcome: str) -> None:
+        """Note that a file with this content was read, and what came of it."""
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (content_hash, reader, outcome)
+            )
+
+    def own(self) -> list[str]:
+        """Ids of the papers that came from files of the user's, ascending."""
+        return [row[0] for row in self._rows("SELECT paper FROM own ORDER BY paper")]
+
+    def put_own(self, ids: Iterable[str]) -> None:
+        """Note that papers came from files of the user's."""
+        with self._writing() as connection:
+            connection.executemany("INSERT OR IGNORE INTO own VALUES (?)", [(one,) for one in ids])
+
+    def count(self) -> int:
+        """Number of papers with full text."""
+        rows = self._rows("SELECT count(*) FROM texts")
+        return int(rows[0][0]) if rows else 0
+
+    def _rows(self, query: str, values: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+        if not self._path.exists():
+            return []
+        with self._connected() as connection:
+            return connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._connected() as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+
+    @contextmanager
+    def _named_faults(self) -> Iterator[None]:
+        try:
+            with named_faults(self._folder):
+                yield
+        except StoreCorrupted as error:
+            raise StoreCorrupted(
+                f"the full texts in {self._path} cannot be read ({error.__cause__ or 'damaged'}). Remove "
+                "this file (also with -wal and -shm) and add your papers again: ideagora library add PATH."
+            ) from error
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        with (
+            self._named_faults(),
+            closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)) as connection,
+        ):
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > _VERSION:
+                raise LibraryError(
+                    f"{self._path} has version {version}, this program reads {_VERSION}. "
+                    "Use the newer program, or set IDEAGORA_STORE to another folder."
+                )
+            if version < _VERSION:
+                _make(connection)
+            yield connection
+
+
+def _make(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode=WAL")
+    for table in _TABLES:
+        connection.execute(table)
+    connection.execute(f"PRAGMA user_version = {_VERSION}")
