@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus.dedup import updated
+from ideagora.retrieval.ingest import add_papers
 from ideagora.retrieval.ingest.add_papers import Adding, Summary
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.protocols import StoreSource

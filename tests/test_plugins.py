@@ -33,6 +33,7 @@ from ideagora.graphs.external.answer_schema import class_of
 from ideagora.graphs.external.command.subprocess import environment
 from ideagora.graphs.external.entry_points import installed
 from ideagora.graphs.external.in_process import stdout_guard
+from ideagora.graphs.external.python_process import description, parent
 from ideagora.graphs.run_folder import RunFolder, read_events
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.chat_models import ScriptedChat

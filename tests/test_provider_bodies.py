@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ideagora.errors import ModelUnavailable
+from ideagora.models import response_limit
 from tests.doors import GOOD, PRICED, bench, call
 from tests.loopback import Fault, Loopback, Reply, completion
 
