@@ -17,7 +17,7 @@ from typing import Any
 
 from ideagora.agents.judges import CRITERIA
 from ideagora.commands.arena import Request, run
-from ideagora.models.chat_models import ScriptedCall, ScriptedChat
+from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.schema import Idea, stable_id
 
 CONTESTANTS, TOPICS = 10, 23
@@ -47,7 +47,7 @@ def _seconds(things: tuple[str, ...]) -> float:
     )  # fmt: skip
     started = time.perf_counter()
     with contextlib.redirect_stdout(io.StringIO()):
-        code = run(request, {"scripted": ScriptedChat(replies=_verdict)})
+        code = run(request, {"scripted": ScriptedChatModel(replies=_verdict)})
     assert code == 0, f"the arena ended with {code}"
     return time.perf_counter() - started
 

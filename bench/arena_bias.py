@@ -18,7 +18,7 @@ from scipy.stats import kendalltau
 from bench.tournaments import Judge, tournament
 from ideagora.evaluators.statistics.bias_aware import bias_aware
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.matches import settled
+from ideagora.evaluators.statistics.matches import settle_match
 from ideagora.evaluators.statistics.ratings import bradley_terry
 
 RUNS = 40
@@ -71,7 +71,7 @@ def _ties(tie: float, collapse: bool) -> tuple[float, float]:
     for _ in range(RUNS):
         strengths = generator.normal(0.0, 0.5, 12)
         played = tournament(generator, strengths, TOPICS, judges=(Judge(tie=tie),))
-        played = settled(played) if collapse else played
+        played = settle_match(played) if collapse else played
         rows.append([_tau(scores, strengths) for scores in (bradley_terry(played).scores, _davidson(played))])
     half, davidson = np.mean(rows, axis=0)
     return round(float(half), 3), round(float(davidson), 3)

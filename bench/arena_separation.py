@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bench.tournaments import population_ratings, tournament
 from ideagora.evaluators.statistics.intervals import LEVEL, bootstrap_ratings, superiority
-from ideagora.evaluators.statistics.separation import topics_wanted
+from ideagora.evaluators.statistics.separation import further_topics
 
 RUNS = 400
 KINDS: tuple[tuple[str, tuple[float, ...]], ...] = (
@@ -31,7 +31,7 @@ def main() -> None:
     figures = {}
     for name, given in KINDS:
         strengths = np.array(given)
-        topics = topics_wanted(*true_gap_and_spread(strengths, 2000, 1), LEVEL) or 0
+        topics = further_topics(*true_gap_and_spread(strengths, 2000, 1), LEVEL) or 0
         shares = [
             told_apart(strengths, number, RUNS, seed)
             for seed, number in enumerate((topics, topics // 2, 2 * topics), 2)

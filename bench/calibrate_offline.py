@@ -18,7 +18,7 @@ from scipy.stats import binomtest
 from bench.topics import covered, uncovered
 from ideagora.agents.novelty import RELATED, SAME
 from ideagora.models.embeddings.embedder import load_embedder
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 from ideagora.models.offline.relevance import COVERED, Coverage, coverage
 from ideagora.retrieval.corpus.starter import starter_corpus
@@ -36,7 +36,7 @@ NEAREST = 8
 def main() -> None:
     """Print both calibrations."""
     home = Path(os.environ.get("IDEAGORA_HOME", Path.home() / ".ideagora"))
-    engine = Engine(load_embedder("all-MiniLM-L6-v2", home / "cache"))
+    engine = ExtractiveModel(load_embedder("all-MiniLM-L6-v2", home / "cache"))
     papers = [paper for paper in starter_corpus().papers if paper.abstract]
     vectors = engine.vectors([_text(paper) for paper in papers])
     relevance = _relevance(engine, papers)
@@ -48,7 +48,7 @@ def _text(paper: Paper) -> str:
     return f"{paper.title}. {paper.abstract}"
 
 
-def _relevance(engine: Engine, papers: list[Paper]) -> dict[str, float]:
+def _relevance(engine: ExtractiveModel, papers: list[Paper]) -> dict[str, float]:
     """Shares of the topics that are answered, inside and outside the corpus, by list."""
     told = [_text(paper) for paper in papers]
     counted: dict[str, float] = {}
@@ -72,7 +72,7 @@ def _show_answered(name: str, found: dict[str, Coverage], are_covered: bool) -> 
     return round(number / len(found), 3)
 
 
-def _novelty(engine: Engine, papers: list[Paper], vectors: NDArray[np.float32]) -> dict[str, float]:
+def _novelty(engine: ExtractiveModel, papers: list[Paper], vectors: NDArray[np.float32]) -> dict[str, float]:
     import numpy as np
 
     among = vectors @ vectors.T

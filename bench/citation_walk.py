@@ -19,7 +19,7 @@ from typing import Any
 
 from ideagora.commands.generate import Request, run
 from ideagora.config import Settings
-from ideagora.retrieval.http.client import Time
+from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.library import open_library
 from ideagora.schema import Paper
 from tests.literature_server import Asked, FakeTime, LiteratureServer, Work, hurry
@@ -90,7 +90,7 @@ async def _walk(source: str) -> list[dict[str, Any]]:
     """Three steps forward and three backward from the paper in the middle."""
     with LiteratureServer(a_field()) as server, tempfile.TemporaryDirectory() as home:
         fake = FakeTime()
-        time = Time(fake.clock, fake.sleep, lambda: NOW)
+        time = Clock(fake.clock, fake.sleep, lambda: NOW)
         library = open_library(_settings(server, Path(home), source), time=time)
         found = await library.search(f"{TOPIC} skill {PAPERS // 2}", 5)
         steps: list[dict[str, Any]] = []

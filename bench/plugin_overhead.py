@@ -33,9 +33,9 @@ from langgraph.runtime import Runtime
 from ideagora.config import Settings
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.adapter import as_agent
-from ideagora.graphs.external.context import Prompted
+from ideagora.graphs.external.context import PromptInputs
 from ideagora.graphs.external.offline import recipe_for
-from ideagora.graphs.external.references import PluggedState
+from ideagora.graphs.external.references import ExternalState
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.services import Services
 from ideagora.graphs.task import Task, run_task
@@ -86,12 +86,12 @@ def ideate(library: Any, model: Any) -> list[dict[str, Any]]:
 def built_in() -> Agent:
     """The same as a built-in agent: its step uses the services, and nothing looks after it."""
 
-    async def step(state: PluggedState, runtime: Runtime[Services]) -> PluggedState:
+    async def step(state: ExternalState, runtime: Runtime[Services]) -> ExternalState:
         services = runtime.context
         found = [await services.library.search(question, 3) for question in QUESTIONS]
         papers = [scored.paper for some in found for scored in some]
         prompt = "\n".join(f"{paper.title}. {paper.abstract}" for paper in papers)
-        inputs = Prompted(system=None, prompt=prompt)
+        inputs = PromptInputs(system=None, prompt=prompt)
         call = Call("bench", "main", "", prompt, FreeText, inputs, recipe_for(None))
         text = (await services.door.ask(call)).text
         references = tuple(dict.fromkeys(paper.id for paper in papers))
@@ -99,7 +99,7 @@ def built_in() -> Agent:
         return {"ideas": [idea]}
 
     def build() -> Any:
-        return StateGraph(PluggedState, context_schema=Services).add_node(step).add_edge(START, "step")
+        return StateGraph(ExternalState, context_schema=Services).add_node(step).add_edge(START, "step")
 
     outside = as_agent(ideate, "bench:built-in", "bench", "")
     return replace(outside, build=build, context=None)

@@ -23,12 +23,12 @@ from ideagora.commands.demo import OPTIONS, demo_settings, model_name, recording
 from ideagora.commands.generate import Request, run
 from ideagora.config import load_settings
 from ideagora.models.cache.recording import Header, Recording, answer_key, write_vectors
-from ideagora.models.chat_models import LiteLLMChat, ScriptedChat
+from ideagora.models.chat_models import LiteLLMChatModel, ScriptedChatModel
 from ideagora.models.embeddings.cache import CACHE_FILE
 from ideagora.prompts.loader import load_prompt
 
 
-class RecordingChat(LiteLLMChat):
+class RecordingChat(LiteLLMChatModel):
     """Asks a model and writes down each answer. A question that is written down is not asked again."""
 
     notes: Path
@@ -36,7 +36,7 @@ class RecordingChat(LiteLLMChat):
     async def _agenerate(self, *args: Any, **kwargs: Any) -> Any:
         key = answer_key(kwargs["role"], kwargs["inputs"])
         if not asked_again(args[0]) and (reply := replies_in(self.notes).get(key)) is not None:
-            return await ScriptedChat(replies=lambda call: reply)._agenerate(*args, **kwargs)
+            return await ScriptedChatModel(replies=lambda call: reply)._agenerate(*args, **kwargs)
         result = await super()._agenerate(*args, **kwargs)
         line = {"key": key, "reply": str(result.generations[0].text)}
         with self.notes.open("a", encoding="utf-8") as file:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ideagora.agents.judges import CRITERIA, EXPERIMENT_CRITERIA
 from ideagora.commands.arena import Request, run
-from ideagora.models.chat_models import ScriptedCall, ScriptedChat
+from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.schema import Experiment, Idea, Verdict, stable_id
 
 TOPICS = ("tool use by language models", "judging text with language models", "search in reasoning")
@@ -66,7 +66,9 @@ def always(said: str) -> Opinion:
     return lambda call: said
 
 
-def judge(opinion: Opinion = by_strength, style: Callable[[ScriptedCall], Any] | None = None) -> ScriptedChat:
+def judge(
+    opinion: Opinion = by_strength, style: Callable[[ScriptedCall], Any] | None = None
+) -> ScriptedChatModel:
     """A model that judges by an opinion, and tells ideas in a style (as they are, if none is given)."""
 
     def reply(call: ScriptedCall) -> Any:
@@ -78,7 +80,7 @@ def judge(opinion: Opinion = by_strength, style: Callable[[ScriptedCall], Any] |
         names = CRITERIA if call.role == "idea_judge" else EXPERIMENT_CRITERIA
         return {"reason": f"I say {said}.", **dict.fromkeys(names, said)}
 
-    return ScriptedChat(replies=reply)
+    return ScriptedChatModel(replies=reply)
 
 
 class Held:
@@ -87,10 +89,10 @@ class Held:
     def __init__(
         self,
         things: Sequence[str],
-        chat: ScriptedChat | None = None,
+        chat: ScriptedChatModel | None = None,
         *,
         out: str = "arena",
-        judges: Mapping[str, ScriptedChat] | None = None,
+        judges: Mapping[str, ScriptedChatModel] | None = None,
         settings: Mapping[str, Any] | None = None,
         topic: Sequence[str] = (),
         topics: Path | None = None,
@@ -98,7 +100,7 @@ class Held:
         page: bool = False,
         **options: Any,
     ) -> None:
-        chats: dict[str, ScriptedChat] = dict(judges or {"scripted": chat or judge()})
+        chats: dict[str, ScriptedChatModel] = dict(judges or {"scripted": chat or judge()})
         self.chat = next(iter(chats.values()))
         request = Request(
             things=tuple(things), topic=tuple(topic), topics=topics, judges=tuple(chats), out=Path(out),

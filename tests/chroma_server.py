@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 from chromadb.api import ClientAPI
 
-from ideagora.retrieval.store.chroma_connection import connected, disconnect
+from ideagora.retrieval.store.chroma_connection import connect, disconnect
 
 PROGRAM = Path(sys.executable).with_name("chroma")
 _SECONDS = 60.0
@@ -50,7 +50,7 @@ def chroma_server(folder: Path) -> Iterator[str]:
 @contextmanager
 def bare(url: str) -> Iterator[ClientAPI]:
     """A client of a server."""
-    client = connected(url)
+    client = connect(url)
     try:
         yield client
     finally:

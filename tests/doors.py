@@ -13,9 +13,9 @@ from langchain_core.language_models import BaseChatModel
 from ideagora.config import Settings
 from ideagora.models.cache.answers import Cache
 from ideagora.models.call import Answer, Call, Inputs
-from ideagora.models.chat_models import ScriptedChat
-from ideagora.models.client import Door
-from ideagora.models.usage import Meter
+from ideagora.models.chat_models import ScriptedChatModel
+from ideagora.models.client import LLMClient
+from ideagora.models.usage import UsageTracker
 from tests.loopback import Loopback
 
 GOOD = '{"label": "related", "why": "both use retrieval"}'
@@ -58,8 +58,8 @@ def call(prompt: str = "Compare.", **changes: Any) -> Call[Label]:
 class Bench:
     """A door with what it left behind."""
 
-    door: Door
-    meter: Meter
+    door: LLMClient
+    meter: UsageTracker
     events: list[dict[str, Any]] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
 
@@ -75,7 +75,7 @@ async def bench(
     *,
     chats: dict[str, BaseChatModel] | None = None,
     run_id: str = "run",
-    meter: Meter | None = None,
+    meter: UsageTracker | None = None,
     asked_anew: Mapping[str, int] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Bench]:
@@ -84,7 +84,7 @@ async def bench(
     if server is not None:
         chosen["api_base"] = server.base
     found = Settings(home=home, **chosen)
-    meter = meter or Meter()
+    meter = meter or UsageTracker()
     events: list[dict[str, Any]] = []
     waits: list[float] = []
 
@@ -94,7 +94,7 @@ async def bench(
     def no_embedder() -> Any:
         raise AssertionError("no embedder is needed here")
 
-    door = Door(
+    door = LLMClient(
         found,
         cache=Cache.at_home(home),
         meter=meter,
@@ -112,5 +112,5 @@ async def bench(
         await door.aclose()
 
 
-def scripted(*replies: Any) -> ScriptedChat:
-    return ScriptedChat(replies={"judge": list(replies)})
+def scripted(*replies: Any) -> ScriptedChatModel:
+    return ScriptedChatModel(replies={"judge": list(replies)})

@@ -382,10 +382,10 @@ class FakeTime:
 def hurry(patch: Any, now: datetime) -> None:
     """Give the command line a clock on which waiting for a service takes no time."""
     from ideagora.retrieval import library
-    from ideagora.retrieval.http.client import Time
+    from ideagora.retrieval.http.client import Clock
 
     fake = FakeTime()
     defaults = library.open_library.__defaults__
     assert defaults is not None
-    time = Time(fake.clock, fake.sleep, lambda: now)
+    time = Clock(fake.clock, fake.sleep, lambda: now)
     patch.setattr(library.open_library, "__defaults__", (*defaults[:-1], time))

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.store.embedded.chroma_index import Vectors
+from ideagora.retrieval.store.embedded.chroma_index import ChromaIndex
 from ideagora.retrieval.store.hashing import content_hash, paper_text
 from ideagora.schema import Paper
 
@@ -27,7 +27,7 @@ def make_version_1(
 ) -> None:
     """Write the folder; ``told`` are citations that others than the citing paper told."""
     folder.mkdir(parents=True)
-    vectors = Vectors(folder)
+    vectors = ChromaIndex(folder)
     vectors.create()
     vectors.upsert([paper.id for paper in papers], embedder.encode([paper_text(paper) for paper in papers]))
     vectors.close()

@@ -16,7 +16,7 @@ from ideagora.importing import fields, sections
 from ideagora.models import redact
 from ideagora.models.call import Answer, FreeText
 from ideagora.models.offline import text as words
-from ideagora.models.parsing.structured_output import Unreadable, read_answer
+from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.prompts.loader import Prompt
 from ideagora.report import text_cleaning as shown
 from ideagora.retrieval.ingest import file_types, identifiers
@@ -35,19 +35,19 @@ class Sample(Answer):
 
 
 def answer(text: str) -> None:
-    with suppress(Unreadable):
-        read_answer(text, Sample)
+    with suppress(UnreadableReply):
+        parse_answer(text, Sample)
 
 
 def free_text(text: str) -> None:
-    with suppress(Unreadable):
-        read_answer(text, FreeText)
+    with suppress(UnreadableReply):
+        parse_answer(text, FreeText)
 
 
 def in_fields(text: str) -> None:
     """The text as the value of each field."""
-    with suppress(Unreadable):
-        read_answer(json.dumps(dict.fromkeys(("label", "score", "share", "names"), text)), Sample)
+    with suppress(UnreadableReply):
+        parse_answer(json.dumps(dict.fromkeys(("label", "score", "share", "names"), text)), Sample)
 
 
 def page(text: str) -> list[Any]:
@@ -81,7 +81,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "steps of a method": words.method_steps,
     "short name": lambda text: words.short_name(text, text),
     "plain text": plain_text.plain,
-    "strangers": lambda text: faithfulness.strangers(text, text),
+    "strangers": lambda text: faithfulness.unsupported(text, text),
     "outcomes": outcomes.outcomes,
     "flags": lambda text: prompt_injection.flags_of([text]),
     "blocks of a report": shown.blocks,

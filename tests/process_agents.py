@@ -41,7 +41,7 @@ def patches() -> Any:
     from ideagora.graphs.external import references, validation
     from ideagora.schema import Idea
 
-    Idea.model_validate = references.collected = validation.checked = None  # type: ignore[assignment, method-assign]
+    Idea.model_validate = references.resolve_references = validation.validate_ideas = None  # type: ignore[assignment, method-assign]
     os.chdir("/")
     os.environ["IDEAGORA_SEED"] = "99"
     return [GOOD]

@@ -15,11 +15,11 @@ from pydantic import BaseModel
 from ideagora.errors import SourceDown
 from ideagora.retrieval.clients import arxiv
 from ideagora.retrieval.clients.arxiv import Arxiv
-from ideagora.retrieval.clients.base import Remote
+from ideagora.retrieval.clients.base import RemoteSource
 from ideagora.retrieval.clients.openalex import OpenAlex
 from ideagora.retrieval.clients.semantic_scholar import SemanticScholar
 from ideagora.retrieval.http.cache import HttpCache
-from ideagora.retrieval.http.client import HttpDoor, Manners, Question, Time
+from ideagora.retrieval.http.client import Clock, HttpClient, HttpRequest, RateLimitPolicy
 from ideagora.retrieval.untrusted_json import pruned_json
 from ideagora.schema import Paper
 from tests.literature_server import Asked, FakeTime, LiteratureServer, Work
@@ -29,25 +29,25 @@ WORKS = (
     Work("w1", "Chain of thought", "Thoughts help.", "2022-01-28", "2201.11903", "10.1/abc", 9, ("w2",)),
     Work("w2", "Trees of thought", "Thoughts branch.", "2023-05-17", "2305.10601", None, 7, ("w1",)),
 )
-SOURCES: dict[str, Callable[[HttpDoor], Remote]] = {
+SOURCES: dict[str, Callable[[HttpClient], RemoteSource]] = {
     "semantic-scholar": SemanticScholar, "openalex": OpenAlex, "arxiv": Arxiv,
 }  # fmt: skip
 
 
-class Recited(HttpDoor):
+class Recited(HttpClient):
     """A way to a source that recites one body to every question."""
 
     body = b""
 
-    async def _sent_in_time(self, question: Question, client: httpx.AsyncClient) -> tuple[int, bytes]:
+    async def _sent_in_time(self, question: HttpRequest, client: httpx.AsyncClient) -> tuple[int, bytes]:
         return 200, self.body
 
 
 def recited(name: str, folder: Path) -> tuple[Recited, HttpCache]:
     fake = FakeTime()
-    time = Time(fake.clock, fake.sleep)
+    time = Clock(fake.clock, fake.sleep)
     cache = HttpCache(folder / "literature.sqlite", 30, lambda: time.now().date())
-    manners = Manners(0.0, retries=0, rest=0.0, largest=2**24)
+    manners = RateLimitPolicy(0.0, retries=0, rest=0.0, largest=2**24)
     return Recited(name, "http://127.0.0.1:9", manners, cache, time), cache
 
 
@@ -82,7 +82,7 @@ def bodies(server: LiteratureServer, name: str) -> dict[str, bytes]:
     }
 
 
-def questions(source: Remote) -> dict[str, Callable[[], Awaitable[Any]]]:
+def questions(source: RemoteSource) -> dict[str, Callable[[], Awaitable[Any]]]:
     known = {"semantic-scholar": "s2:w1", "openalex": "openalex:w1", "arxiv": "arxiv:2201.11903"}[source.name]
     return {
         "search": lambda: source.search("thought", 5),

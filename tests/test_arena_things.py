@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.arena.contestants import ideas_at, resolved, topics_of
-from ideagora.evaluators.arena.lineup import Lineup, lined_up
+from ideagora.evaluators.arena.contestants import ideas_at, resolve_contestants, topics_of
+from ideagora.evaluators.arena.lineup import Lineup, build_lineup
 from ideagora.evaluators.arena.tournament import without
 from ideagora.schema import Topic
 from tests import command
@@ -36,7 +36,7 @@ def test_agents_files_runs_and_imports() -> None:
     (HOME / "ideas").mkdir(parents=True)
     Path("alpha.jsonl").rename(HOME / "ideas" / "kept.jsonl")
     write("alpha", [idea("alpha", TOPICS[0], 1)])
-    named = resolved(
+    named = resolve_contestants(
         ["chain-of-ideas", "short=chain-of-ideas/no-trend", alpha, "kept-ones=kept", "runs", "solo=runs/two"],
         HOME,
         [],
@@ -65,17 +65,17 @@ def test_a_plug_in_is_no_file_of_ideas() -> None:
 
 
 def test_topics_are_those_of_the_files_where_none_are_given() -> None:
-    named = resolved([*field({"alpha": 1}), "chain-of-ideas"], HOME, [])
+    named = resolve_contestants([*field({"alpha": 1}), "chain-of-ideas"], HOME, [])
     assert tuple(topic.text for topic in topics_of(named, ())) == TOPICS
     given = (Topic(text="search"),)
     assert topics_of(named, given) == given
     with pytest.raises(UsageError, match="Give --topic TEXT or --topics FILE"):
-        topics_of(resolved(["chain-of-ideas", "again=chain-of-ideas"], HOME, []), ())
+        topics_of(resolve_contestants(["chain-of-ideas", "again=chain-of-ideas"], HOME, []), ())
 
 
 def lineup() -> Lineup:
-    named = resolved(field({"alpha": 1, "beta": 2}), HOME, [])
-    return lined_up(named.made, ())
+    named = resolve_contestants(field({"alpha": 1, "beta": 2}), HOME, [])
+    return build_lineup(named.made, ())
 
 
 def test_the_patience_with_agents_from_outside_can_be_said() -> None:
@@ -87,9 +87,9 @@ def test_the_patience_with_agents_from_outside_can_be_said() -> None:
 def test_a_lineup_changes_its_digest_with_any_text() -> None:
     one = lineup()
     write("alpha", [idea("alpha", topic, 1, method="Another one.") for topic in TOPICS])
-    named = resolved(["ideas:alpha.jsonl", "ideas:beta.jsonl"], HOME, [])
+    named = resolve_contestants(["ideas:alpha.jsonl", "ideas:beta.jsonl"], HOME, [])
     assert one.digest == lineup().digest
-    assert one.digest != lined_up(named.made, ()).digest
+    assert one.digest != build_lineup(named.made, ()).digest
 
 
 def test_an_entry_taken_out_is_missing_with_its_reason() -> None:

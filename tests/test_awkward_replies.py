@@ -19,11 +19,11 @@ from ideagora.config import Settings
 from ideagora.errors import UnreadableAnswer
 from ideagora.models.cache.answers import Cache
 from ideagora.models.call import Answer
-from ideagora.models.chat_models import ScriptedChat
-from ideagora.models.client import ATTEMPTS, Door
+from ideagora.models.chat_models import ScriptedChatModel
+from ideagora.models.client import ATTEMPTS, LLMClient
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.models.parsing.structured_output import Unreadable, read_answer
-from ideagora.models.usage import Meter
+from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
+from ideagora.models.usage import UsageTracker
 from tests.role_samples import NAMES, SAMPLES
 
 Fields = dict[str, Any]
@@ -336,10 +336,10 @@ def taken(name: str, reply: str, finish_reason: str | None = "stop") -> Answer:
         Unreadable: there is none.
     """
     role = ROLES[name]
-    answer: Answer = read_answer(reply, role.answer, finish_reason)
+    answer: Answer = parse_answer(reply, role.answer, finish_reason)
     complaint = role.check(SAMPLES[name].inputs, answer) if role.check is not None else None
     if complaint is not None:
-        raise Unreadable(complaint)
+        raise UnreadableReply(complaint)
     return answer
 
 
@@ -353,7 +353,7 @@ def test_what_can_be_read_is_read_exactly(row: str, name: str) -> None:
 @pytest.mark.parametrize(("row", "name"), cases(REFUSED))
 def test_what_is_no_answer_is_refused_with_a_reason(row: str, name: str) -> None:
     for reply in replies(REFUSED[row], name):
-        with pytest.raises(Unreadable) as caught:
+        with pytest.raises(UnreadableReply) as caught:
             pytest.fail(f"{reply}\nwas read as {taken(name, reply)!r}")
         assert caught.value.reason
         assert "\n" not in caught.value.reason
@@ -364,7 +364,7 @@ def test_what_is_no_answer_is_refused_with_a_reason(row: str, name: str) -> None
 def test_a_reply_that_was_stopped_short_is_refused_though_it_looks_whole(
     name: str, finish_reason: str
 ) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableReply):
         taken(name, dumped(SAMPLES[name].answer), finish_reason)
 
 
@@ -377,11 +377,11 @@ def test_every_role_has_met_forty_awkward_replies_and_more(name: str) -> None:
 # --- through the door ---------------------------------------------------------------------------
 
 
-def door_to(chat: ScriptedChat, folder: Path) -> Door:
-    return Door(
+def door_to(chat: ScriptedChatModel, folder: Path) -> LLMClient:
+    return LLMClient(
         Settings(model="scripted", home=folder),
         cache=Cache.at_home(folder),
-        meter=Meter(),
+        meter=UsageTracker(),
         embedder=HashEmbedder,
         run_id="test",
         chats={"scripted": chat},
@@ -395,7 +395,7 @@ def door_to(chat: ScriptedChat, folder: Path) -> Door:
 )
 async def test_the_door_takes_an_awkward_reply_at_once(name: str, row: str, tmp_path: Path) -> None:
     role, sample = ROLES[name], SAMPLES[name]
-    chat = ScriptedChat(replies={name: replies(READ[row], name)})
+    chat = ScriptedChatModel(replies={name: replies(READ[row], name)})
     door = door_to(chat, tmp_path)
     assert await door.ask(role.call(sample.inputs)) == role.answer.model_validate(sample.answer)
     assert len(chat.calls) == 1
@@ -409,7 +409,7 @@ async def test_the_door_gives_up_after_three_replies_and_keeps_them(
 ) -> None:
     role, sample = ROLES[name], SAMPLES[name]
     said = (replies(REFUSED[row], name) * ATTEMPTS)[:ATTEMPTS]
-    chat = ScriptedChat(replies={name: list(said)})
+    chat = ScriptedChatModel(replies={name: list(said)})
     door = door_to(chat, tmp_path)
     with pytest.raises(UnreadableAnswer) as caught:
         await door.ask(role.call(sample.inputs))
@@ -424,7 +424,7 @@ async def test_the_door_gives_up_after_three_replies_and_keeps_them(
 async def test_the_door_tells_a_role_what_was_wrong_and_takes_the_better_answer(tmp_path: Path) -> None:
     role, sample = ROLES["relevance_judge"], SAMPLES["relevance_judge"]
     twice = {"judgements": [*sample.answer["judgements"], sample.answer["judgements"][0]]}
-    chat = ScriptedChat(replies={role.name: ["no idea", twice, sample.answer]})
+    chat = ScriptedChatModel(replies={role.name: ["no idea", twice, sample.answer]})
     door = door_to(chat, tmp_path)
     answer = await door.ask(role.call(sample.inputs))
     assert answer == role.answer.model_validate(sample.answer)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ideagora.errors import FolderUnusable
-from ideagora.models.cache.answers import Cache, Stored, now
+from ideagora.models.cache.answers import Cache, CachedResponse, now
 from ideagora.schema import Usage
 
 WRITER = """
@@ -33,9 +33,11 @@ for number in range(int(sys.argv[3])):
 """
 
 
-def stored(text: str = "hello", run_id: str = "run") -> Stored:
+def stored(text: str = "hello", run_id: str = "run") -> CachedResponse:
     usage = Usage(calls=1, prompt_tokens=5, completion_tokens=2, cost_usd=None, seconds=0.25)
-    return Stored(model="m", text=text, finish_reason="stop", usage=usage, run_id=run_id, created=now())
+    return CachedResponse(
+        model="m", text=text, finish_reason="stop", usage=usage, run_id=run_id, created=now()
+    )
 
 
 @pytest.fixture

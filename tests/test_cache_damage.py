@@ -11,16 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.models.cache.answers import Cache, Stored
+from ideagora.models.cache.answers import Cache, CachedResponse
 from ideagora.schema import Usage
 
 ROWS = 40
 
 
-def stored(number: int) -> Stored:
+def stored(number: int) -> CachedResponse:
     usage = Usage(calls=1, prompt_tokens=5, completion_tokens=2, cost_usd=0.25)
     text = f"answer {number} " + "word " * 300
-    return Stored(model="m", text=text, finish_reason="stop", usage=usage, run_id="r", created="2026-01-01")
+    return CachedResponse(
+        model="m", text=text, finish_reason="stop", usage=usage, run_id="r", created="2026-01-01"
+    )
 
 
 def key(number: int) -> str:

@@ -21,10 +21,10 @@ from ideagora.errors import (
 )
 from ideagora.models.cache.retry_failed import ASKED_ANEW, asked_anew, to_ask_anew
 from ideagora.models.call import Inputs
-from ideagora.models.chat_models import OfflineChat, ScriptedChat
+from ideagora.models.chat_models import OfflineChatModel, ScriptedChatModel
 from ideagora.models.request import request_of
-from ideagora.models.retry import Transient
-from ideagora.models.usage import labelled
+from ideagora.models.retry import TransientError
+from ideagora.models.usage import usage_label
 from ideagora.schema import Usage
 from tests.doors import GOOD, PRICED, Bench, Label, Pair, bench, call, scripted
 from tests.loopback import Fault, Loopback, Reply
@@ -35,7 +35,7 @@ from tests.loopback import Fault, Loopback, Reply
 async def test_a_call_is_answered_stored_and_billed(tmp_path: Path) -> None:
     with Loopback([Reply(GOOD, prompt_tokens=100, completion_tokens=10)]) as server:
         async with bench(tmp_path, server, **PRICED) as b:
-            with labelled("branch 1"):
+            with usage_label("branch 1"):
                 answer = await b.door.ask(call())
         assert answer == Label(label="related", why="both use retrieval")
         body = server.requests[0].body
@@ -201,11 +201,11 @@ async def test_the_same_request_at_the_same_time_is_asked_once(tmp_path: Path) -
 @asynccontextmanager
 async def held_call(
     home: Path,
-) -> AsyncIterator[tuple[Bench, Callable[[], None], ScriptedChat, asyncio.Event]]:
+) -> AsyncIterator[tuple[Bench, Callable[[], None], ScriptedChatModel, asyncio.Event]]:
     """A scripted model that has been asked and answers only when it is let."""
     asked, let = asyncio.Event(), asyncio.Event()
 
-    class Held(ScriptedChat):
+    class Held(ScriptedChatModel):
         async def _agenerate(self, *arguments: Any, **named: Any) -> Any:
             asked.set()
             await let.wait()
@@ -271,7 +271,7 @@ async def test_a_door_that_closes_leaves_the_connections_of_another(tmp_path: Pa
 
 
 async def test_the_offline_model_answers_from_the_inputs_for_nothing(tmp_path: Path) -> None:
-    chats: dict[str, BaseChatModel] = {"offline": OfflineChat(engine=lambda: None)}
+    chats: dict[str, BaseChatModel] = {"offline": OfflineChatModel(engine=lambda: None)}
     async with bench(tmp_path, chats=chats, model="offline", budget=0.01) as b:
         await b.door.check()
         b.door.warm_up()
@@ -283,7 +283,7 @@ async def test_the_offline_model_answers_from_the_inputs_for_nothing(tmp_path: P
 
 
 async def test_an_offline_answer_that_does_not_fit_is_not_asked_for_again(tmp_path: Path) -> None:
-    chats: dict[str, BaseChatModel] = {"offline": OfflineChat(engine=lambda: None)}
+    chats: dict[str, BaseChatModel] = {"offline": OfflineChatModel(engine=lambda: None)}
     async with bench(tmp_path, chats=chats, model="offline") as b:
         with pytest.raises(UnreadableAnswer, match="'why' is missing"):
             await b.door.ask(call(recipe=lambda engine, inputs: {"label": "x"}))
@@ -291,7 +291,7 @@ async def test_an_offline_answer_that_does_not_fit_is_not_asked_for_again(tmp_pa
 
 
 async def test_a_mistake_in_a_recipe_is_no_model_error(tmp_path: Path) -> None:
-    chats: dict[str, BaseChatModel] = {"offline": OfflineChat(engine=lambda: None)}
+    chats: dict[str, BaseChatModel] = {"offline": OfflineChatModel(engine=lambda: None)}
     async with bench(tmp_path, chats=chats, model="offline") as b:
         with pytest.raises(ZeroDivisionError):
             await b.door.ask(call(recipe=lambda engine, inputs: {"label": 1 // 0}))
@@ -299,7 +299,7 @@ async def test_a_mistake_in_a_recipe_is_no_model_error(tmp_path: Path) -> None:
 
 async def test_the_scripted_model_can_fail(tmp_path: Path) -> None:
     chat = scripted(
-        Transient("busy"), TimeoutError("too slow"), Label(label="a", why="b"), ModelRefused("no")
+        TransientError("busy"), TimeoutError("too slow"), Label(label="a", why="b"), ModelRefused("no")
     )
     async with bench(tmp_path, chats={"scripted": chat}) as b:
         assert (await b.door.ask(call(temperature=0.7))).label == "a"

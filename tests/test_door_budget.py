@@ -18,7 +18,7 @@ from ideagora.errors import (
     UnknownModel,
 )
 from ideagora.models.budget import budget_of, dollars, expected_cost
-from ideagora.models.usage import Meter
+from ideagora.models.usage import UsageTracker
 from tests.billing import Bill
 from tests.doors import GOOD, PRICED, bench, call, scripted
 from tests.loopback import Fault, Loopback, Reply, completion
@@ -32,7 +32,7 @@ async def test_an_answer_stored_before_a_kill_is_billed_when_it_is_met(tmp_path:
         await b.door.ask(call("mine"))
     before_the_kill = [event for event in b.events if event["event"] == "request"]
     for name, events, billed in (("resumed", before_the_kill, 1), ("another folder", [], 0)):
-        meter = Meter()
+        meter = UsageTracker()
         meter.restore(events)
         async with bench(tmp_path, chats={"scripted": scripted()}, meter=meter, run_id=name) as later:
             for _ in range(2):
@@ -95,7 +95,7 @@ async def test_a_call_of_unknown_cost_leaves_the_known_sum_known_also_after_a_re
         ceiling = b.meter.total.estimated_usd
         assert ceiling > 0.002
         assert b.meter.total.cost_usd == pytest.approx(0.0002 + ceiling)
-        resumed = Meter()
+        resumed = UsageTracker()
         resumed.restore(b.events)
         assert resumed.summary() == b.meter.summary()
         limit = 0.0002 + ceiling + 0.001
@@ -274,13 +274,13 @@ async def test_a_refused_connection_and_an_error_answer_cost_nothing(tmp_path: P
 
 async def test_one_budget_holds_for_several_runs(tmp_path: Path) -> None:
     with Loopback([Reply(GOOD, prompt_tokens=1, completion_tokens=800)]) as server:
-        earlier = Meter()
+        earlier = UsageTracker()
         async with bench(tmp_path, server, meter=earlier, **COSTLY) as b:
             await b.door.ask(call("1"))
             await b.door.ask(call("2"))
         settings = b.door.settings.model_copy(update={"budget": 2.0})
         budget = budget_of(settings, {"earlier": earlier})
-        budget.include("this", Meter())
+        budget.include("this", UsageTracker())
         with pytest.raises(BudgetExhausted, match=r"\$1\.60 so far"):
             async with budget.reserved(0.8):
                 raise AssertionError("there was room")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.retrieval.http.client import Time
+from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.http.origin import Origin, origin_of
-from ideagora.retrieval.http.pdf_download import Bounds, Downloads, Refused, is_public
+from ideagora.retrieval.http.pdf_download import DownloadLimits, LinkRefused, PdfDownloader, is_public
 from ideagora.retrieval.ingest.documents import Document, Problem
-from ideagora.retrieval.ingest.formats.pdf_subprocess import read_apart
+from ideagora.retrieval.ingest.formats.pdf_subprocess import read_in_subprocess
 from tests.literature_server import FakeTime, Fault, File, LiteratureServer
 from tests.local_files import FIRST_TITLE, article, written
 
@@ -25,12 +25,12 @@ def server() -> Iterator[LiteratureServer]:
         yield running
 
 
-def downloads(server: LiteratureServer, **options: object) -> Downloads:
+def downloads(server: LiteratureServer, **options: object) -> PdfDownloader:
     fake = FakeTime()
     own = origin_of(server.url("files"))
     assert own is not None
-    given = {"permitted": {own}, "time": Time(fake.clock, fake.sleep), **options}
-    return Downloads(**given)  # type: ignore[arg-type]
+    given = {"permitted": {own}, "time": Clock(fake.clock, fake.sleep), **options}
+    return PdfDownloader(**given)  # type: ignore[arg-type]
 
 
 async def fetched(server: LiteratureServer, name: str, file: File, into: Path, **options: object) -> bytes:
@@ -66,24 +66,24 @@ async def test_a_pdf_is_fetched_as_it_is(server: LiteratureServer, tmp_path: Pat
 async def test_what_is_no_pdf_or_too_large_is_refused(
     server: LiteratureServer, tmp_path: Path, file: File, why: str
 ) -> None:
-    with pytest.raises(Refused, match=why):
+    with pytest.raises(LinkRefused, match=why):
         await fetched(server, "a.pdf", file, tmp_path)
 
 
 async def test_two_gigabytes_are_not_read(server: LiteratureServer, tmp_path: Path) -> None:
     """Neither when the length is announced, nor when it is kept quiet."""
-    with pytest.raises(Refused, match="2,000 MB"):
+    with pytest.raises(LinkRefused, match="2,000 MB"):
         await fetched(server, "a.pdf", File(PDF, announced=2 * 10**9), tmp_path)
     assert not (tmp_path / "got.pdf").exists()
     endless = File(b"%PDF-1.4\n" + b"x" * 65_536, endless=True)
-    with pytest.raises(Refused, match="more than 1 MB"):
-        await fetched(server, "b.pdf", endless, tmp_path, bounds=Bounds(bytes=1_000_000))
+    with pytest.raises(LinkRefused, match="more than 1 MB"):
+        await fetched(server, "b.pdf", endless, tmp_path, bounds=DownloadLimits(bytes=1_000_000))
     assert (tmp_path / "got.pdf").stat().st_size <= 1_000_000
 
 
 async def test_a_link_that_redirects_for_ever_is_left(server: LiteratureServer, tmp_path: Path) -> None:
     round_trip = File(b"", 302, {"Location": "/files/a.pdf"})
-    with pytest.raises(Refused, match="redirects"):
+    with pytest.raises(LinkRefused, match="redirects"):
         await fetched(server, "a.pdf", round_trip, tmp_path)
     assert len(server.requests) == 6
 
@@ -114,9 +114,9 @@ PRIVATE = (
 async def test_private_addresses_are_refused_before_anything_is_sent(
     server: LiteratureServer, tmp_path: Path, link: str
 ) -> None:
-    with pytest.raises(Refused, match="private network"):
+    with pytest.raises(LinkRefused, match="private network"):
         await downloads(server).fetch(link, tmp_path / "got.pdf")
-    with pytest.raises(Refused, match="private network"):
+    with pytest.raises(LinkRefused, match="private network"):
         await fetched(server, "a.pdf", File(b"", 302, {"Location": link}), tmp_path)
     assert len(server.requests) == 1
 
@@ -126,9 +126,9 @@ async def test_only_the_origin_that_the_user_named_may_be_private(
 ) -> None:
     with LiteratureServer([]) as other:
         other.files["/files/a.pdf"] = File(PDF)
-        with pytest.raises(Refused, match="private network"):
+        with pytest.raises(LinkRefused, match="private network"):
             await downloads(server).fetch(other.url("files/a.pdf"), tmp_path / "got.pdf")
-        with pytest.raises(Refused, match="private network"):
+        with pytest.raises(LinkRefused, match="private network"):
             await downloads(server, permitted=()).fetch(server.url("files/a.pdf"), tmp_path / "got.pdf")
         assert server.requests == other.requests == []
 
@@ -148,7 +148,7 @@ async def test_a_name_is_judged_by_all_its_addresses_and_asked_once(
     await downloads(server, permitted=permitted, resolve=resolve).fetch(named, tmp_path / "got.pdf")
     assert asked == ["mirror.test"]  # the connection goes to the address that was looked at
     assert server.requests[0].headers["host"] == f"mirror.test:{server.port}"
-    with pytest.raises(Refused, match="private network"):
+    with pytest.raises(LinkRefused, match="private network"):
         await downloads(server, resolve=resolve).fetch("http://papers.test/a.pdf", tmp_path / "got.pdf")
 
 
@@ -179,8 +179,8 @@ async def test_a_server_that_says_nothing_is_left_after_a_while(
     server: LiteratureServer, tmp_path: Path
 ) -> None:
     server.faults.append(Fault(hang=True))
-    with pytest.raises(Refused, match="did not come within") as refused:
-        await fetched(server, "a.pdf", File(PDF), tmp_path, bounds=Bounds(seconds=0.2))
+    with pytest.raises(LinkRefused, match="did not come within") as refused:
+        await fetched(server, "a.pdf", File(PDF), tmp_path, bounds=DownloadLimits(seconds=0.2))
     assert not refused.value.for_good
 
 
@@ -189,9 +189,9 @@ async def test_who_cannot_be_reached_is_not_asked_again_at_once(
 ) -> None:
     fake = FakeTime()
     gone = Origin("http", "127.0.0.1", 9)
-    door = Downloads({gone}, time=Time(fake.clock, fake.sleep))
+    door = PdfDownloader({gone}, time=Clock(fake.clock, fake.sleep))
     for _ in range(2):
-        with pytest.raises(Refused, match="Connect"):
+        with pytest.raises(LinkRefused, match="Connect"):
             await door.fetch("http://127.0.0.1:9/a.pdf", tmp_path / "got.pdf")
     assert fake.slept == []
 
@@ -201,8 +201,8 @@ async def test_who_cannot_be_reached_is_not_asked_again_at_once(
 
 def test_a_pdf_is_read_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "never-seen")
-    found = read_apart(written(tmp_path, "a.pdf", PDF))
+    found = read_in_subprocess(written(tmp_path, "a.pdf", PDF))
     assert isinstance(found, Document)
     assert found.paper.title == FIRST_TITLE
     assert found.full_text is not None
-    assert isinstance(read_apart(written(tmp_path, "b.pdf", PDF[:200])), Problem)
+    assert isinstance(read_in_subprocess(written(tmp_path, "b.pdf", PDF[:200])), Problem)

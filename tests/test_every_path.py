@@ -17,10 +17,10 @@ from ideagora.commands.generate import Request, run
 from ideagora.config import Settings
 from ideagora.errors import LibraryError
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.retrieval.http.client import Time
-from ideagora.retrieval.ingest.add_papers import Adding
+from ideagora.retrieval.http.client import Clock
+from ideagora.retrieval.ingest.add_papers import PaperIngest
 from ideagora.retrieval.library import Library, open_library
-from ideagora.retrieval.store.fulltext import Texts
+from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 from tests.literature_server import FakeTime, File, LiteratureServer, Work, hurry
@@ -105,7 +105,7 @@ def own_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         written(home, f"files/{number}.pdf", made)
     written(home, "files/undated.bib", f"@misc{{u, title = {{{UNDATED}}}, abstract = {{Ideas.}}}}\n")
     with Store.open(home / "store", HashEmbedder()) as store:
-        Adding(store, Texts(store.folder), HashEmbedder()).add([home / "files"])
+        PaperIngest(store, FullTextStore(store.folder), HashEmbedder()).add([home / "files"])
     return home / "store"
 
 
@@ -117,7 +117,7 @@ async def opened(server: LiteratureServer, tmp_path: Path, own_store: Path) -> A
         if "local" in source:
             shutil.copytree(own_store, tmp_path / "store", dirs_exist_ok=True)
         fake = FakeTime()
-        time = Time(fake.clock, fake.sleep, lambda: NOW)
+        time = Clock(fake.clock, fake.sleep, lambda: NOW)
         made.append(open_library(settings_for(server, tmp_path, source), time=time))
         return made[-1]
 

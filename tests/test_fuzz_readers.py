@@ -14,10 +14,10 @@ from ideagora.graphs.generate import read_topics
 from ideagora.importing import read_ideas
 from ideagora.models.embeddings.embedder import load_embedder
 from ideagora.retrieval import factory
-from ideagora.retrieval.ingest.add_papers import Adding
+from ideagora.retrieval.ingest.add_papers import PaperIngest
 from ideagora.retrieval.ingest.documents import Document
-from ideagora.retrieval.ingest.read_file import read
-from ideagora.retrieval.store.fulltext import Texts
+from ideagora.retrieval.ingest.read_file import read_file
+from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store
 from tests import idea_files
 from tests.literature_server import LiteratureServer
@@ -81,7 +81,7 @@ WORDS = ("first", "second", "third")
 
 def titles(file: Path) -> list[str]:
     """Titles of what is read; everything found can be written down."""
-    found = list(read(file))
+    found = list(read_file(file))
     for one in found:
         one.model_dump_json().encode("utf-8")
         assert "\n" not in str(one) or isinstance(one, Document)
@@ -127,7 +127,7 @@ def test_what_is_read_can_be_stored(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
     embedder = load_embedder("hash", tmp_path)
     with Store.open(tmp_path / "store", embedder) as store:
-        summary = Adding(store, Texts(store.folder), embedder).add([tmp_path / "a.jsonl"])
+        summary = PaperIngest(store, FullTextStore(store.folder), embedder).add([tmp_path / "a.jsonl"])
         found = {one.title for one in store.names()}
     assert {RECORDS[0]["title"], RECORDS[2]["title"]} <= found
     summary.model_dump_json().encode("utf-8")

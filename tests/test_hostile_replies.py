@@ -15,9 +15,9 @@ import pytest
 
 from ideagora.errors import UnreadableAnswer
 from ideagora.models.call import FreeText
-from ideagora.models.chat_models import ScriptedChat
+from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.parsing import read_reply
-from ideagora.models.parsing.structured_output import LONGEST_REPLY, Unreadable, read_answer
+from ideagora.models.parsing.structured_output import LONGEST_REPLY, UnreadableReply, parse_answer
 from tests.doors import GOOD, Label, bench, call
 from tests.loopback import Loopback, Reply
 
@@ -39,31 +39,33 @@ HUNG = {
 
 @pytest.mark.parametrize("reply", [STEPS, "<think>" * 20_000 + "</think>\n" + GOOD])
 def test_an_answer_behind_what_used_to_hang_is_read(reply: str) -> None:
-    assert read_answer(reply, Label) == Label(label="related", why="both use retrieval")
+    assert parse_answer(reply, Label) == Label(label="related", why="both use retrieval")
 
 
 @pytest.mark.parametrize("name", sorted(set(HUNG) - {"comments after a brace"}))
 def test_what_used_to_hang_is_refused_with_a_reason(name: str) -> None:
-    with pytest.raises(Unreadable) as refused:
-        read_answer(HUNG[name], Label)
+    with pytest.raises(UnreadableReply) as refused:
+        parse_answer(HUNG[name], Label)
     assert refused.value.reason
 
 
 @pytest.mark.parametrize("answer", [Label, FreeText])
 def test_ten_megabytes_are_refused_with_their_size(answer: type[Any]) -> None:
-    with pytest.raises(Unreadable, match="it has 10,000,000 characters, and over 1,000,000 are not read"):
-        read_answer("x" * 10_000_000, answer)
+    with pytest.raises(
+        UnreadableReply, match="it has 10,000,000 characters, and over 1,000,000 are not read"
+    ):
+        parse_answer("x" * 10_000_000, answer)
 
 
 def test_a_long_answer_is_read() -> None:
     why = "word " * 150_000
-    read = read_answer(f'{{"label": "related", "why": "{why}",}}', Label)
+    read = parse_answer(f'{{"label": "related", "why": "{why}",}}', Label)
     assert len(read.why) == len(why)
 
 
 async def test_a_refused_long_reply_is_asked_again_and_kept(tmp_path: Path) -> None:
     long = "y" * (LONGEST_REPLY + 1)
-    chat = ScriptedChat(replies={"judge": [long, GOOD]})
+    chat = ScriptedChatModel(replies={"judge": [long, GOOD]})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         assert (await one.door.ask(call())).label == "related"
         assert one.told("status") == ["unreadable", "ok"]
@@ -82,7 +84,7 @@ async def test_other_calls_go_on_while_a_long_reply_is_read(
         return Label(label="slow", why="")
 
     monkeypatch.setattr(read_reply, "read_answer", slow)
-    chat = ScriptedChat(replies={"judge": ["x" * (read_reply.LONG + 1)]})
+    chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)]})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         asked = asyncio.create_task(one.door.ask(call()))
         await asyncio.wait_for(begun.wait(), 20)  # the loop is free
@@ -101,7 +103,7 @@ def test_ctrl_c_is_heard_at_the_first_press_while_a_reply_is_read(
         ended.append("read to the end")
 
     async def main() -> None:
-        chat = ScriptedChat(replies={"judge": ["x" * (read_reply.LONG + 1)]})
+        chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)]})
         async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
             await one.door.ask(call())
 
@@ -118,7 +120,7 @@ async def test_reading_that_takes_too_long_is_an_unreadable_answer(
     never = threading.Event()
     monkeypatch.setattr(read_reply, "read_answer", lambda *args: never.wait(20))
     monkeypatch.setattr(read_reply, "DEADLINE", 0.05)
-    chat = ScriptedChat(replies={"judge": ["x" * (read_reply.LONG + 1)] * 3})
+    chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)] * 3})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         with pytest.raises(UnreadableAnswer, match=r"took over 0\.05 s"):
             await one.door.ask(call())
@@ -127,7 +129,7 @@ async def test_reading_that_takes_too_long_is_an_unreadable_answer(
 
 async def test_a_kept_answer_that_used_to_hang_is_read_again(tmp_path: Path) -> None:
     for name in ("an abbreviated list", "many empty comments", "tags that never close"):
-        chat = ScriptedChat(replies={"judge": [HUNG[name][:8_000]] * 3})
+        chat = ScriptedChatModel(replies={"judge": [HUNG[name][:8_000]] * 3})
         for _ in range(2):
             async with bench(tmp_path / name, model="scripted", chats={"scripted": chat}) as one:
                 with pytest.raises(UnreadableAnswer):
@@ -140,7 +142,7 @@ async def test_half_a_surrogate_pair_ends_no_call(tmp_path: Path) -> None:
     with Loopback(lambda request: Reply(spoken)) as server:
         async with bench(tmp_path, server) as one:
             assert await one.door.ask(call()) == Label(label="re\ufffdlated", why="\U0001f600")
-    chat = ScriptedChat(replies={"judge": [f"no JSON {spoken[1:12]}"] * 3})
+    chat = ScriptedChatModel(replies={"judge": [f"no JSON {spoken[1:12]}"] * 3})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         with pytest.raises(UnreadableAnswer) as error:
             await one.door.ask(replace(call(), prompt="Again."))
@@ -160,6 +162,6 @@ def test_a_number_without_end_is_not_repaired(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(json_repair, "loads", measured)
     for number in ("9" * 100_000, "1," * 50_000 + "1", "1/" * 50_000 + "1"):
-        with suppress(Unreadable):
-            read_answer(f"{{'label': 'a', 'n': {number}}}", Label)
+        with suppress(UnreadableReply):
+            parse_answer(f"{{'label': 'a', 'n': {number}}}", Label)
     assert longest < 50_000

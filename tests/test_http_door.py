@@ -17,15 +17,23 @@ import pytest
 
 from ideagora.errors import FolderUnusable, SettingsError, SourceDown
 from ideagora.models.retry import LONGEST_WAIT
-from ideagora.retrieval.http.cache import HttpCache, Kept
-from ideagora.retrieval.http.client import HttpDoor, Limiter, Manners, NotKept, Question, Time, kept_only
+from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
+from ideagora.retrieval.http.client import (
+    Clock,
+    HttpClient,
+    HttpRequest,
+    Limiter,
+    NotCached,
+    RateLimitPolicy,
+    cache_only,
+)
 from ideagora.retrieval.http.origin import may_follow, origin_of
-from ideagora.retrieval.http.rate_limit import Pace
+from ideagora.retrieval.http.rate_limit import SharedRateLimit
 from tests.literature_server import FakeTime, Fault, LiteratureServer, Work
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WORKS = (Work("w1", "A title"),)
-PAPER = Question("/graph/v1/paper/w1", {"fields": "title"})
+PAPER = HttpRequest("/graph/v1/paper/w1", {"fields": "title"})
 LOGIN = "user:s3cr3tvalue"
 KEY = "s2key-" + "9f8e7d6c" * 3
 
@@ -41,17 +49,17 @@ def fake() -> FakeTime:
     return FakeTime()
 
 
-def a_time(fake: FakeTime) -> Time:
-    return Time(fake.clock, fake.sleep, lambda: NOW)
+def a_time(fake: FakeTime) -> Clock:
+    return Clock(fake.clock, fake.sleep, lambda: NOW)
 
 
 def a_door(
     server: LiteratureServer, fake: FakeTime, cache: HttpCache | None = None, **manners: Any
-) -> HttpDoor:
-    return HttpDoor(
+) -> HttpClient:
+    return HttpClient(
         "semantic-scholar",
         server.url("semantic-scholar"),
-        Manners(**{"interval": 1.0, **manners}),
+        RateLimitPolicy(**{"interval": 1.0, **manners}),
         cache,
         a_time(fake),
         key_name="SEMANTIC_SCHOLAR_API_KEY",
@@ -60,19 +68,19 @@ def a_door(
 
 
 @pytest.fixture
-async def door(server: LiteratureServer, fake: FakeTime) -> AsyncIterator[HttpDoor]:
+async def door(server: LiteratureServer, fake: FakeTime) -> AsyncIterator[HttpClient]:
     made = a_door(server, fake)
     yield made
     await made.disconnect()
 
 
-async def title(door: HttpDoor, question: Question = PAPER) -> str | None:
+async def title(door: HttpClient, question: HttpRequest = PAPER) -> str | None:
     answer = await door.ask(question, json.loads)
     return None if answer is None else str(answer.value["title"])
 
 
 async def test_an_answer_comes_with_its_day_and_the_request_with_its_key(
-    server: LiteratureServer, door: HttpDoor
+    server: LiteratureServer, door: HttpClient
 ) -> None:
     answer = await door.ask(PAPER, json.loads)
     assert answer is not None
@@ -83,13 +91,13 @@ async def test_an_answer_comes_with_its_day_and_the_request_with_its_key(
     assert asked.query == {"fields": "title"}
 
 
-async def test_what_is_not_there_is_no_failure(server: LiteratureServer, door: HttpDoor) -> None:
-    assert await title(door, Question("/graph/v1/paper/none")) is None
+async def test_what_is_not_there_is_no_failure(server: LiteratureServer, door: HttpClient) -> None:
+    assert await title(door, HttpRequest("/graph/v1/paper/none")) is None
     assert len(server.requests) == 1
 
 
-async def test_branches_share_the_rate(server: LiteratureServer, door: HttpDoor, fake: FakeTime) -> None:
-    questions = [Question("/graph/v1/paper/w1", {"fields": str(number)}) for number in range(5)]
+async def test_branches_share_the_rate(server: LiteratureServer, door: HttpClient, fake: FakeTime) -> None:
+    questions = [HttpRequest("/graph/v1/paper/w1", {"fields": str(number)}) for number in range(5)]
     await asyncio.gather(*(title(door, question) for question in questions))
     assert len(server.requests) == 5
     assert fake.seconds >= 1_004.0
@@ -121,7 +129,7 @@ async def test_the_limiter_keeps_starts_apart() -> None:
     ],
 )
 async def test_what_may_pass_is_tried_again(
-    server: LiteratureServer, door: HttpDoor, fake: FakeTime, fault: Fault
+    server: LiteratureServer, door: HttpClient, fake: FakeTime, fault: Fault
 ) -> None:
     server.faults += [fault, fault]
     assert await title(door) == "A title"
@@ -130,28 +138,28 @@ async def test_what_may_pass_is_tried_again(
 
 
 async def test_retry_after_holds_for_all_branches(
-    server: LiteratureServer, door: HttpDoor, fake: FakeTime
+    server: LiteratureServer, door: HttpClient, fake: FakeTime
 ) -> None:
     server.faults.append(Fault(429, headers={"Retry-After": "17"}))
     assert await title(door) == "A title"
     assert 1_017.0 <= fake.seconds < 1_019.0
 
 
-async def test_retry_after_is_capped(server: LiteratureServer, door: HttpDoor, fake: FakeTime) -> None:
+async def test_retry_after_is_capped(server: LiteratureServer, door: HttpClient, fake: FakeTime) -> None:
     server.faults.append(Fault(503, headers={"Retry-After": "86400"}))
     assert await title(door) == "A title"
     assert LONGEST_WAIT <= fake.seconds - 1_000.0 < LONGEST_WAIT + 2
 
 
 async def test_retries_end_and_then_the_source_is_left_alone_for_a_while(
-    server: LiteratureServer, door: HttpDoor, fake: FakeTime
+    server: LiteratureServer, door: HttpClient, fake: FakeTime
 ) -> None:
     server.faults.append(Fault(503, forever=True))
     with pytest.raises(SourceDown, match=r"semantic-scholar did not answer \(HTTP 503.*--source"):
         await title(door)
     assert len(server.requests) == 5
     with pytest.raises(SourceDown, match="HTTP 503"):
-        await title(door, Question("/graph/v1/paper/w1", {"fields": "other"}))
+        await title(door, HttpRequest("/graph/v1/paper/w1", {"fields": "other"}))
     assert len(server.requests) == 5
     server.faults.clear()
     fake.seconds += 61
@@ -197,7 +205,7 @@ async def test_what_will_not_pass_is_told_at_once(
 
 
 async def test_no_error_shows_the_key(
-    server: LiteratureServer, door: HttpDoor, monkeypatch: pytest.MonkeyPatch
+    server: LiteratureServer, door: HttpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEMANTIC_SCHOLAR_API_KEY", KEY)
     server.faults.append(Fault(400, body=f"bad key {KEY}".encode()))
@@ -206,9 +214,9 @@ async def test_no_error_shows_the_key(
     assert KEY not in str(caught.value)
 
 
-async def test_redirects_on_the_same_host_are_followed(server: LiteratureServer, door: HttpDoor) -> None:
+async def test_redirects_on_the_same_host_are_followed(server: LiteratureServer, door: HttpClient) -> None:
     server.faults.append(Fault(301, headers={"Location": "/semantic-scholar/graph/v1/paper/w1"}))
-    assert await title(door, Question("/graph/v1/paper/old")) == "A title"
+    assert await title(door, HttpRequest("/graph/v1/paper/old")) == "A title"
 
 
 @pytest.mark.parametrize(
@@ -221,14 +229,16 @@ async def test_redirects_on_the_same_host_are_followed(server: LiteratureServer,
         "//[::1]/",
     ],
 )
-async def test_redirects_elsewhere_are_refused(server: LiteratureServer, door: HttpDoor, target: str) -> None:
+async def test_redirects_elsewhere_are_refused(
+    server: LiteratureServer, door: HttpClient, target: str
+) -> None:
     server.faults.append(Fault(302, headers={"Location": target}))
     with pytest.raises(SourceDown, match="redirects to another place"):
         await title(door)
     assert len(server.requests) == 1
 
 
-async def test_redirects_for_ever_end(server: LiteratureServer, door: HttpDoor) -> None:
+async def test_redirects_for_ever_end(server: LiteratureServer, door: HttpClient) -> None:
     server.faults.append(Fault(302, headers={"Location": "?again"}, forever=True))
     with pytest.raises(SourceDown, match="redirects"):
         await title(door)
@@ -238,7 +248,7 @@ async def test_redirects_for_ever_end(server: LiteratureServer, door: HttpDoor) 
 @pytest.mark.parametrize("base", ["", "nonsense", "ftp://host/x", "http://"])
 def test_a_base_that_is_no_url_is_refused(base: str, fake: FakeTime) -> None:
     with pytest.raises(SettingsError, match="IDEAGORA_SEMANTIC_SCHOLAR_URL"):
-        HttpDoor("semantic-scholar", base, Manners(1.0), None, a_time(fake))
+        HttpClient("semantic-scholar", base, RateLimitPolicy(1.0), None, a_time(fake))
 
 
 # --- the cache ----------------------------------------------------------------------------------
@@ -252,7 +262,7 @@ async def test_a_question_is_asked_once(server: LiteratureServer, fake: FakeTime
     for _ in range(2):  # two processes
         door = a_door(server, fake, a_cache(tmp_path))
         assert await asyncio.gather(*[title(door)] * 1, *(title(door) for _ in range(3))) == ["A title"] * 4
-        assert await title(door, Question("/graph/v1/paper/none")) is None
+        assert await title(door, HttpRequest("/graph/v1/paper/none")) is None
         await door.disconnect()
     assert len(server.requests) == 2
 
@@ -282,11 +292,11 @@ async def test_only_kept_answers_when_that_is_wanted(
     server: LiteratureServer, fake: FakeTime, tmp_path: Path
 ) -> None:
     door = a_door(server, fake, a_cache(tmp_path))
-    with kept_only(), pytest.raises(NotKept):
+    with cache_only(), pytest.raises(NotCached):
         await title(door)
     assert server.requests == []
     await title(door)
-    with kept_only():
+    with cache_only():
         assert await title(door) == "A title"
     await door.disconnect()
 
@@ -302,13 +312,13 @@ async def test_no_key_is_kept_on_disk(server: LiteratureServer, fake: FakeTime, 
 
 def test_a_damaged_cache_begins_anew(tmp_path: Path) -> None:
     cache = a_cache(tmp_path)
-    cache.put("one", Kept(200, b"body", "2026-03-01"))
-    assert cache.get("one") == Kept(200, b"body", "2026-03-01")
+    cache.put("one", CachedHttpResponse(200, b"body", "2026-03-01"))
+    assert cache.get("one") == CachedHttpResponse(200, b"body", "2026-03-01")
     cache.close()
     cache.path.write_bytes(b"no database" * 500)
     assert cache.get("one") is None
-    cache.put("one", Kept(404, b"", "2026-03-01"))
-    assert cache.get("one") == Kept(404, b"", "2026-03-01")
+    cache.put("one", CachedHttpResponse(404, b"", "2026-03-01"))
+    assert cache.get("one") == CachedHttpResponse(404, b"", "2026-03-01")
     cache.close()
 
 
@@ -323,26 +333,26 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 def test_processes_take_turns(tmp_path: Path) -> None:
     """Each starts an interval after the other; a process's own pace is its own business."""
-    ours, theirs = (Pace(tmp_path / "cache" / "pace", lambda: 50.0, me) for me in (1, 2))
+    ours, theirs = (SharedRateLimit(tmp_path / "cache" / "pace", lambda: 50.0, me) for me in (1, 2))
     assert [ours.reserve(1.0), theirs.reserve(1.0), ours.reserve(1.0), ours.reserve(1.0)] == [0, 1, 2, 0]
     theirs.pause(30.0)
     assert ours.reserve(1.0) == 30.0
-    written_back = Pace(tmp_path / "cache" / "pace", lambda: -10_000.0, 3)
+    written_back = SharedRateLimit(tmp_path / "cache" / "pace", lambda: -10_000.0, 3)
     assert written_back.reserve(1.0) == 60.0
 
 
 def test_a_pace_that_cannot_be_read_or_written_stops_nobody(tmp_path: Path) -> None:
     (tmp_path / "rubbish").write_text("x y z")
-    assert Pace(tmp_path / "rubbish").reserve(1.0) == 0.0
+    assert SharedRateLimit(tmp_path / "rubbish").reserve(1.0) == 0.0
     (tmp_path / "file").write_text("")
-    assert Pace(tmp_path / "file" / "pace").reserve(1.0) == 0.0
+    assert SharedRateLimit(tmp_path / "file" / "pace").reserve(1.0) == 0.0
 
 
 async def test_the_limiter_waits_for_other_processes(tmp_path: Path) -> None:
     fake = FakeTime()
-    other = Pace(tmp_path / "pace", lambda: 50.0, 2)
+    other = SharedRateLimit(tmp_path / "pace", lambda: 50.0, 2)
     other.reserve(5.0)
-    limiter = Limiter(1.0, a_time(fake), Pace(tmp_path / "pace", lambda: 50.0, 1))
+    limiter = Limiter(1.0, a_time(fake), SharedRateLimit(tmp_path / "pace", lambda: 50.0, 1))
     await limiter.turn()
     assert fake.slept == [5.0]
     await limiter.turn()
@@ -354,12 +364,12 @@ async def test_the_limiter_waits_for_other_processes(tmp_path: Path) -> None:
 async def test_two_libraries_of_one_home_keep_to_one_pace(server: LiteratureServer, tmp_path: Path) -> None:
     fake = FakeTime()
     doors = [
-        HttpDoor(
+        HttpClient(
             "semantic-scholar",
             server.url("semantic-scholar"),
-            Manners(1.0),
+            RateLimitPolicy(1.0),
             time=a_time(fake),
-            pace=Pace(tmp_path / "pace", lambda: fake.seconds, me),
+            pace=SharedRateLimit(tmp_path / "pace", lambda: fake.seconds, me),
         )
         for me in (1, 2)
     ]
@@ -399,7 +409,7 @@ async def test_no_source_takes_its_key_along_on_a_redirect(fake: FakeTime) -> No
         for place, options in places.items():
             base = server.url("semantic-scholar")
             base = base.replace("//", f"//user:{KEY}@") if place == "login" else base
-            door = HttpDoor("semantic-scholar", base, Manners(1.0), None, a_time(fake), **options)  # type: ignore[arg-type]
+            door = HttpClient("semantic-scholar", base, RateLimitPolicy(1.0), None, a_time(fake), **options)  # type: ignore[arg-type]
             for target in (
                 other.url("semantic-scholar"),
                 f"https://127.0.0.1:{server.port}/",
@@ -418,7 +428,7 @@ async def test_no_source_takes_its_key_along_on_a_redirect(fake: FakeTime) -> No
 )
 def test_a_base_that_is_refused_is_not_repeated_with_its_secret(base: str, fake: FakeTime) -> None:
     with pytest.raises(SettingsError, match="IDEAGORA_SEMANTIC_SCHOLAR_URL") as caught:
-        HttpDoor("semantic-scholar", base, Manners(1.0), None, a_time(fake))
+        HttpClient("semantic-scholar", base, RateLimitPolicy(1.0), None, a_time(fake))
     assert "s3cr3tvalue" not in str(caught.value)
 
 
@@ -458,7 +468,7 @@ async def test_a_body_that_drips_for_ever_is_given_up(server: LiteratureServer, 
 
 
 def test_no_days_take_no_page_from_others(tmp_path: Path) -> None:
-    page = Kept(200, b"body", "2026-03-01")
+    page = CachedHttpResponse(200, b"body", "2026-03-01")
     cache = a_cache(tmp_path)
     cache.put("one", page)
     cache.close()
@@ -469,7 +479,10 @@ def test_no_days_take_no_page_from_others(tmp_path: Path) -> None:
 
 
 def test_a_replay_sees_what_its_run_saw(tmp_path: Path) -> None:
-    first, second = Kept(200, b"first", "2026-03-01"), Kept(200, b"second", "2026-04-10")
+    first, second = (
+        CachedHttpResponse(200, b"first", "2026-03-01"),
+        CachedHttpResponse(200, b"second", "2026-04-10"),
+    )
     cache = a_cache(tmp_path)
     cache.begin_run("run a", goes_on=False)
     cache.put("one", first)
@@ -499,7 +512,7 @@ def test_pages_of_an_earlier_layout_are_taken_over(tmp_path: Path) -> None:
         db.execute("INSERT INTO answers VALUES ('bad', 200, 'no zlib', '2026-03-01')")
     for _ in range(2):
         cache = a_cache(tmp_path)
-        assert cache.get("one") == Kept(200, b"body", "2026-03-01")
+        assert cache.get("one") == CachedHttpResponse(200, b"body", "2026-03-01")
         assert cache.get("bad") is None
         cache.close()
 
@@ -511,6 +524,6 @@ async def test_a_replay_asks_nobody(server: LiteratureServer, fake: FakeTime, tm
     cache = HttpCache(a_cache(tmp_path).path, 0, lambda: (NOW + timedelta(days=999)).date(), replay=True)
     replay = a_door(server, fake, cache)
     assert await title(replay) == "A title"
-    with pytest.raises(NotKept, match="--replay"):
-        await title(replay, Question("/graph/v1/paper/other"))
+    with pytest.raises(NotCached, match="--replay"):
+        await title(replay, HttpRequest("/graph/v1/paper/other"))
     assert len(server.requests) == 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.retrieval.corpus.dedup import is_same, joined, names_of, united
+from ideagora.retrieval.corpus.dedup import is_same, merge_papers, merge_records, names_of
 from ideagora.schema import Paper
 
 TITLE = "Chains of thought in language models"
@@ -46,40 +46,43 @@ def test_when_two_records_are_one_paper(one: Paper, other: Paper, same: bool) ->
 
 
 def test_what_one_record_lacks_comes_from_the_other() -> None:
-    whole = united(PUBLISHED, ARXIV)
+    whole = merge_records(PUBLISHED, ARXIV)
     assert (whole.id, whole.arxiv_id, whole.doi) == ("arxiv:2201.11903", "2201.11903", "10.1/abc")
     assert (whole.abstract, whole.date) == ("We think.", "2023")
     assert set(names_of(whole)) == {"arxiv:2201.11903", "doi:10.1/abc", "openalex:W1", "s2:1"}
-    assert united(ARXIV, PUBLISHED).abstract == "We think."
-    assert united(paper("s2:1", date="2022"), paper("s2:1", date="2022-05-01")).date == "2022-05-01"
-    assert united(paper("s2:1", date="2022"), paper("s2:1", date="2021-12-30")).date == "2022"
+    assert merge_records(ARXIV, PUBLISHED).abstract == "We think."
+    assert merge_records(paper("s2:1", date="2022"), paper("s2:1", date="2022-05-01")).date == "2022-05-01"
+    assert merge_records(paper("s2:1", date="2022"), paper("s2:1", date="2021-12-30")).date == "2022"
 
 
 def test_a_count_keeps_its_day() -> None:
     counted = paper("s2:1", citation_count=7, citations_as_of="2026-03-01")
-    assert united(ARXIV, counted).citations_as_of == "2026-03-01"
+    assert merge_records(ARXIV, counted).citations_as_of == "2026-03-01"
     late = paper("s2:1", citation_count=None, citations_as_of=None)
-    assert united(counted, late).citation_count == 7
+    assert merge_records(counted, late).citation_count == 7
 
 
 def test_a_summary_of_ours_never_passes_for_an_abstract() -> None:
     ours = paper(ARXIV.id, abstract="In our words.", source="starter", arxiv_id=ARXIV.arxiv_id)
-    assert (united(ARXIV, ours).abstract, united(ARXIV, ours).source) == ("In our words.", "starter")
+    assert (merge_records(ARXIV, ours).abstract, merge_records(ARXIV, ours).source) == (
+        "In our words.",
+        "starter",
+    )
     told = ARXIV.model_copy(update={"abstract": "In theirs."})
-    assert (united(told, ours).abstract, united(told, ours).source) == ("In theirs.", "a")
+    assert (merge_records(told, ours).abstract, merge_records(told, ours).source) == ("In theirs.", "a")
 
 
 def test_lists_are_joined_fairly() -> None:
     one = [paper(f"s2:{n}", f"First source's paper {n}") for n in range(3)]
     other = [PUBLISHED, paper("openalex:W9", "First source's paper 1"), paper("openalex:W8", "Its own paper")]
-    found = joined([[ARXIV, *one], other])
+    found = merge_papers([[ARXIV, *one], other])
     assert [p.id for p in found] == ["arxiv:2201.11903", "s2:0", "openalex:W9", "openalex:W8", "s2:2"]
     assert found[0].abstract == "We think."
-    assert joined([]) == joined([[], []]) == []
+    assert merge_papers([]) == merge_papers([[], []]) == []
 
 
 @given(st.lists(st.lists(st.sampled_from([ARXIV, PUBLISHED, paper("s2:3", "A third paper")]), max_size=4)))
 def test_no_paper_twice_and_none_lost(lists: list[list[Paper]]) -> None:
-    found = joined(lists)
+    found = merge_papers(lists)
     assert not any(is_same(one, other) for n, one in enumerate(found) for other in found[:n])
     assert all(any(is_same(one, kept) for kept in found) for some in lists for one in some)

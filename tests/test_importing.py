@@ -17,7 +17,7 @@ from ideagora.importing import read_all, read_ideas
 from ideagora.importing.fields import steps_of
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.sections import parts_of, title_from
-from ideagora.importing.storage import kept_file
+from ideagora.importing.storage import stored_file
 from ideagora.schema import Idea
 from tests.idea_files import (
     BENCH_IDEA,
@@ -581,5 +581,5 @@ def test_an_import_replaces_no_idea_of_another_text(
     ]  # fmt: skip
     assert outcomes[1]["renamed"] == {"7-2": "7"}
     assert "7 → 7-3" in bring("wait", as_json=False)
-    kept = read_ideas(kept_file(tmp_path / "home", "guest")).ideas
+    kept = read_ideas(stored_file(tmp_path / "home", "guest")).ideas
     assert {idea.id: idea.method for idea in kept} == {"7": "hang bells", "7-2": "dig deep", "7-3": "wait"}

@@ -17,8 +17,8 @@ from ideagora.errors import IdeagoraError, IdeasError, UsageError
 from ideagora.importing import find_ideas
 from ideagora.importing.file_rows import LARGEST_DOCUMENT, LONGEST_LINE
 from ideagora.importing.python_literals import LONGEST_LITERAL, literal_value
-from ideagora.importing.storage import kept_file
-from ideagora.retrieval.untrusted_json import DEEPEST, Unreadable
+from ideagora.importing.storage import stored_file
+from ideagora.retrieval.untrusted_json import DEEPEST, UnreadableJSON
 from ideagora.schema import Idea
 from tests.idea_files import (
     COI,
@@ -152,7 +152,7 @@ def test_line_ends_of_windows_and_a_mark_of_byte_order(tmp_path: Path) -> None:
     ],
 )
 def test_literals_are_read_and_never_run(cell: str, why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
+    with pytest.raises(UnreadableJSON, match=why):
         literal_value(cell)
     assert not Path("bombed").exists()
 
@@ -262,11 +262,11 @@ def test_shapes_that_no_writer_makes_never_raise_anything_else(tmp_path: Path) -
 )
 def test_names_cannot_lead_elsewhere(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError):
-        kept_file(tmp_path, name)
+        stored_file(tmp_path, name)
 
 
 def test_kept_ideas_are_found_by_name_or_path(tmp_path: Path) -> None:
-    kept = kept_file(tmp_path, "guest")
+    kept = stored_file(tmp_path, "guest")
     kept.parent.mkdir()
     put_lines(kept, [PLAIN])
     assert find_ideas("guest", tmp_path) == kept

@@ -21,7 +21,7 @@ from ideagora.agents.offline_leads.difficulties import (
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.graphs.chain_of_ideas.leads import distinct, how_many, place_of
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 from ideagora.report.run.leads import novelty_lines, to_read
 from ideagora.report.run.novelty import verdict
@@ -31,7 +31,7 @@ from tests.command import run
 from tests.role_samples import with_weights
 
 TOPIC = "language models as judges"
-ENGINE = Engine(HashEmbedder())
+ENGINE = ExtractiveModel(HashEmbedder())
 
 
 def test_a_mechanism_says_what_is_done() -> None:
@@ -58,7 +58,7 @@ def test_a_mechanism_says_what_is_done() -> None:
 
 def test_no_finding_of_the_corpus_passes_for_a_mechanism_of_its_paper() -> None:
     for paper in starter_corpus().papers:
-        told = leads.told(ENGINE, paper.title, paper.year, paper.abstract)
+        told = leads.paper_facts(ENGINE, paper.title, paper.year, paper.abstract)
         last = texts.sentences(paper.abstract or "")[-1]
         assert told.method is None or last not in told.method or last == told.problem, paper.title
 
@@ -72,10 +72,10 @@ def test_a_quote_with_a_dangling_beginning_has_the_sentence_before_it() -> None:
 def test_a_heading_is_not_quoted_with_its_sentence() -> None:
     for heading in ("Abstract ", "3.2 Method ", "1 Introduction ", "ABSTRACT: "):
         text = f"{heading}We train a retriever on its own mistakes."
-        found = leads.told(ENGINE, "A paper", "2024", text, method=text).method
+        found = leads.paper_facts(ENGINE, "A paper", "2024", text, method=text).method
         assert found == "We train a retriever on its own mistakes.", heading
     kept = "Method Mixer trains two decoders at once."
-    assert leads.told(ENGINE, "A paper", "2024", kept, method=kept).method == kept
+    assert leads.paper_facts(ENGINE, "A paper", "2024", kept, method=kept).method == kept
 
 
 def test_what_only_says_how_far_a_paper_was_tested_is_no_limitation() -> None:
@@ -164,8 +164,8 @@ def test_without_a_good_pair_one_that_is_merely_the_nearest_is_offered_as_such()
     assert [one["weak"] for one in distinct([{"branch": 1, "pairs": [nearest, nearest]}], 5)] == ["a"]
     assert [one["weak"] for one in distinct([{"branch": 1, "pairs": [nearest, pair("b", "y")]}], 5)] == ["b"]
     assert distinct([{"branch": 1, "pairs": [{**nearest, "strong": "a"}]}], 5) == []
-    weak = leads.told(ENGINE, "Alpha: one", "2020", "Alpha counts sheep. Alpha sleeps at once.")
-    strong = leads.told(ENGINE, "Beta: two", "2021", "Nobody drew maps. Beta draws maps of caves.")
+    weak = leads.paper_facts(ENGINE, "Alpha: one", "2020", "Alpha counts sheep. Alpha sleeps at once.")
+    strong = leads.paper_facts(ENGINE, "Beta: two", "2021", "Nobody drew maps. Beta draws maps of caves.")
     told = leads.lead_text(leads.nearest_fit(ENGINE, [weak, strong], 0, 1), weak, strong, "")
     assert told.novelty.startswith(leads.NEAREST_ONLY)
 
@@ -272,8 +272,12 @@ def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -
 def test_a_lead_stays_short_whatever_the_papers_are_called() -> None:
     title = "Long Winding Names Can Self-Improve"
     text = f"Nobody drew errors of maps that anybody could read or mend. {title} draws maps of caves."
-    weak = leads.told(ENGINE, title, "2020", text, limitation=", and errors go unnoticed".join(["Maps"] * 20))
-    strong = leads.told(ENGINE, title, "2021", text, method=", and ".join([f"{title} draws maps"] * 20))
+    weak = leads.paper_facts(
+        ENGINE, title, "2020", text, limitation=", and errors go unnoticed".join(["Maps"] * 20)
+    )
+    strong = leads.paper_facts(
+        ENGINE, title, "2021", text, method=", and ".join([f"{title} draws maps"] * 20)
+    )
     fit = leads.nearest_fit(ENGINE, [weak, strong], 0, 1)
     place = (
         f"{title} is paper 2 of 4 in the chain, {title} is paper 1 of 4 in the chain; {title} cites {title}."

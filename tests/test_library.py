@@ -18,10 +18,10 @@ from ideagora.config import Settings
 from ideagora.errors import LibraryError, SettingsError, SourceDown, StoreCorrupted
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
-from ideagora.retrieval.cutoff import Guard, first_day, title_key
+from ideagora.retrieval.cutoff import LiteratureFilter, first_day, title_key
 from ideagora.retrieval.library import Library, open_library
 from ideagora.retrieval.protocols import Source, StoreSource
-from ideagora.retrieval.store.embedded.backend import FolderShelf
+from ideagora.retrieval.store.embedded.backend import EmbeddedBackend
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Scored, Topic, last_day
 
@@ -248,7 +248,7 @@ PARTIAL = DAYS.flatmap(lambda day: st.sampled_from([day.isoformat()[:length] for
 def test_a_paper_is_seen_only_when_every_day_it_can_mean_is_before_every_day_of_the_cutoff(
     date: str, before: str
 ) -> None:
-    why = Guard().tightened(before, ()).why(paper("own:1", "A title", date))
+    why = LiteratureFilter().tightened(before, ()).why(paper("own:1", "A title", date))
     assert (why is None) == (last_day(date) < first_day(before))
     assert first_day(before).startswith(before)
     assert first_day(before) <= last_day(before)
@@ -256,7 +256,7 @@ def test_a_paper_is_seen_only_when_every_day_it_can_mean_is_before_every_day_of_
 
 @given(st.text(min_size=1))
 def test_a_title_is_banned_in_every_spelling(title: str) -> None:
-    guard = Guard().tightened(None, [f"  {title.upper()}. "])
+    guard = LiteratureFilter().tightened(None, [f"  {title.upper()}. "])
     same = paper("own:1", title, None)
     upper = paper("own:2", f"-{title.upper()}-", None)
     if title_key(title) == title_key(title.upper()) != "":
@@ -275,7 +275,7 @@ def test_a_title_is_banned_in_every_spelling(title: str) -> None:
     ],
 )
 def test_an_arxiv_paper_is_banned_by_every_form_of_its_id(ban: str) -> None:
-    guard = Guard().tightened(None, [ban])
+    guard = LiteratureFilter().tightened(None, [ban])
     assert guard.why(TARGET_PAPER) == "banned"
     assert guard.why(paper("s2:77", "Other", None, doi="10.48550/arXiv.2212.12345")) == "banned"
     assert guard.why(FOLLOWER) is None
@@ -283,7 +283,7 @@ def test_an_arxiv_paper_is_banned_by_every_form_of_its_id(ban: str) -> None:
 
 
 def test_an_empty_ban_bans_nothing() -> None:
-    assert Guard().tightened(None, ["", " ", "…"]).why(paper("own:1", "…", None)) is None
+    assert LiteratureFilter().tightened(None, ["", " ", "…"]).why(paper("own:1", "…", None)) is None
 
 
 # --- sources ------------------------------------------------------------------------------------
@@ -410,7 +410,7 @@ def test_a_store_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
     open_library(settings).close()
     with Store.open(settings.store_folder, EMBEDDER) as store:
         store.set_mark("starter corpus", "other")
-        assert isinstance(store.shelf, FolderShelf)
+        assert isinstance(store.shelf, EmbeddedBackend)
         store.shelf._records._connection.execute("UPDATE papers SET record = '{}'")
     with pytest.raises(StoreCorrupted):
         open_library(settings)

@@ -14,12 +14,12 @@ import pytest
 from numpy.typing import NDArray
 
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.retrieval.corpus.dedup import updated
+from ideagora.retrieval.corpus.dedup import update_record
 from ideagora.retrieval.ingest import add_papers
-from ideagora.retrieval.ingest.add_papers import Adding, Summary
+from ideagora.retrieval.ingest.add_papers import IngestSummary, PaperIngest
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.protocols import StoreSource
-from ideagora.retrieval.store.fulltext import Texts
+from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 from tests.local_files import FIRST_TITLE, SECOND_TITLE, article, written
@@ -42,11 +42,11 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def add(store: Store, *paths: Path) -> Summary:
-    return Adding(store, Texts(store.folder), EMBEDDER).add(paths)
+def add(store: Store, *paths: Path) -> IngestSummary:
+    return PaperIngest(store, FullTextStore(store.folder), EMBEDDER).add(paths)
 
 
-def counts(summary: Summary) -> tuple[int, int, int]:
+def counts(summary: IngestSummary) -> tuple[int, int, int]:
     return summary.added, summary.updated, summary.same
 
 
@@ -180,12 +180,12 @@ def test_which_records_are_one_paper(
 def test_what_is_worth_more_counts_and_gaps_are_filled() -> None:
     starter = Paper(id="arxiv:1", title="T", abstract="Ours.", source="starter", references=("a",))
     own = Paper(id="own:1", title="t", abstract="Theirs.", venue="V", source="bibtex", references=("b", "a"))
-    both = updated(starter, own)
+    both = update_record(starter, own)
     assert (both.id, both.abstract, both.venue, both.source) == ("arxiv:1", "Ours.", "V", "starter")
     assert both.references == ("a", "b")
-    assert updated(both, own) == both
+    assert update_record(both, own) == both
     scan = own.model_copy(update={"source": "pdf", "abstract": "Read off."})
-    assert updated(scan, own).abstract == "Theirs."
+    assert update_record(scan, own).abstract == "Theirs."
 
 
 # --- citations and texts ------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_references_become_citations_also_when_the_cited_comes_later(store: Stor
 
 async def test_the_full_text_reaches_the_reader(store: Store, tmp_path: Path) -> None:
     add(store, written(tmp_path, "a.pdf", article(references=["X. A title that is cited here. 2001."])))
-    library = Library(StoreSource(store, EMBEDDER), EMBEDDER, texts=Texts(store.folder))
+    library = Library(StoreSource(store, EMBEDDER), EMBEDDER, texts=FullTextStore(store.folder))
     (found,) = await library.search("bridges", 5)
     text, kind = await library.text(found.paper)
     assert kind == "full text"
@@ -258,7 +258,7 @@ def test_a_killed_call_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.
     counting = Counting()
     with Store.open(tmp_path / "store", counting) as store:
         written_before = store.count()
-        summary = Adding(store, Texts(store.folder), counting).add([folder])
+        summary = PaperIngest(store, FullTextStore(store.folder), counting).add([folder])
         assert (line, written_before) == ("now\n", 9)
         assert store.count() == 21
     assert counts(summary) == (21 - written_before, 0, written_before)
@@ -268,7 +268,7 @@ def test_a_killed_call_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.
 
 def test_another_process_may_write_meanwhile(store: Store, tmp_path: Path) -> None:
     """What another process added after we looked is found before we write."""
-    ours = Adding(store, Texts(store.folder), EMBEDDER)
+    ours = PaperIngest(store, FullTextStore(store.folder), EMBEDDER)
     with Store.open(store.folder, EMBEDDER) as other:
         add(other, records(tmp_path, "a.jsonl", {"title": "A title long enough to tell", "doi": "10.1234/a"}))
     path = records(tmp_path, "b.jsonl", {"title": "A title long enough to tell", "venue": "V"})

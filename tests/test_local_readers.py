@@ -13,12 +13,12 @@ from ideagora.retrieval.ingest.documents import Document, Problem
 from ideagora.retrieval.ingest.formats import jsonl as jsonl_reader
 from ideagora.retrieval.ingest.formats import pdf as pdf_reader
 from ideagora.retrieval.ingest.identifiers import arxiv_month, arxiv_named, doi_in, identifiers
-from ideagora.retrieval.ingest.read_file import read
+from ideagora.retrieval.ingest.read_file import read_file
 from tests.local_files import ABSTRACT, FIRST_TITLE, Line, article, pdf, wrapped, written
 
 
 def read_all(path: Path) -> tuple[list[Document], list[Problem]]:
-    found = list(read(path))
+    found = list(read_file(path))
     return [f for f in found if isinstance(f, Document)], [f for f in found if isinstance(f, Problem)]
 
 
@@ -230,7 +230,7 @@ def test_damaged_pdfs_are_named(tmp_path: Path, content: bytes) -> None:
 
 
 def test_pypdf_says_nothing_on_its_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    list(read(written(tmp_path, "a.pdf", article()[:700])))
+    list(read_file(written(tmp_path, "a.pdf", article()[:700])))
     assert caplog.records == []
 
 

@@ -12,8 +12,8 @@ from ideagora.errors import LibraryError, StoreCorrupted
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.protocols import StoreSource
-from ideagora.retrieval.section_selection import estimated_tokens, fitted
-from ideagora.retrieval.store.fulltext import Cited, FullText, Section, SectionKind, Texts
+from ideagora.retrieval.section_selection import estimated_tokens, select_sections
+from ideagora.retrieval.store.fulltext import CitedWork, FullText, FullTextStore, Section, SectionKind
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 
@@ -40,19 +40,19 @@ WHOLE = [
 
 
 def test_what_fits_is_told_whole_and_in_order() -> None:
-    told = fitted(WHOLE, 100_000)
+    told = select_sections(WHOLE, 100_000)
     assert told == "\n\n".join(f"{one.heading}\n{one.text}" for one in WHOLE)
 
 
 @pytest.mark.parametrize("tokens", [200, 333, 1000, 2500, 4000])
 def test_the_limit_holds(tokens: int) -> None:
-    told = fitted(WHOLE, tokens)
+    told = select_sections(WHOLE, tokens)
     assert told
     assert estimated_tokens(told) <= tokens
 
 
 def test_short_sections_are_whole_and_long_ones_share_the_rest() -> None:
-    told = fitted(WHOLE, 1000)
+    told = select_sections(WHOLE, 1000)
     assert all(one.text in told for one in WHOLE if one.kind in ("experiment", "limitation"))
     assert "Introduction\nSentence 0 of introduction." in told
     assert "Method\nSentence 0 of method." in told
@@ -62,31 +62,31 @@ def test_short_sections_are_whole_and_long_ones_share_the_rest() -> None:
 
 
 def test_the_appendix_comes_after_everything_else() -> None:
-    told = fitted(WHOLE, 5000)
+    told = select_sections(WHOLE, 5000)
     assert WHOLE[1].text in told
     assert "Sentence 0 of appendix." in told
     assert WHOLE[5].text not in told
 
 
 def test_a_cut_ends_with_a_sentence() -> None:
-    told = fitted([section("method", 100)], 100)
+    told = select_sections([section("method", 100)], 100)
     assert told.endswith(" of method. […]")
 
 
 def test_no_room_no_text() -> None:
-    assert fitted(WHOLE, 0) == fitted([], 1000) == ""
+    assert select_sections(WHOLE, 0) == select_sections([], 1000) == ""
 
 
 def test_other_scripts_count_too() -> None:
     text = Section(kind="method", heading="方法", text="这是一个方法。" * 500)
-    assert estimated_tokens(fitted([text], 300)) <= 300
+    assert estimated_tokens(select_sections([text], 300)) <= 300
 
 
 # --- what is kept -------------------------------------------------------------------------------
 
 
 def test_texts_lists_and_files_come_back(tmp_path: Path) -> None:
-    texts = Texts(tmp_path)
+    texts = FullTextStore(tmp_path)
     assert (texts.get("own:1"), list(texts.cited()), texts.file("h", "1"), texts.count()) == (
         None,
         [],
@@ -96,28 +96,31 @@ def test_texts_lists_and_files_come_back(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     full = FullText(sections=(section("method", 2),), as_of="2020-05")
     texts.put([("own:1", full)])
-    texts.put_cited([("own:1", [Cited(text="One", year="2019"), Cited(doi="10.1/x")])])
+    texts.put_cited([("own:1", [CitedWork(text="One", year="2019"), CitedWork(doi="10.1/x")])])
     texts.put_file("h", "1", "{}")
-    again = Texts(tmp_path)
+    again = FullTextStore(tmp_path)
     assert again.get("own:1") == full
-    assert list(again.cited()) == [("own:1", Cited(text="One", year="2019")), ("own:1", Cited(doi="10.1/x"))]
+    assert list(again.cited()) == [
+        ("own:1", CitedWork(text="One", year="2019")),
+        ("own:1", CitedWork(doi="10.1/x")),
+    ]
     assert (again.file("h", "1"), again.file("h", "2"), again.count()) == ("{}", None, 1)
     again.put_cited([("own:1", [])])
     assert list(again.cited()) == []
 
 
 def test_a_file_of_a_later_version_is_named(tmp_path: Path) -> None:
-    Texts(tmp_path).put([])
+    FullTextStore(tmp_path).put([])
     with closing(sqlite3.connect(tmp_path / "texts.sqlite")) as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(LibraryError, match=r"texts\.sqlite has version 99, .*IDEAGORA_STORE"):
-        Texts(tmp_path).get("own:1")
+        FullTextStore(tmp_path).get("own:1")
 
 
 def test_damage_is_named_with_a_next_step(tmp_path: Path) -> None:
     (tmp_path / "texts.sqlite").write_bytes(b"no database " * 1000)
     with pytest.raises(StoreCorrupted, match=r"texts\.sqlite cannot be read .*ideagora library add PATH"):
-        Texts(tmp_path).get("own:1")
+        FullTextStore(tmp_path).get("own:1")
 
 
 # --- through the library ------------------------------------------------------------------------
@@ -127,7 +130,7 @@ def test_damage_is_named_with_a_next_step(tmp_path: Path) -> None:
 def library(tmp_path: Path) -> Library:
     store = Store.open(tmp_path / "store", EMBEDDER)
     store.add([PAPER, PAPER.model_copy(update={"id": "own:2"})])
-    texts = Texts(store.folder)
+    texts = FullTextStore(store.folder)
     named = Section(kind="related", heading="Related", text="As Smith’s “The Banned Paper\nof Ours” has it.")
     texts.put([(PAPER.id, FullText(sections=(section("method", 2), named), as_of="2021-04-02"))])
     return Library(StoreSource(store, EMBEDDER), EMBEDDER, texts=texts, on_close=store.close)

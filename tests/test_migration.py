@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from ideagora.errors import LibraryError, UsageError
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
-from ideagora.retrieval.store.citation_lists import Walk, Walks
-from ideagora.retrieval.store.fulltext import FullText, Section, Texts
-from ideagora.retrieval.store.migration import Place, migrate
+from ideagora.retrieval.store.citation_lists import CitationLists, NeighborList
+from ideagora.retrieval.store.fulltext import FullText, FullTextStore, Section
+from ideagora.retrieval.store.migration import MigrationEnd, migrate
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Scored
 from tests.chroma_server import chroma_server, empty
@@ -71,10 +71,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.add(PAPERS)
         store.add_citations(TOLD)
         store.set_mark("corpus", "v1")
-        with closing(Walks(folder)) as walks:
+        with closing(CitationLists(folder)) as walks:
             walks.learn({PAPERS[0].id: ["doi:10.1/x"]})
-            walks.save(PAPERS[0].id, "references", "arxiv", Walk((PAPERS[1].id,), "2024-01-01"))
-        Texts(folder).put([(PAPERS[0].id, TEXT)])
+            walks.save(PAPERS[0].id, "references", "arxiv", NeighborList((PAPERS[1].id,), "2024-01-01"))
+        FullTextStore(folder).put([(PAPERS[0].id, TEXT)])
     return folder
 
 
@@ -89,8 +89,10 @@ def demand_same(one: Store, other: Store) -> None:
     assert [one.get(paper.id) for paper in PAPERS] == [other.get(paper.id) for paper in PAPERS]
     assert one.shelf.told_citations() == other.shelf.told_citations()
     assert one.shelf.marks() == other.shelf.marks()
-    assert Texts(one.folder).get(PAPERS[0].id) == Texts(other.folder).get(PAPERS[0].id) == TEXT
-    with closing(Walks(one.folder)) as ours, closing(Walks(other.folder)) as theirs:
+    assert (
+        FullTextStore(one.folder).get(PAPERS[0].id) == FullTextStore(other.folder).get(PAPERS[0].id) == TEXT
+    )
+    with closing(CitationLists(one.folder)) as ours, closing(CitationLists(other.folder)) as theirs:
         assert ours.names(PAPERS[0].id) == theirs.names(PAPERS[0].id) == ["doi:10.1/x"]
         assert ours.get(PAPERS[0].id, "references", "arxiv") == theirs.get(
             PAPERS[0].id, "references", "arxiv"
@@ -99,14 +101,16 @@ def demand_same(one: Store, other: Store) -> None:
 
 def test_there_and_back_again(source: Path, server: str, tmp_path: Path) -> None:
     before = content(source)
-    there = Place(server, tmp_path / "here")
+    there = MigrationEnd(server, tmp_path / "here")
     told: list[tuple[int, int]] = []
-    moved = migrate(Place(None, source), there, Silent(), lambda done, total: told.append((done, total)))
+    moved = migrate(
+        MigrationEnd(None, source), there, Silent(), lambda done, total: told.append((done, total))
+    )
     assert told[-1] == (len(PAPERS), len(PAPERS))
     assert (moved.papers, moved.sent, moved.embedded) == (len(PAPERS), len(PAPERS), 0)
     assert (moved.citations, moved.files) == (2, ("texts.sqlite", "walks.sqlite"))
     assert content(source) == before
-    back = Place(None, tmp_path / "back")
+    back = MigrationEnd(None, tmp_path / "back")
     migrate(there, back, Silent())
     with Store.open(source, EMBEDDER) as one, Store.open(back.folder, EMBEDDER) as other:
         demand_same(one, other)
@@ -118,7 +122,7 @@ def test_an_older_version_is_copied_and_stays_as_it_is(tmp_path: Path) -> None:
     source = tmp_path / "source"
     make_version_1(source, EMBEDDER, PAPERS, TOLD)
     before = content(source)
-    moved = migrate(Place(None, source), Place(None, tmp_path / "new"), Silent())
+    moved = migrate(MigrationEnd(None, source), MigrationEnd(None, tmp_path / "new"), Silent())
     assert (moved.sent, moved.embedded, moved.citations) == (len(PAPERS), 0, 2)
     assert content(source) == before
     with Store.open(tmp_path / "new", EMBEDDER) as new, Store.open(source, EMBEDDER) as old:
@@ -126,7 +130,7 @@ def test_an_older_version_is_copied_and_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_to_another_embedder(source: Path, tmp_path: Path) -> None:
-    moved = migrate(Place(None, source), Place(None, tmp_path / "new"), Other())
+    moved = migrate(MigrationEnd(None, source), MigrationEnd(None, tmp_path / "new"), Other())
     assert (moved.sent, moved.embedded) == (len(PAPERS), len(PAPERS))
     with Store.open(tmp_path / "new", Other()) as new:
         assert new.count() == len(PAPERS)
@@ -137,7 +141,7 @@ def test_to_another_embedder(source: Path, tmp_path: Path) -> None:
 def test_rows_that_are_gone_are_embedded_in_the_target(source: Path, tmp_path: Path) -> None:
     (source / "vectors.1.f32").unlink()
     before = content(source)
-    moved = migrate(Place(None, source), Place(None, tmp_path / "new"), EMBEDDER)
+    moved = migrate(MigrationEnd(None, source), MigrationEnd(None, tmp_path / "new"), EMBEDDER)
     assert (moved.sent, moved.embedded) == (len(PAPERS), len(PAPERS))
     assert content(source) == before
 
@@ -147,14 +151,14 @@ def test_into_a_store_with_papers_of_its_own(source: Path, tmp_path: Path) -> No
     older = PAPERS[1].model_copy(update={"title": "Before it was corrected"})
     with Store.open(tmp_path / "new", EMBEDDER) as new:
         new.add([own, older, PAPERS[2]])
-        Texts(new.folder).put([("own:1", TEXT)])
-    moved = migrate(Place(None, source), Place(None, tmp_path / "new"), EMBEDDER)
+        FullTextStore(new.folder).put([("own:1", TEXT)])
+    moved = migrate(MigrationEnd(None, source), MigrationEnd(None, tmp_path / "new"), EMBEDDER)
     assert moved.sent == len(PAPERS) - 1
     with Store.open(tmp_path / "new", EMBEDDER) as new:
         assert new.count() == len(PAPERS) + 1
         assert new.get("own:1") == own
         assert new.get(older.id) == PAPERS[1]
-        assert Texts(new.folder).count() == 2
+        assert FullTextStore(new.folder).count() == 2
 
 
 MOVE_AND_STOP = """
@@ -181,7 +185,7 @@ def test_a_killed_migration_goes_on(source: Path, tmp_path: Path) -> None:
         assert moving.stdout
         assert moving.stdout.readline() == "now\n"
         moving.send_signal(signal.SIGKILL)
-    moved = migrate(Place(None, source), Place(None, target), Silent())
+    moved = migrate(MigrationEnd(None, source), MigrationEnd(None, target), Silent())
     assert moved.sent == len(PAPERS) - 100
     with Store.open(source, EMBEDDER) as one, Store.open(target, EMBEDDER) as other:
         demand_same(one, other)
@@ -192,22 +196,24 @@ def test_from_a_folder_that_cannot_be_written(source: Path, tmp_path: Path) -> N
         pytest.skip("root may write everywhere")
     source.chmod(0o500)
     try:
-        assert migrate(Place(None, source), Place(None, tmp_path / "new"), Silent()).sent == len(PAPERS)
+        assert migrate(
+            MigrationEnd(None, source), MigrationEnd(None, tmp_path / "new"), Silent()
+        ).sent == len(PAPERS)
     finally:
         source.chmod(0o700)
 
 
 def test_what_cannot_be_migrated(source: Path, server: str, tmp_path: Path) -> None:
-    here, nowhere = Place(None, source), Place(None, tmp_path / "nowhere")
+    here, nowhere = MigrationEnd(None, source), MigrationEnd(None, tmp_path / "nowhere")
     with pytest.raises(UsageError, match="to be copied to itself"):
-        migrate(here, Place(None, tmp_path / "x" / ".." / "source"), EMBEDDER)
+        migrate(here, MigrationEnd(None, tmp_path / "x" / ".." / "source"), EMBEDDER)
     with pytest.raises(LibraryError, match=r"there is no store in .*nowhere"):
         migrate(nowhere, here, EMBEDDER)
     assert not nowhere.folder.exists()
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("precious")
     with pytest.raises(Exception, match=r"thesis\.tex"):
-        migrate(here, Place(None, tmp_path / "thesis"), EMBEDDER)
+        migrate(here, MigrationEnd(None, tmp_path / "thesis"), EMBEDDER)
 
 
 def test_the_command(source: Path, server: str, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from ideagora.agents.role import ROLES
 from ideagora.agents.views import IdeaView
 from ideagora.evaluators.arena.judging import judged_plan, plain_view
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.prompts.loader import load_prompt
 from ideagora.schema import Experiment
 from tests import report_samples as samples
@@ -59,7 +59,7 @@ def test_experiment_roles_see_no_stand_in_either(name: str) -> None:
     told = load_prompt(name).render({**inputs.model_dump(), "idea": BARE.model_dump()})[1]
     assert "Motivation:" not in told
     assert "Novelty:" not in told
-    assert ROLES[name].offline(Engine(HashEmbedder()), inputs.model_copy(update={"idea": BARE}))
+    assert ROLES[name].offline(ExtractiveModel(HashEmbedder()), inputs.model_copy(update={"idea": BARE}))
 
 
 def test_what_an_idea_leaves_out_loses_before_the_offline_judge_where_the_other_says_it() -> None:
@@ -103,7 +103,7 @@ def test_what_a_plan_leaves_out_loses_too() -> None:
         for plan in (empty, whole)
     ]
     inputs = PlanDuelInputs(topic="bridges", first=plans[0], second=plans[1])
-    answer = EXPERIMENT_JUDGE.offline(Engine(HashEmbedder()), inputs)
+    answer = EXPERIMENT_JUDGE.offline(ExtractiveModel(HashEmbedder()), inputs)
     assert {answer[name] for name in EXPERIMENT_CRITERIA} == {"second"}
 
 
@@ -116,7 +116,7 @@ def test_language_models_are_told_that_leaving_out_gains_nothing() -> None:
 
 def _offline(first: IdeaView, second: IdeaView) -> dict[str, Any]:
     inputs = DuelInputs(topic="bridges", first=first, second=second)
-    return IDEA_JUDGE.offline(Engine(HashEmbedder()), inputs)
+    return IDEA_JUDGE.offline(ExtractiveModel(HashEmbedder()), inputs)
 
 
 def test_a_report_has_no_section_for_a_missing_part(tmp_path: Path) -> None:

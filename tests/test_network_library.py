@@ -14,7 +14,7 @@ from ideagora.commands.generate import Request, run
 from ideagora.config import Settings, load_settings
 from ideagora.errors import LibraryError, SettingsError, SourceDown
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.retrieval.http.client import Time
+from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.library import Library, open_library
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
@@ -66,7 +66,7 @@ async def opened(server: LiteratureServer, tmp_path: Path) -> AsyncIterator[Open
 
     def opener(source: str = ALL, later: timedelta = timedelta()) -> Library:
         fake = FakeTime()
-        time = Time(fake.clock, fake.sleep, lambda: NOW + later)
+        time = Clock(fake.clock, fake.sleep, lambda: NOW + later)
         made.append(open_library(settings_for(server, tmp_path, source), time=time))
         return made[-1]
 

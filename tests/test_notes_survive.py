@@ -14,7 +14,7 @@ from ideagora.commands.generate import Request, run
 from ideagora.errors import SourceDown
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.library import Library
-from ideagora.retrieval.run_notes import Journal
+from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper, Scored, Topic
 from tests import standin
 from tests.literature_server import Fault, LiteratureServer, Work, hurry
@@ -47,7 +47,9 @@ class Flaky:
         """Nothing is connected."""
 
 
-async def a_run(journal: Journal, earlier: list[Mapping[str, Any]], notes: list[tuple[str, str, str]]) -> Any:
+async def a_run(
+    journal: RunNotes, earlier: list[Mapping[str, Any]], notes: list[tuple[str, str, str]]
+) -> Any:
     """A restricted library, and the events that it told."""
     told: list[Mapping[str, Any]] = []
     library = Library(Flaky(), EMBEDDER, journal=journal).restricted(Topic(text="x", before="2024"))
@@ -62,14 +64,14 @@ async def a_run(journal: Journal, earlier: list[Mapping[str, Any]], notes: list[
 
 async def test_events_bring_notes_and_what_was_held_back_to_the_next_process() -> None:
     down = ("down", "openalex", "HTTP 503")
-    first, told = await a_run(Journal(), [], [down, ("nothing", "a query", ""), ("nothing", "a query", "")])
+    first, told = await a_run(RunNotes(), [], [down, ("nothing", "a query", ""), ("nothing", "a query", "")])
     assert [event.get("kind", event["event"]) for event in told] == ["begin", "down", "nothing", "held back"]
-    again, more = await a_run(Journal(), told, [down])
+    again, more = await a_run(RunNotes(), told, [down])
     assert [event.get("kind") for event in more] == ["down"]
     assert any("openalex, 2 questions" in note for note in again.notes)
     assert "Nothing found for “a query”." in again.notes
     assert again.held_back == first.held_back != []
-    anew, _ = await a_run(Journal(), [*told, {"event": "literature", "kind": "begin"}], [])
+    anew, _ = await a_run(RunNotes(), [*told, {"event": "literature", "kind": "begin"}], [])
     assert not any("openalex" in note for note in anew.notes)
 
 

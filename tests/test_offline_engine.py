@@ -18,7 +18,7 @@ from ideagora.agents.trend import TrendInputs
 from ideagora.agents.views import IdeaView, PaperBrief, brief
 from ideagora.models.call import Inputs
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 from tests.role_samples import (
     CONSISTENCY,
@@ -37,7 +37,7 @@ from tests.role_samples import (
     with_weights,
 )
 
-ENGINE = Engine(Remembering(HashEmbedder()))
+ENGINE = ExtractiveModel(Remembering(HashEmbedder()))
 WORDS = """retrieval graph policy reward token memory search voting diffusion prompt agent planner critique
 benchmark verifier decoding sampling tree chain language model""".split()
 FACETS = ("problem", "method", "finding", "limitation")
@@ -237,7 +237,7 @@ def test_a_selection_is_distinct_bounded_and_grows_by_its_end(
     chosen = ENGINE.select(query, items, count, diversity)
     assert len(chosen) == len(set(chosen)) == min(count, len(items))
     assert set(chosen) <= set(range(len(items)))
-    assert chosen == Engine(HashEmbedder()).select(query, items, count, diversity)
+    assert chosen == ExtractiveModel(HashEmbedder()).select(query, items, count, diversity)
     assert ENGINE.select(query, items, len(items), diversity)[:count] == chosen
 
 
@@ -321,7 +321,7 @@ def test_key_phrases_say_something_and_avoid_what_they_should(parts: list[str], 
 
 
 def answered(name: str, inputs: Inputs) -> dict[str, Any]:
-    found: dict[str, Any] = ROLES[name].offline(Engine(real_embedder()), inputs)
+    found: dict[str, Any] = ROLES[name].offline(ExtractiveModel(real_embedder()), inputs)
     return found
 
 

@@ -16,10 +16,10 @@ from ideagora.config import Settings
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus import collection as collection_module
 from ideagora.retrieval.corpus.starter import starter_corpus
-from ideagora.retrieval.http.client import Time
-from ideagora.retrieval.ingest.add_papers import Adding
+from ideagora.retrieval.http.client import Clock
+from ideagora.retrieval.ingest.add_papers import PaperIngest
 from ideagora.retrieval.library import Library, open_library
-from ideagora.retrieval.store.fulltext import TEXTS_FILE, Texts
+from ideagora.retrieval.store.fulltext import TEXTS_FILE, FullTextStore
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper
 from tests.command import run
@@ -64,7 +64,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         written(home, f"papers/{number}.pdf", own_pdf(number))
     written(home, "papers/more.bib", "@misc{s, title = {Bridges of Stone and Never Widened}, year = 2016}\n")
     with Store.open(home / "store", EMBEDDER) as store:
-        Adding(store, Texts(store.folder), EMBEDDER).add([home / "papers"])
+        PaperIngest(store, FullTextStore(store.folder), EMBEDDER).add([home / "papers"])
         store.add([FETCHED])
     return home
 
@@ -169,7 +169,7 @@ def test_a_store_of_before_knows_its_own_papers(home: Path, opened: Open) -> Non
     with closing(sqlite3.connect(path)) as texts, texts:
         texts.execute("DROP TABLE own")
         texts.execute("PRAGMA user_version = 1")
-    assert len(Texts(home / "store").own()) == len(OWN)
+    assert len(FullTextStore(home / "store").own()) == len(OWN)
 
 
 # --- beside the network -------------------------------------------------------------------------
@@ -193,7 +193,7 @@ async def test_an_own_paper_and_the_service_ones_are_one(server: LiteratureServe
         semantic_scholar_url=server.url("semantic-scholar"),
     )
     fake = FakeTime()
-    time = Time(fake.clock, fake.sleep, lambda: datetime(2026, 3, 1, tzinfo=UTC))
+    time = Clock(fake.clock, fake.sleep, lambda: datetime(2026, 3, 1, tzinfo=UTC))
     with open_library(settings, time=time) as library:
         found = {one.paper.title: one.paper for one in await library.search("narrow bridges", 20)}
         first = found[TITLES[0]]

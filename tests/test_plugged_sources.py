@@ -12,8 +12,8 @@ import pytest
 from ideagora.config import Settings
 from ideagora.errors import SettingsError, SourceDown
 from ideagora.retrieval.clients import plugin as plugged_module
-from ideagora.retrieval.clients.conformance import DEMANDS, Demand, demand, findings
-from ideagora.retrieval.clients.plugin import Plugged, plugged
+from ideagora.retrieval.clients.conformance import REQUIREMENTS, Requirement, findings, requirement
+from ideagora.retrieval.clients.plugin import PluginSource, load_plugin
 from ideagora.retrieval.library import open_library
 from ideagora.schema import Paper
 from tests.command import run
@@ -37,9 +37,9 @@ def test_the_example_is_short() -> None:
     assert len(EXAMPLE.read_text().splitlines()) <= 40
 
 
-@pytest.mark.parametrize("one", DEMANDS, ids=lambda one: one.name)
-async def test_the_example_does_what_is_demanded(one: Demand) -> None:
-    await demand(one, plugged(SPEC), "bridges")
+@pytest.mark.parametrize("one", REQUIREMENTS, ids=lambda one: one.name)
+async def test_the_example_does_what_is_demanded(one: Requirement) -> None:
+    await requirement(one, load_plugin(SPEC), "bridges")
 
 
 def test_the_check_and_a_run_on_the_command_line(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ async def test_each_fault_is_told_with_how_to_mend_it() -> None:
     assert "mine:7" in told["records have an id of their own and a title"]
     assert "KeyError: 'mine:" in told["references and citations are told"]
     with pytest.raises(AssertionError, match="Sort ties by id"):
-        await demand(DEMANDS[3], Sloppy(), "ideas")
+        await requirement(REQUIREMENTS[3], Sloppy(), "ideas")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ async def test_an_answer_that_cannot_be_used_is_no_answer(answer: object, why: s
             return answer
 
     with pytest.raises(SourceDown, match=why):
-        await Plugged("odd", Odd()).search("ideas", 3)
+        await PluginSource("odd", Odd()).search("ideas", 3)
 
 
 async def test_records_come_in_either_form_and_ids_are_made() -> None:
@@ -139,11 +139,11 @@ async def test_records_come_in_either_form_and_ids_are_made() -> None:
             yield {"title": "By arXiv", "arxiv_id": "2201.11903v2", "id": "mine:2", "date": "2022-02-31"}
             yield {"title": "By title only"}
 
-    whole, arxiv, bare = await Plugged("m:Mixed", Mixed()).search("ideas", 9)
+    whole, arxiv, bare = await PluginSource("m:Mixed", Mixed()).search("ideas", 9)
     assert (whole.id, whole.source) == ("mine:1", "mixed  or so")
     assert (arxiv.id, arxiv.other_ids, arxiv.date) == ("arxiv:2201.11903", ("mine:2",), "2022-02")
     assert bare.id.startswith("title:")
-    lacking = Plugged("m:Mixed", Mixed())
+    lacking = PluginSource("m:Mixed", Mixed())
     assert await lacking.paper("mine:1") is None
     assert await lacking.recommended("mine:1", 3) is None
     assert not lacking.tells_neighbours
@@ -193,7 +193,7 @@ def test_an_installed_source_goes_by_its_name(tmp_path: Path, monkeypatch: pytes
 def test_a_source_that_wants_to_end_the_command_is_named(made: str, tmp_path: Path) -> None:
     (tmp_path / "quits.py").write_text(f"import sys\n{made}\n", encoding="utf-8")
     with pytest.raises(SettingsError, match=r"SystemExit: 3"):
-        plugged(f"{tmp_path / 'quits.py'}:Notes")
+        load_plugin(f"{tmp_path / 'quits.py'}:Notes")
 
 
 async def test_a_search_that_wants_to_end_the_command_is_no_answer() -> None:
@@ -202,7 +202,7 @@ async def test_a_search_that_wants_to_end_the_command_is_no_answer() -> None:
             raise SystemExit(3)
 
     with pytest.raises(SourceDown, match="SystemExit"):
-        await Plugged("x:Quits", Quits()).search("ideas", 1)
+        await PluginSource("x:Quits", Quits()).search("ideas", 1)
 
 
 def test_what_a_source_prints_is_not_on_stdout(tmp_path: Path) -> None:
@@ -229,10 +229,10 @@ async def test_a_source_that_ends_the_process_is_down(tmp_path: Path) -> None:
     (tmp_path / "quits.py").write_text(f"import os\n{body}")
     (tmp_path / "never.py").write_text("import os\n\nos._exit(0)\n")
     with pytest.raises(SourceDown, match=r"os\._exit"):
-        await plugged(f"{tmp_path}/quits.py:S").search("bridges", 3)
+        await load_plugin(f"{tmp_path}/quits.py:S").search("bridges", 3)
     assert Path.cwd() == place
     with pytest.raises(SettingsError, match=r"os\._exit"):
-        plugged(f"{tmp_path}/never.py:S")
+        load_plugin(f"{tmp_path}/never.py:S")
 
 
 async def test_no_key_comes_in_with_the_papers_of_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,6 +244,6 @@ async def test_no_key_comes_in_with_the_papers_of_a_source(monkeypatch: pytest.M
         def search(self, query: str, k: int) -> list[Any]:
             return [fields, Paper(source="echo", **fields)]
 
-    for paper in await Plugged("echo", Echo()).search("bridges", 3):
+    for paper in await PluginSource("echo", Echo()).search("bridges", 3):
         assert key not in paper.model_dump_json()
         assert paper.title == "On [key removed]"

@@ -36,7 +36,7 @@ from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.external.python_process import description, parent
 from ideagora.graphs.run_folder import RunFolder, read_events
 from ideagora.graphs.task import Task, run_task
-from ideagora.models.chat_models import ScriptedChat
+from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.registry import find_agent
 from ideagora.report.run.write import write_report
 from ideagora.retrieval.library import Library, open_library
@@ -254,7 +254,7 @@ async def test_the_model_door_counts_caches_and_keeps_samples_apart(run: Run) ->
             f"reply to {call.role}" if "JSON" not in call.messages[-1][1] else '{"title": "T", "method": "M"}'
         )
 
-    chat = ScriptedChat(replies=reply, cost_usd=0.01)
+    chat = ScriptedChatModel(replies=reply, cost_usd=0.01)
     ideas, record, events = await run("asks", chats={"scripted": chat}, model="scripted", seed=7)
     name = f"{OWN}:asks"
     assert ideas[0].extra == {"texts": [f"reply to plugin:{name}"] * 3, "seed": 7}
@@ -274,7 +274,7 @@ async def test_free_text_is_asked_again_when_there_is_none(run: Run) -> None:
         texts.append(call.messages[-1][1])
         return next(replies, '{"title": "T", "method": "M"}')
 
-    ideas, _, _ = await run("asks", chats={"scripted": ScriptedChat(replies=reply)}, model="scripted")
+    ideas, _, _ = await run("asks", chats={"scripted": ScriptedChatModel(replies=reply)}, model="scripted")
     assert ideas[0].extra["texts"][0] == "At last."
     assert "JSON" not in texts[1]
 
@@ -401,7 +401,7 @@ async def test_waiting_for_the_model_is_not_hanging(run: Run) -> None:
         time.sleep(0.4)  # a slow model is what this is about
         return '{"title": "T", "method": "M"}'
 
-    chats = {"scripted": ScriptedChat(replies=reply)}
+    chats = {"scripted": ScriptedChatModel(replies=reply)}
     ideas, _, _ = await run("asks", chats=chats, model="scripted", agent_timeout=0.3)
     assert len(ideas) == 1
 
@@ -455,7 +455,7 @@ async def test_an_agents_own_class_checks_an_answer_and_the_model_is_told(run: R
             prompts.append(str(call.messages))
             return given[len(prompts) - 1]
 
-        chats = {"scripted": ScriptedChat(replies=reply)}
+        chats = {"scripted": ScriptedChatModel(replies=reply)}
         own_home = {"home": Path(folder).absolute()}
         ideas, _, _ = await run(
             f"{PROCESS}:asks_for_a_draft", folder=folder, chats=chats, model="scripted", **own_home
@@ -500,14 +500,14 @@ def test_an_agent_that_leaves_a_process_behind_while_it_is_loaded_is_not_waited_
 
 
 async def test_errors_of_calls_keep_their_kind_on_both_sides(run: Run) -> None:
-    chats = {"scripted": ScriptedChat(replies=lambda call: "no JSON")}
+    chats = {"scripted": ScriptedChatModel(replies=lambda call: "no JSON")}
     ideas, _, _ = await run(f"{PROCESS}:catches_an_unreadable_answer", chats=chats, model="scripted")
     assert "none of 3 replies" in ideas[0].extra["caught"]
 
     def down(call: Any) -> str:
         raise ModelUnavailable("the provider is down")
 
-    down_chats = {"scripted": ScriptedChat(replies=down)}
+    down_chats = {"scripted": ScriptedChatModel(replies=down)}
     _, record, _ = await run(
         f"{PROCESS}:meets_an_outage", folder="down", chats=down_chats, model="scripted", retries=0
     )
@@ -916,7 +916,7 @@ def test_the_check_finds_what_a_careless_agent_does_and_says_how_to_mend_it(home
 
 
 async def test_stdout_is_restored_after_overlapping_uses(capfd: pytest.CaptureFixture[str]) -> None:
-    first, second = stdout_guard.stdout_kept(), stdout_guard.stdout_kept()
+    first, second = stdout_guard.stdout_guarded(), stdout_guard.stdout_guarded()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from ideagora.errors import Unratable
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.connectivity import among, components, missing_pairs, tiers
-from ideagora.evaluators.statistics.matches import ablation_points, settled
+from ideagora.evaluators.statistics.matches import ablation_points, settle_match
 from ideagora.evaluators.statistics.ratings import bradley_terry, combine, elo, win_matrix
 from tests.arena_verdicts import both_orders, tournaments, verdicts
 
@@ -115,7 +115,7 @@ def test_a_tie_added_moves_two_agents_together() -> None:
 
 def test_swapped_twins_rate_the_same_settled_or_not() -> None:
     played = both_orders([("a", "b", 1.0, 0.0), ("b", "c", 1.0, 1.0), ("a", "c", 0.0, 0.0)])
-    assert bradley_terry(settled(played)).scores == pytest.approx(bradley_terry(played).scores)
+    assert bradley_terry(settle_match(played)).scores == pytest.approx(bradley_terry(played).scores)
 
 
 def test_an_agent_that_wins_everything_is_named_unbounded_and_stays_finite() -> None:
@@ -190,7 +190,7 @@ def test_the_average_counts_each_criterion_the_same() -> None:
 
 def test_settled_takes_a_disagreement_for_a_tie() -> None:
     played = both_orders([("a", "b", 1.0, 1.0), ("a", "c", 1.0, 0.0), ("b", "c", 1.0, 0.5)], topics=1)
-    assert settled(played).outcome.tolist() == [0.5, 1.0, 0.5]
+    assert settle_match(played).outcome.tolist() == [0.5, 1.0, 0.5]
 
 
 def test_ablation_points_are_the_papers() -> None:

@@ -16,7 +16,7 @@ from ideagora.agents.paper_extractors import PaperInputs, nameless, own_name
 from ideagora.agents.role import ROLES
 from ideagora.errors import LibraryError, UsageError
 from ideagora.models.chat_models import ScriptedCall
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.registry import find_agent
 from ideagora.retrieval.target_paper import paper_of_file
 from ideagora.schema import Topic
@@ -131,13 +131,13 @@ def test_an_experiment_that_is_not_told_is_empty() -> None:
 def test_the_offline_idea_is_the_papers_without_its_results() -> None:
     found = paper(REACT)
     inputs = PaperInputs(topic="acting", title=found.title, kind="abstract", text=found.abstract or "")
-    told = ROLES["idea_extractor"].offline(Engine(real_embedder()), inputs)
+    told = ROLES["idea_extractor"].offline(ExtractiveModel(real_embedder()), inputs)
     assert "ReAct" not in json.dumps(told)
     assert "Wikipedia" in told["method"]
     assert "without" in told["motivation"]
     assert not outcomes(" ".join(told.values()))
     plan = ROLES["experiment_extractor"].offline(
-        Engine(real_embedder()), SAMPLES["experiment_extractor"].inputs
+        ExtractiveModel(real_embedder()), SAMPLES["experiment_extractor"].inputs
     )
     assert plan["steps"] == ["It is evaluated on GSM8K and on the benchmark Game24 with 3 seeds."]
     assert "GSM8K" in plan["datasets"]

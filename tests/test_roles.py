@@ -17,11 +17,11 @@ from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
 from ideagora.models.cache.answers import Cache
 from ideagora.models.call import Inputs
-from ideagora.models.client import Door
+from ideagora.models.client import LLMClient
 from ideagora.models.embeddings.embedder import Embedder, HashEmbedder
-from ideagora.models.offline import Engine
-from ideagora.models.parsing.structured_output import Unreadable, read_answer
-from ideagora.models.usage import Meter
+from ideagora.models.offline import ExtractiveModel
+from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
+from ideagora.models.usage import UsageTracker
 from tests.loopback import Body, Loopback
 from tests.role_samples import NAMES, SAMPLES, Remembering, real_embedder, with_weights
 
@@ -205,8 +205,12 @@ async def test_a_provider_is_sent_every_schema_in_strict_form(tmp_path: Path) ->
 
     with Loopback(reply) as server:
         settings = Settings(model="openai/test", api_base=server.base, home=tmp_path)
-        door = Door(
-            settings, cache=Cache.at_home(tmp_path), meter=Meter(), embedder=HashEmbedder, run_id="test"
+        door = LLMClient(
+            settings,
+            cache=Cache.at_home(tmp_path),
+            meter=UsageTracker(),
+            embedder=HashEmbedder,
+            run_id="test",
         )
         for name in sorted(NAMES):
             role = ROLES[name]
@@ -444,9 +448,9 @@ HASHED = Remembering(HashEmbedder())
 def answered(name: str, inputs: Inputs, embedder: Embedder) -> Fields:
     """The offline answer as the door would take it, after all that could be wrong with it was asked."""
     role = ROLES[name]
-    said = json.dumps(role.offline(Engine(embedder), inputs), ensure_ascii=False)
-    assert said == json.dumps(role.offline(Engine(embedder), inputs), ensure_ascii=False)
-    answer = read_answer(said, role.answer)
+    said = json.dumps(role.offline(ExtractiveModel(embedder), inputs), ensure_ascii=False)
+    assert said == json.dumps(role.offline(ExtractiveModel(embedder), inputs), ensure_ascii=False)
+    answer = parse_answer(said, role.answer)
     assert role.check is None or role.check(inputs, answer) is None
     fields = json.loads(answer.model_dump_json())
     assert fields == json.loads(said), "a field fell away or was read as something else"
@@ -491,11 +495,11 @@ def test_the_offline_model_answers_strange_inputs_with_real_vectors(name: str, t
 )
 def test_judges_may_name_their_choice_in_other_usual_words(said: str, meant: str) -> None:
     told = {**SAMPLES["idea_judge"].answer, "novelty": said}
-    assert read_answer(json.dumps(told), Duel).novelty == meant
+    assert parse_answer(json.dumps(told), Duel).novelty == meant
 
 
 @pytest.mark.parametrize("said", [1, "1", 0, "both", "neither", "A close call", "Idea 3", "Idea 1 or 2"])
 def test_a_doubtful_choice_is_asked_about(said: object) -> None:
     told = {**SAMPLES["idea_judge"].answer, "novelty": said}
-    with pytest.raises(Unreadable, match="novelty"):
-        read_answer(json.dumps(told), Duel)
+    with pytest.raises(UnreadableReply, match="novelty"):
+        parse_answer(json.dumps(told), Duel)

@@ -31,10 +31,10 @@ from ideagora.errors import (
     RunError,
     ThinTopic,
 )
-from ideagora.graphs.generate import LONGEST_TOPIC, checked_topic, folder_for, generate, read_topics
+from ideagora.graphs.generate import LONGEST_TOPIC, check_topic, folder_for, generate, read_topics
 from ideagora.graphs.run_folder import RunFolder, read_events, write_atomically
 from ideagora.graphs.task import Task
-from ideagora.models.chat_models import ScriptedCall, ScriptedChat
+from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.registry import AGENTS, find_agent
 from ideagora.report.run.terminal import Progress
@@ -92,7 +92,7 @@ def line(length: int, anchor: int, **milestones: int) -> World:
 Reply = Callable[[ScriptedCall], Any]
 
 
-def scripted(replies: Mapping[str, Reply]) -> ScriptedChat:
+def scripted(replies: Mapping[str, Reply]) -> ScriptedChatModel:
     """The stand-in as a model in this process; some roles answered otherwise."""
 
     def reply(call: ScriptedCall) -> Any:
@@ -101,7 +101,7 @@ def scripted(replies: Mapping[str, Reply]) -> ScriptedChat:
             return replies[role](call)
         return standin.ANSWERS[(standin.ROLES | standin.PLAIN_ROLES)[role]](call.messages[-1][1])
 
-    return ScriptedChat(replies=reply)
+    return ScriptedChatModel(replies=reply)
 
 
 HOMES = count()
@@ -665,7 +665,7 @@ def test_a_run_stopped_under_another_version_begins_anew_from_the_cache(caplog: 
 @given(st.text(max_size=200))
 def test_any_text_is_a_topic_or_a_named_error(text: str) -> None:
     try:
-        topic = checked_topic(text, offline=True)
+        topic = check_topic(text, offline=True)
     except IdeagoraError as error:
         told = str(error)
         assert "\n" not in told

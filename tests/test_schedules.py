@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ideagora.errors import UsageError
 from ideagora.evaluators.schedules.adaptive import Adaptive, ranking
 from ideagora.evaluators.schedules.baselines import Balanced, RandomPairs, circle
-from ideagora.evaluators.schedules.by_name import SCHEDULES, named
+from ideagora.evaluators.schedules.by_name import SCHEDULES, schedule_by_name
 from ideagora.evaluators.schedules.pairing import Field, Pairing, Schedule
 from ideagora.evaluators.schedules.posterior import fit, wins
 from ideagora.evaluators.schedules.round_robin import RoundRobin
@@ -364,14 +364,17 @@ def test_agents_without_ideas_are_left_out_of_the_ranking() -> None:
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedules_go_by_their_names(name: str) -> None:
-    assert named(name).name == name
-    assert named(name.replace("_", "-"), budget=3, rounds=2).name == name
+    assert schedule_by_name(name).name == name
+    assert schedule_by_name(name.replace("_", "-"), budget=3, rounds=2).name == name
 
 
 @pytest.mark.parametrize(
     ("build", "said"),
     [
-        (lambda: named("elimination"), "no schedule 'elimination'; take one of round_robin, swiss"),
+        (
+            lambda: schedule_by_name("elimination"),
+            "no schedule 'elimination'; take one of round_robin, swiss",
+        ),
         (lambda: Adaptive(k=0), "the top 0 is nobody"),
         (lambda: Adaptive(certainty=1.0), "a certainty of 1.0"),
         (
@@ -382,10 +385,10 @@ def test_schedules_go_by_their_names(name: str) -> None:
             lambda: play(Adaptive("top_k", 3), everybody(2, 3)),
             "the top 3 of 3 agents is all of them; take k below 3",
         ),
-        (lambda: named("swiss", rounds=-1), "-1 rounds"),
-        (lambda: named("random", budget=-5), "a budget of -5 verdicts"),
-        (lambda: named("balanced", budget=-5), "a budget of -5 verdicts"),
-        (lambda: named("adaptive", budget=-5), "a budget of -5 verdicts"),
+        (lambda: schedule_by_name("swiss", rounds=-1), "-1 rounds"),
+        (lambda: schedule_by_name("random", budget=-5), "a budget of -5 verdicts"),
+        (lambda: schedule_by_name("balanced", budget=-5), "a budget of -5 verdicts"),
+        (lambda: schedule_by_name("adaptive", budget=-5), "a budget of -5 verdicts"),
         (lambda: Field(np.ones(3, dtype=bool)), "one row a topic, one column an agent"),
         (lambda: everybody(1, 2, judges=0), "0 judges"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from bench.arena_separation import told_apart, true_gap_and_spread
 from bench.tournaments import tournament
 from ideagora.evaluators.statistics.intervals import bootstrap_ratings, elo_intervals
-from ideagora.evaluators.statistics.separation import POWER, topics_to_separate, topics_wanted
+from ideagora.evaluators.statistics.separation import POWER, further_topics, topics_to_separate
 from tests.arena_verdicts import verdicts
 from tests.arena_world import Held, field, judge
 from tests.test_arena_figures import MANY, noisy
@@ -17,7 +17,7 @@ from tests.test_arena_figures import MANY, noisy
 def test_the_topics_named_are_enough_in_four_of_five_tournaments() -> None:
     strengths = np.array([0.35, 0.0, -0.35])
     gap, spread = true_gap_and_spread(strengths, topics=2000, seed=1)
-    topics = topics_wanted(gap, spread, 0.95)
+    topics = further_topics(gap, spread, 0.95)
     assert topics is not None
     assert told_apart(strengths, topics, runs=300, seed=2) == pytest.approx(POWER, abs=0.08)
     assert told_apart(strengths, topics // 2, runs=300, seed=3) < POWER - 0.12
@@ -46,4 +46,4 @@ def test_what_is_told_apart_needs_nothing_and_what_is_equal_cannot_be_named() ->
     assert "same" in (topics_to_separate(played, bootstrap_ratings(played), "a", "b", 3).reason or "")
     one = verdicts(rows[:1])
     assert "two topics" in (topics_to_separate(one, bootstrap_ratings(one), "a", "b", 1).reason or "")
-    assert topics_wanted(1e-9, 1.0, 0.95) is None
+    assert further_topics(1e-9, 1.0, 0.95) is None

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from platform import node
 
-from ideagora.models.cache.claims import Claims
+from ideagora.models.cache.claims import RequestClaims
 from ideagora.models.request import request_of
 from tests.doors import GOOD, bench, call
 from tests.loopback import Fault, Loopback
@@ -42,7 +42,7 @@ async def test_nobody_waits_longer_than_a_call_may_take(tmp_path: Path) -> None:
     with Loopback([GOOD]) as server:
         async with bench(tmp_path, server) as warm:
             await warm.door.ask(call("warm up"))
-            hanging = Claims(tmp_path / "cache" / "claims.sqlite")
+            hanging = RequestClaims(tmp_path / "cache" / "claims.sqlite")
             async with bench(tmp_path, server, timeout=0.4) as b:
                 assert hanging.take(request_of(call(), b.door.settings).key, 60)
                 assert (await b.door.ask(call())).label == "related"
@@ -51,7 +51,7 @@ async def test_nobody_waits_longer_than_a_call_may_take(tmp_path: Path) -> None:
 
 
 def test_a_claim_ends_with_its_process_its_time_or_its_release(tmp_path: Path) -> None:
-    one, other = Claims(tmp_path / "claims.sqlite"), Claims(tmp_path / "claims.sqlite")
+    one, other = RequestClaims(tmp_path / "claims.sqlite"), RequestClaims(tmp_path / "claims.sqlite")
     assert one.take("k", 60)
     assert one.take("k", 60)
     assert not other.take("k", 60)
@@ -74,7 +74,7 @@ def test_a_claim_ends_with_its_process_its_time_or_its_release(tmp_path: Path) -
 
 def test_a_file_that_cannot_be_used_stops_nobody(tmp_path: Path) -> None:
     (tmp_path / "claims.sqlite").write_bytes(os.urandom(5_000))
-    claims = Claims(tmp_path / "claims.sqlite")
+    claims = RequestClaims(tmp_path / "claims.sqlite")
     assert claims.take("k", 60)
     claims.release("k")
     claims.close()

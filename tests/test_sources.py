@@ -16,19 +16,19 @@ from hypothesis import strategies as st
 from ideagora.errors import SourceDown
 from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
 from ideagora.retrieval.clients.base import (
-    Remote,
+    RemoteSource,
     arxiv_of,
     doi_of,
     partial_date,
     query_words,
 )
-from ideagora.retrieval.http.client import HttpDoor, Manners, Time
-from ideagora.retrieval.untrusted_json import tidy_text
+from ideagora.retrieval.http.client import Clock, HttpClient, RateLimitPolicy
+from ideagora.retrieval.untrusted_json import clean_text
 from ideagora.schema import Paper
 from tests.literature_server import FakeTime, Fault, LiteratureServer, Work
 
 RECORDED = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "semantic_scholar"
-MAKERS: dict[str, Callable[..., Remote]] = {
+MAKERS: dict[str, Callable[..., RemoteSource]] = {
     "semantic-scholar": semantic_scholar.SemanticScholar,
     "openalex": openalex.OpenAlex,
     "arxiv": arxiv.Arxiv,
@@ -50,28 +50,28 @@ def server() -> Iterator[LiteratureServer]:
         yield running
 
 
-def a_source(server: LiteratureServer, name: str) -> Remote:
+def a_source(server: LiteratureServer, name: str) -> RemoteSource:
     fake = FakeTime()
-    time = Time(fake.clock, fake.sleep, lambda: datetime(2026, 3, 1, tzinfo=UTC))
-    return MAKERS[name](HttpDoor(name, server.url(name), Manners(1.0, retries=1), None, time))
+    time = Clock(fake.clock, fake.sleep, lambda: datetime(2026, 3, 1, tzinfo=UTC))
+    return MAKERS[name](HttpClient(name, server.url(name), RateLimitPolicy(1.0, retries=1), None, time))
 
 
 @pytest.fixture(params=MAKERS)
-async def source(server: LiteratureServer, request: pytest.FixtureRequest) -> AsyncIterator[Remote]:
+async def source(server: LiteratureServer, request: pytest.FixtureRequest) -> AsyncIterator[RemoteSource]:
     made = a_source(server, request.param)
     yield made
     await made.disconnect()
 
 
 @pytest.fixture
-async def scholar(server: LiteratureServer) -> AsyncIterator[Remote]:
+async def scholar(server: LiteratureServer) -> AsyncIterator[RemoteSource]:
     made = a_source(server, "semantic-scholar")
     yield made
     await made.disconnect()
 
 
 @pytest.fixture
-async def alex(server: LiteratureServer) -> AsyncIterator[Remote]:
+async def alex(server: LiteratureServer) -> AsyncIterator[RemoteSource]:
     made = a_source(server, "openalex")
     yield made
     await made.disconnect()
@@ -80,7 +80,7 @@ async def alex(server: LiteratureServer) -> AsyncIterator[Remote]:
 # --- what holds for each ------------------------------------------------------------------------
 
 
-async def test_a_paper_by_the_ids_that_the_source_has_for_it(source: Remote) -> None:
+async def test_a_paper_by_the_ids_that_the_source_has_for_it(source: RemoteSource) -> None:
     found = await source.paper("arxiv:2305.10601")
     assert found is not None
     assert (found.id, found.arxiv_id, found.doi) == ("arxiv:2305.10601", "2305.10601", "10.1/abc")
@@ -95,7 +95,7 @@ async def test_a_paper_by_the_ids_that_the_source_has_for_it(source: Remote) -> 
         assert (found.citation_count, found.citations_as_of) == (7, "2026-03-01")
 
 
-async def test_nothing_found_is_no_failure(source: Remote) -> None:
+async def test_nothing_found_is_no_failure(source: RemoteSource) -> None:
     assert await source.search("quantum chromodynamics", 10) == []
     assert await source.search("?!", 10) == []
     assert await source.paper("arxiv:0000.00000") is None
@@ -104,13 +104,13 @@ async def test_nothing_found_is_no_failure(source: Remote) -> None:
     assert await source.citations("arxiv:0000.00000") == ([], False)
 
 
-async def test_search_gives_no_more_than_was_asked_for(source: Remote) -> None:
+async def test_search_gives_no_more_than_was_asked_for(source: RemoteSource) -> None:
     assert [one.title for one in await source.search("the chains of thought", 1)] == ["Chains of thought"]
     assert len(await source.search("thought branch", 10)) == 2
 
 
 async def test_a_batch_is_one_request_and_leaves_out_what_is_unknown(
-    server: LiteratureServer, source: Remote
+    server: LiteratureServer, source: RemoteSource
 ) -> None:
     found = await source.batch(["arxiv:2201.11903", "arxiv:0000.00000", "arxiv:2305.10601"])
     assert {name: one.title for name, one in found.items()} == {
@@ -120,7 +120,9 @@ async def test_a_batch_is_one_request_and_leaves_out_what_is_unknown(
     assert len(server.requests) == 1
 
 
-async def test_a_source_that_is_down_says_so_on_every_path(server: LiteratureServer, source: Remote) -> None:
+async def test_a_source_that_is_down_says_so_on_every_path(
+    server: LiteratureServer, source: RemoteSource
+) -> None:
     server.faults.append(Fault(503, forever=True))
     asks: list[Awaitable[object]] = [
         source.search("thought", 1),
@@ -157,7 +159,7 @@ async def test_the_bound_on_neighbours_is_told(name: str) -> None:
     many = [Work(f"c{n}", f"Paper {n}", "x", "2023-01-01", cites=("w1",)) for n in range(5)]
     fake = FakeTime()
     with LiteratureServer([ROOT, *many], page=2) as server:
-        door = HttpDoor(name, server.url(name), Manners(1.0), None, Time(fake.clock, fake.sleep))
+        door = HttpClient(name, server.url(name), RateLimitPolicy(1.0), None, Clock(fake.clock, fake.sleep))
         for most, cut in ((3, True), (5, False)):
             source = MAKERS[name](door, most)
             found = await source.citations("arxiv:2201.11903")
@@ -166,12 +168,12 @@ async def test_the_bound_on_neighbours_is_told(name: str) -> None:
         await door.disconnect()
 
 
-async def test_one_request_tells_all_citations(server: LiteratureServer, scholar: Remote) -> None:
+async def test_one_request_tells_all_citations(server: LiteratureServer, scholar: RemoteSource) -> None:
     await scholar.citations("arxiv:2201.11903")
     assert len(server.requests) == 1
 
 
-async def test_a_citing_paper_without_an_id_goes_by_its_title(scholar: Remote) -> None:
+async def test_a_citing_paper_without_an_id_goes_by_its_title(scholar: RemoteSource) -> None:
     citing = (await scholar.citations("arxiv:2201.11903")).papers
     [nameless] = [one for one in citing if one.title == "Thoughts without an id"]
     assert nameless.id.startswith("title:")
@@ -305,10 +307,10 @@ def test_every_recorded_paper_is_read_without_loss() -> None:
     assert len(records) > 2_000
     for record in records:
         paper = semantic_scholar.paper_from(record, "2026-03-01")
-        assert paper.title == " ".join(tidy_text(record.get("title") or "").split())
-        assert (paper.abstract or "") == " ".join(tidy_text(record.get("abstract") or "").split())
+        assert paper.title == " ".join(clean_text(record.get("title") or "").split())
+        assert (paper.abstract or "") == " ".join(clean_text(record.get("abstract") or "").split())
         assert paper.citation_count == record.get("citationCount")
-        assert [*paper.authors] == [tidy_text(author["name"]) for author in record.get("authors") or ()]
+        assert [*paper.authors] == [clean_text(author["name"]) for author in record.get("authors") or ()]
         assert (paper.date or "").startswith(str(record.get("year") or ""))
         doi = (record.get("externalIds") or {}).get("DOI")
         assert paper.doi == (doi.lower() if doi else None)
@@ -319,7 +321,7 @@ def test_every_recorded_paper_is_read_without_loss() -> None:
 @needs_recordings
 @pytest.mark.parametrize("which", ["citations", "references"])
 async def test_recorded_pages_are_walked_to_the_end(
-    scholar: Remote, server: LiteratureServer, which: str
+    scholar: RemoteSource, server: LiteratureServer, which: str
 ) -> None:
     exchanges = yaml.safe_load((RECORDED / f"test_get_paper_{which}.yaml").read_text())["interactions"]
     bodies = []

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ideagora.errors import LibraryError
-from ideagora.retrieval.corpus.starter import Starter, merge, starter_corpus
+from ideagora.retrieval.corpus.starter import StarterCorpus, merge, starter_corpus
 from ideagora.retrieval.cutoff import title_key
 from ideagora.schema import Paper
 
@@ -189,7 +189,7 @@ def row(name: str, thread: str, references: list[str], date: str = "2020-05", **
     return json.dumps({**record, "references": references, "thread": thread, "summary": "S.", **fields})
 
 
-def corpus(**threads: list[str]) -> Starter:
+def corpus(**threads: list[str]) -> StarterCorpus:
     return merge({f"{name}.jsonl": "\n".join(rows) + "\n" for name, rows in threads.items()})
 
 

@@ -24,7 +24,7 @@ from ideagora.models.embeddings.cache import VectorCache
 from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.embedded import locking
-from ideagora.retrieval.store.embedded.backend import FolderShelf
+from ideagora.retrieval.store.embedded.backend import EmbeddedBackend
 from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, Scored, last_day
 
@@ -674,7 +674,7 @@ def test_a_vector_that_chroma_lost_is_embedded_again(folder: Path) -> None:
     with Store.open(folder, EMBEDDER) as store:
         store.add([paper(1), paper(2)])
         shelf = store.shelf
-        assert isinstance(shelf, FolderShelf)
+        assert isinstance(shelf, EmbeddedBackend)
         with shelf.writing(), shelf._vectors._client() as client:
             shelf._begin()
             shelf._vectors._collection(client).delete(ids=["p:0002"])

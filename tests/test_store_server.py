@@ -15,8 +15,8 @@ from ideagora.config import load_settings, server_url
 from ideagora.errors import LibraryError, SettingsError, StoreCorrupted
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
-from ideagora.retrieval.store.chroma_server import CITATIONS, MARKS, PAPERS, ServerShelf
-from ideagora.retrieval.store.migration import Place
+from ideagora.retrieval.store.chroma_server import CITATIONS, MARKS, PAPERS, ChromaServerBackend
+from ideagora.retrieval.store.migration import MigrationEnd
 from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, Scored
 from tests.chroma_server import bare, chroma_server, empty, free_port
@@ -214,7 +214,7 @@ def test_places(tmp_path: Path) -> None:
     assert server_url("~/papers") is None
     settings = load_settings(store="http://127.0.0.1:8000", home=tmp_path)
     assert settings.store_folder == tmp_path / "servers" / "127.0.0.1-8000"
-    assert str(Place(settings.store_url, settings.store_folder)) == "http://127.0.0.1:8000"
+    assert str(MigrationEnd(settings.store_url, settings.store_folder)) == "http://127.0.0.1:8000"
 
 
 def test_the_command_line_on_a_server(url: str, tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_pages_of_a_server_hold_all(store: Store, monkeypatch: pytest.MonkeyPatc
     papers = [paper(number, references=[f"p:{number - 1:04}"]) for number in range(30)]
     store.add(papers)
     shelf = store.shelf
-    assert isinstance(shelf, ServerShelf)
+    assert isinstance(shelf, ChromaServerBackend)
     assert shelf.ids() == {one.id for one in papers}
     assert shelf.papers([one.id for one in papers]) == {one.id: one for one in papers}
     wanted = dict(

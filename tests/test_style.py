@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ideagora.agents.style import restyled
-from ideagora.agents.text.faithfulness import strangers
+from ideagora.agents.text.faithfulness import unsupported
 from ideagora.agents.text.plain_text import plain, plain_item, plain_title
 from ideagora.config import Settings
 from ideagora.errors import UnreadableAnswer
 from ideagora.models.cache.answers import Cache
-from ideagora.models.chat_models import ScriptedCall, ScriptedChat
-from ideagora.models.client import Door
+from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
+from ideagora.models.client import LLMClient
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.models.usage import Meter
+from ideagora.models.usage import UsageTracker
 from ideagora.schema import Experiment, Idea
 from tests import standin
 from tests.role_samples import SAMPLES
@@ -115,7 +115,7 @@ def test_plain_sentences_stay_as_they_are(parts: list[str]) -> None:
     text = " ".join(parts)
     assert plain(text) == text
     assert plain("\n".join(f"- **{part}**" for part in parts)) == text
-    assert not strangers(text, "\n".join(f"{n}. {part}" for n, part in enumerate(parts, 1)))
+    assert not unsupported(text, "\n".join(f"{n}. {part}" for n, part in enumerate(parts, 1)))
 
 
 @given(st.text(max_size=300))
@@ -140,7 +140,7 @@ def test_any_text_has_a_plain_form(text: str) -> None:
     ],
 )
 def test_strangers(answer: str, source: str, found: list[str]) -> None:
-    assert strangers(answer, source) == found
+    assert unsupported(answer, source) == found
 
 
 @pytest.mark.parametrize(
@@ -191,12 +191,12 @@ def test_steps_may_be_parted() -> None:
 # --- through the door ---------------------------------------------------------------------------
 
 
-def door_to(folder: Path, chat: ScriptedChat | None = None) -> Door:
+def door_to(folder: Path, chat: ScriptedChatModel | None = None) -> LLMClient:
     model = "offline" if chat is None else "scripted"
-    return Door(
+    return LLMClient(
         Settings(model=model, home=folder),
         cache=Cache.at_home(folder),
-        meter=Meter(),
+        meter=UsageTracker(),
         embedder=HashEmbedder,
         run_id="test",
         chats={"scripted": chat} if chat else None,
@@ -227,7 +227,7 @@ async def test_an_idea_offline(tmp_path: Path) -> None:
 
 
 async def test_an_idea_without_a_plan_asks_once(tmp_path: Path) -> None:
-    chat = ScriptedChat(replies=lambda call: standin.ANSWERS["StyledIdea"](call.messages[-1][1]))
+    chat = ScriptedChatModel(replies=lambda call: standin.ANSWERS["StyledIdea"](call.messages[-1][1]))
     door = door_to(tmp_path, chat)
     styled = await restyled(door, IDEA.model_copy(update={"experiment": None}))
     assert styled.experiment is None
@@ -239,7 +239,7 @@ async def test_an_idea_without_a_plan_asks_once(tmp_path: Path) -> None:
 async def test_a_model_that_adds_is_asked_again(tmp_path: Path) -> None:
     good = SAMPLES["restyle"].answer
     replies = [{**good, "method": good["method"] + " It reaches 97 % on MMLU."}, good]
-    chat = ScriptedChat(replies={"restyle": replies})
+    chat = ScriptedChatModel(replies={"restyle": replies})
     door = door_to(tmp_path, chat)
     inputs = SAMPLES["restyle"].inputs.model_dump()
     styled = await restyled(door, IDEA.model_copy(update={**inputs, "experiment": None}))
@@ -252,7 +252,7 @@ async def test_a_model_that_keeps_adding_is_an_error_and_the_idea_stays(tmp_path
     def worse(call: ScriptedCall) -> Any:
         return {**standin.ANSWERS["StyledIdea"](call.messages[1][1]), "motivation": "I made one up."}
 
-    door = door_to(tmp_path, ScriptedChat(replies=worse))
+    door = door_to(tmp_path, ScriptedChatModel(replies=worse))
     with pytest.raises(UnreadableAnswer, match="motivation is not in the idea"):
         await restyled(door, IDEA.model_copy(update={"experiment": None}))
     await door.aclose()

@@ -21,7 +21,7 @@ from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
 from ideagora.graphs.chain_of_ideas.graph import find_anchors, plan_queries, search_for_experiment
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline.relevance import ON_TOPIC, Coverage, aboutness, coverage, shared_words, stem
 from ideagora.report.run.terminal import show_idea
 from ideagora.retrieval.corpus.collection import Collection, CollectionSource
@@ -42,7 +42,7 @@ class OfflineDoor:
     """Answers every call by its role's offline handler."""
 
     async def ask(self, call: Any) -> Any:
-        return call.answer.model_validate(call.recipe(Engine(real_embedder()), call.inputs))
+        return call.answer.model_validate(call.recipe(ExtractiveModel(real_embedder()), call.inputs))
 
 
 def sample() -> list[Paper]:
@@ -106,7 +106,10 @@ def test_a_topic_is_covered_by_what_it_is_near_to_and_by_the_words_that_papers_h
 
 
 def test_one_paper_covers_a_topic_by_its_title_but_not_by_its_words_alone() -> None:
-    engine, others = Engine(HashEmbedder()), ["Soup. It is hot.", "Tea. It is green.", "Milk. It is cold."]
+    engine, others = (
+        ExtractiveModel(HashEmbedder()),
+        ["Soup. It is hot.", "Tea. It is green.", "Milk. It is cold."],
+    )
     own = "Image captioning of street scenes. Images of streets are captioned."
     assert coverage(engine, "image captioning", [*others, own]).single
     assert not coverage(engine, "image captioning", [*others, f"Streets. {own}"]).single
@@ -171,7 +174,7 @@ def test_words_of_a_topic_are_found_by_stem_and_by_initials() -> None:
 
 
 def test_aboutness_is_measured_against_the_paper_in_the_centre() -> None:
-    engine = Engine(HashEmbedder())
+    engine = ExtractiveModel(HashEmbedder())
     papers = ["tree search. tree search over thoughts", "cooking. recipes of soups"]
     shares = aboutness(engine, "tree search", papers)
     assert shares[0] == 1.0 > shares[1]
@@ -215,7 +218,7 @@ def test_the_offline_judge_lets_no_idea_far_from_the_topic_win() -> None:
     }
     for first, second, better in ((near, far, "first"), (far, near, "second")):
         inputs = DuelInputs(topic="tree search", first=IdeaView(**first), second=IdeaView(**second))
-        said = IDEA_JUDGE.offline(Engine(HashEmbedder()), inputs)
+        said = IDEA_JUDGE.offline(ExtractiveModel(HashEmbedder()), inputs)
         assert {said[name] for name in CRITERIA} == {better}
 
 
@@ -253,7 +256,7 @@ def test_searches_for_the_experiment_bring_no_unrelated_papers() -> None:
 def test_ones_own_papers_decide_whether_a_topic_is_covered() -> None:
     topic = "soil microbiology of alpine meadows"
     own = "Soil microbiology of alpine meadows under snow. Bacteria of alpine soils are sequenced in winter."
-    engine, starter = Engine(real_embedder()), [paper_text(paper) for paper in sample()[:20]]
+    engine, starter = ExtractiveModel(real_embedder()), [paper_text(paper) for paper in sample()[:20]]
     assert not coverage(engine, topic, starter).is_enough
     assert coverage(engine, topic, [*starter, own]).is_enough
     assert [share >= ON_TOPIC for share in aboutness(engine, topic, [*starter, own])] == [False] * 20 + [True]

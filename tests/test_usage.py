@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.models.usage import Meter, label, labelled
+from ideagora.models.usage import UsageTracker, label, usage_label
 from ideagora.schema import Usage
 
 
@@ -31,7 +31,7 @@ def failed(key: str = "k", role: str = "judge", **changes: Any) -> dict[str, Any
 
 
 def test_roles_labels_and_total() -> None:
-    meter = Meter()
+    meter = UsageTracker()
     for one in (
         event("a", "judge", label="branch 1"),
         event("b", "judge", label="branch 2"),
@@ -59,7 +59,7 @@ def test_roles_labels_and_total() -> None:
 
 
 def test_an_unknown_price_makes_the_cost_unknown_and_not_zero() -> None:
-    meter = Meter()
+    meter = UsageTracker()
     unknown = {**Usage(calls=1, prompt_tokens=7).model_dump(), "cost_usd": None}
     meter.record(event("a"))
     meter.record(event("b", "reader", usage=unknown))
@@ -77,12 +77,12 @@ def request(number: str, role: str = "judge", **changes: Any) -> dict[str, Any]:
 
 
 def test_a_request_that_was_lost_counts_with_its_ceiling_until_its_answer_is_found() -> None:
-    meter = Meter()
+    meter = UsageTracker()
     events = [request("1"), event(request="1"), request("2", label="branch 1"), request("3", "reader")]
     for one in events:
         meter.record(one)
     assert meter.spent == 0.25, "what is in flight is not spent"
-    restored = Meter()
+    restored = UsageTracker()
     restored.restore(events)
     assert (restored.spent, restored.total.estimated_usd, restored.total.calls) == (1.25, 1.0, 3)
     summary = restored.summary()
@@ -96,7 +96,7 @@ def test_a_request_that_was_lost_counts_with_its_ceiling_until_its_answer_is_fou
 
 def test_what_a_label_s_answers_are_worth_is_the_same_from_the_cache() -> None:
     worth: dict[str, Any] = {"worth": Usage(calls=1, cost_usd=0.5).model_dump(), "answered": "2024-01-02"}
-    asked, found = Meter(), Meter()
+    asked, found = UsageTracker(), UsageTracker()
     for meter, kind in ((asked, event), (found, cached)):
         meter.record(kind("a", label="branch 1", **worth))
         meter.record(kind("b", label="branch 1", **{**worth, "answered": "2024-01-01"}))
@@ -120,7 +120,7 @@ events = st.lists(
 
 @given(events)
 def test_a_restored_meter_goes_on_as_the_old_one(told: list[dict[str, Any]]) -> None:
-    live, restored = Meter(), Meter()
+    live, restored = UsageTracker(), UsageTracker()
     for one in told:
         live.record(one)
     lines = [json.dumps({"event": "step"}), *(json.dumps(one) for one in told)]
@@ -131,11 +131,11 @@ def test_a_restored_meter_goes_on_as_the_old_one(told: list[dict[str, Any]]) -> 
 
 async def test_labels_belong_to_their_task() -> None:
     async def under(name: str) -> str | None:
-        with labelled(name):
+        with usage_label(name):
             await asyncio.gather(asyncio.sleep(0), asyncio.sleep(0))
             return label.get()
 
     assert list(await asyncio.gather(under("branch 1"), under("branch 2"))) == ["branch 1", "branch 2"]
     assert label.get() is None
-    with labelled("outer"), labelled("inner"):
+    with usage_label("outer"), usage_label("inner"):
         assert label.get() == "inner"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ideagora.evaluators.agreement.ballot_files import read_ballot_rows
-from ideagora.evaluators.agreement.ballots import chosen_pairs, dealt, judged_pairs
+from ideagora.evaluators.agreement.ballots import chosen_pairs, deal_ballots, judged_pairs
 from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
 from ideagora.schema import Idea, Verdict
 from tests.command import Done, run
@@ -78,7 +78,7 @@ def test_each_pair_is_there_once_and_agents_take_part_evenly() -> None:
 
 def test_voters_get_the_same_pairs_in_an_order_and_on_sides_of_their_own() -> None:
     pairs = judged_pairs(verdicts())
-    one, other = dealt(pairs, "ada", 0), dealt(pairs, "bob", 0)
+    one, other = deal_ballots(pairs, "ada", 0), deal_ballots(pairs, "bob", 0)
     assert {frozenset(b.subject) for b in one} == {frozenset(b.subject) for b in other}
     assert [b.subject for b in one] != [b.subject for b in other]
     assert sum(b.order for b in one) == len(pairs) // 2

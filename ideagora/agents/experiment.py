@@ -14,7 +14,7 @@ from ideagora.agents.offline_leads.difficulties import DROP
 from ideagora.agents.role import Role
 from ideagora.agents.views import EntityView, IdeaView, PaperBrief, PastExperiment
 from ideagora.models.call import Answer, Inputs
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
 NOT_PLANNED = "The offline model plans no more than a first cheap test."
@@ -69,7 +69,7 @@ class DesignInputs(Inputs):
     entities: tuple[EntityView, ...]
 
 
-def _design(engine: Engine, inputs: DesignInputs) -> dict[str, Any]:
+def _design(engine: ExtractiveModel, inputs: DesignInputs) -> dict[str, Any]:
     """A first cheap test and what would end the matter there; no plan beyond it."""
     test = inputs.evaluation.strip() or f"Try by hand, on ten cases, what is proposed for: {inputs.topic}."
     refuted = test.partition(DROP)[2]
@@ -113,7 +113,7 @@ class Review(Answer):
     )
 
 
-def _review(engine: Engine, inputs: ReviewInputs) -> dict[str, Any]:
+def _review(engine: ExtractiveModel, inputs: ReviewInputs) -> dict[str, Any]:
     """Nothing: sentences alone do not tell what an experiment lacks."""
     return {"suggestions": [], "queries": []}
 
@@ -133,7 +133,7 @@ class RefineInputs(Inputs):
     papers: tuple[PaperBrief, ...]
 
 
-def _refine(engine: Engine, inputs: RefineInputs) -> dict[str, Any]:
+def _refine(engine: ExtractiveModel, inputs: RefineInputs) -> dict[str, Any]:
     """The plan as it is; every suggestion is declined, with the reason."""
     declined = [f"{suggestion} {NOT_PLANNED}" for suggestion in inputs.suggestions]
     return {**inputs.plan.model_dump(), "declined": declined}

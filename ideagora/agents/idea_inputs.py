@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ideagora.agents.offline_leads.leads import Fit, Told, fits, lead_text, nearest_fit, told
+from ideagora.agents.offline_leads.leads import Fit, PaperFacts, fits, lead_text, nearest_fit, paper_facts
 from ideagora.agents.views import Change, EntityView, ShownPaper
 from ideagora.models.call import Inputs
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 
 
 class TooClose(Inputs):
@@ -53,9 +53,9 @@ class IdeaInputs(Inputs):
     too_close: tuple[TooClose, ...]
 
 
-def tell_lead(engine: Engine, inputs: IdeaInputs) -> dict[str, Any]:
+def lead_idea(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
     """The offline recipe of the ideator: a lead in the fields of an ``IdeaDraft`` (see ``leads``)."""
-    papers = [told(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
+    papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
     fit = _given(engine, inputs, papers) if inputs.direction else _found(engine, inputs, papers)
     weak, strong = papers[fit.weak], papers[fit.strong]
     lead = lead_text(fit, weak, strong, inputs.direction.text if inputs.direction else "")
@@ -77,7 +77,7 @@ def tell_lead(engine: Engine, inputs: IdeaInputs) -> dict[str, Any]:
     }
 
 
-def _given(engine: Engine, inputs: IdeaInputs, papers: Sequence[Told]) -> Fit:
+def _given(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts]) -> Fit:
     """The pair that the direction names, measured anew; where it measures as too far, as it is."""
     direction = inputs.direction
     assert direction is not None
@@ -91,7 +91,7 @@ def _given(engine: Engine, inputs: IdeaInputs, papers: Sequence[Told]) -> Fit:
     return replace(fit, weak=weak, strong=strong)
 
 
-def _found(engine: Engine, inputs: IdeaInputs, papers: Sequence[Told]) -> Fit:
+def _found(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts]) -> Fit:
     """The best pair of the papers shown; one that an earlier draft was too close to lends no mechanism."""
     closed = {paper.paper for paper in inputs.too_close}
     weak = range(inputs.chain_length or len(papers))

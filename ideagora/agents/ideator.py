@@ -10,13 +10,13 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
-from ideagora.agents.idea_inputs import IdeaInputs, tell_lead
-from ideagora.agents.offline_leads.leads import NEAREST_ONLY, Fit, Told, fits, told
+from ideagora.agents.idea_inputs import IdeaInputs, lead_idea
+from ideagora.agents.offline_leads.leads import NEAREST_ONLY, Fit, PaperFacts, fits, paper_facts
 from ideagora.agents.role import Role
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.agents.views import ChainPaper, Change, EntityView, PaperBrief, numbers_missing
 from ideagora.models.call import Answer, Inputs
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 
 
 class ForecastInputs(Inputs):
@@ -59,7 +59,7 @@ class Forecast(Answer):
     )
 
 
-def _forecast(engine: Engine, inputs: ForecastInputs) -> dict[str, Any]:
+def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]:
     """The pairs that are good enough, best first; the first is the direction, else the nearest there are."""
     papers = told_papers(engine, inputs)
     found = fits(engine, inputs.topic, papers, _near_papers(engine, inputs))
@@ -91,7 +91,7 @@ NEAR = 0.42
 """Cosine of a neighbour to topic and chain from which its limitation may be taken up too."""
 
 
-def _near_papers(engine: Engine, inputs: ForecastInputs) -> list[int]:
+def _near_papers(engine: ExtractiveModel, inputs: ForecastInputs) -> list[int]:
     """The chain's papers, and the neighbours that are near to the topic and to the chain's nearest paper."""
     titles = [paper.title for paper in inputs.papers]
     middle = titles[engine.rank(inputs.topic, titles)[0][0]]
@@ -101,13 +101,15 @@ def _near_papers(engine: Engine, inputs: ForecastInputs) -> list[int]:
     return [*range(count), *(count + i for i, score in enumerate(near) if score >= NEAR)]
 
 
-def told_papers(engine: Engine, inputs: ForecastInputs) -> list[Told]:
+def told_papers(engine: ExtractiveModel, inputs: ForecastInputs) -> list[PaperFacts]:
     """The chain as its readers told it, then the neighbours, of which the abstract is known."""
-    chain = [told(engine, p.title, p.year, None, p.problem, p.method, p.limitation) for p in inputs.papers]
-    return [*chain, *(told(engine, p.title, p.year, p.abstract) for p in inputs.neighbours)]
+    chain = [
+        paper_facts(engine, p.title, p.year, None, p.problem, p.method, p.limitation) for p in inputs.papers
+    ]
+    return [*chain, *(paper_facts(engine, p.title, p.year, p.abstract) for p in inputs.neighbours)]
 
 
-def _nearest_pair(engine: Engine, papers: Sequence[Told], chain: int) -> tuple[int, int]:
+def _nearest_pair(engine: ExtractiveModel, papers: Sequence[PaperFacts], chain: int) -> tuple[int, int]:
     """The last limitation of the chain, and the paper whose mechanism comes nearest to it."""
     weak = max((i for i in range(chain) if papers[i].limitation), default=chain - 1)
     others = [i for i in range(len(papers)) if i != weak and papers[i].method]
@@ -202,5 +204,5 @@ def idea_sources(inputs: ShowsPapers, answer: IdeaDraft) -> str | None:
 
 
 IDEATOR = Role(
-    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=tell_lead, check=idea_sources
+    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=lead_idea, check=idea_sources
 )

@@ -17,7 +17,7 @@ from ideagora.agents.offline_leads.proposals import instructions
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.models.call import Answer, Inputs
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 from ideagora.schema import FAR_FROM_TOPIC
 
@@ -82,7 +82,7 @@ WORDS_FOR_A_PART = 25.0
 """What a missing part weighs in the measure of clarity, as words by which sentences are too long."""
 
 
-def _judge(engine: Engine, inputs: DuelInputs) -> dict[str, Any]:
+def _judge(engine: ExtractiveModel, inputs: DuelInputs) -> dict[str, Any]:
     first, second = (_measure(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
     near = engine.similarity(inputs.topic, [_whole(inputs.first), _whole(inputs.second)])
     far = [similarity < FAR_FROM_TOPIC for similarity in near]
@@ -108,7 +108,7 @@ def _shown(value: float | None) -> str:
     return "not said" if value is None else f"{round(value, 2) + 0.0:.2f}"  # no minus before a 0
 
 
-def _measure(engine: Engine, topic: str, idea: IdeaView) -> dict[str, float | None]:
+def _measure(engine: ExtractiveModel, topic: str, idea: IdeaView) -> dict[str, float | None]:
     """Properties that stand in for the criteria; what each is, is said where it is returned.
 
     ``None``: the idea does not say what would be measured. A part that repeats another one says nothing of
@@ -136,7 +136,7 @@ def _measure(engine: Engine, topic: str, idea: IdeaView) -> dict[str, float | No
     }
 
 
-def _own_words(engine: Engine, part: str | None, others: list[str]) -> str | None:
+def _own_words(engine: ExtractiveModel, part: str | None, others: list[str]) -> str | None:
     """The part, unless it says what another one says already."""
     compared = [other for other in others if other]
     if part is None or not compared:
@@ -144,7 +144,9 @@ def _own_words(engine: Engine, part: str | None, others: list[str]) -> str | Non
     return None if max(engine.similarity(part, compared)) >= SAME_TEXT else part
 
 
-def _similarity(engine: Engine, part: str | None, other: str, *, distance: bool = False) -> float | None:
+def _similarity(
+    engine: ExtractiveModel, part: str | None, other: str, *, distance: bool = False
+) -> float | None:
     if part is None:
         return None
     found = engine.similarity(part, [other])[0]
@@ -196,7 +198,7 @@ PLAN_MARGINS = {"feasibility": 1.0, "technical_quality": 0.5, "clarity": 2.0}
 """As ``MARGINS``, for plans (``_measure_plan``)."""
 
 
-def _judge_plans(engine: Engine, inputs: PlanDuelInputs) -> dict[str, Any]:
+def _judge_plans(engine: ExtractiveModel, inputs: PlanDuelInputs) -> dict[str, Any]:
     first, second = (_measure_plan(engine, shown) for shown in (inputs.first, inputs.second))
     choices = {name: _better(first[name], second[name], PLAN_MARGINS[name]) for name in EXPERIMENT_CRITERIA}
     figures = "; ".join(
@@ -209,7 +211,7 @@ def _judge_plans(engine: Engine, inputs: PlanDuelInputs) -> dict[str, Any]:
     }
 
 
-def _measure_plan(engine: Engine, shown: JudgedPlan) -> dict[str, float | None]:
+def _measure_plan(engine: ExtractiveModel, shown: JudgedPlan) -> dict[str, float | None]:
     """Properties that stand in for the criteria; what each is, is said where it is returned."""
     plan = shown.plan
     lengths = [len(texts.words(step)) for step in plan.steps]

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, numbers_missing
 from ideagora.models.call import Answer, Inputs
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 from ideagora.models.offline.relevance import COVERED, ON_TOPIC, STILL_ON_TOPIC, aboutness, coverage
 
@@ -33,7 +33,7 @@ class Queries(Answer):
     queries: tuple[str, ...] = Field(description="a literature search query of 3 to 10 words")
 
 
-def _plan(engine: Engine, inputs: PlannerInputs) -> dict[str, Any]:
+def _plan(engine: ExtractiveModel, inputs: PlannerInputs) -> dict[str, Any]:
     whole = texts.without_stop(texts.clip(inputs.topic, 30))
     aspects = [phrase for phrase in texts.phrases(inputs.topic) if not texts.is_generic(phrase)]
     ends = ["limitations", "evaluation", "training", "search and planning", "benchmarks", "survey"]
@@ -86,7 +86,7 @@ class Judgements(Answer):
     judgements: tuple[Judgement, ...]
 
 
-def _judge_relevance(engine: Engine, inputs: RelevanceInputs) -> dict[str, Any]:
+def _judge_relevance(engine: ExtractiveModel, inputs: RelevanceInputs) -> dict[str, Any]:
     papers = [_told(paper) for paper in inputs.papers]
     if inputs.cited is None:
         found = coverage(engine, inputs.topic, papers)
@@ -189,7 +189,7 @@ class PaperReading(Answer):
     )
 
 
-def _read(engine: Engine, inputs: ReaderInputs) -> dict[str, Any]:
+def _read(engine: ExtractiveModel, inputs: ReaderInputs) -> dict[str, Any]:
     facets = engine.facets(inputs.text, ["problem", "method", "finding", "limitation"])
     found = texts.names(inputs.text)[:8]
     return {
@@ -201,7 +201,7 @@ def _read(engine: Engine, inputs: ReaderInputs) -> dict[str, Any]:
     }
 
 
-def _follow(engine: Engine, inputs: ReaderInputs) -> list[dict[str, Any]]:
+def _follow(engine: ExtractiveModel, inputs: ReaderInputs) -> list[dict[str, Any]]:
     shown = [_told(reference) for reference in inputs.references]
     reading = f"{inputs.title}. {inputs.text[:READING_CHARACTERS]}"
     shares = aboutness(engine, inputs.topic, shown, reading)

@@ -13,7 +13,7 @@ from pydantic import Field
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, numbers_missing
 from ideagora.models.call import Answer, Inputs
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
 SAME = 0.70
@@ -62,11 +62,11 @@ class Comparisons(Answer):
     comparisons: tuple[Comparison, ...]
 
 
-def _compare(engine: Engine, inputs: NoveltyInputs) -> dict[str, Any]:
+def _compare(engine: ExtractiveModel, inputs: NoveltyInputs) -> dict[str, Any]:
     return {"comparisons": [_against(engine, inputs, i) for i in range(len(inputs.papers))]}
 
 
-def _against(engine: Engine, inputs: NoveltyInputs, number: int) -> dict[str, Any]:
+def _against(engine: ExtractiveModel, inputs: NoveltyInputs, number: int) -> dict[str, Any]:
     paper = inputs.papers[number]
     parts = texts.sentences((paper.abstract or "").strip() or paper.title)
     nearest = {

@@ -15,9 +15,9 @@ from pydantic import Field
 
 from ideagora.agents.offline_leads.outcomes import outcomes, without_outcomes
 from ideagora.agents.role import Role
-from ideagora.agents.text.faithfulness import first_few, strangers
+from ideagora.agents.text.faithfulness import first_few, unsupported
 from ideagora.models.call import Answer, Inputs
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
 FACETS = ("problem", "method", "finding", "limitation")
@@ -45,7 +45,7 @@ class PaperTopic(Answer):
     task: str = Field(description="the task within it that the paper takes on, 3 to 12 words")
 
 
-def _topic(engine: Engine, inputs: TopicInputs) -> dict[str, Any]:
+def _topic(engine: ExtractiveModel, inputs: TopicInputs) -> dict[str, Any]:
     """The field: a phrase of title and abstract. The task: phrases of the sentence on the problem."""
     own = own_name(inputs.title)
     text = inputs.abstract or inputs.opening or inputs.title
@@ -108,7 +108,7 @@ class PaperIdea(Answer):
     title: str = Field(description="a plain title of at most 15 words, other than the paper's")
 
 
-def _paper_idea(engine: Engine, inputs: PaperInputs) -> dict[str, Any]:
+def _paper_idea(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
     own = own_name(inputs.title)
     first = " ".join(texts.sentences(inputs.text)[:FIRST])
     text = nameless(without_outcomes(first), own) or nameless(inputs.title, own)
@@ -161,7 +161,7 @@ class PaperExperiment(Answer):
     ablations: tuple[str, ...] = Field(description="parts that are switched off, one each; [] when not told")
 
 
-def _paper_experiment(engine: Engine, inputs: PaperInputs) -> dict[str, Any]:
+def _paper_experiment(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
     """Sentences near to the notion of an experiment that tell no outcome, and the names in all of them."""
     own = own_name(inputs.title)
     parts = texts.sentences(inputs.text)
@@ -221,7 +221,7 @@ def _complaint(parts: Mapping[str, str], inputs: PaperInputs, own: str | None) -
             return f"{name} tells results ({first_few(told, 2)}): say what is done, not what came out"
         if own and _says(text, own):
             return f"{name} calls the system {own}: call it by what it does, or readers know the paper"
-        if new := strangers(text, shown):
+        if new := unsupported(text, shown):
             return f"{name} has {first_few(new)}, which the paper's text does not: keep to what it says"
     return None
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ideagora.agents.idea_inputs import IdeaInputs, tell_lead
+from ideagora.agents.idea_inputs import IdeaInputs, lead_idea
 from ideagora.agents.ideator import IdeaDraft, IdeaParts, idea_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, ShownPaper
 from ideagora.models.call import Inputs
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
 
@@ -28,7 +28,7 @@ class DirectIdea(IdeaParts):
     """An idea that stands on no paper."""
 
 
-def _recombine(engine: Engine, inputs: DirectInputs) -> dict[str, Any]:
+def _recombine(engine: ExtractiveModel, inputs: DirectInputs) -> dict[str, Any]:
     """The topic's own words in an idea's form: an extractive engine has nothing to extract here."""
     topic = texts.without_stop(texts.clip(inputs.topic, 40))
     phrases = sorted(texts.phrases(inputs.topic), key=texts.is_generic)
@@ -72,7 +72,7 @@ class RagIdea(IdeaDraft):
     """An idea that stands on retrieved papers."""
 
 
-def _from_papers(engine: Engine, inputs: RagInputs) -> dict[str, Any]:
+def _from_papers(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
     """A lead from the papers shown, which stand in no chain."""
     shown = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
     whole = IdeaInputs(
@@ -85,7 +85,7 @@ def _from_papers(engine: Engine, inputs: RagInputs) -> dict[str, Any]:
         earlier=None,
         too_close=(),
     )
-    return tell_lead(engine, whole)
+    return lead_idea(engine, whole)
 
 
 RAG_IDEATOR = Role(

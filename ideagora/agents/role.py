@@ -19,7 +19,7 @@ from ideagora.prompts.loader import check_prompt, load_prompt
 
 if TYPE_CHECKING:
     from ideagora.models.call import Recipe
-    from ideagora.models.client import Door
+    from ideagora.models.client import LLMClient
 
 ROLES: dict[str, Role[Any]] = {}
 """Every role by name, filled as roles are defined."""
@@ -45,7 +45,9 @@ class Role(Generic[A]):
         check_prompt(load_prompt(self.name), set(self.inputs.model_fields))
         ROLES[self.name] = self
 
-    async def __call__(self, door: Door, *, sample: int = 0, model: str | None = None, **inputs: Any) -> A:
+    async def __call__(
+        self, door: LLMClient, *, sample: int = 0, model: str | None = None, **inputs: Any
+    ) -> A:
         """Ask the model that serves this role's group, or another one that is named, through the door."""
         return await door.ask(self.call(self.inputs(**inputs), sample, model))
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from ideagora.agents.role import Role
-from ideagora.agents.text.faithfulness import first_few, strangers
+from ideagora.agents.text.faithfulness import first_few, unsupported
 from ideagora.agents.text.plain_text import plain, plain_item, plain_title
 from ideagora.models.call import Answer, Inputs
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.schema import Experiment, Idea
 
 if TYPE_CHECKING:
-    from ideagora.models.client import Door
+    from ideagora.models.client import LLMClient
 
 SHORTEST, LONGEST = 0.7, 1.4
 """Words of a restyled part, as a share of the plain original's."""
@@ -49,7 +49,7 @@ class StyledIdea(Answer):
     method: str = Field(description="the method in plain sentences, in the same order")
 
 
-def _plain_idea(engine: Engine, inputs: StyleInputs) -> dict[str, Any]:
+def _plain_idea(engine: ExtractiveModel, inputs: StyleInputs) -> dict[str, Any]:
     return {
         "title": plain_title(inputs.title) or inputs.title,
         "motivation": _plain_or_same(inputs.motivation),
@@ -78,9 +78,9 @@ def _same_idea(inputs: StyleInputs, answer: StyledIdea) -> str | None:
 def _changed(part: str, before: str, after: str, whole: str) -> str | None:
     """The complaint when a part says other things than it did; ``whole``: where its names may come from."""
     old, new = plain(before) or before, plain(after) or after
-    if added := strangers(new, f"{whole} {old}"):
+    if added := unsupported(new, f"{whole} {old}"):
         return f"{part} has {first_few(added)}, which the idea does not: add nothing"
-    if lost := strangers(old, new):
+    if lost := unsupported(old, new):
         return f"{part} has lost {first_few(lost)}: leave nothing out"
     words, was = len(new.split()), len(old.split())
     if not SHORTEST * was - LEEWAY <= words <= LONGEST * was + LEEWAY:
@@ -123,7 +123,7 @@ class StyledPlan(Answer):
     refuted_if: str | None = Field(description="the outcome that would refute the idea")
 
 
-def _plain_plan(engine: Engine, inputs: PlanText) -> dict[str, Any]:
+def _plain_plan(engine: ExtractiveModel, inputs: PlanText) -> dict[str, Any]:
     entries = {name: [plain_item(one) or one for one in getattr(inputs, name)] for name in LISTS[1:]}
     steps = [_plain_or_same(step) for step in inputs.steps]
     return {"steps": steps, **entries, "refuted_if": _plain_or_same(inputs.refuted_if)}
@@ -168,7 +168,7 @@ RESTYLE_PLAN = Role(
 )
 
 
-async def restyled(door: Door, idea: Idea) -> Idea:
+async def restyled(door: LLMClient, idea: Idea) -> Idea:
     """The idea in the plain form, experiment included; id, agent and all else stay.
 
     The parts as they were are in ``extra["original_text"]`` (a field the idea lacks is ``None``), the
@@ -176,7 +176,7 @@ async def restyled(door: Door, idea: Idea) -> Idea:
 
     Raises:
         UnreadableAnswer: no answer kept to the idea; the idea itself is unharmed.
-        ModelError, BudgetExhausted: as ``Door.ask``.
+        ModelError, BudgetExhausted: as ``LLMClient.ask``.
     """
     if "styled_by" in idea.extra:
         return idea
@@ -193,7 +193,7 @@ async def restyled(door: Door, idea: Idea) -> Idea:
     return idea.model_copy(update={**told, "experiment": plan, "extra": extra})
 
 
-async def _styled_parts(door: Door, idea: Idea) -> dict[str, str]:
+async def _styled_parts(door: LLMClient, idea: Idea) -> dict[str, str]:
     """The parts that the idea has, in the plain form whatever the model left of the old one."""
     answer = await RESTYLE(
         door,
@@ -207,7 +207,7 @@ async def _styled_parts(door: Door, idea: Idea) -> dict[str, str]:
     return {**shown, "title": plain_title(answer.title) or answer.title}
 
 
-async def _styled_plan(door: Door, plan: Experiment | None) -> Experiment | None:
+async def _styled_plan(door: LLMClient, plan: Experiment | None) -> Experiment | None:
     """The plan in the plain form; what is told of its making is left as it is."""
     if plan is None:
         return None

@@ -12,7 +12,7 @@ from pydantic import Field
 from ideagora.agents.role import Role
 from ideagora.agents.views import ChainPaper, EntityView
 from ideagora.models.call import Answer, Inputs
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
 ANSWERS_LIMITATION = 0.45
@@ -46,12 +46,12 @@ class Trend(Answer):
     changes: tuple[ChangeFound, ...]
 
 
-def _analyse(engine: Engine, inputs: TrendInputs) -> dict[str, Any]:
+def _analyse(engine: ExtractiveModel, inputs: TrendInputs) -> dict[str, Any]:
     papers = inputs.papers
     return {"changes": [_compare(engine, papers, i) for i in range(len(papers) - 1)]}
 
 
-def _compare(engine: Engine, papers: tuple[ChainPaper, ...], i: int) -> dict[str, Any]:
+def _compare(engine: ExtractiveModel, papers: tuple[ChainPaper, ...], i: int) -> dict[str, Any]:
     earlier, later = papers[i], papers[i + 1]
     contrast = engine.contrast(
         f"{earlier.problem or ''} {earlier.method}", f"{later.problem or ''} {later.method}"
@@ -65,7 +65,7 @@ def _compare(engine: Engine, papers: tuple[ChainPaper, ...], i: int) -> dict[str
 
 
 def _tell(
-    engine: Engine,
+    engine: ExtractiveModel,
     earlier: ChainPaper,
     later: ChainPaper,
     entered: tuple[str, ...],

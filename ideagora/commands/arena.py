@@ -18,13 +18,13 @@ from rich.text import Text
 
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError
-from ideagora.evaluators.arena.contestants import resolved, topics_of
+from ideagora.evaluators.arena.contestants import resolve_contestants, topics_of
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
-from ideagora.evaluators.arena.generation import Start, expected_calls, silent, starts
-from ideagora.evaluators.arena.lineup import lined_up, topic_key
+from ideagora.evaluators.arena.generation import AgentRun, agent_runs, expected_calls, silent
+from ideagora.evaluators.arena.lineup import build_lineup, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
-from ideagora.evaluators.arena.tournament import STYLE, Arena, Means, expected_verdicts, hold
-from ideagora.graphs.generate import checked_topic, opened_library, read_topics
+from ideagora.evaluators.arena.tournament import STYLE, Arena, RunResources, expected_verdicts, run_tournament
+from ideagora.graphs.generate import check_topic, opened_library, read_topics
 from ideagora.graphs.run_folder import RunFolder, unusable
 from ideagora.report.arena.terminal import ArenaProgress, show_leaderboard
 from ideagora.report.run.provenance import OFFLINE
@@ -86,7 +86,7 @@ def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> i
 def _arena(request: Request, settings: Settings) -> Arena:
     options = _options(request, settings)
     topics = _topics(request, settings)
-    named = resolved(request.things, settings.home, topics)
+    named = resolve_contestants(request.things, settings.home, topics)
     if options.ablation_of is not None and options.ablation_of not in named.names:
         raise SettingsError(
             f"--ablation-of is {options.ablation_of!r}: nobody has this name; there are "
@@ -111,7 +111,7 @@ def _options(request: Request, settings: Settings) -> ArenaOptions:
 def _topics(request: Request, settings: Settings) -> list[Topic]:
     offline = settings.model_of("main") == "offline"
     fields = {"before": request.before, "banned": request.banned}
-    topics = [checked_topic(text, offline, **fields) for text in request.topic]
+    topics = [check_topic(text, offline, **fields) for text in request.topic]
     if request.topics is not None:
         topics += read_topics(request.topics, offline, **fields)
     first: dict[str, Topic] = {}
@@ -132,7 +132,7 @@ def _held(
     errors: Console,
     chats: Mapping[str, BaseChatModel] | None,
 ) -> dict[str, Any]:
-    begun = starts(arena.named.agents, arena.topics, arena.settings, path)
+    begun = agent_runs(arena.named.agents, arena.topics, arena.settings, path)
     if not request.quiet:
         _say_cost(arena, begun, path, request, errors)
     with ExitStack() as stack:
@@ -149,9 +149,9 @@ def _held(
 
             return load_embedder(arena.settings.embedder, arena.settings.home / "cache")
 
-        means = Means(library, embedder, progress.tell, chats, request.fresh)
+        means = RunResources(library, embedder, progress.tell, chats, request.fresh)
         try:
-            board = asyncio.run(hold(arena, path, begun, means))
+            board = asyncio.run(run_tournament(arena, path, begun, means))
         except BudgetExhausted:
             if request.page and (path / LEADERBOARD_FILE).exists():
                 _write_pages(path, begun)
@@ -162,7 +162,7 @@ def _held(
         return board
 
 
-def _write_pages(path: Path, begun: list[Start]) -> None:
+def _write_pages(path: Path, begun: list[AgentRun]) -> None:
     """The arena's page, and one for each run of an agent that has none yet."""
     from ideagora.report.arena.page import write_arena_report
     from ideagora.report.run.write import HTML_FILE, write_report
@@ -173,7 +173,7 @@ def _write_pages(path: Path, begun: list[Start]) -> None:
             write_report(start.folder)
 
 
-def _say_cost(arena: Arena, begun: list[Start], path: Path, request: Request, errors: Console) -> None:
+def _say_cost(arena: Arena, begun: list[AgentRun], path: Path, request: Request, errors: Console) -> None:
     """What the arena is expected to cost, before it starts; nothing where nothing is left to be asked."""
     settings = arena.settings
     asked = {*arena.models, *(settings.models if begun else ())}
@@ -190,7 +190,7 @@ def _say_cost(arena: Arena, begun: list[Start], path: Path, request: Request, er
         errors.print(Text(f"Not in it: what {plain(', '.join(unsaid))} may ask."), soft_wrap=True)
 
 
-def _bill(arena: Arena, todo: list[Start]) -> list[tuple[str, int, float | None]]:
+def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | None]]:
     """(model, calls, US dollars or ``None``) for ideas, style and verdicts."""
     from ideagora.models.budget import expected_cost
 
@@ -217,7 +217,7 @@ def _most_verdicts(arena: Arena) -> int:
     """Verdicts if every agent comes to an idea, with an experiment, on every topic."""
     from ideagora.evaluators.arena.lineup import Contestant, Lineup
 
-    lineup = lined_up(arena.named.made, arena.topics)
+    lineup = build_lineup(arena.named.made, arena.topics)
     stand_in = next((idea for one in lineup.contestants for idea in one.ideas.values()), _any_idea())
     agents = [
         Contestant(one.name, "", {topic.text: stand_in for topic in arena.topics})

@@ -16,7 +16,7 @@ from rich.text import Text
 from ideagora.config import Settings, load_settings
 from ideagora.errors import IdeagoraError
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.conformance import Bench, Check, conformance
+from ideagora.graphs.conformance import Check, ConformanceBench, conformance
 from ideagora.graphs.generate import opened_library
 from ideagora.registry import find_agent
 from ideagora.report.run.terminal import plain
@@ -48,7 +48,7 @@ def _tried(agent: Agent, settings: Settings, topics: tuple[str, ...]) -> list[Ch
         TemporaryDirectory(prefix="ideagora-check-", ignore_cleanup_errors=True) as scratch,
         opened_library(settings, None, None) as (library, embedder),
     ):
-        bench = Bench(agent, settings, library, embedder, Path(scratch))
+        bench = ConformanceBench(agent, settings, library, embedder, Path(scratch))
         return asyncio.run(conformance(bench, topics))
 
 

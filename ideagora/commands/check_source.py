@@ -11,11 +11,11 @@ from rich.text import Text
 
 from ideagora.config import Settings, load_settings
 from ideagora.errors import IdeagoraError, SettingsError
-from ideagora.graphs.external.in_process.stdout_guard import stdout_kept
+from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
 from ideagora.report.run.terminal import error_line, plain
 
 if TYPE_CHECKING:
-    from ideagora.retrieval.clients.base import Remote
+    from ideagora.retrieval.clients.base import RemoteSource
     from ideagora.retrieval.clients.conformance import Finding
 
 _MARKS = {"passed": ("pass", "green"), "not offered": ("none", "yellow"), "failed": ("FAIL", "red")}
@@ -25,7 +25,7 @@ def check(source: str, query: str, flags: dict[str, Any], as_json: bool) -> int:
     """Try a source; 0 when nothing failed."""
     try:
         settings = load_settings(**flags)
-        with stdout_kept():
+        with stdout_guarded():
             remote = _remote(source, settings)
             found = asyncio.run(_findings(remote, query))
     except IdeagoraError as error:
@@ -40,20 +40,20 @@ def check(source: str, query: str, flags: dict[str, Any], as_json: bool) -> int:
     return 1 if failed else 0
 
 
-def _remote(source: str, settings: Settings) -> Remote:
-    from ideagora.retrieval.clients.plugin import plugged
+def _remote(source: str, settings: Settings) -> RemoteSource:
+    from ideagora.retrieval.clients.plugin import load_plugin
     from ideagora.retrieval.factory import HERE, MAKERS, kept_answers, source_names
-    from ideagora.retrieval.http.client import SYSTEM_TIME
+    from ideagora.retrieval.http.client import SYSTEM_CLOCK
 
     names = source_names(settings.model_copy(update={"source": source}))
     if len(names) != 1 or names[0] in HERE:
         raise SettingsError(f"{source!r}: name one source that is not {' or '.join(HERE)}.")
     if names[0] in MAKERS:
-        return MAKERS[names[0]](settings, kept_answers(settings, SYSTEM_TIME), SYSTEM_TIME)
-    return plugged(names[0])
+        return MAKERS[names[0]](settings, kept_answers(settings, SYSTEM_CLOCK), SYSTEM_CLOCK)
+    return load_plugin(names[0])
 
 
-async def _findings(remote: Remote, query: str) -> list[Finding]:
+async def _findings(remote: RemoteSource, query: str) -> list[Finding]:
     from ideagora.retrieval.clients.conformance import findings
 
     return await findings(remote, query)

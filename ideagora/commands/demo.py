@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ideagora.commands import generate
 from ideagora.config import load_settings
-from ideagora.models.cache.recording import PREFIX, Recording, fill_vectors
+from ideagora.models.cache.recording import PREFIX, Recording, load_vectors
 
 if TYPE_CHECKING:
     from ideagora.models.cache.recording import Header
@@ -24,14 +24,14 @@ OPTIONS = {"branches": 3, "length": 5, "refinements": 1}
 
 def run(home: Path | None = None, out: Path | None = None, as_json: bool = False, quiet: bool = False) -> int:
     """Replay the recorded run in a home of its own, ``<home>/demo``; the exit code."""
-    from ideagora.models.chat_models import ScriptedChat
+    from ideagora.models.chat_models import ScriptedChatModel
     from ideagora.models.embeddings.cache import VectorCache
     from ideagora.models.embeddings.weights import minilm_name
 
     folder = recording_folder()
     recording = Recording.read(folder)
     place = load_settings(home=home).home / "demo"
-    fill_vectors(folder, minilm_name(), VectorCache(place / "cache"))
+    load_vectors(folder, minilm_name(), VectorCache(place / "cache"))
     model = model_name(recording.header)
     if not quiet:
         _introduce(recording)
@@ -43,7 +43,7 @@ def run(home: Path | None = None, out: Path | None = None, as_json: bool = False
         as_json=as_json,
         quiet=quiet,
     )
-    return generate.run(request, {model: ScriptedChat(replies=recording.reply)})
+    return generate.run(request, {model: ScriptedChatModel(replies=recording.reply)})
 
 
 def demo_settings(model: str, home: Path) -> dict[str, object]:

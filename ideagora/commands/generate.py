@@ -18,7 +18,7 @@ from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, ThinTopic, UsageError
 from ideagora.graphs.generate import (
     Outcome,
-    checked_topic,
+    check_topic,
     folder_for,
     generate,
     opened_library,
@@ -170,7 +170,7 @@ def _topics(request: Request, settings: Settings, agent: Agent) -> list[Topic]:
     if request.topics is not None:
         return read_topics(request.topics, offline, **fields)
     assert request.topic is not None
-    return [checked_topic(request.topic, offline, **fields)]
+    return [check_topic(request.topic, offline, **fields)]
 
 
 def _run(

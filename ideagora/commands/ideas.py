@@ -21,8 +21,8 @@ from ideagora.errors import IdeagoraError, IdeasError, UsageError
 from ideagora.graphs.run_folder import make_private, unusable, write_atomically
 from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
 from ideagora.importing.formats import FORMATS
-from ideagora.importing.idea_ids import Collected
-from ideagora.importing.storage import is_name, kept_file, kept_names
+from ideagora.importing.idea_ids import CollectedIdeas
+from ideagora.importing.storage import is_name, stored_file, stored_names
 from ideagora.registry import AGENTS
 from ideagora.report.run.terminal import cell, error_line, plain
 from ideagora.schema import Idea
@@ -92,7 +92,7 @@ def _bring(request: Request, errors: Console) -> int:
         raise UsageError("--topic is empty: say what the ideas were made for, in a few words.")
     imported = read_all(request.files, agent=request.name, topic=request.topic)
     name = request.name or _default_name(imported)
-    path = request.out or kept_file(home, name)
+    path = request.out or stored_file(home, name)
     imported, new, same = _keep(path, imported) if imported.ideas else (imported, 0, 0)
     if request.as_json:
         print(json.dumps(_told(imported, name, path, new, same), ensure_ascii=False))
@@ -116,7 +116,7 @@ def _default_name(imported: Imported) -> str:
 
 
 def _demand_free(name: str, home: Path) -> None:
-    kept_file(home, name)
+    stored_file(home, name)
     if name in AGENTS:
         raise UsageError(
             f"--as is {name!r}, which is an agent of ideagora: judged together, nobody could tell the two "
@@ -132,7 +132,7 @@ def _keep(path: Path, imported: Imported) -> tuple[Imported, int, int]:
         make_private(path.parent)
         with FileLock(path.with_name(f".{path.name}.lock")):
             held = _held(path)
-            there = Collected(held)
+            there = CollectedIdeas(held)
             for idea in imported.ideas:
                 placed, outcome = there.add(idea)
                 ideas.append(placed)
@@ -239,13 +239,13 @@ def _print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence
 
 
 def _listed(home: Path, as_json: bool) -> int:
-    rows = [_row(name, kept_file(home, name)) for name in kept_names(home)]
+    rows = [_row(name, stored_file(home, name)) for name in stored_names(home)]
     if as_json:
         print(json.dumps(rows, ensure_ascii=False))
     elif rows:
         cells = [[str(row[name]) for name in ("name", "ideas", "topics")] for row in rows]
         _print_table(Console(), ("name", "ideas", "topics"), cells)
-        Console().print(Text(f"In {kept_file(home, 'NAME').parent}"), soft_wrap=True)
+        Console().print(Text(f"In {stored_file(home, 'NAME').parent}"), soft_wrap=True)
     else:
         Console().print("No ideas were imported yet: ideagora ideas import FILE --as NAME", highlight=False)
     return 0

@@ -23,8 +23,8 @@ from ideagora.schema import Scored, Topic
 
 if TYPE_CHECKING:
     from ideagora.models.embeddings.embedder import Embedder
-    from ideagora.retrieval.ingest.add_papers import Summary
-    from ideagora.retrieval.store.migration import Moved
+    from ideagora.retrieval.ingest.add_papers import IngestSummary
+    from ideagora.retrieval.store.migration import MigrationSummary
     from ideagora.retrieval.store.store import Store
 
 Opened = tuple["Store", "Embedder"]
@@ -92,8 +92,8 @@ def _opened(
 
 
 def _add(paths: Sequence[Path], settings: Settings, as_json: bool, quiet: bool, errors: Console) -> int:
-    from ideagora.retrieval.ingest.add_papers import Adding
-    from ideagora.retrieval.store.fulltext import Texts
+    from ideagora.retrieval.ingest.add_papers import PaperIngest
+    from ideagora.retrieval.store.fulltext import FullTextStore
 
     with _bar(errors, quiet) as bar:
         task = bar.add_task("opening the store", total=1.0)
@@ -103,7 +103,7 @@ def _add(paths: Sequence[Path], settings: Settings, as_json: bool, quiet: bool, 
 
         say = lambda text: bar.update(task, description=plain(text))  # noqa: E731
         with _opened(settings, say, fill=True, may_copy=False) as (store, embedder):
-            summary = Adding(store, Texts(store.folder), embedder, tell).add(paths)
+            summary = PaperIngest(store, FullTextStore(store.folder), embedder, tell).add(paths)
     if as_json:
         print(json.dumps(summary.model_dump(), ensure_ascii=False))
     else:
@@ -127,7 +127,7 @@ def _short(file: str) -> str:
     return plain(Path(file).name)[:40]
 
 
-def _show_summary(summary: Summary, settings: Settings, console: Console, errors: Console) -> None:
+def _show_summary(summary: IngestSummary, settings: Settings, console: Console, errors: Console) -> None:
     for text in (*map(str, summary.problems[:_MOST_PROBLEMS]), *summary.notes):
         errors.print(Text(plain(text)), soft_wrap=True)
     if len(summary.problems) > _MOST_PROBLEMS:
@@ -151,7 +151,7 @@ def _show_summary(summary: Summary, settings: Settings, console: Console, errors
 
 def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
     from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE
-    from ideagora.retrieval.store.fulltext import Texts
+    from ideagora.retrieval.store.fulltext import FullTextStore
 
     folder = settings.store_folder
     if settings.store_url is None and not (folder / RECORDS_FILE).exists():
@@ -161,7 +161,7 @@ def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
         )
     with _opened(settings, lambda text: errors.print(plain(text)), fill=False) as (store, _):
         figures = store.stats().model_dump()
-        texts = Texts(store.folder)
+        texts = FullTextStore(store.folder)
         figures |= {
             "own_papers": len(texts.own()),
             "full_texts": texts.count(),
@@ -219,11 +219,11 @@ def _migrate(
     target: str, source: str | None, settings: Settings, as_json: bool, quiet: bool, errors: Console
 ) -> int:
     from ideagora.models.embeddings.embedder import load_embedder
-    from ideagora.retrieval.store.migration import Place, migrate
+    from ideagora.retrieval.store.migration import MigrationEnd, migrate
 
-    def place(text: str | None) -> Place:
+    def place(text: str | None) -> MigrationEnd:
         named = settings if text is None else settings.model_copy(update={"store": text})
-        return Place(named.store_url, named.store_folder)
+        return MigrationEnd(named.store_url, named.store_folder)
 
     embedder = load_embedder(settings.embedder, settings.home / "cache")
     with _bar(errors, quiet) as bar:
@@ -241,7 +241,7 @@ def _migrate(
     return 0
 
 
-def _show_moved(moved: Moved, console: Console) -> None:
+def _show_moved(moved: MigrationSummary, console: Console) -> None:
     lines = [
         f"Papers: all {moved.papers:,} of {moved.source} are in {moved.target}.",
         f"Sent now: {moved.sent:,}, there before: {moved.papers - moved.sent:,}.",

@@ -13,7 +13,14 @@ from rich.text import Text
 
 from ideagora.errors import IdeagoraError, UsageError
 from ideagora.evaluators.agreement.ballot_files import ballot_rows, ballot_text, read_ballot_rows
-from ideagora.evaluators.agreement.ballots import Ballot, Counted, chosen_pairs, counted, dealt, judged_pairs
+from ideagora.evaluators.agreement.ballots import (
+    Ballot,
+    BallotCount,
+    chosen_pairs,
+    count_ballots,
+    deal_ballots,
+    judged_pairs,
+)
 from ideagora.evaluators.arena.folder import as_judged
 from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
 from ideagora.graphs.run_folder import unusable, write_atomically
@@ -50,7 +57,7 @@ def _export(folder: Path, voter: str, out: Path | None, number: int, seed: int, 
     ]
     if not pairs:
         raise UsageError(f"{folder} has no pair to vote on. Run: ideagora arena … --out {folder}")
-    ballots = dealt(chosen_pairs(pairs, number, seed), name, seed)
+    ballots = deal_ballots(chosen_pairs(pairs, number, seed), name, seed)
     path = out or Path(f"ballots-{name}.csv")
     if path.exists():  # somebody may have filled it in
         raise UsageError(f"{path} is there already. Import it first, or choose another --out.")
@@ -86,7 +93,7 @@ def _import(folder: Path, file: Path, voter: str, as_json: bool) -> int:
             f"no ballots were dealt to {name!r} from {folder}. Use the name that was given to: "
             "ideagora vote export."
         )
-    result = counted(read_ballot_rows(file), key, name, first=2 if file.suffix == ".csv" else 1)
+    result = count_ballots(read_ballot_rows(file), key, name, first=2 if file.suffix == ".csv" else 1)
     votes = folder / VOTES / f"{name}.jsonl"
     earlier = read_verdicts(votes) if votes.exists() else []
     kept = {verdict.id: verdict for verdict in (*earlier, *result.verdicts)}
@@ -96,7 +103,7 @@ def _import(folder: Path, file: Path, voter: str, as_json: bool) -> int:
     return 0 if result.verdicts else 1
 
 
-def _show(result: Counted, kept: int, votes: Path, folder: Path, as_json: bool) -> None:
+def _show(result: BallotCount, kept: int, votes: Path, folder: Path, as_json: bool) -> None:
     if as_json:
         spoilt = [vars(one) for one in result.spoilt]
         told: dict[str, Any] = {"votes": str(votes), "read": len(result.verdicts), "kept": kept}

@@ -67,7 +67,7 @@ class Trial:
         return sum(event["event"] == "call" for event in self.events)
 
 
-class Bench:
+class ConformanceBench:
     """Runs an agent in scratch folders."""
 
     def __init__(
@@ -112,7 +112,7 @@ class Bench:
         return found
 
 
-async def conformance(bench: Bench, topics: tuple[str, ...] = ()) -> list[Check]:
+async def conformance(bench: ConformanceBench, topics: tuple[str, ...] = ()) -> list[Check]:
     """Everything that is tried, in order. Without a first idea the rest is skipped."""
     texts = (*topics, *TOPICS)[: max(2, len(topics))]
     trials: list[Trial] = []
@@ -125,7 +125,7 @@ async def conformance(bench: Bench, topics: tuple[str, ...] = ()) -> list[Check]
         return [checks[0], *(Check(name, "skipped", "it gave no idea") for name in _REST)]
     first = next(number for number, trial in enumerate(trials) if trial.ideas)
     topic = Topic(text=texts[first])
-    further: list[Callable[[Bench, Topic, Trial], Awaitable[Check]]] = [
+    further: list[Callable[[ConformanceBench, Topic, Trial], Awaitable[Check]]] = [
         _same_again,
         _cut_off,
         _budget,
@@ -187,7 +187,7 @@ def _unknown_references(trial: Trial) -> list[str]:
     return [str(one) for idea in trial.ideas for one in idea.extra.get("unknown_references", [])]
 
 
-async def _same_again(bench: Bench, topic: Topic, first: Trial) -> Check:
+async def _same_again(bench: ConformanceBench, topic: Topic, first: Trial) -> Check:
     name = "same seed, same ideas"
     again = await bench.trial(topic)
     if [_comparable(idea) for idea in again.ideas] == [_comparable(idea) for idea in first.ideas]:
@@ -200,7 +200,7 @@ def _comparable(idea: Idea) -> str:
     return idea.model_dump_json(exclude={"created", "usage"})
 
 
-async def _cut_off(bench: Bench, topic: Topic, first: Trial) -> Check:
+async def _cut_off(bench: ConformanceBench, topic: Topic, first: Trial) -> Check:
     name = "cut-off date"
     trial = await bench.trial(topic.model_copy(update={"before": BEFORE}))
     if isinstance(trial.error, AgentFailed):
@@ -220,7 +220,7 @@ def _is_late(paper: Paper) -> bool:
     return paper.date is None or last_day(paper.date) >= BEFORE
 
 
-async def _budget(bench: Bench, topic: Topic, first: Trial) -> Check:
+async def _budget(bench: ConformanceBench, topic: Topic, first: Trial) -> Check:
     if not first.calls:
         return Check(
             "budget",
@@ -245,7 +245,7 @@ def _priced() -> BaseChatModel:
     return FakeListChatModel(responses=["never asked"])
 
 
-async def _empty_library(bench: Bench, topic: Topic, first: Trial) -> Check:
+async def _empty_library(bench: ConformanceBench, topic: Topic, first: Trial) -> Check:
     from ideagora.retrieval.library import Library
 
     name = "empty library"

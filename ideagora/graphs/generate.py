@@ -17,7 +17,7 @@ from ideagora.graphs.run_folder import RunFolder, make_private, read_events
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.budget import budget_of
-from ideagora.models.usage import Meter
+from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Topic
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Outcome:
     """The folder held the finished run already; nothing was asked of anyone."""
 
 
-def checked_topic(text: str, offline: bool, **fields: Any) -> Topic:
+def check_topic(text: str, offline: bool, **fields: Any) -> Topic:
     """A topic that can be worked on.
 
     Raises:
@@ -116,12 +116,12 @@ def read_topics(path: Path, offline: bool, **fields: Any) -> list[Topic]:
 
 def _topic_of_line(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic:
     if not line.startswith("{"):
-        return checked_topic(line, offline, **fields)
-    from ideagora.retrieval.untrusted_json import Unreadable, json_value
+        return check_topic(line, offline, **fields)
+    from ideagora.retrieval.untrusted_json import UnreadableJSON, json_value
 
     try:
         told = json_value(line)
-    except Unreadable as error:
+    except UnreadableJSON as error:
         raise UsageError(f"{error}.") from None
     record = {name: value for name, value in told.items() if value is not None}
     text = record.get("topic") or record.get("text")
@@ -132,7 +132,7 @@ def _topic_of_line(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic
         known["before"] = str(known["before"])
     if isinstance(known.get("banned"), list):
         known["banned"] = [*fields.get("banned", ()), *known["banned"]]
-    return checked_topic(text, offline, **{**fields, **known})
+    return check_topic(text, offline, **{**fields, **known})
 
 
 def folder_for(task: Task, out: Path | None, several: bool) -> Path:
@@ -158,10 +158,10 @@ def opened_library(
 
     Meanwhile stdout is kept from what a source from outside may print.
     """
-    from ideagora.graphs.external.in_process.stdout_guard import stdout_kept
+    from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
     from ideagora.retrieval.library import open_library
 
-    with stdout_kept():
+    with stdout_guarded():
         make_private(settings.home)
         library = open_library(settings, on_wait=on_wait, on_progress=on_progress)
         try:
@@ -170,11 +170,11 @@ def opened_library(
             library.close()
 
 
-def bills(folders: Iterable[Path]) -> dict[str, Meter]:
+def bills(folders: Iterable[Path]) -> dict[str, UsageTracker]:
     """What the runs in these folders have been billed so far, by folder."""
     meters = {}
     for folder in folders:
-        meters[str(folder)] = meter = Meter()
+        meters[str(folder)] = meter = UsageTracker()
         meter.restore(read_events(folder / "events.jsonl"))
     return meters
 

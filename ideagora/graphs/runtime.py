@@ -34,9 +34,9 @@ from ideagora.graphs.services import Services
 from ideagora.models.budget import Budget, budget_of
 from ideagora.models.cache.answers import Cache
 from ideagora.models.cache.retry_failed import ASKED_ANEW, asked_anew, to_ask_anew
-from ideagora.models.client import Door
+from ideagora.models.client import LLMClient
 from ideagora.models.request import address
-from ideagora.models.usage import BEGIN, Meter, label, labelled
+from ideagora.models.usage import BEGIN, UsageTracker, label, usage_label
 from ideagora.prompts.loader import load_prompt
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.target_paper import OwnPaper
+    from ideagora.retrieval.target_paper import TargetPaper
 
 RECORDED = (
     "langgraph",
@@ -55,7 +55,7 @@ RECORDED = (
     "pydantic",
     "torch",
 )
-SECRET_FREE = (
+IDENTITY_FIELDS = (
     "model",
     "reader_model",
     "judge_model",
@@ -71,9 +71,9 @@ SECRET_FREE = (
 
 def known_by(settings: Settings, models: Sequence[str] | None = None) -> list[str]:
     """What of the settings a run is known by, with the servers that answer for the models."""
-    chosen = settings.model_dump(mode="json", include=set(SECRET_FREE))
+    chosen = settings.model_dump(mode="json", include=set(IDENTITY_FIELDS))
     servers = {model: settings.server_of(model) for model in models or settings.models}
-    return [f"{name}={chosen[name]}" for name in SECRET_FREE] + [
+    return [f"{name}={chosen[name]}" for name in IDENTITY_FIELDS] + [
         f"server of {model}={address(place)}" for model, place in sorted(servers.items()) if place
     ]
 
@@ -102,7 +102,7 @@ class Job:
     """Gives the uncompiled graph."""
     start: Mapping[str, Any]
     """The graph's first state."""
-    finish: Callable[[Mapping[str, Any], Meter, tuple[str, ...]], Mapping[str, Any]]
+    finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Mapping[str, Any]]
     """From the last state, the usage and what was down to files in the folder; gives what ``run.json``
     says at the end. Of an incomplete run the state may lack whatever the graph did not come to.
     """
@@ -115,7 +115,7 @@ class Job:
     """Steps of the graph at most."""
     context: Callable[[Services], Any] | None = None
     """What the nodes get instead of the services; made inside the run's event loop."""
-    own_paper: Callable[[], Awaitable[OwnPaper]] | None = None
+    own_paper: Callable[[], Awaitable[TargetPaper]] | None = None
     """Reads the paper that the job is about, before cut-off and bans."""
     models: tuple[str, ...] | None = None
     """The models that may be asked; ``None``: those of the settings."""
@@ -151,7 +151,7 @@ async def run_job(
     if job.first_text:
         _warm_up(embedder, job.first_text)
     graph = job.build()  # before the record: it defines the roles, whose prompts are recorded
-    meter, record = Meter(), _opening_record(job, folder)
+    meter, record = UsageTracker(), _opening_record(job, folder)
     events = folder.events()
     meter.restore(events)
     budget = budget or budget_of(job.settings, {})
@@ -176,7 +176,7 @@ async def run_job(
 
     if library is not None:
         library.begin_run(on_event, events if goes_on else (), job.identity)
-    door = Door(
+    door = LLMClient(
         job.settings,
         cache=Cache.at_home(job.settings.home),
         meter=meter,
@@ -194,7 +194,7 @@ async def run_job(
         if library is not None:
             await library.look_up_bans()
         services = Services(door, library, job.options, _voice(on_event), job.own_paper)
-        with labelled("shared"):
+        with usage_label("shared"):
             context = services if job.context is None else job.context(services)
             state, error = await _drive(job, graph, folder, context, on_event)
         down = (*job.down, *_down(error, outages))
@@ -357,7 +357,7 @@ def _opening_record(job: Job, folder: RunFolder) -> dict[str, Any]:
     return {
         "id": job.identity,
         **job.record,
-        "settings": job.settings.model_dump(mode="json", include=set(SECRET_FREE)),
+        "settings": job.settings.model_dump(mode="json", include=set(IDENTITY_FIELDS)),
         "seed": job.settings.seed,
         "versions": {"ideagora": __version__, "python": platform.python_version(), **_versions()},
         "prompts": {name: load_prompt(name).hash for name in sorted(ROLES)},

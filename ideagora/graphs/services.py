@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 from ideagora.errors import RunError
 
 if TYPE_CHECKING:
-    from ideagora.models.client import Door
+    from ideagora.models.client import LLMClient
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.target_paper import OwnPaper
+    from ideagora.retrieval.target_paper import TargetPaper
 
 
 @dataclass(frozen=True)
 class Services:
     """The model door, the library with cut-off and bans applied, the agent's options, and a voice."""
 
-    door: Door
+    door: LLMClient
     books: Library | None
     """The library, where the graph was given one."""
     options: Any
     """The agent's own options (a frozen pydantic model)."""
     say: Callable[[str], None]
     """Tell the user, in a few words, what was just found; labelled with the branch at work."""
-    own_paper: Callable[[], Awaitable[OwnPaper]] | None = None
+    own_paper: Callable[[], Awaitable[TargetPaper]] | None = None
     """Reads the paper that the run is about, whatever cut-off and bans say; ``None``: it is about none."""
 
     @property

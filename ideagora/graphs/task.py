@@ -12,7 +12,7 @@ from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import Job, Listener, known_by, run_job
 from ideagora.models.redact import one_line
-from ideagora.models.usage import Meter
+from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Topic, stable_id
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ideagora.models.budget import Budget
     from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.target_paper import OwnPaper
+    from ideagora.retrieval.target_paper import TargetPaper
 
 SUMMARIES_ARE_OURS = (
     "The starter corpus ships summaries in our own words, not the papers' abstracts: what is quoted here "
@@ -62,7 +62,7 @@ async def run_task(
     """
     made: list[Idea] = []
 
-    def finish(state: Mapping[str, Any], meter: Meter, down: tuple[str, ...]) -> dict[str, Any]:
+    def finish(state: Mapping[str, Any], meter: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
         made.extend(task.agent.ideas(state, _origin(task, meter)))
         folder.write_ideas(made)
         asked = bool(meter.by_role or meter.cached)
@@ -105,16 +105,16 @@ def _found_topic(task: Task, made: Sequence[Idea]) -> dict[str, Any]:
     return {"topic": task.topic.model_copy(update={"text": made[0].topic}).model_dump(mode="json")}
 
 
-def _own_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[OwnPaper]] | None:
+def _own_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[TargetPaper]] | None:
     """How the agent's own paper is read: from the library as a whole, and nothing else from there."""
     which = agent.own_paper
     if which is None:
         return None
 
-    async def read() -> OwnPaper:
-        from ideagora.retrieval.target_paper import read_own_paper
+    async def read() -> TargetPaper:
+        from ideagora.retrieval.target_paper import read_target_paper
 
-        return await read_own_paper(which, library)
+        return await read_target_paper(which, library)
 
     return read
 
@@ -132,7 +132,7 @@ def _notes(task: Task) -> list[str]:
     return [SUMMARIES_ARE_OURS] if "starter" in task.settings.source.split(",") else []
 
 
-def _origin(task: Task, meter: Meter) -> Origin:
+def _origin(task: Task, meter: UsageTracker) -> Origin:
     used = meter.answers_by_label
     return Origin(
         agent=task.agent.name,

@@ -9,13 +9,19 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ideagora.importing.drafts import Draft, Format, Problem, Side
+from ideagora.importing.drafts import Draft, Format, Problem, SideRecord
 from ideagora.importing.sections import title_from
 from ideagora.schema import Idea, Usage, stable_id
 
 
-def finished(
-    draft: Draft, form: Format, agent: str | None, topic: str | None, sides: Iterable[Side], *, several: bool
+def convert_drafts(
+    draft: Draft,
+    form: Format,
+    agent: str | None,
+    topic: str | None,
+    sides: Iterable[SideRecord],
+    *,
+    several: bool,
 ) -> Idea | Problem:
     """The idea of a draft, or why there is none.
 

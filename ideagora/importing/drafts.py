@@ -86,7 +86,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Side:
+class SideRecord:
     """What a file without ideas tells of ideas in other files: scores, or the topic of an index."""
 
     row: Row
@@ -95,24 +95,24 @@ class Side:
     topic: str | None = None
 
 
-Found = Draft | Side | Problem
+DraftsFound = Draft | SideRecord | Problem
 
 
 class Reader(Protocol):
     """Turns the rows of one file into what is found in them."""
 
-    def __call__(self, rows: Iterable[Row]) -> Iterator[Found]:
+    def __call__(self, rows: Iterable[Row]) -> Iterator[DraftsFound]:
         """Read in order; what cannot be used is a problem, never an exception."""
 
 
 class RowReader(Protocol):
     """Turns one row into what is found in it; may raise ``Unusable``."""
 
-    def __call__(self, row: Row) -> Iterable[Found]:
+    def __call__(self, row: Row) -> Iterable[DraftsFound]:
         """Read one row."""
 
 
-def guarded(read: RowReader, row: Row) -> Iterator[Found]:
+def guarded(read: RowReader, row: Row) -> Iterator[DraftsFound]:
     """What a row gives; a field that cannot be used becomes a problem of the row."""
     try:
         yield from read(row)
@@ -123,7 +123,7 @@ def guarded(read: RowReader, row: Row) -> Iterator[Found]:
 def each(read: RowReader) -> Reader:
     """A reader that looks at every row by itself."""
 
-    def reader(rows: Iterable[Row]) -> Iterator[Found]:
+    def reader(rows: Iterable[Row]) -> Iterator[DraftsFound]:
         for row in rows:
             yield from guarded(read, row)
 

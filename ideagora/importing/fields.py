@@ -10,7 +10,7 @@ from typing import Any
 from ideagora.importing.drafts import Unusable
 from ideagora.importing.file_rows import described
 from ideagora.importing.python_literals import loose_value
-from ideagora.retrieval.untrusted_json import Unreadable
+from ideagora.retrieval.untrusted_json import UnreadableJSON
 from ideagora.schema import Experiment
 
 Value = Mapping[str, Any]
@@ -96,7 +96,7 @@ def unpacked(value: Value, name: str) -> Any:
         return found
     try:
         return loose_value(found)
-    except Unreadable as error:
+    except UnreadableJSON as error:
         raise Unusable(name, str(error)) from None
 
 

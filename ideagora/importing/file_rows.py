@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from ideagora.errors import IdeasError
 from ideagora.importing.drafts import Problem, Row
-from ideagora.retrieval.untrusted_json import Unreadable, json_value, tidy
+from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, json_value
 
 LARGEST_DOCUMENT = 64_000_000
 """Bytes of a JSON document that is read at once."""
@@ -35,7 +35,7 @@ _ANY = "Give JSON, JSON lines, a table with commas (CSV) or LiveIdeaBench's SQLi
 
 
 @dataclass(frozen=True)
-class Material:
+class FileRows:
     """A file as rows. ``rows`` can be asked for again; a row that cannot be read is a problem."""
 
     shape: str
@@ -43,7 +43,7 @@ class Material:
     rows: Callable[[], Iterator[Row | Problem]]
 
 
-def open_material(path: Path, name: str) -> Material:
+def open_rows(path: Path, name: str) -> FileRows:
     """Open a file; ``name`` is what its rows and problems call it.
 
     Raises:
@@ -56,7 +56,7 @@ def open_material(path: Path, name: str) -> Material:
     except OSError as error:
         raise IdeasError(f"{path} cannot be read ({error.strerror}). Name a file of ideas.") from None
     if head.startswith(_SQLITE):
-        return Material("SQLite", lambda: _database(path, name))
+        return FileRows("SQLite", lambda: _database(path, name))
     text = head.removeprefix(_BOM).strip()
     if not text:
         raise IdeasError(f"{path} is empty. {_ANY}")
@@ -67,18 +67,18 @@ def open_material(path: Path, name: str) -> Material:
     if text.startswith(b"<"):
         raise IdeasError(f"{path} is a web page or XML. {_ANY}")
     if not text.startswith((b"{", b"[")):
-        return Material("table", lambda: _table(path, name))
+        return FileRows("table", lambda: _table(path, name))
     return _document(path, name, size) if text.startswith(b"[") else _json(path, name, size)
 
 
 # --- JSON -------------------------------------------------------------------------------------
 
 
-def _json(path: Path, name: str, size: int) -> Material:
+def _json(path: Path, name: str, size: int) -> FileRows:
     """A document, or lines: where the first line is a whole object, or a document cannot be read."""
     objects = [number for number, line in _first_lines(path) if line is None or _is_object(line)]
     first = next((number for number, line in _first_lines(path) if line is None or line.strip()), 1)
-    lines = Material("JSON lines", lambda: _lines(path, name))
+    lines = FileRows("JSON lines", lambda: _lines(path, name))
     if first in objects and _has_more(path, first):
         return lines
     try:
@@ -96,7 +96,7 @@ def _first_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
 def _is_object(line: bytes) -> bool:
     try:
         return isinstance(json_value(line.removeprefix(_BOM)), dict)
-    except Unreadable:
+    except UnreadableJSON:
         return False
 
 
@@ -105,7 +105,7 @@ def _has_more(path: Path, first: int) -> bool:
     return any(line is None or line.strip() for number, line in _bounded_lines(path) if number > first)
 
 
-def _document(path: Path, name: str, size: int) -> Material:
+def _document(path: Path, name: str, size: int) -> FileRows:
     if size > LARGEST_DOCUMENT:
         most = f"{LARGEST_DOCUMENT / 1e6:,.0f} MB"
         raise IdeasError(
@@ -114,11 +114,11 @@ def _document(path: Path, name: str, size: int) -> Material:
         )
     try:
         value = json_value(path.read_bytes().removeprefix(_BOM))
-    except Unreadable as error:
+    except UnreadableJSON as error:
         raise IdeasError(f"{path} cannot be read: {error}. Mend it, or write it again.") from None
     if isinstance(value, dict):
-        return Material("JSON", lambda: iter([Row(name, None, value)]))
-    return Material("JSON", lambda: (_row(name, f"record {n}", entry) for n, entry in enumerate(value, 1)))
+        return FileRows("JSON", lambda: iter([Row(name, None, value)]))
+    return FileRows("JSON", lambda: (_row(name, f"record {n}", entry) for n, entry in enumerate(value, 1)))
 
 
 def _row(file: str, place: str, value: Any) -> Row | Problem:
@@ -143,7 +143,7 @@ def _lines(path: Path, name: str) -> Iterator[Row | Problem]:
         elif line.strip():
             try:
                 yield _row(name, place, json_value(line.removeprefix(_BOM)))
-            except Unreadable as error:
+            except UnreadableJSON as error:
                 yield Problem(name, place, None, str(error))
 
 
@@ -181,7 +181,7 @@ def _table(path: Path, name: str) -> Iterator[Row | Problem]:
         for number, cells in enumerate(csv.reader(lines, delimiter=marks), 2):
             if cells:
                 yield _table_row(name, f"row {number}", columns, cells)
-    except (csv.Error, Unreadable, UnicodeDecodeError, StopIteration) as error:
+    except (csv.Error, UnreadableJSON, UnicodeDecodeError, StopIteration) as error:
         why = f"nothing after row {number} could be read ({_table_fault(error)})"
         yield Problem(name, f"row {number + 1}", None, why)
 
@@ -191,7 +191,7 @@ def _table_row(file: str, place: str, columns: list[str], cells: list[str]) -> R
         why = f"it has {len(cells)} cells under {len(columns)} columns, so it is not clear which is which"
         return Problem(file, place, None, why)
     value = {column: cell if cell.strip() else None for column, cell in zip(columns, cells, strict=False)}
-    return Row(file, place, tidy(value))
+    return Row(file, place, clean_value(value))
 
 
 def _table_fault(error: Exception) -> str:
@@ -203,7 +203,7 @@ def _table_fault(error: Exception) -> str:
 def _text_lines(path: Path) -> Iterator[str]:
     for _, line in _bounded_lines(path):
         if line is None:
-            raise Unreadable(f"a line is longer than {LONGEST_LINE / 1e6:,.0f} MB")
+            raise UnreadableJSON(f"a line is longer than {LONGEST_LINE / 1e6:,.0f} MB")
         yield line.removeprefix(_BOM).decode()
 
 
@@ -234,6 +234,6 @@ def _database(path: Path, name: str) -> Iterator[Row | Problem]:
 def _database_row(file: str, number: int, value: Mapping[str, Any]) -> Row | Problem:
     place = f"id {value['id']}" if isinstance(value.get("id"), int) else f"row {number}"
     try:
-        return Row(file, place, tidy(dict(value)))
-    except Unreadable as error:
+        return Row(file, place, clean_value(dict(value)))
+    except UnreadableJSON as error:
         return Problem(file, place, None, str(error))

@@ -12,7 +12,7 @@ BASE = "same_id_as"
 Outcome = Literal["new", "same", "renamed"]
 
 
-class Collected:
+class CollectedIdeas:
     """Ideas by id, in the order in which they came."""
 
     def __init__(self, ideas: Iterable[Idea] = ()) -> None:

@@ -6,7 +6,7 @@ import ast
 import warnings
 from typing import Any
 
-from ideagora.retrieval.untrusted_json import Unreadable, json_value, tidy
+from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, json_value
 
 LONGEST_LITERAL = 1_000_000
 """Characters of a Python literal in a cell."""
@@ -19,20 +19,20 @@ def literal_value(text: str) -> Any:
         Unreadable: it is more than a literal, too long or broken.
     """
     if len(text) > LONGEST_LITERAL:
-        raise Unreadable(f"it is longer than {LONGEST_LITERAL:,} characters")
+        raise UnreadableJSON(f"it is longer than {LONGEST_LITERAL:,} characters")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd escapes: the text is another's
             tree = ast.parse(text.strip(), mode="eval")
-        return tidy(ast.literal_eval(_Numbers().visit(tree)))
-    except Unreadable:
+        return clean_value(ast.literal_eval(_Numbers().visit(tree)))
+    except UnreadableJSON:
         raise
     except SyntaxError:
-        raise Unreadable("it is no Python literal") from None
+        raise UnreadableJSON("it is no Python literal") from None
     except (ValueError, TypeError):
-        raise Unreadable("it is more than a Python literal, so it was not read") from None
+        raise UnreadableJSON("it is more than a Python literal, so it was not read") from None
     except (RecursionError, MemoryError):
-        raise Unreadable("it is nested beyond measure") from None
+        raise UnreadableJSON("it is nested beyond measure") from None
 
 
 class _Numbers(ast.NodeTransformer):
@@ -50,5 +50,5 @@ def loose_value(text: str) -> Any:
     """
     try:
         return json_value(text)
-    except Unreadable:
+    except UnreadableJSON:
         return literal_value(text)

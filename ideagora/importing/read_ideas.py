@@ -14,11 +14,11 @@ from itertools import islice
 from pathlib import Path
 
 from ideagora.errors import IdeasError, TopicNeeded, UnknownIdeas
-from ideagora.importing.conversion import finished, maker_of
-from ideagora.importing.drafts import Draft, Format, Imported, Problem, Row, Side
-from ideagora.importing.file_rows import Material, open_material
+from ideagora.importing.conversion import convert_drafts, maker_of
+from ideagora.importing.drafts import Draft, Format, Imported, Problem, Row, SideRecord
+from ideagora.importing.file_rows import FileRows, open_rows
 from ideagora.importing.formats import FORMATS
-from ideagora.importing.idea_ids import Collected
+from ideagora.importing.idea_ids import CollectedIdeas
 from ideagora.schema import Idea
 
 _SAMPLE = 200
@@ -86,7 +86,7 @@ class _Haul:
     """What was found in all files so far."""
 
     drafts: list[tuple[Draft, Format]] = field(default_factory=list)
-    sides: list[Side] = field(default_factory=list)
+    sides: list[SideRecord] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     kinds: dict[str, None] = field(default_factory=dict)
     """In the order in which they came."""
@@ -102,8 +102,8 @@ class _Haul:
 
 def _read(path: Path, name: str, haul: _Haul) -> None:
     """Add what is in a file."""
-    material = open_material(path, name)
-    form = recognised(material, path)
+    material = open_rows(path, name)
+    form = recognize_format(material, path)
     haul.kinds[form.name] = None
     before = len(haul.problems)
     is_bare = True
@@ -115,7 +115,7 @@ def _read(path: Path, name: str, haul: _Haul) -> None:
             break
         if isinstance(found, Problem):
             haul.problems.append(found)
-        elif isinstance(found, Side):
+        elif isinstance(found, SideRecord):
             haul.sides.append(found)
         else:
             haul.drafts.append((found, form))
@@ -141,7 +141,7 @@ def _in_order(problems: Sequence[Problem], files: Sequence[str]) -> list[Problem
     )
 
 
-def recognised(material: Material, path: Path) -> Format:
+def recognize_format(material: FileRows, path: Path) -> Format:
     """The form of a file.
 
     Raises:
@@ -163,7 +163,7 @@ def recognised(material: Material, path: Path) -> Format:
     raise _unknown(path, material, first)
 
 
-def _unknown(path: Path, material: Material, first: Row | Problem | None) -> IdeasError:
+def _unknown(path: Path, material: FileRows, first: Row | Problem | None) -> IdeasError:
     if first is None:
         return IdeasError(f"{path} ({material.shape}) has no records in it.")
     if isinstance(first, Row):
@@ -195,12 +195,12 @@ def _finish(haul: _Haul, agent: str | None, topic: str | None) -> tuple[list[Ide
     for side in sides:
         spoken[side.key].append(side)
     several = len({maker_of(draft) for draft, _ in drafts}) > 1
-    ideas = Collected()
+    ideas = CollectedIdeas()
     rows: dict[str, Row] = {}
     renamed: dict[str, str] = {}
     for draft, form in drafts:
         told = [side for key in draft.keys for side in spoken.get(key, ())]
-        made = finished(draft, form, agent, topic, told, several=several)
+        made = convert_drafts(draft, form, agent, topic, told, several=several)
         if isinstance(made, Problem):
             problems.append(made)
             continue
@@ -234,7 +234,7 @@ def _demand_no_topic(problems: Sequence[Problem]) -> None:
         )
 
 
-def _mute(sides: Sequence[Side], drafts: Sequence[tuple[Draft, Format]]) -> list[Side]:
+def _mute(sides: Sequence[SideRecord], drafts: Sequence[tuple[Draft, Format]]) -> list[SideRecord]:
     """Scores that speak of no idea here. Topics may: they come for a whole benchmark."""
     known = {key for draft, _ in drafts for key in draft.keys}
     return [side for side in sides if side.key not in known and side.scores and drafts]

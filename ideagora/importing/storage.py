@@ -11,7 +11,7 @@ FOLDER = "ideas"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-def kept_file(home: Path, name: str) -> Path:
+def stored_file(home: Path, name: str) -> Path:
     """The file of the ideas that were imported under a name; it need not be there.
 
     Raises:
@@ -30,7 +30,7 @@ def is_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def kept_names(home: Path) -> list[str]:
+def stored_names(home: Path) -> list[str]:
     """The names under which ideas are kept, in order."""
     files = (home / FOLDER).glob("*.jsonl")
     return sorted(file.stem for file in files if is_name(file.stem) and file.is_file())
@@ -45,9 +45,9 @@ def find_ideas(thing: str, home: Path) -> Path:
     path = Path(thing).expanduser()
     if path.exists():
         return path
-    if is_name(thing) and kept_file(home, thing).is_file():
-        return kept_file(home, thing)
-    known = ", ".join(kept_names(home)) or "none yet"
+    if is_name(thing) and stored_file(home, thing).is_file():
+        return stored_file(home, thing)
+    known = ", ".join(stored_names(home)) or "none yet"
     raise IdeasError(
         f"there are no ideas {thing!r}: it is no file, and nothing was imported under that name (names: "
         f"{known}). Import some: ideagora ideas import FILE --as NAME."

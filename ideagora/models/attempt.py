@@ -18,7 +18,7 @@ from ideagora.models.budget import Budget, prompt_tokens_at_most
 from ideagora.models.call import Call
 from ideagora.models.providers import Price
 from ideagora.models.request import Request
-from ideagora.models.retry import SettingRefused, Sleep, Transient, named, retried
+from ideagora.models.retry import SettingRefused, Sleep, TransientError, named, with_retries
 from ideagora.schema import Usage
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Try:
 
 
 @dataclass
-class Trying:
+class RequestAttempt:
     """Carries one request out."""
 
     chat: BaseChatModel
@@ -118,8 +118,8 @@ class Trying:
             SettingsError: there is a budget, and the server takes no completion limit.
         """
         try:
-            await retried(self._try, retries, sleep)
-        except Transient as error:
+            await with_retries(self._try, retries, sleep)
+        except TransientError as error:
             times = "once" if self.tries == 1 else f"{self.tries} times"
             raise ModelUnavailable(
                 f"{self.request.model} gave no answer, tried {times}, last error: {error}. "
@@ -142,7 +142,7 @@ class Trying:
             try:
                 message = await self._reply(one)
                 usage = self._receive(one, message)
-            except (Transient, ModelError) as error:
+            except (TransientError, ModelError) as error:
                 self._fail(one, str(error), error.may_be_billed)
                 if isinstance(error, ModelError):
                     error.usage = self.wasted
@@ -166,9 +166,9 @@ class Trying:
         self.failed(one, usage, reason)
 
     async def _limit(self) -> int | None:
-        from ideagora.models.chat_models import DoorChat
+        from ideagora.models.chat_models import ManagedChatModel
 
-        if not isinstance(self.chat, DoorChat):
+        if not isinstance(self.chat, ManagedChatModel):
             return self.call.completion_limit
         limit = await self.chat.limit(self.call.completion_limit)
         if limit is None and self.budget.limit is not None:
@@ -185,12 +185,12 @@ class Trying:
         return Ceiling(prompt, completion, None if price is None else round(price.of(prompt, completion), 9))
 
     async def _reply(self, one: Try) -> AIMessage:
-        from ideagora.models.chat_models import DoorChat
+        from ideagora.models.chat_models import ManagedChatModel
 
-        ours = isinstance(self.chat, DoorChat)
+        ours = isinstance(self.chat, ManagedChatModel)
         try:
             return await self.chat.ainvoke(self._messages(), **(self._extras(one) if ours else {}))
-        except (Transient, IdeagoraError):
+        except (TransientError, IdeagoraError):
             raise
         except Exception as error:
             if isinstance(error, OSError) or hasattr(error, "status_code"):

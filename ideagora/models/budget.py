@@ -10,7 +10,7 @@ from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
 from ideagora.models.providers import FREE, Price, Traits, price_of
 from ideagora.models.request import Request
-from ideagora.models.usage import Meter
+from ideagora.models.usage import UsageTracker
 
 USUAL_PROMPT = 3_000
 USUAL_COMPLETION = 800
@@ -32,11 +32,11 @@ class Budget:
     def __init__(self, limit: float | None, price: Callable[[str], Price | None] | None = None) -> None:
         self.limit = limit
         self._price = price
-        self._meters: dict[str, Meter] = {}
+        self._meters: dict[str, UsageTracker] = {}
         self._out: dict[object, float] = {}
         self._freed = asyncio.Event()
 
-    def include(self, name: str, meter: Meter) -> None:
+    def include(self, name: str, meter: UsageTracker) -> None:
         """Count what this meter counts; in place of an earlier meter of that name."""
         self._meters[name] = meter
 
@@ -71,7 +71,7 @@ class Budget:
             del self._out[ticket]
             self._freed.set()
 
-    def _unpriced(self, meter: Meter) -> float:
+    def _unpriced(self, meter: UsageTracker) -> float:
         """What calls of a price that was not known cost by the price that is known now."""
         if self.limit is None or self._price is None:
             return 0.0
@@ -89,7 +89,7 @@ class Budget:
         )
 
 
-def budget_of(settings: Settings, meters: Mapping[str, Meter]) -> Budget:
+def budget_of(settings: Settings, meters: Mapping[str, UsageTracker]) -> Budget:
     """The budget of the settings, with these meters in it."""
     budget = Budget(settings.budget, lambda model: price_of(model, settings))
     for name, meter in meters.items():

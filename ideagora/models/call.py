@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict
 from ideagora.config import Group
 
 if TYPE_CHECKING:
-    from ideagora.models.offline import Engine
+    from ideagora.models.offline import ExtractiveModel
 
-    Recipe = Callable[[Engine, Any], dict[str, Any]]
+    Recipe = Callable[[ExtractiveModel, Any], dict[str, Any]]
     """How the offline model fills a role's answer: (engine, inputs) -> the answer's fields."""
 
 

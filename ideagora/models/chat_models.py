@@ -27,11 +27,11 @@ from ideagora.models.parsing.json_extract import paired
 from ideagora.models.providers import FREE, Price, Provider, load_litellm, resolve
 from ideagora.models.redact import one_line
 from ideagora.models.request import Message
-from ideagora.models.retry import SettingRefused, Transient, is_unknown_setting, named, refused_setting
+from ideagora.models.retry import SettingRefused, TransientError, is_unknown_setting, named, refused_setting
 
 if TYPE_CHECKING:
     from ideagora.models.call import Answer, Inputs, Recipe
-    from ideagora.models.offline import Engine
+    from ideagora.models.offline import ExtractiveModel
 
 CHARACTERS_PER_TOKEN = 4
 """A rough count, for the scripted model."""
@@ -44,7 +44,7 @@ Received = Callable[[AIMessage], None]
 _ROLES = {"system": "system", "human": "user", "ai": "assistant"}
 
 
-class DoorChat(BaseChatModel):
+class ManagedChatModel(BaseChatModel):
     """Base of our chat models: asynchronous only, never cached by langchain (the door caches)."""
 
     cache: bool | None = False
@@ -67,11 +67,11 @@ class DoorChat(BaseChatModel):
         return wanted
 
 
-class OfflineChat(DoorChat):
+class OfflineChatModel(ManagedChatModel):
     """No language model: the role's recipe answers from the call's inputs. Deterministic, free."""
 
     engine: Callable[[], Any]
-    """Gives the ``Engine``; called for every answer, in a thread, so it should keep it."""
+    """Gives the ``ExtractiveModel``; called for every answer, in a thread, so it should keep it."""
 
     @property
     def _llm_type(self) -> str:
@@ -89,7 +89,7 @@ class OfflineChat(DoorChat):
     ) -> ChatResult:
         if recipe is None:
             raise TypeError("the offline model needs the call's recipe and inputs")
-        answered = await asyncio.to_thread(lambda: recipe(cast("Engine", self.engine()), inputs))
+        answered = await asyncio.to_thread(lambda: recipe(cast("ExtractiveModel", self.engine()), inputs))
         return _result(_text_of(answered), "stop", (0, 0), 0.0)
 
 
@@ -107,7 +107,7 @@ Script = str | BaseModel | Mapping[str, Any] | BaseException
 """A reply: text, or what is to be its JSON; an exception is raised."""
 
 
-class ScriptedChat(DoorChat):
+class ScriptedChatModel(ManagedChatModel):
     """A model for tests: says what it is told to, and keeps what it was asked in ``calls``.
 
     ``replies`` is a function of the call, or a list of replies per role, given one after the other.
@@ -157,10 +157,10 @@ class ScriptedChat(DoorChat):
         return cast("Script", left.pop(0))
 
 
-class LiteLLMChat(DoorChat):
+class LiteLLMChatModel(ManagedChatModel):
     """Any model that litellm knows, or any OpenAI-compatible server. One try a call: the door retries.
 
-    Raises (from ``ainvoke``): ``Transient`` for what may pass; ``MissingKey``, ``UnknownModel``,
+    Raises (from ``ainvoke``): ``TransientError`` for what may pass; ``MissingKey``, ``UnknownModel``,
     ``ModelRefused``, ``RealCallForbidden`` for what won't.
     """
 
@@ -228,7 +228,7 @@ class LiteLLMChat(DoorChat):
 
     def _named(
         self, error: Exception, provider: Provider, sent: Mapping[str, Any]
-    ) -> Transient | IdeagoraError:
+    ) -> TransientError | IdeagoraError:
         setting = refused_setting(error, sent)
         if setting is None or (setting == self._limit_name and not self._lowered(error, sent[setting])):
             return named(error, self.model, provider.key_names)
@@ -273,7 +273,7 @@ async def _completed(request: dict[str, Any]) -> Any:
 
 def _litellm_result(response: Any, provider: Provider) -> ChatResult:
     if not response.choices:
-        raise Transient("an answer without a choice in it", may_be_billed=True)
+        raise TransientError("an answer without a choice in it", may_be_billed=True)
     choice = response.choices[0]
     fields = getattr(choice.message, "provider_specific_fields", None) or {}
     text = choice.message.content or fields.get("refusal") or ""

@@ -1,4 +1,4 @@
-"""The one door for calls to models: every role's call goes through ``Door.ask``.
+"""The one door for calls to models: every role's call goes through ``LLMClient.ask``.
 
 In order: cache, replay, budget, concurrency, the chat model with its retries, the cache again, the
 typed answer, usage. An answer that cannot be read is asked for again, twice at most, with what was
@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
 from ideagora.errors import ModelUnavailable, ReplayMiss, SettingsError, UnknownModel, UnreadableAnswer
-from ideagora.models.attempt import Availability, Try, Trying
+from ideagora.models.attempt import Availability, RequestAttempt, Try
 from ideagora.models.budget import Budget, budget_of, expected_cost
-from ideagora.models.cache.answers import Cache, Stored, now
-from ideagora.models.cache.claims import Claims
+from ideagora.models.cache.answers import Cache, CachedResponse, now
+from ideagora.models.cache.claims import RequestClaims
 from ideagora.models.cache.retry_failed import UNREADABLE
 from ideagora.models.call import A, Call
 from ideagora.models.parsing.json_extract import paired
-from ideagora.models.parsing.read_reply import read_reply
+from ideagora.models.parsing.read_reply import parse_reply
 from ideagora.models.providers import CONNECTIONS, MILLION, WITHOUT_PROVIDER, Price, load_litellm
 from ideagora.models.redact import without_keys
 from ideagora.models.request import Request, request_of
 from ideagora.models.retry import Sleep
-from ideagora.models.single_flight import Shared
-from ideagora.models.usage import CallEvent, Meter, RequestEvent, label, note_answer
+from ideagora.models.single_flight import SingleFlight
+from ideagora.models.usage import CallEvent, RequestEvent, UsageTracker, label, note_answer
 from ideagora.schema import Usage
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
     from ideagora.models.embeddings.embedder import Embedder
-    from ideagora.models.offline import Engine
+    from ideagora.models.offline import ExtractiveModel
 
-__all__ = ["ATTEMPTS", "Door", "expected_cost"]
+__all__ = ["ATTEMPTS", "LLMClient", "expected_cost"]
 
 POLL = 0.1
 """Seconds between two looks for the answer to a question that another process is asking."""
@@ -52,7 +52,7 @@ OUTAGE = "outage"
 """Name of the event of a request that was given up, since its provider is down."""
 
 
-class Door:
+class LLMClient:
     """Carries out calls of one run, in one event loop.
 
     Args:
@@ -75,7 +75,7 @@ class Door:
         settings: Settings,
         *,
         cache: Cache,
-        meter: Meter,
+        meter: UsageTracker,
         embedder: Callable[[], Embedder],
         run_id: str,
         chats: Mapping[str, BaseChatModel] | None = None,
@@ -92,15 +92,15 @@ class Door:
         self._embedder = embedder
         self._chats = dict(chats or {})
         self._given = frozenset(self._chats)
-        self._claims = Claims(cache.path.with_name("claims.sqlite"))
+        self._claims = RequestClaims(cache.path.with_name("claims.sqlite"))
         self._raw_folder = raw_folder
         self._on_event = on_event
         self._sleep = sleep
         self._slots = asyncio.Semaphore(settings.concurrency)
         self.budget = budget_of(settings, {run_id: meter}) if budget is None else budget
         self._asked_anew = asked_anew or {}
-        self._shared: Shared[Stored] = Shared()
-        self._engine: Engine | None = None
+        self._shared: SingleFlight[CachedResponse] = SingleFlight()
+        self._engine: ExtractiveModel | None = None
         self._engine_lock = threading.Lock()
 
     async def ask(self, call: Call[A]) -> A:
@@ -117,11 +117,11 @@ class Door:
         """
         first = request_of(call, self.settings)
         request = replace(first, asking=self._asked_anew.get(first.key, 0))
-        replies: list[tuple[Stored, str]] = []
+        replies: list[tuple[CachedResponse, str]] = []
         # The offline model would only say the same again.
         for attempt in range(1, (1 if request.model == "offline" else ATTEMPTS) + 1):
             stored = await self._stored(call, request, attempt)
-            answer, complaint = await read_reply(call, stored)
+            answer, complaint = await parse_reply(call, stored)
             if answer is not None:
                 return answer
             replies.append((stored, complaint))
@@ -152,14 +152,14 @@ class Door:
         self.cache.close()
         self._claims.close()
 
-    async def _stored(self, call: Call[Any], request: Request, attempt: int) -> Stored:
+    async def _stored(self, call: Call[Any], request: Request, attempt: int) -> CachedResponse:
         """The reply to a request; the same request at the same time is asked once."""
         stored, begun = await self._shared.run(request.key, lambda: self._obtained(call, request, attempt))
         if not begun:
             await self._note(call, request, attempt, stored, cached=True)
         return stored
 
-    async def _obtained(self, call: Call[Any], request: Request, attempt: int) -> Stored:
+    async def _obtained(self, call: Call[Any], request: Request, attempt: int) -> CachedResponse:
         kept = await asyncio.to_thread(self.cache.get, request.key)
         if kept is not None:
             # Killed between storing the answer and writing the event: it is on the bill with its ceiling.
@@ -173,10 +173,10 @@ class Door:
             )
         return await self._asked(call, request, attempt)
 
-    async def _asked(self, call: Call[Any], request: Request, attempt: int) -> Stored:
+    async def _asked(self, call: Call[Any], request: Request, attempt: int) -> CachedResponse:
         chat = self._chat(request.model)
         price = await self._price(chat, request.model)
-        answers: list[Stored] = []
+        answers: list[CachedResponse] = []
 
         def sent(one: Try) -> None:
             self._emit(_request_event(call, request, one))
@@ -200,7 +200,7 @@ class Door:
             if kept is not None:
                 await self._note(call, request, attempt, kept, cached=True)
                 return kept
-            trying = Trying(chat, call, request, price, self.budget, sent, received, answered, failed)
+            trying = RequestAttempt(chat, call, request, price, self.budget, sent, received, answered, failed)
             availability = Availability(request.model, self.settings.api_base)
             try:
                 await trying.carry_out(availability.retries(self.settings.retries), self._sleep)
@@ -212,7 +212,7 @@ class Door:
         return answers[0]
 
     @asynccontextmanager
-    async def _claimed(self, request: Request) -> AsyncIterator[Stored | None]:
+    async def _claimed(self, request: Request) -> AsyncIterator[CachedResponse | None]:
         """The answer that another process was asking for just now; ``None``: it is for this one to ask."""
         if request.model in WITHOUT_PROVIDER or request.model in self._given:
             yield None
@@ -230,8 +230,8 @@ class Door:
         finally:
             self._claims.release(request.key)
 
-    def _answer(self, request: Request, one: Try, message: AIMessage, usage: Usage) -> Stored:
-        return Stored(
+    def _answer(self, request: Request, one: Try, message: AIMessage, usage: Usage) -> CachedResponse:
+        return CachedResponse(
             model=request.model,
             text=paired(without_keys(str(message.text))),
             finish_reason=message.response_metadata.get("finish_reason"),
@@ -247,27 +247,27 @@ class Door:
         return self._chats[model]
 
     def _new_chat(self, model: str) -> BaseChatModel:
-        from ideagora.models.chat_models import LiteLLMChat, OfflineChat
+        from ideagora.models.chat_models import LiteLLMChatModel, OfflineChatModel
 
         if model == "offline":
-            return OfflineChat(engine=self._offline_engine)
+            return OfflineChatModel(engine=self._offline_engine)
         if model == "scripted":
             raise UnknownModel("the model 'scripted' is for tests: give the door its replies as chats=…")
         CONNECTIONS.use(self)
-        return LiteLLMChat(model=model, settings=self.settings)
+        return LiteLLMChatModel(model=model, settings=self.settings)
 
-    def _offline_engine(self) -> Engine:
-        from ideagora.models.offline import Engine
+    def _offline_engine(self) -> ExtractiveModel:
+        from ideagora.models.offline import ExtractiveModel
 
         with self._engine_lock:
             if self._engine is None:
-                self._engine = Engine(self._embedder())
+                self._engine = ExtractiveModel(self._embedder())
             return self._engine
 
     async def _price(self, chat: BaseChatModel, model: str) -> Price | None:
-        from ideagora.models.chat_models import DoorChat
+        from ideagora.models.chat_models import ManagedChatModel
 
-        if isinstance(chat, DoorChat):
+        if isinstance(chat, ManagedChatModel):
             price = await chat.price()
         else:
             said = (self.settings.price_prompt, self.settings.price_completion)
@@ -284,13 +284,13 @@ class Door:
         call: Call[Any],
         request: Request,
         attempt: int,
-        stored: Stored,
+        stored: CachedResponse,
         usage: Usage | None = None,
         *,
         cached: bool = False,
         one: Try | None = None,
     ) -> None:
-        answer, complaint = await read_reply(call, stored)
+        answer, complaint = await parse_reply(call, stored)
         event = _event(call, request, attempt, "unreadable", complaint, usage, cached=cached, one=one)
         if cached and usage is not None:
             event = {**event, "request": stored.request}
@@ -311,7 +311,9 @@ class Door:
             told = {"role": call.role, "label": label.get(), "model": request.model}
             self._on_event({"event": OUTAGE, **told, "key": request.key, "reason": reason})
 
-    def _unreadable(self, call: Call[Any], key: str, replies: list[tuple[Stored, str]]) -> UnreadableAnswer:
+    def _unreadable(
+        self, call: Call[Any], key: str, replies: list[tuple[CachedResponse, str]]
+    ) -> UnreadableAnswer:
         ours = [stored.usage for stored, _ in replies if stored.run_id == self.run_id]
         model = replies[0][0].model
         place = _save_raw(self._raw_folder, call.role, key, replies)
@@ -367,7 +369,9 @@ def _request_event(call: Call[Any], request: Request, one: Try) -> RequestEvent:
     }
 
 
-def _save_raw(folder: Path | None, role: str, key: str, replies: list[tuple[Stored, str]]) -> Path | None:
+def _save_raw(
+    folder: Path | None, role: str, key: str, replies: list[tuple[CachedResponse, str]]
+) -> Path | None:
     """Keep unreadable replies; ``None`` when there is no place for them."""
     if folder is None:
         return None

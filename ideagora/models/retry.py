@@ -46,7 +46,7 @@ _GAVE_UP = frozenset({408, 499, 504, 524})
 _LIBRARY_PREFIX = re.compile(r"^(?:(?:litellm\.\w+|\w*(?:Error|Exception))(?::| -) )+")
 
 
-class Transient(Exception):
+class TransientError(Exception):
     """A failure that may pass: the call is tried again. The message is one scrubbed line."""
 
     def __init__(self, message: str, retry_after: float | None = None, may_be_billed: bool = False) -> None:
@@ -57,16 +57,16 @@ class Transient(Exception):
         """Whether the provider may have made an answer that did not arrive."""
 
 
-class SettingRefused(Transient):
+class SettingRefused(TransientError):
     """The server does not take a setting of the request: ask again without it, at once."""
 
 
-async def retried(attempt: Callable[[], Awaitable[T]], retries: int, sleep: Sleep) -> T:
-    """Try until it works, at most ``1 + retries`` times; the last ``Transient`` is let through."""
+async def with_retries(attempt: Callable[[], Awaitable[T]], retries: int, sleep: Sleep) -> T:
+    """Try until it works, at most ``1 + retries`` times; the last ``TransientError`` is let through."""
     trying = AsyncRetrying(
         stop=stop_after_attempt(retries + 1),
         wait=seconds_to_wait,
-        retry=retry_if_exception_type(Transient),
+        retry=retry_if_exception_type(TransientError),
         sleep=sleep,
         reraise=True,
     )
@@ -100,7 +100,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, (until - datetime.now(UTC)).total_seconds())
 
 
-def named(error: Exception, model: str, key_names: str | None = None) -> Transient | ModelError:
+def named(error: Exception, model: str, key_names: str | None = None) -> TransientError | ModelError:
     """A provider library's exception as one of ours, by its HTTP status (``status_code``).
 
     Args:
@@ -137,18 +137,18 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _named(error: Exception, model: str, key_names: str | None) -> Transient | ModelError:
+def _named(error: Exception, model: str, key_names: str | None) -> TransientError | ModelError:
     status = getattr(error, "status_code", None)
     detail = one_line(_LIBRARY_PREFIX.sub("", str(error)) or type(error).__name__)
     if status is None:
         if isinstance(error, TimeoutError | OSError):
-            return Transient(f"no answer ({detail})")
+            return TransientError(f"no answer ({detail})")
         return ModelRefused(f"{model}: the call failed ({type(error).__name__}: {detail}).")
     if status == 429 and _QUOTA.search(f"{getattr(error, 'code', '')} {detail}"):
         return QuotaExhausted(f"{model}: the provider's quota is used up ({detail}). Top it up, then go on.")
     if status in TRANSIENT_STATUS or status >= 500:
         said = _on_the_way(error, detail) or f"{status}: {detail}"
-        return Transient(said, retry_after(_headers(error)))
+        return TransientError(said, retry_after(_headers(error)))
     return rejection(status, detail, model, key_names)
 
 

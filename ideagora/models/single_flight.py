@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Shared(Generic[T]):
+class SingleFlight(Generic[T]):
     """Work in flight, by key. Whoever waits may go away; the last one to go takes the work along."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ label: ContextVar[str | None] = ContextVar("ideagora_label", default=None)
 
 
 @contextmanager
-def labelled(name: str) -> Iterator[None]:
+def usage_label(name: str) -> Iterator[None]:
     """Calls made inside are counted under this label."""
     token = label.set(name)
     try:
@@ -114,7 +114,7 @@ class Answers:
     latest: str
 
 
-class Meter:
+class UsageTracker:
     """Usage of one run, live.
 
     A request that was sent and that no event ends is open: in flight, or (after ``restore``) lost in a

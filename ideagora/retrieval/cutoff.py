@@ -19,7 +19,7 @@ _TELLING_CHARACTERS = 16
 
 
 @dataclass(frozen=True)
-class Guard:
+class LiteratureFilter:
     """Holds back papers dated on or after a day, and papers that are banned by id or title."""
 
     cutoff: str | None = None
@@ -27,7 +27,7 @@ class Guard:
     banned_ids: frozenset[str] = field(default_factory=frozenset)
     banned_titles: frozenset[str] = field(default_factory=frozenset)
 
-    def tightened(self, before: str | None, banned: Iterable[str]) -> Guard:
+    def tightened(self, before: str | None, banned: Iterable[str]) -> LiteratureFilter:
         """This guard and another rule: the earlier of the two dates, the bans of both.
 
         Args:
@@ -36,7 +36,7 @@ class Guard:
         """
         bans = list(banned)
         days = [day for day in (self.cutoff, first_day(before) if before else None) if day]
-        return Guard(
+        return LiteratureFilter(
             cutoff=min(days) if days else None,
             banned_ids=self.banned_ids | {_id_key(ban) for ban in bans} - {""},
             banned_titles=self.banned_titles | {title_key(ban) for ban in bans} - {""},

@@ -6,10 +6,10 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ideagora.errors import SourceDown
-from ideagora.retrieval.cutoff import Guard, possible_ids, title_key
-from ideagora.retrieval.http.client import NotKept
+from ideagora.retrieval.cutoff import LiteratureFilter, possible_ids, title_key
+from ideagora.retrieval.http.client import NotCached
 from ideagora.retrieval.protocols import Source
-from ideagora.retrieval.run_notes import Journal
+from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper
 
 _LOOKED_AT = 20
@@ -22,7 +22,7 @@ _LONGEST_COMPARED = 300
 """Characters of a title that are compared."""
 
 
-class Ban(NamedTuple):
+class Exclusion(NamedTuple):
     """A ban as it was looked up."""
 
     text: str
@@ -32,7 +32,7 @@ class Ban(NamedTuple):
     """A paper with a similar title, where nothing matches."""
 
 
-async def looked_up(text: str, source: Source) -> Ban | None:
+async def resolve_exclusions(text: str, source: Source) -> Exclusion | None:
     """A ban as the source knows it; ``None``: its title could not be looked up.
 
     Raises:
@@ -41,17 +41,17 @@ async def looked_up(text: str, source: Source) -> Ban | None:
     known = [await source.paper(paper_id) for paper_id in possible_ids(text)]
     papers = tuple(paper for paper in known if paper)
     if papers:
-        return Ban(text, papers)
+        return Exclusion(text, papers)
     try:
         found = [one.paper for one in await source.search(text, _LOOKED_AT)]
-    except (SourceDown, NotKept):
+    except (SourceDown, NotCached):
         return None
-    guard = Guard().tightened(None, [text])
+    guard = LiteratureFilter().tightened(None, [text])
     papers = tuple(paper for paper in found if guard.bans(paper))
-    return Ban(text, papers, None if papers else _nearest(text, found))
+    return Exclusion(text, papers, None if papers else _nearest(text, found))
 
 
-def note_ban(ban: Ban, journal: Journal) -> None:
+def note_exclusion(ban: Exclusion, journal: RunNotes) -> None:
     """Tell what a ban holds back."""
     if ban.papers:
         told = ", ".join(f"“{paper.title}” ({paper.id})" for paper in ban.papers)

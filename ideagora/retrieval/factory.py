@@ -9,22 +9,22 @@ from ideagora.config import Settings
 from ideagora.errors import SettingsError
 from ideagora.models.embeddings.embedder import Embedder
 from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
-from ideagora.retrieval.clients.base import Remote
-from ideagora.retrieval.clients.federated import Joined
-from ideagora.retrieval.clients.plugin import installed, is_spec, plugged
-from ideagora.retrieval.clients.plugin_replay import Replayable
-from ideagora.retrieval.clients.write_through import Grown
-from ideagora.retrieval.corpus.collection import Collection, CollectionBeside
+from ideagora.retrieval.clients.base import RemoteSource
+from ideagora.retrieval.clients.federated import FederatedSource
+from ideagora.retrieval.clients.plugin import installed, is_spec, load_plugin
+from ideagora.retrieval.clients.plugin_replay import ReplayablePlugin
+from ideagora.retrieval.clients.write_through import WriteThroughSource
+from ideagora.retrieval.corpus.collection import Collection, CollectionWithNetwork
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.http.cache import HttpCache
-from ideagora.retrieval.http.client import HttpDoor, Manners, Time
-from ideagora.retrieval.http.open_access import OpenTexts
+from ideagora.retrieval.http.client import Clock, HttpClient, RateLimitPolicy
+from ideagora.retrieval.http.open_access import OpenAccessTexts
 from ideagora.retrieval.http.origin import origin_of
-from ideagora.retrieval.http.pdf_download import Downloads
-from ideagora.retrieval.http.rate_limit import Pace
-from ideagora.retrieval.run_notes import Journal
-from ideagora.retrieval.store.citation_lists import Walks
-from ideagora.retrieval.store.fulltext import Texts
+from ideagora.retrieval.http.pdf_download import PdfDownloader
+from ideagora.retrieval.http.rate_limit import SharedRateLimit
+from ideagora.retrieval.run_notes import RunNotes
+from ideagora.retrieval.store.citation_lists import CitationLists
+from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store
 
 STARTER, LOCAL = "starter", "local"
@@ -32,7 +32,7 @@ HERE = (STARTER, LOCAL)
 """Sources that need no network."""
 _ANY_AGE = 36_500
 """Days."""
-Maker = Callable[[Settings, HttpCache, Time], Remote]
+Maker = Callable[[Settings, HttpCache, Clock], RemoteSource]
 
 
 def source_names(settings: Settings) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def source_names(settings: Settings) -> tuple[str, ...]:
 
 def collection_of(names: Sequence[str], store: Store, embedder: Embedder) -> Collection:
     """What is here of the starter corpus and of the user's own papers, as far as they are named."""
-    own = Texts(store.folder).own() if LOCAL in names else ()
+    own = FullTextStore(store.folder).own() if LOCAL in names else ()
     papers = starter_corpus().papers if STARTER in names else ()
     return Collection(store, embedder, own, {paper.id: paper for paper in papers})
 
@@ -65,50 +65,50 @@ def grown_source(
     settings: Settings,
     store: Store,
     embedder: Embedder,
-    journal: Journal,
-    time: Time,
+    journal: RunNotes,
+    time: Clock,
     cache: HttpCache,
-) -> tuple[Grown, Callable[[], None]]:
+) -> tuple[WriteThroughSource, Callable[[], None]]:
     """The sources of these names joined, with the store behind them; and what closes it all."""
 
-    def made(name: str) -> Remote:
+    def made(name: str) -> RemoteSource:
         if name in HERE:
-            return CollectionBeside(name, collection_of((name,), store, embedder))
+            return CollectionWithNetwork(name, collection_of((name,), store, embedder))
         return (
             MAKERS[name](settings, cache, time)
             if name in MAKERS
-            else Replayable(plugged(name, time), cache, time)
+            else ReplayablePlugin(load_plugin(name, time), cache, time)
         )
 
     remotes = [made(name) for name in names]
-    walks = Walks(store.folder)
+    walks = CitationLists(store.folder)
 
     def close() -> None:
         walks.close()
         cache.close()
         store.close()
 
-    joined = Joined(remotes, journal)
+    joined = FederatedSource(remotes, journal)
     days = _ANY_AGE if settings.replay else settings.literature_days
-    return Grown(joined, store, walks, embedder, journal, time, days), close
+    return WriteThroughSource(joined, store, walks, embedder, journal, time, days), close
 
 
-def kept_answers(settings: Settings, time: Time) -> HttpCache:
+def kept_answers(settings: Settings, time: Clock) -> HttpCache:
     """The cache of what services answered."""
     path = settings.home / "cache" / "literature.sqlite"
     today = lambda: time.now().date()  # noqa: E731
     return HttpCache(path, settings.literature_days, today, replay=settings.replay)
 
 
-def open_texts(settings: Settings, cache: HttpCache, time: Time) -> OpenTexts:
+def open_texts(settings: Settings, cache: HttpCache, time: Clock) -> OpenAccessTexts:
     """The way to open-access PDFs; what the user set as a service's address may be on a private network."""
     arxiv_at = arxiv_base(settings)
     named = (settings.semantic_scholar_url, settings.openalex_url, settings.arxiv_url)
     permitted = {origin for url in named if url and (origin := origin_of(url))}
     own = origin_of(arxiv_at)
     paces = {own.host: (arxiv.INTERVAL, _pace(settings, arxiv.NAME))} if own else {}
-    downloads = Downloads(permitted, time=time, paces=paces, only_permitted=settings.forbid_real_calls)
-    return OpenTexts(downloads, cache, arxiv_at, time)
+    downloads = PdfDownloader(permitted, time=time, paces=paces, only_permitted=settings.forbid_real_calls)
+    return OpenAccessTexts(downloads, cache, arxiv_at, time)
 
 
 def arxiv_base(settings: Settings) -> str:
@@ -116,13 +116,13 @@ def arxiv_base(settings: Settings) -> str:
     return (settings.arxiv_url or arxiv.URL).rstrip("/").removesuffix("/api/query")
 
 
-def _semantic_scholar(settings: Settings, cache: HttpCache, time: Time) -> Remote:
+def _semantic_scholar(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource:
     key = _key(semantic_scholar.KEYS)
     base = (settings.semantic_scholar_url or semantic_scholar.URL).rstrip("/").removesuffix("/graph/v1")
-    door = HttpDoor(
+    door = HttpClient(
         semantic_scholar.NAME,
         base,
-        Manners(semantic_scholar.INTERVAL),
+        RateLimitPolicy(semantic_scholar.INTERVAL),
         cache,
         time,
         key_name=semantic_scholar.KEYS[0],
@@ -132,12 +132,12 @@ def _semantic_scholar(settings: Settings, cache: HttpCache, time: Time) -> Remot
     return semantic_scholar.SemanticScholar(door)
 
 
-def _openalex(settings: Settings, cache: HttpCache, time: Time) -> Remote:
+def _openalex(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource:
     key = _key(openalex.KEYS)
-    door = HttpDoor(
+    door = HttpClient(
         openalex.NAME,
         settings.openalex_url or openalex.URL,
-        Manners(openalex.INTERVAL, at_once=4),
+        RateLimitPolicy(openalex.INTERVAL, at_once=4),
         cache,
         time,
         key_name=openalex.KEYS[0],
@@ -147,10 +147,10 @@ def _openalex(settings: Settings, cache: HttpCache, time: Time) -> Remote:
     return openalex.OpenAlex(door)
 
 
-def _arxiv(settings: Settings, cache: HttpCache, time: Time) -> Remote:
-    manners = Manners(arxiv.INTERVAL, at_once=1)
+def _arxiv(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource:
+    manners = RateLimitPolicy(arxiv.INTERVAL, at_once=1)
     pace = _pace(settings, arxiv.NAME)
-    return arxiv.Arxiv(HttpDoor(arxiv.NAME, arxiv_base(settings), manners, cache, time, pace=pace))
+    return arxiv.Arxiv(HttpClient(arxiv.NAME, arxiv_base(settings), manners, cache, time, pace=pace))
 
 
 MAKERS: Mapping[str, Maker] = {
@@ -161,8 +161,8 @@ MAKERS: Mapping[str, Maker] = {
 """Sources on the network by name."""
 
 
-def _pace(settings: Settings, name: str) -> Pace:
-    return Pace(settings.home / "cache" / f"pace-{name}")
+def _pace(settings: Settings, name: str) -> SharedRateLimit:
+    return SharedRateLimit(settings.home / "cache" / f"pace-{name}")
 
 
 def _key(variables: Sequence[str]) -> str | None:

@@ -13,8 +13,8 @@ from ideagora.errors import LibraryError, SourceDown
 from ideagora.models.embeddings.embedder import Embedder, load_embedder
 from ideagora.retrieval.corpus.collection import CollectionSource
 from ideagora.retrieval.corpus.starter import starter_corpus
-from ideagora.retrieval.cutoff import Guard
-from ideagora.retrieval.exclusions import looked_up, note_ban
+from ideagora.retrieval.cutoff import LiteratureFilter
+from ideagora.retrieval.exclusions import note_exclusion, resolve_exclusions
 from ideagora.retrieval.factory import (
     HERE,
     LOCAL,
@@ -26,13 +26,20 @@ from ideagora.retrieval.factory import (
     source_names,
 )
 from ideagora.retrieval.http.cache import HttpCache
-from ideagora.retrieval.http.client import SYSTEM_TIME, Time
-from ideagora.retrieval.http.open_access import Fetched, OpenTexts
-from ideagora.retrieval.protocols import Advising, Countable, DatedSource, Listing, Source, by_similarity
-from ideagora.retrieval.run_notes import EVENT, Journal
-from ideagora.retrieval.section_selection import READER_TOKENS, fitted
+from ideagora.retrieval.http.client import SYSTEM_CLOCK, Clock
+from ideagora.retrieval.http.open_access import FetchedText, OpenAccessTexts
+from ideagora.retrieval.protocols import (
+    DatedSource,
+    Source,
+    SupportsListing,
+    SupportsRecommendations,
+    SupportsWords,
+    by_similarity,
+)
+from ideagora.retrieval.run_notes import EVENT, RunNotes
+from ideagora.retrieval.section_selection import READER_TOKENS, select_sections
 from ideagora.retrieval.spelling import nearest_spelling
-from ideagora.retrieval.store.fulltext import FullText, Texts
+from ideagora.retrieval.store.fulltext import FullText, FullTextStore
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Scored, Topic, last_day
 
@@ -64,23 +71,23 @@ class Library:
         source: Source,
         embedder: Embedder,
         *,
-        guard: Guard | None = None,
+        guard: LiteratureFilter | None = None,
         banned: tuple[str, ...] = (),
-        texts: Texts | None = None,
-        open_texts: OpenTexts | None = None,
-        journal: Journal | None = None,
+        texts: FullTextStore | None = None,
+        open_texts: OpenAccessTexts | None = None,
+        journal: RunNotes | None = None,
         kept: HttpCache | None = None,
         copy_of: Path | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
         self._embedder = embedder
-        self._guard = guard or Guard()
+        self._guard = guard or LiteratureFilter()
         self._banned = banned
         self._are_bans_known = not banned
         self._texts = texts
         self._open_texts = open_texts
-        self._journal = Journal() if journal is None else journal
+        self._journal = RunNotes() if journal is None else journal
         self._journal_from = len(self._journal)
         self._kept = kept
         self._copy_of = copy_of
@@ -182,7 +189,7 @@ class Library:
     def size(self) -> int | None:
         """Papers that may be seen here in all; ``None`` where the sources have no end (services)."""
         source = self._source
-        if not isinstance(source, Countable):
+        if not isinstance(source, SupportsListing):
             return None
         return sum(self._guard.why(paper) is None for paper in source.all_papers())
 
@@ -198,7 +205,7 @@ class Library:
         ``None``: nothing to change, or the papers are not at hand (sources on the network).
         """
         source = self._source
-        if not isinstance(source, Listing):
+        if not isinstance(source, SupportsWords):
             return None
         return await asyncio.to_thread(nearest_spelling, text, await source.words())
 
@@ -228,7 +235,11 @@ class Library:
             return []
         wanted = k if self._guard.is_open else 2 * k
         source = self._source
-        found = await source.recommended(paper.id, wanted) if isinstance(source, Advising) else None
+        found = (
+            await source.recommended(paper.id, wanted)
+            if isinstance(source, SupportsRecommendations)
+            else None
+        )
         if found is None:
             return None
         return [self._outward(other) for other in found if await self._is_shown(other)][:k]
@@ -242,7 +253,7 @@ class Library:
             SourceDown: no source answered.
         """
         source = self._source
-        if not isinstance(source, Advising) or not await self._may_have(paper):
+        if not isinstance(source, SupportsRecommendations) or not await self._may_have(paper):
             return None
         counts = await source.citations_per_year(paper.id)
         if counts is None:
@@ -313,7 +324,7 @@ class Library:
         found = await asyncio.to_thread(self._texts.get, paper.id) if self._texts else None
         return self._shown_text(paper, found, tokens) if found else ""
 
-    def _open(self, paper: Paper, fetched: Fetched, tokens: int) -> str:
+    def _open(self, paper: Paper, fetched: FetchedText, tokens: int) -> str:
         """What may be read of a PDF from a link; nothing when it is the banned paper under another link."""
         if self._guard.bans(fetched.paper):
             self._hold_back(f"{paper.id} full text", HeldBack(paper.id, paper.title, "its PDF is banned"))
@@ -326,7 +337,9 @@ class Library:
             why = f"its full text is of {found.as_of or 'an unknown day'}, not before the cut-off {cutoff}"
             self._hold_back(f"{paper.id} full text", HeldBack(paper.id, paper.title, why))
             return ""
-        return fitted([part for part in found.sections if not self._guard.names_banned(part.text)], tokens)
+        return select_sections(
+            [part for part in found.sections if not self._guard.names_banned(part.text)], tokens
+        )
 
     def _hold_back(self, key: str, held: HeldBack) -> None:
         if key in self._held_back:
@@ -372,11 +385,11 @@ class Library:
         if self._are_bans_known:
             return
         guard = self._guard
-        for ban in [await looked_up(text, self._source) for text in self._banned]:
+        for ban in [await resolve_exclusions(text, self._source) for text in self._banned]:
             if ban:
                 names = [name for one in ban.papers for name in (one.title, one.arxiv_id, one.doi) if name]
                 guard = guard.tightened(None, names)
-                note_ban(ban, self._journal)
+                note_exclusion(ban, self._journal)
         self._guard, self._are_bans_known = guard, True
 
     def _outward(self, paper: Paper) -> Paper:
@@ -392,7 +405,7 @@ def open_library(
     settings: Settings,
     on_wait: Callable[[str], None] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
-    time: Time = SYSTEM_TIME,
+    time: Clock = SYSTEM_CLOCK,
 ) -> Library:
     """Open the literature that the settings name; blocks, and on first use fills the store.
 
@@ -430,21 +443,21 @@ def open_library(
     return Library(
         CollectionSource(collection),
         embedder,
-        texts=Texts(store.folder),
+        texts=FullTextStore(store.folder),
         copy_of=store.copy_of,
         on_close=store.close,
     )
 
 
 def _on_network(
-    names: Sequence[str], settings: Settings, store: Store, embedder: Embedder, time: Time
+    names: Sequence[str], settings: Settings, store: Store, embedder: Embedder, time: Clock
 ) -> Library:
-    journal, cache = Journal(), kept_answers(settings, time)
+    journal, cache = RunNotes(), kept_answers(settings, time)
     grown, close = grown_source(names, settings, store, embedder, journal, time, cache)
     return Library(
         grown,
         embedder,
-        texts=Texts(store.folder),
+        texts=FullTextStore(store.folder),
         open_texts=open_texts(settings, cache, time) if settings.full_text else None,
         journal=journal,
         kept=cache,

@@ -22,7 +22,7 @@ class ProcessExit(BaseException):
 
 
 @contextmanager
-def process_kept() -> Iterator[None]:
+def process_guarded() -> Iterator[None]:
     """While inside, ``os._exit`` raises, in this process; in the end the working directory is as it was."""
     global _guarded, _process
     place = _working_directory()

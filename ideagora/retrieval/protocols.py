@@ -51,7 +51,7 @@ class DatedSource(Protocol):
 
 
 @runtime_checkable
-class Countable(Protocol):
+class SupportsListing(Protocol):
     """A source that has an end: all its papers are at hand."""
 
     def all_papers(self) -> list[Paper]:
@@ -60,7 +60,7 @@ class Countable(Protocol):
 
 
 @runtime_checkable
-class Advising(Protocol):
+class SupportsRecommendations(Protocol):
     """What a source may do beyond that."""
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
@@ -73,7 +73,7 @@ class Advising(Protocol):
 
 
 @runtime_checkable
-class Listing(Protocol):
+class SupportsWords(Protocol):
     """A source that has all its papers at hand."""
 
     async def words(self) -> frozenset[str]:

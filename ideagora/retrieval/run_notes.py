@@ -27,7 +27,7 @@ EVENT = "literature"
 """Of the events in which a run keeps what was noted."""
 
 
-class Entry(NamedTuple):
+class RunNote(NamedTuple):
     """One thing that happened."""
 
     kind: Kind
@@ -36,12 +36,12 @@ class Entry(NamedTuple):
     detail: str = ""
 
 
-class Journal:
+class RunNotes:
     """Entries in the order in which they came; readers remember from where on they read."""
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
-        self._known: set[Entry] = set()
+        self._entries: list[RunNote] = []
+        self._known: set[RunNote] = set()
         self._tell: Callable[[Mapping[str, Any]], None] | None = None
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class Journal:
 
     def note(self, kind: Kind, about: str, detail: str = "") -> None:
         """Write an entry; but for failures, which are counted, each one once."""
-        entry = Entry(kind, about, detail)
+        entry = RunNote(kind, about, detail)
         if entry in self._known and kind not in _FAILURES:
             return
         self._put(entry)
@@ -62,14 +62,14 @@ class Journal:
         self._known.clear()
         for event in earlier:
             if event.get("event") == EVENT and event.get("kind") in get_args(Kind):
-                self._put(Entry(event["kind"], str(event.get("about")), str(event.get("detail", ""))))
+                self._put(RunNote(event["kind"], str(event.get("about")), str(event.get("detail", ""))))
         self._tell = tell
 
     def end(self) -> None:
         """The run is over."""
         self._tell = None
 
-    def _put(self, entry: Entry) -> None:
+    def _put(self, entry: RunNote) -> None:
         self._entries.append(entry)
         self._known.add(entry)
 
@@ -98,7 +98,7 @@ class Journal:
         return lines + sorted({sentence(entry) for entry in entries if entry.kind in _AT_BEGIN})
 
 
-def sentence(entry: Entry) -> str:
+def sentence(entry: RunNote) -> str:
     """One entry on a source that is down or on a ban, for the screen and the report."""
     if entry.kind in _FAILURES:
         return f"{_head(entry.kind)}{entry.detail or entry.about}"
@@ -114,14 +114,14 @@ def warning_of(event: Mapping[str, Any]) -> str | None:
     """What an event tells that a person should know while the run goes on; ``None``: nothing."""
     if event.get("event") != EVENT or event.get("kind") not in (*_FAILURES, *_AT_BEGIN):
         return None
-    return sentence(Entry(event["kind"], str(event.get("about")), str(event.get("detail", ""))))
+    return sentence(RunNote(event["kind"], str(event.get("about")), str(event.get("detail", ""))))
 
 
 def _head(kind: Kind) -> str:
     return DOWN if kind == "down" else REFUSED
 
 
-def _downs(kind: Kind, entries: Sequence[Entry]) -> list[str]:
+def _downs(kind: Kind, entries: Sequence[RunNote]) -> list[str]:
     """Per source: how often, and the reason that it gave last."""
     counts = Counter(entry.about for entry in entries)
     reasons = {entry.about: entry.detail for entry in entries}

@@ -24,7 +24,7 @@ def estimated_tokens(text: str) -> int:
     return math.ceil(len(text.encode("utf-8", "replace")) / _BYTES_A_TOKEN)
 
 
-def fitted(sections: Sequence[Section], tokens: int) -> str:
+def select_sections(sections: Sequence[Section], tokens: int) -> str:
     """The sections, each under its heading, in their order, within a number of tokens.
 
     What says most of a paper comes first: introduction, method, experiments and limitations share

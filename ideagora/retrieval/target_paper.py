@@ -15,13 +15,13 @@ from ideagora.errors import LibraryError, UsageError
 from ideagora.retrieval.cutoff import possible_ids
 from ideagora.retrieval.ingest.bibliographic import own_paper as record_of
 from ideagora.retrieval.ingest.documents import Document
-from ideagora.retrieval.ingest.file_types import SUFFIXES, Unknown, decoded, kind_of
+from ideagora.retrieval.ingest.file_types import SUFFIXES, UnknownFileType, decoded, file_type_of
 from ideagora.retrieval.ingest.formats.pdf_layout import abstract_of, sections_of
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_bounded
 from ideagora.retrieval.ingest.identifiers import Identifiers
-from ideagora.retrieval.section_selection import fitted
+from ideagora.retrieval.section_selection import select_sections
 from ideagora.retrieval.store.fulltext import FullText
-from ideagora.retrieval.untrusted_json import tidy_text
+from ideagora.retrieval.untrusted_json import clean_text
 from ideagora.schema import Paper, Record
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _MOST_LOOKED_AT = 100
 """Things in a file; one paper is wanted."""
 
 
-class OwnPaper(Record):
+class TargetPaper(Record):
     """A paper and the longest text of it that could be had."""
 
     paper: Paper
@@ -58,7 +58,7 @@ def is_file_name(which: str) -> bool:
     return path.is_file() or known or which.startswith(("/", "./", "../", "~"))
 
 
-async def read_own_paper(which: str, library: Library) -> OwnPaper:
+async def read_target_paper(which: str, library: Library) -> TargetPaper:
     """The paper of a file (PDF, text, a bibliography with one entry), or with an id in the library.
 
     Raises:
@@ -78,17 +78,17 @@ async def read_own_paper(which: str, library: Library) -> OwnPaper:
     )
 
 
-def paper_of_file(path: Path) -> OwnPaper:
+def paper_of_file(path: Path) -> TargetPaper:
     """The only paper of a file.
 
     Raises:
-        UsageError, LibraryError: as ``read_own_paper``.
+        UsageError, LibraryError: as ``read_target_paper``.
     """
     if not path.is_file():
         raise UsageError(f"There is no file {path}. Look at the path, or name a paper of the library by id.")
-    if path.suffix.lower() in TEXT_SUFFIXES and isinstance(kind_of(path), Unknown):
+    if path.suffix.lower() in TEXT_SUFFIXES and isinstance(file_type_of(path), UnknownFileType):
         paper, full_text = _of_text(path)
-        return _whole(paper, fitted(full_text.sections, TOKENS), str(path))
+        return _whole(paper, select_sections(full_text.sections, TOKENS), str(path))
     found = list(islice(read_bounded(path), _MOST_LOOKED_AT))
     documents = [one for one in found if isinstance(one, Document)]
     if not documents:
@@ -99,7 +99,7 @@ def paper_of_file(path: Path) -> OwnPaper:
             "add) and name the paper by its id."
         )
     sections = documents[0].full_text.sections if documents[0].full_text else ()
-    return _whole(documents[0].paper, fitted(sections, TOKENS), str(path))
+    return _whole(documents[0].paper, select_sections(sections, TOKENS), str(path))
 
 
 def _of_text(path: Path) -> tuple[Paper, FullText]:
@@ -110,7 +110,7 @@ def _of_text(path: Path) -> tuple[Paper, FullText]:
         raise LibraryError(
             f"{path} has more than {_LARGEST / 1e6:.0f} MB, which no paper's text has. Name another."
         )
-    text = tidy_text(re.sub(r"(?m)^#+[ \t]*", "", decoded(content)))
+    text = clean_text(re.sub(r"(?m)^#+[ \t]*", "", decoded(content)))
     title, _, rest = text.strip().partition("\n")
     if len(text.strip()) < SHORTEST or not re.search(r"\w", title) or len(title) > _LONGEST_TITLE:
         raise LibraryError(
@@ -121,13 +121,13 @@ def _of_text(path: Path) -> tuple[Paper, FullText]:
     return record, FullText(sections=tuple(sections_of(rest)))
 
 
-def _whole(paper: Paper, full_text: str, which: str) -> OwnPaper:
+def _whole(paper: Paper, full_text: str, which: str) -> TargetPaper:
     """The paper with its longest text; a title alone has no idea in it."""
     if full_text:
         opening = " ".join(full_text.split()[:OPENING])
-        return OwnPaper(paper=paper, text=full_text, kind="full text", opening=opening)
+        return TargetPaper(paper=paper, text=full_text, kind="full text", opening=opening)
     if paper.abstract and paper.abstract.strip():
-        return OwnPaper(paper=paper, text=paper.abstract, kind="abstract")
+        return TargetPaper(paper=paper, text=paper.abstract, kind="abstract")
     raise LibraryError(
         f"Of {which} (“{paper.title[:80]}”) neither an abstract nor a text is known, so no idea can be taken "
         "from it. Name its PDF."

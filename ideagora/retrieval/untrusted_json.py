@@ -22,25 +22,25 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
-class Unreadable(ValueError):
+class UnreadableJSON(ValueError):
     """A value cannot be read; the message says why, in half a sentence."""
 
 
-class TooDeep(Unreadable):
+class TooDeep(UnreadableJSON):
     """Lists and objects are nested deeper than ``DEEPEST``."""
 
     def __init__(self) -> None:
         super().__init__(f"it is nested deeper than {DEEPEST} levels")
 
 
-def tidy_text(text: str) -> str:
+def clean_text(text: str) -> str:
     """The text without control characters, with plain line ends; lone surrogates become U+FFFD."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _SURROGATE.sub("\ufffd", _UNPRINTABLE.sub("", text))
 
 
-def tidy(value: Any, depth: int = 0) -> Any:
+def clean_value(value: Any, depth: int = 0) -> Any:
     """A JSON value with tidy strings; NaN, infinities and numbers beyond measure become ``None``.
 
     Raises:
@@ -50,18 +50,18 @@ def tidy(value: Any, depth: int = 0) -> Any:
     if depth > DEEPEST:
         raise TooDeep
     if isinstance(value, str):
-        return tidy_text(value)
+        return clean_text(value)
     if isinstance(value, dict):
-        return {tidy_text(str(key)): tidy(entry, depth + 1) for key, entry in value.items()}
+        return {clean_text(str(key)): clean_value(entry, depth + 1) for key, entry in value.items()}
     if isinstance(value, list | tuple | set):
-        return [tidy(entry, depth + 1) for entry in value]
+        return [clean_value(entry, depth + 1) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
         return None
     if value is None or isinstance(value, bool | int | float):
         return value
-    raise Unreadable(f"it holds {type(value).__name__}, which is no JSON")
+    raise UnreadableJSON(f"it holds {type(value).__name__}, which is no JSON")
 
 
 def json_value(text: str | bytes, most_values: int = MOST_VALUES) -> Any:
@@ -73,11 +73,11 @@ def json_value(text: str | bytes, most_values: int = MOST_VALUES) -> Any:
     try:
         document = _decoded(text)
         _demand_few(document, most_values)
-        return tidy(json.loads(document, parse_constant=_nothing, parse_int=_whole))
+        return clean_value(json.loads(document, parse_constant=_nothing, parse_int=_whole))
     except json.JSONDecodeError as error:
-        raise Unreadable(f"it is no JSON ({error.msg.lower()} at character {error.pos + 1})") from None
+        raise UnreadableJSON(f"it is no JSON ({error.msg.lower()} at character {error.pos + 1})") from None
     except UnicodeDecodeError as error:
-        raise Unreadable(f"it is no UTF-8 text (byte {error.start + 1})") from None
+        raise UnreadableJSON(f"it is no UTF-8 text (byte {error.start + 1})") from None
     except RecursionError:
         raise TooDeep from None
 
@@ -114,7 +114,7 @@ def _demand_few(text: str, most: int) -> None:
     """Refuse a document of too many values before each of them takes 50 bytes and more."""
     number = text.count(",") + text.count("[") + text.count("{")
     if number > most:
-        raise Unreadable(f"it has {number:,} values, more than {most:,} are not read")
+        raise UnreadableJSON(f"it has {number:,} values, more than {most:,} are not read")
 
 
 def _whole(digits: str) -> int | None:

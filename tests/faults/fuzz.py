@@ -14,7 +14,7 @@ from typing import Any
 
 from ideagora.errors import IdeagoraError, UsageError
 from ideagora.importing import read_ideas
-from ideagora.retrieval.ingest.read_file import read
+from ideagora.retrieval.ingest.read_file import read_file
 from tests import command, idea_files, local_files, standin
 from tests.faults.outcome import Outcome, bad_end, first_line
 from tests.faults.worlds import SMALL, TOPIC, new_home, run
@@ -85,7 +85,7 @@ def _changed_json(sample: Any) -> list[bytes]:
 
 
 def _read_papers(file: Path) -> None:
-    for found in read(file):
+    for found in read_file(file):
         found.model_dump_json().encode("utf-8")
 
 

@@ -19,7 +19,7 @@ from ideagora.agents.offline_leads.difficulties import (
     is_scope,
     shared_difficulty,
 )
-from ideagora.models.offline import Engine
+from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 from ideagora.models.offline.word_lists import FUNCTION_WORDS
 
@@ -82,7 +82,7 @@ BEGINNING = 8
 
 
 @dataclass(frozen=True)
-class Told:
+class PaperFacts:
     """A paper as far as leads are made from it."""
 
     name: str
@@ -113,15 +113,15 @@ class Fit:
     score: float
 
 
-def told(
-    engine: Engine,
+def paper_facts(
+    engine: ExtractiveModel,
     title: str,
     year: str,
     text: str | None,
     problem: str | None = None,
     method: str | None = None,
     limitation: str | None = None,
-) -> Told:
+) -> PaperFacts:
     """A paper for leads; what its reader has not told is picked from its text."""
     own = text or " ".join(filter(None, (problem, method, limitation)))
     name = name_of(title, own)
@@ -129,7 +129,7 @@ def told(
     other = {picked.get(facet) for facet in FACETS if facet != "method"}
     said = texts.sentences(method) if method else [s for s in texts.sentences(own) if s not in other]
     parts = [without_heading(sentence) for sentence in said]
-    return Told(
+    return PaperFacts(
         name=name,
         year=year,
         text=own,
@@ -193,7 +193,7 @@ _BEFORE_ADJECTIVES = frozenset(
 )
 
 
-def fits(engine: Engine, topic: str, papers: Sequence[Told], weak: Sequence[int]) -> list[Fit]:
+def fits(engine: ExtractiveModel, topic: str, papers: Sequence[PaperFacts], weak: Sequence[int]) -> list[Fit]:
     """Pairs that are good enough, best first; for each limitation the mechanisms that come nearest.
 
     Args:
@@ -237,7 +237,7 @@ def _best_of_each(found: Sequence[Fit]) -> list[Fit]:
 
 
 def _nearness(
-    engine: Engine, papers: Sequence[Told], clause: str, methods: Sequence[str]
+    engine: ExtractiveModel, papers: Sequence[PaperFacts], clause: str, methods: Sequence[str]
 ) -> tuple[list[float], list[float]]:
     """Cosines of a limitation to every paper's problem and to every method."""
     problems = [paper.problem or paper.name for paper in papers]
@@ -245,7 +245,7 @@ def _nearness(
 
 
 def _fit(
-    papers: Sequence[Told],
+    papers: Sequence[PaperFacts],
     pair: tuple[int, int],
     clause: str,
     about: frozenset[Difficulty],
@@ -277,7 +277,7 @@ def _fit(
     return Fit(*pair, clause, kind, terms, to_problem, to_method, round(score, 4))
 
 
-def nearest_fit(engine: Engine, papers: Sequence[Told], weak: int, strong: int) -> Fit:
+def nearest_fit(engine: ExtractiveModel, papers: Sequence[PaperFacts], weak: int, strong: int) -> Fit:
     """A pair as it measures, whether or not it is good enough to be offered."""
     limitation = papers[weak].limitation or papers[weak].problem or papers[weak].text or papers[weak].name
     clause = next(iter(limits(limitation)), texts.without_stop(limitation))
@@ -357,7 +357,7 @@ class LeadText:
         return sum(len(part.split()) for part in shown)
 
 
-def lead_text(fit: Fit, weak: Told, strong: Told, place: str) -> LeadText:
+def lead_text(fit: Fit, weak: PaperFacts, strong: PaperFacts, place: str) -> LeadText:
     """A pair in words.
 
     Args:
@@ -367,7 +367,9 @@ def lead_text(fit: Fit, weak: Told, strong: Told, place: str) -> LeadText:
     return next((lead for lead in made if lead.length <= LONGEST), made[-1])
 
 
-def _worded(fit: Fit, weak: Told, strong: Told, place: str, quoted: tuple[int, int, int]) -> LeadText:
+def _worded(
+    fit: Fit, weak: PaperFacts, strong: PaperFacts, place: str, quoted: tuple[int, int, int]
+) -> LeadText:
     limitation = _sentence_with(fit.clause, weak.limitation or fit.clause)
     mechanism = strong.method or strong.text or strong.name
     parts = _JOINT.split(strong.problem or "")

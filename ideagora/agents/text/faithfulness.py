@@ -20,7 +20,7 @@ _ROUND = {"hundred": "100", "thousand": "1000", "dozen": "12", "half": "0.5"}
 _NUMBER_WORDS = {word: str(number) for number, word in enumerate(_WORDS)} | _ROUND
 
 
-def strangers(answer: str, source: str) -> list[str]:
+def unsupported(answer: str, source: str) -> list[str]:
     """Figures and names of the answer that the source lacks, in their order.
 
     An acronym is known when it, or words with its initials, stand in the source; the numbers of steps

@@ -49,7 +49,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Spoilt:
+class InvalidBallot:
     """A ballot, or one cross on it, that cannot be read."""
 
     ballot: str
@@ -59,11 +59,11 @@ class Spoilt:
 
 
 @dataclass(frozen=True)
-class Counted:
+class BallotCount:
     """What came back: verdicts, what could not be read, and how many ballots were left blank."""
 
     verdicts: tuple[Verdict, ...]
-    spoilt: tuple[Spoilt, ...]
+    spoilt: tuple[InvalidBallot, ...]
     blank: int
 
 
@@ -101,7 +101,7 @@ def chosen_pairs(pairs: Sequence[Pair], number: int, seed: int) -> list[Pair]:
     return chosen
 
 
-def dealt(pairs: Sequence[Pair], voter: str, seed: int) -> list[Ballot]:
+def deal_ballots(pairs: Sequence[Pair], voter: str, seed: int) -> list[Ballot]:
     """The ballots of one voter: the same pairs for everyone, in an order and the sides of their own."""
     chance = random.Random(f"{seed}:{voter}")
     swapped = [number % 2 for number in range(len(pairs))]  # half the pairs each way round
@@ -124,9 +124,9 @@ def _ballot(pair: Pair, voter: str, order: int) -> Ballot:
     )
 
 
-def counted(
+def count_ballots(
     rows: Sequence[Mapping[str, str]], key: Mapping[str, Ballot], voter: str, first: int = 1
-) -> Counted:
+) -> BallotCount:
     """The crosses of filled-in rows as verdicts of ``human:<voter>``. A cross left out stays out.
 
     Args:
@@ -136,32 +136,36 @@ def counted(
         first: what the first row is called: 2 below the head of a spreadsheet.
     """
     verdicts: dict[str, Verdict] = {}
-    spoilt: list[Spoilt] = []
+    spoilt: list[InvalidBallot] = []
     blank = 0
     for number, row in enumerate(rows, first):
         name = row.get("ballot", "").strip()
         if name not in key:
-            spoilt.append(Spoilt(name, number, "ballot", "no ballot of this run has this number"))
+            spoilt.append(InvalidBallot(name, number, "ballot", "no ballot of this run has this number"))
             continue
         crosses, unreadable = _crosses(row, key[name], number)
         spoilt += unreadable
         if name in verdicts:
-            spoilt.append(Spoilt(name, number, "ballot", "it is in the file twice: the later one counts"))
+            spoilt.append(
+                InvalidBallot(name, number, "ballot", "it is in the file twice: the later one counts")
+            )
         if crosses:
             verdicts[name] = _verdict(key[name], crosses, voter, row.get("comment", "").strip())
         elif not unreadable:
             blank += 1
-    return Counted(tuple(verdicts.values()), tuple(spoilt), blank)
+    return BallotCount(tuple(verdicts.values()), tuple(spoilt), blank)
 
 
-def _crosses(row: Mapping[str, str], ballot: Ballot, number: int) -> tuple[dict[str, float], list[Spoilt]]:
+def _crosses(
+    row: Mapping[str, str], ballot: Ballot, number: int
+) -> tuple[dict[str, float], list[InvalidBallot]]:
     crosses, spoilt = {}, []
     for name in ballot.criteria:
         written = row.get(name, "").strip()
         if written.lower() in CHOICES:
             crosses[name] = CHOICES[written.lower()]
         elif written:
-            spoilt.append(Spoilt(ballot.id, number, name, f"{written[:40]!r} is none of 1, 2, tie"))
+            spoilt.append(InvalidBallot(ballot.id, number, name, f"{written[:40]!r} is none of 1, 2, tie"))
     return crosses, spoilt
 
 

@@ -23,7 +23,7 @@ UNSCORED = -1
 """Code of a bout that was asked and has no values; the others are twice the outcome."""
 
 
-class Bout(NamedTuple):
+class Comparison(NamedTuple):
     """Positions only; they mean what they mean in the lineup and in the list of judges."""
 
     kind: int
@@ -49,14 +49,14 @@ Row = Sequence[int]
 """A bout's fields and its code (``UNSCORED``, 0, 1, 2)."""
 
 
-def row_of(bout: Bout, outcome: float | None) -> list[int]:
+def row_of_comparison(bout: Comparison, outcome: float | None) -> list[int]:
     """A bout with its result, as plain integers."""
     return [*bout, UNSCORED if outcome is None else round(2 * outcome)]
 
 
-def bout_of(row: Row) -> Bout:
+def comparison_of_row(row: Row) -> Comparison:
     """The bout of a row, or of a list of a bout's fields."""
-    return Bout(*row[:6])
+    return Comparison(*row[:6])
 
 
 def overall(values: Iterable[float]) -> float:
@@ -65,13 +65,13 @@ def overall(values: Iterable[float]) -> float:
     return FIRST if balance > 0 else SECOND if balance < 0 else TIE
 
 
-def drawn(pairings: Iterable[Pairing], kind: int, asked: Iterable[Bout]) -> list[Bout]:
+def drawn(pairings: Iterable[Pairing], kind: int, asked: Iterable[Comparison]) -> list[Comparison]:
     """Bouts of a new round, each knowing whether the other order came before it."""
     known = {bout.pairing for bout in asked if bout.kind == kind}
     bouts = []
     for pairing in pairings:
         topic, first, second, judge = map(int, pairing)
-        bouts.append(Bout(kind, topic, first, second, judge, int(pairing.swapped in known)))
+        bouts.append(Comparison(kind, topic, first, second, judge, int(pairing.swapped in known)))
         known.add(pairing)
     return bouts
 

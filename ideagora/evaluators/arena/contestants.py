@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ideagora.errors import TopicNeeded, UsageError
-from ideagora.evaluators.arena.lineup import Made
+from ideagora.evaluators.arena.lineup import ContestantIdeas
 from ideagora.graphs.agent import Agent
 from ideagora.importing import Imported, find_ideas, read_ideas
 from ideagora.registry import AGENTS, find_agent
@@ -39,11 +39,11 @@ class Competitor:
 
 
 @dataclass(frozen=True)
-class Named:
+class ResolvedContestants:
     """All that was named: agents, ideas already made, and what could not be imported."""
 
     agents: tuple[Competitor, ...]
-    made: tuple[Made, ...]
+    made: tuple[ContestantIdeas, ...]
     notes: tuple[str, ...] = ()
 
     @property
@@ -52,7 +52,7 @@ class Named:
         return tuple(sorted([*(one.name for one in self.agents), *(one.name for one in self.made)]))
 
 
-def resolved(things: Sequence[str], home: Path, topics: Sequence[Topic]) -> Named:
+def resolve_contestants(things: Sequence[str], home: Path, topics: Sequence[Topic]) -> ResolvedContestants:
     """The contestants behind the names.
 
     Args:
@@ -65,7 +65,7 @@ def resolved(things: Sequence[str], home: Path, topics: Sequence[Topic]) -> Name
         IdeagoraError: ideas that cannot be read.
     """
     agents: list[Competitor] = []
-    made: list[Made] = []
+    made: list[ContestantIdeas] = []
     notes: list[str] = []
     for label, thing in map(_split, things):
         places = ideas_at(thing, home)
@@ -78,7 +78,7 @@ def resolved(things: Sequence[str], home: Path, topics: Sequence[Topic]) -> Name
             if agent.unready:
                 raise UsageError(agent.unready)
             agents.append(Competitor(shown_name(label or agent.name), agent))
-    named = Named(tuple(agents), tuple(made), tuple(notes))
+    named = ResolvedContestants(tuple(agents), tuple(made), tuple(notes))
     _demand_two(named)
     return named
 
@@ -123,12 +123,12 @@ def _read(places: Sequence[Path], label: str | None, topics: Sequence[Topic]) ->
     return Imported(ideas, problems, ", ".join(dict.fromkeys(one.kind for one in found)))
 
 
-def _by_maker(ideas: Sequence[Idea], label: str | None, thing: str) -> Iterator[Made]:
+def _by_maker(ideas: Sequence[Idea], label: str | None, thing: str) -> Iterator[ContestantIdeas]:
     """One contestant for each maker that the ideas name; with a label, several become LABEL/maker."""
     makers = dict.fromkeys(idea.agent for idea in ideas)
     for maker in makers:
         name = maker if label is None else label if len(makers) == 1 else f"{label}/{maker}"
-        yield Made(shown_name(name), thing, tuple(idea for idea in ideas if idea.agent == maker))
+        yield ContestantIdeas(shown_name(name), thing, tuple(idea for idea in ideas if idea.agent == maker))
 
 
 def shown_name(name: str) -> str:
@@ -152,7 +152,7 @@ def _problems(found: Imported, thing: str, asked: int) -> Iterator[str]:
         yield f"{thing} has no idea that could be imported."
 
 
-def _demand_two(named: Named) -> None:
+def _demand_two(named: ResolvedContestants) -> None:
     twice = [name for name, count in Counter(named.names).items() if count > 1]
     if twice:
         raise UsageError(
@@ -166,15 +166,15 @@ def _demand_two(named: Named) -> None:
         )
 
 
-def topics_of(named: Named, topics: Iterable[Topic]) -> tuple[Topic, ...]:
+def topics_of(named: ResolvedContestants, topics: Iterable[Topic]) -> tuple[Topic, ...]:
     """The topics asked for, else those of the ideas already made.
 
     Raises:
         UsageError: there are none.
     """
-    from ideagora.evaluators.arena.lineup import lined_up
+    from ideagora.evaluators.arena.lineup import build_lineup
 
-    chosen = tuple(topics) or lined_up(named.made, ()).topics
+    chosen = tuple(topics) or build_lineup(named.made, ()).topics
     if not chosen:
         raise UsageError("Give --topic TEXT or --topics FILE: agents need to know what ideas are wanted for.")
     return chosen

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ideagora.config import Settings
-from ideagora.evaluators.arena.lineup import PARTS, Contestant, Lineup, Missing, flagged
+from ideagora.evaluators.arena.lineup import PARTS, Contestant, Lineup, MissingEntry, flag_injections
 from ideagora.evaluators.arena.verdict_log import read_verdicts
 from ideagora.evaluators.verdict_files import VERDICTS_FILE
 from ideagora.graphs.run_folder import RunFolder, unusable, write_atomically
@@ -80,7 +80,7 @@ def finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
     if left != record.get("verdicts", left) or entries != [len(one.ideas) for one in people]:
         folder.forget_checkpoints()
         return None
-    return Lineup(topics, people, tuple(record.get("notes", ())), flagged(people)), usage
+    return Lineup(topics, people, tuple(record.get("notes", ())), flag_injections(people)), usage
 
 
 def _contestant(told: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
@@ -88,7 +88,7 @@ def _contestant(told: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
         name=told["agent"],
         source=told["source"],
         ideas={idea.topic: idea for idea in ideas if idea.agent == told["agent"]},
-        missing=tuple(Missing(one["topic"], one["reason"]) for one in told["missing"]),
+        missing=tuple(MissingEntry(one["topic"], one["reason"]) for one in told["missing"]),
         left_out=told["left_out"],
     )
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError
 from ideagora.evaluators.arena.contestants import Competitor
-from ideagora.evaluators.arena.lineup import Made, Missing
+from ideagora.evaluators.arena.lineup import ContestantIdeas, MissingEntry
 from ideagora.graphs.generate import folder_for, generate
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task
@@ -39,7 +39,7 @@ OpenLibrary = Callable[[], tuple["Library", Callable[[], "Embedder"]]]
 
 
 @dataclass(frozen=True)
-class Start:
+class AgentRun:
     """One agent at one topic, and the folder of its run."""
 
     competitor: Competitor
@@ -47,12 +47,12 @@ class Start:
     folder: Path
 
 
-def starts(
+def agent_runs(
     competitors: Sequence[Competitor], topics: Sequence[Topic], settings: Settings, folder: Path
-) -> list[Start]:
+) -> list[AgentRun]:
     """All agents at all topics."""
     return [
-        Start(one, task, folder_for(task, folder / RUNS / _slug(one.name), several=True))
+        AgentRun(one, task, folder_for(task, folder / RUNS / _slug(one.name), several=True))
         for one in competitors
         for topic in topics
         for task in [Task(topic, one.agent, one.agent.options, settings)]
@@ -65,13 +65,13 @@ def _slug(name: str) -> str:
     )
 
 
-async def generated(
-    all_starts: Sequence[Start],
+async def generate_ideas(
+    all_starts: Sequence[AgentRun],
     library: OpenLibrary,
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
     budget: Budget | None = None,
-) -> tuple[list[Made], tuple[str, ...]]:
+) -> tuple[list[ContestantIdeas], tuple[str, ...]]:
     """The ideas of every agent, best first for each topic, with the reasons for those that are missing.
 
     The ideas of a run that is incomplete, since something was down, do not compete: they may change.
@@ -84,7 +84,7 @@ async def generated(
     """
     down: dict[str, list[str]] = {}
     ideas: dict[str, list[Idea]] = {start.competitor.name: [] for start in all_starts}
-    missing: dict[str, list[Missing]] = {name: [] for name in ideas}
+    missing: dict[str, list[MissingEntry]] = {name: [] for name in ideas}
     for number, start in enumerate(all_starts, 1):
         name, topic = start.competitor.name, start.task.topic.text
         listener({"event": "arena", "stage": "ideas", "agent": name, "topic": topic,
@@ -96,17 +96,17 @@ async def generated(
                 raise
             if error.retryable:
                 down.setdefault(str(error), []).append(f"{name} on “{topic[:60]}”")
-            missing[name].append(Missing(topic, f"the agent failed: {str(error).rstrip('.')}"))
+            missing[name].append(MissingEntry(topic, f"the agent failed: {str(error).rstrip('.')}"))
             continue
         if outcome.down:
             down.setdefault(" ".join(outcome.down), []).append(f"{name} on “{topic[:60]}”")
-            missing[name].append(Missing(topic, f"its run is incomplete: {outcome.down[0].rstrip('.')}"))
+            missing[name].append(MissingEntry(topic, f"its run is incomplete: {outcome.down[0].rstrip('.')}"))
             continue
         ideas[name] += outcome.ideas
         if not outcome.ideas:
-            missing[name].append(Missing(topic, "the agent gave no idea"))
+            missing[name].append(MissingEntry(topic, "the agent gave no idea"))
     sources = {start.competitor.name: start.task.agent.source for start in all_starts}
-    made = [Made(name, sources[name], tuple(ideas[name]), tuple(missing[name])) for name in ideas]
+    made = [ContestantIdeas(name, sources[name], tuple(ideas[name]), tuple(missing[name])) for name in ideas]
     return made, tuple(f"{_some(who)}: {reason}" for reason, who in down.items())
 
 
@@ -115,7 +115,7 @@ def _some(who: Sequence[str]) -> str:
     return ", ".join(who[:NAMED]) + more
 
 
-def literature_notes(all_starts: Sequence[Start]) -> tuple[str, ...]:
+def literature_notes(all_starts: Sequence[AgentRun]) -> tuple[str, ...]:
     """What the runs say about bans and about sources that were down, each once."""
     notes = [note for start in all_starts for note in _notes_in(start.folder)]
     return tuple(dict.fromkeys(note for note in notes if note.startswith((BAN, DOWN, REFUSED))))
@@ -129,17 +129,17 @@ def _notes_in(folder: Path) -> list[str]:
         return []
 
 
-def silent(all_starts: Sequence[Start]) -> list[str]:
+def silent(all_starts: Sequence[AgentRun]) -> list[str]:
     """Contestants whose agent does not say how many calls it makes."""
     names = [one.competitor.name for one in all_starts if _calls(one) is None]
     return list(dict.fromkeys(names))
 
 
-def _calls(start: Start) -> dict[Any, int] | None:
+def _calls(start: AgentRun) -> dict[Any, int] | None:
     return start.task.agent.expected_calls(start.task.options)
 
 
-def expected_calls(all_starts: Sequence[Start]) -> dict[Any, int]:
+def expected_calls(all_starts: Sequence[AgentRun]) -> dict[Any, int]:
     """Calls by role group that the agents are expected to make; those that do not say are left out."""
     total: dict[Any, int] = {}
     for start in all_starts:

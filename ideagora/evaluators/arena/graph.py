@@ -23,14 +23,23 @@ from langgraph.types import Send
 
 from ideagora.agents.style import RESTYLE, restyled
 from ideagora.errors import ModelRefused, ModelUnavailable, UnreadableAnswer
-from ideagora.evaluators.arena.comparisons import KINDS, Bout, bout_of, drawn, field_of, overall, row_of, seen
-from ideagora.evaluators.arena.judging import Bench, judged, shown_words, verdict_id
+from ideagora.evaluators.arena.comparisons import (
+    KINDS,
+    Comparison,
+    comparison_of_row,
+    drawn,
+    field_of,
+    overall,
+    row_of_comparison,
+    seen,
+)
+from ideagora.evaluators.arena.judging import JudgePanel, judge_comparison, shown_words, verdict_id
 from ideagora.evaluators.arena.lineup import Kind, Lineup
 from ideagora.evaluators.arena.verdict_log import VerdictLog
 from ideagora.evaluators.schedules.pairing import Schedule
 from ideagora.graphs.services import Services
-from ideagora.models.client import Door
-from ideagora.models.usage import labelled
+from ideagora.models.client import LLMClient
+from ideagora.models.usage import usage_label
 from ideagora.schema import Idea
 
 BATCH = 256
@@ -38,10 +47,10 @@ BATCH = 256
 
 
 @dataclass(frozen=True)
-class Hall:
+class ArenaContext:
     """Where the bouts take place: everything that a node may use and no checkpoint needs to hold."""
 
-    bench: Bench
+    bench: JudgePanel
     schedules: Mapping[Kind, Schedule]
     """What is judged, and how each of it is scheduled."""
     log: VerdictLog
@@ -80,13 +89,13 @@ class Hall:
         competes = self.lineup.competes(topic, contestant, kind)
         return shown_words(idea, kind) if idea is not None and competes else 1
 
-    async def shown(self, door: Door, idea: Idea) -> Idea:
+    async def shown(self, door: LLMClient, idea: Idea) -> Idea:
         """An idea as judges see it; its experiment is told anew only where experiments are judged."""
         if not self.style:
             return idea
         if idea.id not in self.told:
             whole = idea if "experiment" in self.schedules else idea.model_copy(update={"experiment": None})
-            with labelled("style"):
+            with usage_label("style"):
                 self.told[idea.id] = await restyled(door, whole)
         return self.told[idea.id]
 
@@ -110,8 +119,8 @@ class ArenaState(TypedDict, total=False):
 Context = Runtime[Services]
 
 
-def _hall(runtime: Context) -> Hall:
-    hall: Hall = runtime.context.options
+def _hall(runtime: Context) -> ArenaContext:
+    hall: ArenaContext = runtime.context.options
     return hall
 
 
@@ -169,9 +178,9 @@ def draw_round(state: ArenaState, runtime: Context) -> ArenaState:
     return {"batch": queue[:BATCH], "queue": queue[BATCH:]}
 
 
-def _next_round(state: ArenaState, hall: Hall, kind: int) -> list[Bout]:
+def _next_round(state: ArenaState, hall: ArenaContext, kind: int) -> list[Comparison]:
     rows = [row for row in state.get("rows", []) if row[0] == kind]
-    asked = [bout_of(row) for row in rows]
+    asked = [comparison_of_row(row) for row in rows]
     room = None if hall.most is None else hall.most - len(rows)
     if room is not None and room <= 0:
         return []
@@ -182,7 +191,7 @@ def _next_round(state: ArenaState, hall: Hall, kind: int) -> list[Bout]:
     return drawn(pairings[:room], kind, asked)
 
 
-def entered_of(hall: Hall, state: Mapping[str, Any], kind: Kind) -> list[list[bool]]:
+def entered_of(hall: ArenaContext, state: Mapping[str, Any], kind: Kind) -> list[list[bool]]:
     """Entries that can be judged, shape (topics, contestants)."""
     entered = hall.lineup.entered(kind)
     for topic, one, _ in state.get("unstyled", []):
@@ -200,7 +209,7 @@ def send_bouts(state: ArenaState) -> list[Hashable | Send]:
 
 async def judge_bout(state: ArenaState, runtime: Context) -> ArenaState:
     """One bout: its verdict goes to the folder, its result to the state."""
-    bout, hall = Bout(*state["bout"]), _hall(runtime)
+    bout, hall = Comparison(*state["bout"]), _hall(runtime)
     judge = hall.bench.judges[bout.judge]
     async with hall.turns:
         if judge in hall.down:
@@ -210,14 +219,14 @@ async def judge_bout(state: ArenaState, runtime: Context) -> ArenaState:
         except ModelUnavailable as error:
             hall.down[judge] = str(error)
             return {"skipped": [list(bout)]}
-    return {"rows": [row_of(bout, None if values is None else overall(values.values()))]}
+    return {"rows": [row_of_comparison(bout, None if values is None else overall(values.values()))]}
 
 
-async def _judge(bout: Bout, runtime: Context) -> dict[str, float] | None:
+async def _judge(bout: Comparison, runtime: Context) -> dict[str, float] | None:
     hall, door = _hall(runtime), runtime.context.door
     ideas = [hall.lineup.idea(bout.topic, one) for one in (bout.first, bout.second)]
     first, second = [await hall.shown(door, idea) for idea in ideas if idea is not None]
-    verdict = await judged(door, hall.bench, bout, (first, second))
+    verdict = await judge_comparison(door, hall.bench, bout, (first, second))
     hall.log.add(verdict)
     return verdict.criteria
 
@@ -225,7 +234,7 @@ async def _judge(bout: Bout, runtime: Context) -> dict[str, float] | None:
 async def complete_record(state: ArenaState, runtime: Context) -> ArenaState:
     """Judge again, from the cache, what a power cut took from the folder; then put all in order."""
     hall = _hall(runtime)
-    bouts = [bout_of(row) for row in state.get("rows", [])]
+    bouts = [comparison_of_row(row) for row in state.get("rows", [])]
     for bout in bouts:
         if hall.log.get(verdict_id(hall.bench, bout)) is None:
             await _judge(bout, runtime)
@@ -238,7 +247,7 @@ async def complete_record(state: ArenaState, runtime: Context) -> ArenaState:
     return {}
 
 
-def _competing(hall: Hall, state: ArenaState) -> list[tuple[int, int]]:
+def _competing(hall: ArenaContext, state: ArenaState) -> list[tuple[int, int]]:
     entered = entered_of(hall, state, "idea")
     return [(topic, one) for topic, row in enumerate(entered) for one, there in enumerate(row) if there]
 

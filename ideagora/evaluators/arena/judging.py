@@ -22,16 +22,16 @@ from ideagora.agents.judges import (
 )
 from ideagora.agents.views import IdeaView
 from ideagora.errors import ModelRefused, UnreadableAnswer
-from ideagora.evaluators.arena.comparisons import Bout
+from ideagora.evaluators.arena.comparisons import Comparison
 from ideagora.evaluators.arena.lineup import PARTS, Kind, Lineup, word_count
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.models.call import Inputs
 from ideagora.models.parsing.structured_output import is_refusal
-from ideagora.models.usage import answers_used, labelled
+from ideagora.models.usage import answers_used, usage_label
 from ideagora.schema import Idea, Usage, Verdict, stable_id
 
 if TYPE_CHECKING:
-    from ideagora.models.client import Door
+    from ideagora.models.client import LLMClient
 
 VALUES: dict[Choice, float] = {"first": FIRST, "second": SECOND, "tie": TIE}
 
@@ -45,7 +45,7 @@ SAME = "the two are the same text"
 
 
 @dataclass(frozen=True)
-class Bench:
+class JudgePanel:
     """Who judges and by what; all of it goes into the verdicts."""
 
     lineup: Lineup
@@ -55,13 +55,15 @@ class Bench:
     """The criteria that are recorded; the judge is always asked for all, so that the answer is the same."""
 
 
-def verdict_id(bench: Bench, bout: Bout) -> str:
+def verdict_id(bench: JudgePanel, bout: Comparison) -> str:
     """The same for the same two ideas in the same order before the same judge."""
     first, second = _ideas(bench.lineup, bout)
     return stable_id("arena", bout.is_of, first.topic, first.id, second.id, bench.judges[bout.judge])
 
 
-async def judged(door: Door, bench: Bench, bout: Bout, shown: tuple[Idea, Idea]) -> Verdict:
+async def judge_comparison(
+    door: LLMClient, bench: JudgePanel, bout: Comparison, shown: tuple[Idea, Idea]
+) -> Verdict:
     """Ask the judge once (with its bounded re-asks); what cannot be read is unscored, never a tie.
 
     ``shown`` are the two ideas as they are told to the judge, which may be in another style than their own.
@@ -73,7 +75,7 @@ async def judged(door: Door, bench: Bench, bout: Bout, shown: tuple[Idea, Idea])
     judge, topic = bench.judges[bout.judge], bench.lineup.topics[bout.topic].text
     answer: Duel | PlanDuel | None = None
     reason: str | None = None
-    with labelled(f"judge {judge}"), answers_used() as used:
+    with usage_label(f"judge {judge}"), answers_used() as used:
         try:
             if (same := _same(ideas, shown, bout.is_of)) is not None:
                 reason = same
@@ -108,7 +110,7 @@ async def judged(door: Door, bench: Bench, bout: Bout, shown: tuple[Idea, Idea])
     )
 
 
-def _ideas(lineup: Lineup, bout: Bout) -> tuple[Idea, Idea]:
+def _ideas(lineup: Lineup, bout: Comparison) -> tuple[Idea, Idea]:
     first, second = lineup.idea(bout.topic, bout.first), lineup.idea(bout.topic, bout.second)
     assert first is not None, f"{bout} has no two entries"
     assert second is not None, f"{bout} has no two entries"

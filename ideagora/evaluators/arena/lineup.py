@@ -33,7 +33,7 @@ def topic_key(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingEntry:
     """A topic on which a contestant has no entry, and why."""
 
     topic: str
@@ -49,19 +49,19 @@ class Contestant:
     """Where the ideas come from, for people."""
     ideas: Mapping[str, Idea]
     """Topic (as it is judged) -> entry."""
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingEntry, ...] = ()
     left_out: int = 0
     """Further ideas on a topic, of which only the first (the best) competes."""
 
 
 @dataclass(frozen=True)
-class Made:
+class ContestantIdeas:
     """Ideas of one name as they were found or generated, best first, before they become entries."""
 
     name: str
     source: str
     ideas: tuple[Idea, ...]
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingEntry, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Lineup:
         return stable_id(*self.texts, *parts)
 
 
-def lined_up(made: Sequence[Made], topics: Sequence[Topic]) -> Lineup:
+def build_lineup(made: Sequence[ContestantIdeas], topics: Sequence[Topic]) -> Lineup:
     """Entries out of ideas: topics matched by their text, one idea a topic, the unfit refused.
 
     Without topics those of the ideas are taken, in their order.
@@ -125,34 +125,34 @@ def lined_up(made: Sequence[Made], topics: Sequence[Topic]) -> Lineup:
         tuple(chosen),
         tuple(people),
         tuple(_notes(made, people, keys)),
-        flagged(people),
+        flag_injections(people),
     )
 
 
-def flagged(people: Iterable[Contestant]) -> dict[str, tuple[str, ...]]:
+def flag_injections(people: Iterable[Contestant]) -> dict[str, tuple[str, ...]]:
     """Idea id -> what its text does that it should not; honest ideas are not in it."""
     ideas = (idea for one in people for idea in one.ideas.values())
     return {idea.id: flags for idea in ideas if (flags := flags_of(_texts(idea)))}
 
 
-def _topics_of(made: Sequence[Made]) -> list[Topic]:
+def _topics_of(made: Sequence[ContestantIdeas]) -> list[Topic]:
     texts = {topic_key(idea.topic): " ".join(idea.topic.split()) for one in made for idea in one.ideas}
     return [Topic(text=text) for text in texts.values() if text]
 
 
-def _contestant(made: Made, keys: Mapping[str, str]) -> Contestant:
+def _contestant(made: ContestantIdeas, keys: Mapping[str, str]) -> Contestant:
     """The first idea on each topic decides: it competes, or it is refused."""
     by_topic: dict[str, list[Idea]] = {}
     for idea in made.ideas:
         if (topic := keys.get(topic_key(idea.topic))) is not None:
             by_topic.setdefault(topic, []).append(idea)
     reasons = {one.topic: one.reason for one in made.missing}
-    reasons |= {topic: reason for topic, some in by_topic.items() if (reason := unfit(some[0]))}
+    reasons |= {topic: reason for topic, some in by_topic.items() if (reason := why_unfit(some[0]))}
     entries = {
         topic: _entered(some[0], made.name, topic) for topic, some in by_topic.items() if topic not in reasons
     }
     missing = [
-        Missing(topic, reasons.get(topic, "no idea on this topic"))
+        MissingEntry(topic, reasons.get(topic, "no idea on this topic"))
         for topic in keys.values()
         if topic not in entries
     ]
@@ -181,7 +181,7 @@ def _with_own_ids(people: Sequence[Contestant]) -> list[Contestant]:
     return [replace(one, ideas={topic: own(idea) for topic, idea in one.ideas.items()}) for one in people]
 
 
-def unfit(idea: Idea) -> str | None:
+def why_unfit(idea: Idea) -> str | None:
     """Why an idea cannot be judged; ``None``: it can."""
     texts = [getattr(idea, part) or "" for part in PARTS]
     if not re.search(r"\w", " ".join(texts[1:])):
@@ -212,7 +212,9 @@ def _plan_texts(plan: Experiment) -> list[str]:
     return [text for some in lists for text in some] + ([plan.refuted_if] if plan.refuted_if else [])
 
 
-def _notes(made: Sequence[Made], people: Sequence[Contestant], keys: Mapping[str, str]) -> Iterable[str]:
+def _notes(
+    made: Sequence[ContestantIdeas], people: Sequence[Contestant], keys: Mapping[str, str]
+) -> Iterable[str]:
     for one in people:
         if one.left_out:
             ideas = "1 further idea" if one.left_out == 1 else f"{one.left_out} further ideas"
@@ -224,7 +226,7 @@ def _notes(made: Sequence[Made], people: Sequence[Contestant], keys: Mapping[str
             yield f"{some.name}: ideas on {topics}."
 
 
-def strangers(lineup: Lineup) -> list[tuple[str, str]]:
+def topics_missing(lineup: Lineup) -> list[tuple[str, str]]:
     """Pairs of contestants that share no topic, so that their ideas cannot be compared."""
     people = lineup.contestants
     return [

@@ -11,7 +11,7 @@ from ideagora.graphs.runtime import Listener
 from ideagora.schema import Verdict
 
 
-class Standing:
+class LiveStanding:
     """Tells the listener of every verdict, with each contestant's share of points so far."""
 
     def __init__(self, lineup: Lineup, listener: Listener) -> None:

@@ -1,7 +1,7 @@
 """An arena from beginning to end, as a job of the runtime: ideas, bouts, leaderboard.
 
 The folder holds ``runs/`` (the agents'), ``ideas.jsonl`` (the entries as they were made, and as they
-were shown), ``verdicts.jsonl``, ``leaderboard.json``, and what every run's folder holds.
+were shown), ``verdicts.jsonl``, ``build_leaderboard.json``, and what every run's folder holds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
 from ideagora.evaluators.arena.comparisons import field_of
-from ideagora.evaluators.arena.contestants import Named
+from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.arena.folder import (
     as_shown,
     finished,
@@ -26,14 +26,14 @@ from ideagora.evaluators.arena.folder import (
     write_entries,
     write_leaderboard,
 )
-from ideagora.evaluators.arena.generation import Start, generated, literature_notes
+from ideagora.evaluators.arena.generation import AgentRun, generate_ideas, literature_notes
 from ideagora.evaluators.arena.growth import FIELD as GROWTH
 from ideagora.evaluators.arena.growth import growth_record, smaller_arena
-from ideagora.evaluators.arena.judging import ALL_CRITERIA, Bench
-from ideagora.evaluators.arena.leaderboard.leaderboard import Ending, described, leaderboard
-from ideagora.evaluators.arena.lineup import Lineup, Made, Missing, lined_up
+from ideagora.evaluators.arena.judging import ALL_CRITERIA, JudgePanel
+from ideagora.evaluators.arena.leaderboard.leaderboard import Ending, build_leaderboard, described
+from ideagora.evaluators.arena.lineup import ContestantIdeas, Lineup, MissingEntry, build_lineup
 from ideagora.evaluators.arena.options import ArenaOptions
-from ideagora.evaluators.arena.progress import Standing
+from ideagora.evaluators.arena.progress import LiveStanding
 from ideagora.evaluators.arena.protocol import schedule_of
 from ideagora.evaluators.arena.verdict_log import VerdictLog
 from ideagora.graphs.generate import bills
@@ -41,14 +41,14 @@ from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import Job, Listener, known_by, run_job
 from ideagora.graphs.task import Task
 from ideagora.models.budget import Budget, budget_of
-from ideagora.models.usage import Meter
+from ideagora.models.usage import UsageTracker
 from ideagora.schema import Topic, Verdict, stable_id
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.evaluators.arena.generation import OpenLibrary
-    from ideagora.evaluators.arena.graph import Hall
+    from ideagora.evaluators.arena.graph import ArenaContext
     from ideagora.models.embeddings.embedder import Embedder
 
 STYLE: Group = "reader"
@@ -63,7 +63,7 @@ MOST = 10_000_000
 class Arena:
     """Who meets, on what, judged how."""
 
-    named: Named
+    named: ResolvedContestants
     topics: tuple[Topic, ...]
     options: ArenaOptions
     settings: Settings
@@ -103,7 +103,7 @@ class Arena:
         return tuple(dict.fromkeys([*self.options.judges, *style]))
 
 
-def _told_apart(made: Made) -> Iterator[str]:
+def _told_apart(made: ContestantIdeas) -> Iterator[str]:
     """Each idea by its maker, its place among the maker's ideas on the topic, and its text."""
     places: Counter[str] = Counter()
     for idea in made.ideas:
@@ -112,7 +112,7 @@ def _told_apart(made: Made) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Means:
+class RunResources:
     """What an arena is held with."""
 
     library: OpenLibrary
@@ -122,7 +122,9 @@ class Means:
     fresh: bool = False
 
 
-async def hold(arena: Arena, path: Path, starts: Sequence[Start], means: Means) -> dict[str, Any]:
+async def run_tournament(
+    arena: Arena, path: Path, starts: Sequence[AgentRun], means: RunResources
+) -> dict[str, Any]:
     """The leaderboard; everything is in the folder when this returns, and what was gained when it raises.
 
     Where something was down, its status is ``incomplete``, and the same command goes on.
@@ -141,8 +143,8 @@ async def hold(arena: Arena, path: Path, starts: Sequence[Start], means: Means) 
             lineup, usage = held
             return _write_leaderboard(arena, folder.path, lineup, verdicts_in(folder.path), usage, "complete")
         budget = budget_of(arena.settings, bills([path, *(start.folder for start in starts)]))
-        made, down = await generated(starts, means.library, means.listener, means.chats, budget)
-        lineup = lined_up([*made, *arena.named.made], arena.topics)
+        made, down = await generate_ideas(starts, means.library, means.listener, means.chats, budget)
+        lineup = build_lineup([*made, *arena.named.made], arena.topics)
         notes = (*arena.named.notes, *lineup.notes, *literature_notes(starts))
         lineup = replace(lineup, notes=notes)
         forget_if_other(folder, lineup)
@@ -153,7 +155,7 @@ async def _judged(
     arena: Arena,
     folder: RunFolder,
     lineup: Lineup,
-    means: Means,
+    means: RunResources,
     budget: Budget,
     down: tuple[str, ...],
 ) -> dict[str, Any]:
@@ -165,12 +167,12 @@ async def _judged(
         {"event": "arena", "stage": "bouts", "total": expected, "judges": list(arena.options.judges)}
     )
     board: dict[str, Any] = {}
-    with VerdictLog(folder.path, Standing(lineup, means.listener).heard) as log:
+    with VerdictLog(folder.path, LiveStanding(lineup, means.listener).heard) as log:
         if log.was_cut:
             folder.forget_checkpoints()
         hall = _hall(arena, lineup, log)
 
-        def finish(state: Mapping[str, Any], meter: Meter, down: tuple[str, ...]) -> dict[str, Any]:
+        def finish(state: Mapping[str, Any], meter: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
             final = without(lineup, state.get("unstyled", []))
             write_entries(folder, final, {one: as_shown(idea) for one, idea in hall.told.items()})
             usage = {name: used.usage.model_dump() for name, used in sorted(meter.answers_by_label.items())}
@@ -207,12 +209,12 @@ async def _judged(
     return board
 
 
-def _hall(arena: Arena, lineup: Lineup, log: VerdictLog) -> Hall:
-    from ideagora.evaluators.arena.graph import Hall
+def _hall(arena: Arena, lineup: Lineup, log: VerdictLog) -> ArenaContext:
+    from ideagora.evaluators.arena.graph import ArenaContext
 
     options = arena.options
-    return Hall(
-        bench=Bench(
+    return ArenaContext(
+        bench=JudgePanel(
             lineup,
             options.judges,
             "paper" if options.is_paper else "default",
@@ -241,7 +243,7 @@ def _write_leaderboard(
     down: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     expected = expected_verdicts(lineup, arena.options, arena.settings.seed)
-    board = leaderboard(lineup, verdicts, arena.options, arena.settings, usage, status, expected)
+    board = build_leaderboard(lineup, verdicts, arena.options, arena.settings, usage, status, expected)
     board |= {"outages": list(down)} if down else {}
     write_leaderboard(path, board)
     return board
@@ -263,7 +265,7 @@ def without(lineup: Lineup, unstyled: Iterable[Sequence[Any]]) -> Lineup:
     for topic, one, reason in unstyled:
         text, person = lineup.topics[topic].text, people[one]
         ideas = {name: idea for name, idea in person.ideas.items() if name != text}
-        people[one] = replace(person, ideas=ideas, missing=(*person.missing, Missing(text, str(reason))))
+        people[one] = replace(person, ideas=ideas, missing=(*person.missing, MissingEntry(text, str(reason))))
     return replace(lineup, contestants=tuple(people))
 
 

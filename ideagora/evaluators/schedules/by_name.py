@@ -12,7 +12,7 @@ from ideagora.evaluators.schedules.swiss import Swiss
 SCHEDULES = ("round_robin", "swiss", "adaptive", "balanced", "random")
 
 
-def named(
+def schedule_by_name(
     name: str,
     *,
     seed: int = 0,

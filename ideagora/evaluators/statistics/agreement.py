@@ -14,7 +14,7 @@ import numpy as np
 
 from ideagora.evaluators.statistics.figures import Chosen, Figure, Kind, jackknifed, missing
 from ideagora.evaluators.statistics.icc import IccKind, icc
-from ideagora.evaluators.statistics.matches import score_of_lower, settled
+from ideagora.evaluators.statistics.matches import score_of_lower, settle_match
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,7 +164,7 @@ def match_scores(comparisons: Comparisons) -> dict[Unit, float]:
 
 def judge_scores(comparisons: Comparisons) -> dict[str, dict[Unit, float]]:
     """The same for each judge by itself."""
-    matches = settled(comparisons)
+    matches = settle_match(comparisons)
     result: dict[str, dict[Unit, float]] = {judge: {} for judge in comparisons.judges}
     lower = np.minimum(matches.first, matches.second).tolist()
     higher = np.maximum(matches.first, matches.second).tolist()

@@ -31,7 +31,7 @@ def score_range(
     return start, low, high
 
 
-def settled(comparisons: Comparisons) -> Comparisons:
+def settle_match(comparisons: Comparisons) -> Comparisons:
     """One row for each match: the verdict if all its rows say the same, and else a tie.
 
     Rows of an agent against itself are left out, since their two orders cannot be told apart.
@@ -61,7 +61,7 @@ def ablation_points(comparisons: Comparisons, full: str) -> tuple[Points, ...]:
     agent against itself would have a point a match, which needs no verdict and is not listed. ``full`` must
     be one of the agents (ValueError).
     """
-    matches = settled(comparisons)
+    matches = settle_match(comparisons)
     base = comparisons.agents.index(full)
     result = []
     for position, agent in enumerate(comparisons.agents):

@@ -62,14 +62,14 @@ def topics_to_separate(
     if max(chance, 1 - chance) > (1.0 + intervals.level) / 2.0:
         return Separation(0, 0)
     used = len(np.unique(comparisons.topic))
-    wanted = topics_wanted(gap, _spread_over_topics(intervals, first, second, used), intervals.level)
+    wanted = further_topics(gap, _spread_over_topics(intervals, first, second, used), intervals.level)
     if wanted is None:
         return Separation(None, None, "They are so close that no number of verdicts can be named.")
     more = max(1, wanted - used)
     return Separation(more, int(np.ceil(more * verdicts / used)))
 
 
-def topics_wanted(gap: float, spread: float, level: float, power: float = POWER) -> int | None:
+def further_topics(gap: float, spread: float, level: float, power: float = POWER) -> int | None:
     """Topics on which a difference is told apart with probability ``power``; ``None``: too many to name.
 
     Args:

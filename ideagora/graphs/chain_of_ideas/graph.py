@@ -30,7 +30,7 @@ from ideagora.graphs.chain_of_ideas.choice import duel_scores, rank_branches
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES
 from ideagora.graphs.chain_of_ideas.topic_similarity import related_to_topic, topic_similarity
 from ideagora.graphs.services import Services
-from ideagora.models.usage import labelled
+from ideagora.models.usage import usage_label
 from ideagora.schema import FAR_FROM_TOPIC, Experiment, Link, NoveltyCheck, Paper, Scored, Topic
 
 RELATED = 3
@@ -186,7 +186,7 @@ async def explore_branch(state: IdeationState, runtime: Context) -> IdeationStat
         "anchor": anchored["paper"],
         "anchor_reason": anchored["reason"],
     }
-    with labelled(f"branch {number}"):
+    with usage_label(f"branch {number}"):
         try:
             done = await branch.ainvoke(start, context=runtime.context)  # type: ignore[call-overload]
         except IdeagoraError as error:
@@ -233,7 +233,7 @@ async def judge_pair(state: IdeationState, runtime: Context) -> IdeationState:
     """One pair in one order; an unreadable verdict is recorded as unscored, never as a tie."""
     first, second = state["pair"]["first"], state["pair"]["second"]
     order = {"first": first["branch"], "second": second["branch"]}
-    with labelled("choice"):
+    with usage_label("choice"):
         try:
             answer = await IDEA_JUDGE(
                 runtime.context.door,
@@ -282,7 +282,7 @@ def choose(state: IdeationState) -> IdeationState:
 async def design_experiment(state: IdeationState, runtime: Context) -> IdeationState:
     """A first plan from the experiments of the chain's papers (Table 17)."""
     best = _best(state)
-    with labelled("experiment"):
+    with usage_label("experiment"):
         plan = await EXPERIMENT_DESIGNER(
             runtime.context.door,
             topic=_topic(state).text,
@@ -304,7 +304,7 @@ async def _nearest(branch: dict[str, Any], context: Services) -> tuple[PaperBrie
 
 async def review_experiment(state: IdeationState, runtime: Context) -> IdeationState:
     """What the plan lacks, and what to look up for it (Tables 18 and 19)."""
-    with labelled("experiment"):
+    with usage_label("experiment"):
         review = await EXPERIMENT_REVIEWER(
             runtime.context.door,
             topic=_topic(state).text,
@@ -333,7 +333,7 @@ async def search_for_experiment(state: IdeationState, runtime: Context) -> Ideat
 async def refine_experiment(state: IdeationState, runtime: Context) -> IdeationState:
     """The plan after review (Table 20)."""
     suggestions = state["review"]["suggestions"]
-    with labelled("experiment"):
+    with usage_label("experiment"):
         plan = await EXPERIMENT_REFINER(
             runtime.context.door,
             topic=_topic(state).text,

@@ -20,7 +20,7 @@ from ideagora.agents.views import ShownPaper, idea_view
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.chain_of_ideas.novelty import check_novelty
 from ideagora.graphs.services import Services
-from ideagora.models.usage import labelled
+from ideagora.models.usage import usage_label
 from ideagora.schema import (
     Chain,
     Direction,
@@ -124,7 +124,7 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
         mechanism=pair["method"] or strong.abstract or strong.title,
         mechanism_from=1,
     )
-    with labelled(f"lead {pair['number']}"):
+    with usage_label(f"lead {pair['number']}"):
         answer = await IDEATOR(
             context.door,
             topic=topic.text,

@@ -15,7 +15,7 @@ from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.plain_ideators import DIRECT_IDEATOR
 from ideagora.agents.views import idea_view
 from ideagora.graphs.services import Services
-from ideagora.models.usage import labelled
+from ideagora.models.usage import usage_label
 
 
 class DirectState(TypedDict, total=False):
@@ -28,14 +28,14 @@ class DirectState(TypedDict, total=False):
 
 async def write_idea(state: DirectState, runtime: Runtime[Services]) -> DirectState:
     """One idea from the topic's text alone."""
-    with labelled("idea"):
+    with usage_label("idea"):
         draft = await DIRECT_IDEATOR(runtime.context.door, topic=state["topic"]["text"])
     return {"draft": draft.model_dump(mode="json")}
 
 
 async def design_experiment(state: DirectState, runtime: Runtime[Services]) -> DirectState:
     """A plan for the idea, without any paper's experiments at hand."""
-    with labelled("experiment"):
+    with usage_label("experiment"):
         plan = await EXPERIMENT_DESIGNER(
             runtime.context.door,
             topic=state["topic"]["text"],

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict
 from ideagora.config import Group
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.context import Tools
+from ideagora.graphs.external.context import AgentContext
+from ideagora.graphs.external.errors import named_error
 from ideagora.graphs.external.python_process.call import wanted
 from ideagora.graphs.external.references import failures_of, ideas_of
 
@@ -112,9 +113,7 @@ def _made(kind: Callable[[], Any], name: str) -> Any:
     try:
         return kind()
     except Exception as error:  # noqa: BLE001  (foreign code; it is named and goes on)
-        from ideagora.graphs.external.errors import named
-
-        raise UsageError(f"{name} cannot be made without arguments: {named(error, name)}") from None
+        raise UsageError(f"{name} cannot be made without arguments: {named_error(error, name)}") from None
 
 
 def identifier(name: str) -> str:
@@ -130,7 +129,7 @@ def _agent(
     build: Callable[[], Any],
     steps: tuple[str, ...],
 ) -> Agent:
-    return plugged_agent(
+    return adapt_agent(
         name=name,
         about=_about(thing),
         source=source,
@@ -141,7 +140,7 @@ def _agent(
     )
 
 
-def plugged_agent(
+def adapt_agent(
     *,
     name: str,
     about: str,
@@ -151,7 +150,7 @@ def plugged_agent(
     steps: tuple[str, ...],
     calls: object = None,
 ) -> Agent:
-    """An ``Agent`` whose graph ends in ``PluggedState`` and whose steps get ``Tools``."""
+    """An ``Agent`` whose graph ends in ``PluggedState`` and whose steps get ``AgentContext``."""
     return Agent(
         name=name,
         about=about,
@@ -164,7 +163,7 @@ def plugged_agent(
         expected_calls=lambda options: _calls(calls),
         steps=steps,
         fingerprint=fingerprint,
-        context=lambda services, topic: Tools.of(services, topic, name),
+        context=lambda services, topic: AgentContext.of(services, topic, name),
     )
 
 

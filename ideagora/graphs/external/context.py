@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ideagora.errors import AgentFailed, BudgetExhausted
 from ideagora.graphs.external.arguments import asked_paper, count, id_of, is_model, text_of
-from ideagora.graphs.external.inactivity import Patience
+from ideagora.graphs.external.inactivity import InactivityTimeout
 from ideagora.models.call import Call, FreeText, Inputs
 from ideagora.models.redact import one_line
-from ideagora.models.usage import label, labelled
+from ideagora.models.usage import label, usage_label
 from ideagora.schema import Paper, Topic
 
 if TYPE_CHECKING:
@@ -29,15 +29,15 @@ Check = Callable[[Any, Any], str | None]
 """(inputs, answer) -> what is wrong with the answer."""
 
 
-class Abandoned(BaseException):
+class AgentCancelled(BaseException):
     """Raised inside an agent that the run no longer waits for. Not an Exception: it is not to be caught."""
 
 
-class Bridge:
+class LoopBridge:
     """Carries calls of foreign code, from whatever thread or loop, into the run's event loop."""
 
     def __init__(self, limit: float) -> None:
-        self.patience = Patience(limit)
+        self.patience = InactivityTimeout(limit)
         self.spent: BudgetExhausted | None = None
         """The hard stop that a call met: it holds even where the agent swallows it."""
         self._loop = asyncio.get_running_loop()
@@ -49,7 +49,7 @@ class Bridge:
         """The result, or an awaitable of it where an event loop runs."""
         if self._is_closed:
             work.close()
-            raise Abandoned("the run does not wait for this agent any more")
+            raise AgentCancelled("the run does not wait for this agent any more")
         here = _running_loop()
         future = asyncio.run_coroutine_threadsafe(self._counted(work), self._loop)
         self._out.add(future)
@@ -65,7 +65,7 @@ class Bridge:
     async def _counted(self, work: Coroutine[Any, Any, T]) -> T:
         self.patience.call_begins()
         try:
-            with labelled(self._label):
+            with usage_label(self._label):
                 return await work
         except BudgetExhausted as error:
             self.spent = error
@@ -81,7 +81,7 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-class Books:
+class LibraryClient:
     """The library for an agent from outside. What the topic forbids does not exist in it.
 
     Every method gives its result, or an awaitable of it in ``async`` code. Where a paper is asked
@@ -101,7 +101,7 @@ class Books:
     text: Callable[..., Any]
     """``text(paper)``: the longest text there is, a string: full text, abstract or title."""
 
-    def __init__(self, services: Services, bridge: Bridge) -> None:
+    def __init__(self, services: Services, bridge: LoopBridge) -> None:
         library = services.library  # not kept: what an agent holds has no way to what is behind it
 
         async def search(query: str, k: int) -> list[Paper]:
@@ -131,14 +131,14 @@ class Books:
         self.text = lambda paper: bridge(text(asked_paper(paper)))
 
 
-class Prompted(Inputs):
+class PromptInputs(Inputs):
     """What the offline model answers a free prompt from."""
 
     system: str | None
     prompt: str
 
 
-class Model:
+class ModelClient:
     """The model door for an agent from outside: budget, cache, replay and usage hold.
 
     ``model(prompt)`` gives text, ``model(prompt, schema=SomePydanticModel)`` an instance of it; in
@@ -148,7 +148,7 @@ class Model:
 
     __slots__ = ("_ask",)
 
-    def __init__(self, services: Services, bridge: Bridge, name: str) -> None:
+    def __init__(self, services: Services, bridge: LoopBridge, name: str) -> None:
         door = services.door
 
         async def ask(call: Call[Any]) -> Any:
@@ -205,7 +205,7 @@ def _call(
         system=system or "",
         prompt=prompt if schema is None else f"{prompt}\n\n{answer_format(schema)}",
         answer=FreeText if schema is None else schema,
-        inputs=Prompted(system=system, prompt=prompt),
+        inputs=PromptInputs(system=system, prompt=prompt),
         recipe=recipe_for(schema),
         sample=sample,
         check=check,
@@ -213,25 +213,25 @@ def _call(
 
 
 @dataclass(frozen=True)
-class Tools:
+class AgentContext:
     """All that an agent from outside is given; the ``runtime.context`` of a graph's steps."""
 
-    bridge: Bridge
+    bridge: LoopBridge
     topic: Topic
-    library: Books
-    model: Model
+    library: LibraryClient
+    model: ModelClient
     seed: int
     passed_on: str
     """Environment variables that a command may see."""
     tell: Callable[[str], None]
 
     @classmethod
-    def of(cls, services: Services, topic: Topic, name: str) -> Tools:
+    def of(cls, services: Services, topic: Topic, name: str) -> AgentContext:
         """Tools for one agent at one topic; called inside the run's event loop."""
         settings = services.door.settings
-        bridge = Bridge(settings.agent_timeout)
+        bridge = LoopBridge(settings.agent_timeout)
         unnamed = topic.model_copy(update={"banned": ()})  # a ban names what must not be seen
-        books, model = Books(services, bridge), Model(services, bridge, name)
+        books, model = LibraryClient(services, bridge), ModelClient(services, bridge, name)
         given = (unnamed, books, model, settings.seed)
         return cls(bridge, *given, settings.agent_env, services.say)
 

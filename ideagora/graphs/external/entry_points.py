@@ -6,7 +6,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.python_process.description import Place, agent_of_place
+from ideagora.graphs.external.python_process.description import AgentDescription, agent_of_description
 
 GROUP = "ideagora.agents"
 
@@ -33,4 +33,6 @@ def agent_of_entry_point(point: EntryPoint) -> Agent:
         UsageError: it cannot be loaded.
     """
     version = point.dist.version if point.dist else ""
-    return agent_of_place(Place(point.value, point.name, source_of(point), f"{version}:", True))
+    return agent_of_description(
+        AgentDescription(point.value, point.name, source_of(point), f"{version}:", True)
+    )

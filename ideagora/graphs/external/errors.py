@@ -10,7 +10,7 @@ from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.models.redact import one_line
 
 
-def named(error: BaseException, name: str) -> IdeagoraError:
+def named_error(error: BaseException, name: str) -> IdeagoraError:
     """The error as one of ours: who, what, and where in its code."""
     if isinstance(error, IdeagoraError):
         return error

@@ -18,9 +18,9 @@ from langgraph.runtime import Runtime
 from ideagora.config import load_settings
 from ideagora.errors import AgentFailed, IdeasError, UsageError
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.adapter import plugged_agent
-from ideagora.graphs.external.context import Tools
-from ideagora.graphs.external.references import PluggedState, collected
+from ideagora.graphs.external.adapter import adapt_agent
+from ideagora.graphs.external.context import AgentContext
+from ideagora.graphs.external.references import ExternalState, resolve_references
 from ideagora.graphs.external.validation import plain_ideas
 from ideagora.models.redact import one_line
 from ideagora.schema import Idea
@@ -43,7 +43,7 @@ def agent_of_ideas(file: str, home: Path | None = None) -> Agent:
     except IdeasError as error:
         raise UsageError(f"ideas:{file} cannot be read: {error}") from None
     name = f"ideas:{whole.name if Path(file).expanduser().exists() else file}"
-    return plugged_agent(
+    return adapt_agent(
         name=name,
         about="Ideas that were made already.",
         source=f"ideas:{file}",
@@ -63,20 +63,20 @@ def _fingerprint(path: Path) -> str:
 
 
 def _build_graph(path: Path, name: str) -> Any:
-    async def read_ideas(state: PluggedState, runtime: Runtime[Tools]) -> PluggedState:
+    async def read_ideas(state: ExternalState, runtime: Runtime[AgentContext]) -> ExternalState:
         from ideagora.importing import read_ideas as read
 
         tools = runtime.context
         found = await asyncio.to_thread(read, path, topic=tools.topic.text)
         problems = [str(problem) for problem in found.problems]
         ideas = _on_topic(found.ideas, tools.topic.text, name, problems)
-        told: PluggedState = await collected(
+        told: ExternalState = await resolve_references(
             plain_ideas([_as_given(idea) for idea in ideas], name), tools, name
         )
         failures = [{"branch": None, "query": None, "error": why} for why in problems]
         return {"ideas": told["ideas"], "failures": [*told["failures"], *failures]}
 
-    graph = StateGraph(PluggedState, context_schema=Tools)
+    graph = StateGraph(ExternalState, context_schema=AgentContext)
     graph.add_node(STEP, read_ideas)
     graph.add_edge(START, STEP)
     graph.add_edge(STEP, END)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 
-class Patience:
+class InactivityTimeout:
     """Counts the seconds since the last sign of life; while a call of the agent is out, none pass."""
 
     def __init__(self, limit: float) -> None:

@@ -16,12 +16,12 @@ from types import ModuleType
 from typing import Any
 
 from ideagora.errors import UsageError
-from ideagora.graphs.external.errors import named
-from ideagora.graphs.external.in_process.stdout_guard import stdout_kept
+from ideagora.graphs.external.errors import named_error
+from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
 
 
 @dataclass(frozen=True)
-class Found:
+class LoadedObject:
     """A loaded object."""
 
     thing: Any
@@ -31,7 +31,7 @@ class Found:
     """Changes with its file."""
 
 
-def found(thing: str, is_entry_point: bool = False) -> Found:
+def load_object(thing: str, is_entry_point: bool = False) -> LoadedObject:
     """The object of ``module:object`` or ``path.py:object``, or that of an entry point's value.
 
     Raises:
@@ -39,14 +39,14 @@ def found(thing: str, is_entry_point: bool = False) -> Found:
     """
     if is_entry_point:
         point = EntryPoint(thing, thing, "ideagora.agents")
-        return Found(loaded(point.load, thing), thing, fingerprint(sys.modules[point.module]))
+        return LoadedObject(loaded(point.load, thing), thing, fingerprint(sys.modules[point.module]))
     place, _, name = thing.rpartition(":")
     if not place or not name:
         raise UsageError(f"{thing!r} names no object. Write path.py:object or module:object.")
     is_file = place.endswith(".py") or "/" in place
     module = _of_file(Path(place).expanduser()) if is_file else _of_module(place)
     known_as = f"{Path(place).name if is_file else place}:{name}"
-    return Found(_object(module, name, place), known_as, fingerprint(module))
+    return LoadedObject(_object(module, name, place), known_as, fingerprint(module))
 
 
 def fingerprint(module: ModuleType) -> str:
@@ -95,7 +95,7 @@ def loaded(load: Callable[[], Any], name: str) -> Any:
         UsageError: the code raised while it was loaded; says what, and where.
     """
     try:
-        with stdout_kept():
+        with stdout_guarded():
             return load()
     except ModuleNotFoundError as error:
         hint = (
@@ -108,16 +108,16 @@ def loaded(load: Callable[[], Any], name: str) -> Any:
         hint = " Where there is a yield, end with a plain return." if "generator" in error.msg else ""
         raise UsageError(f"{name} cannot be loaded: line {error.lineno}: {error.msg}.{hint}") from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  (foreign code; it is named and goes on)
-        raise UsageError(f"{name} cannot be loaded: {named(error, 'it')}") from None
+        raise UsageError(f"{name} cannot be loaded: {named_error(error, 'it')}") from None
 
 
 def _object(module: ModuleType, name: str, place: str) -> Any:
-    found: Any = module
+    load_object: Any = module
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not hasattr(load_object, part):
             raise UsageError(_no_such_object(module, name, place))
-        found = getattr(found, part)
-    return found
+        load_object = getattr(load_object, part)
+    return load_object
 
 
 def _no_such_object(module: ModuleType, name: str, place: str) -> str:

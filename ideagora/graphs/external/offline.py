@@ -17,8 +17,8 @@ from ideagora.errors import ModelRefused
 from ideagora.models.offline import text as texts
 
 if TYPE_CHECKING:
-    from ideagora.graphs.external.context import Prompted
-    from ideagora.models.offline import Engine
+    from ideagora.graphs.external.context import PromptInputs
+    from ideagora.models.offline import ExtractiveModel
 
 SENTENCES = 4
 """Sentences of an answer in free text."""
@@ -30,18 +30,18 @@ TITLE_WORDS = 14
 _REAL = "use a real model (--model), or make the field optional"
 
 
-def recipe_for(schema: type[BaseModel] | None) -> Callable[[Engine, Prompted], Any]:
+def recipe_for(schema: type[BaseModel] | None) -> Callable[[ExtractiveModel, PromptInputs], Any]:
     """The recipe for a schema; ``None``: free text."""
     return _free_text if schema is None else _typed(schema)
 
 
 @cache
-def _typed(schema: Any) -> Callable[[Engine, Prompted], Any]:
+def _typed(schema: Any) -> Callable[[ExtractiveModel, PromptInputs], Any]:
     """One and the same function for a schema, since the door looks at the code of each recipe once."""
     return lambda engine, inputs: _Filling(engine, inputs.prompt).model(schema, schema.__name__)
 
 
-def _free_text(engine: Engine, inputs: Prompted) -> str:
+def _free_text(engine: ExtractiveModel, inputs: PromptInputs) -> str:
     """A few sentences, near to what the prompt asks and unlike one another, in the prompt's order."""
     parts = _sentences(inputs.prompt)
     chosen = engine.select(_question(inputs.prompt), parts, SENTENCES)
@@ -68,7 +68,7 @@ def _question(prompt: str) -> str:
 class _Filling:
     """Fills a schema from one prompt; no sentence is taken twice while others are left."""
 
-    def __init__(self, engine: Engine, prompt: str) -> None:
+    def __init__(self, engine: ExtractiveModel, prompt: str) -> None:
         self._engine = engine
         self._parts = _sentences(prompt)
         self._question = _question(prompt)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from ideagora.graphs.external.validation import as_ideas, checked
+from ideagora.graphs.external.validation import as_ideas, validate_ideas
 from ideagora.schema import Idea, Topic
 
 if TYPE_CHECKING:
     from ideagora.graphs.agent import Origin
-    from ideagora.graphs.external.context import Tools
+    from ideagora.graphs.external.context import AgentContext
 
 
-class PluggedState(TypedDict, total=False):
+class ExternalState(TypedDict, total=False):
     """Plain values only."""
 
     topic: dict[str, Any]
@@ -21,9 +21,9 @@ class PluggedState(TypedDict, total=False):
     failures: list[dict[str, Any]]
 
 
-async def collected(values: list[Any], tools: Tools, name: str) -> PluggedState:
+async def resolve_references(values: list[Any], tools: AgentContext, name: str) -> ExternalState:
     """The ideas that can be used, with the references that the library knows, and what cannot be used."""
-    kept, problems = checked(values, name)
+    kept, problems = validate_ideas(values, name)
     for idea in kept:
         await _look_up_references(idea, tools)
     for problem in problems:
@@ -31,7 +31,7 @@ async def collected(values: list[Any], tools: Tools, name: str) -> PluggedState:
     return {"ideas": kept, "failures": [{"branch": None, "query": None, "error": why} for why in problems]}
 
 
-async def _look_up_references(idea: dict[str, Any], tools: Tools) -> None:
+async def _look_up_references(idea: dict[str, Any], tools: AgentContext) -> None:
     """Keep the references that the library knows, with their records; list the others."""
     asked = list(dict.fromkeys(idea["references"]))
     found = {paper_id: await tools.library.paper(paper_id) for paper_id in asked if paper_id.strip()}

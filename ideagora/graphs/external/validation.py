@@ -150,7 +150,7 @@ def _record(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
-def checked(values: list[Any], name: str) -> tuple[list[dict[str, Any]], list[str]]:
+def validate_ideas(values: list[Any], name: str) -> tuple[list[dict[str, Any]], list[str]]:
     """The ideas that can be used, as they will be kept, and why the others cannot.
 
     Raises:

@@ -18,7 +18,7 @@ from ideagora.agents.text.quotes import honest_quote, is_quoted
 from ideagora.agents.views import PaperBrief, brief, idea_view
 from ideagora.errors import ThinTopic
 from ideagora.graphs.services import Services
-from ideagora.models.usage import labelled
+from ideagora.models.usage import usage_label
 from ideagora.schema import Paper, Source
 
 
@@ -48,7 +48,7 @@ async def retrieve_papers(state: RagState, runtime: Context) -> RagState:
 
 async def write_idea(state: RagState, runtime: Context) -> RagState:
     """One idea from the topic and all papers at once; each part names the papers it rests on."""
-    with labelled("idea"):
+    with usage_label("idea"):
         answer = await RAG_IDEATOR(
             runtime.context.door, topic=state["topic"]["text"], papers=tuple(_briefs(state))
         )
@@ -58,7 +58,7 @@ async def write_idea(state: RagState, runtime: Context) -> RagState:
 
 async def design_experiment(state: RagState, runtime: Context) -> RagState:
     """A plan for the idea, with the same papers at hand."""
-    with labelled("experiment"):
+    with usage_label("experiment"):
         plan = await EXPERIMENT_DESIGNER(
             runtime.context.door,
             topic=state["topic"]["text"],

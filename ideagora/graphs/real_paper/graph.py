@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 from ideagora.agents.paper_extractors import EXPERIMENT_EXTRACTOR, IDEA_EXTRACTOR, TOPIC_EXTRACTOR
 from ideagora.errors import RunError
 from ideagora.graphs.services import Services
-from ideagora.models.usage import labelled
+from ideagora.models.usage import usage_label
 
 
 class RealPaperState(TypedDict, total=False):
@@ -50,7 +50,7 @@ def needs_topic(state: RealPaperState) -> str:
 async def extract_topic(state: RealPaperState, runtime: Context) -> RealPaperState:
     """The field and the task within it, from title, abstract and introduction (Table 21)."""
     own = state["own"]
-    with labelled("topic"):
+    with usage_label("topic"):
         answer = await TOPIC_EXTRACTOR(
             runtime.context.door,
             title=own["paper"]["title"],
@@ -64,14 +64,14 @@ async def extract_topic(state: RealPaperState, runtime: Context) -> RealPaperSta
 
 async def extract_idea(state: RealPaperState, runtime: Context) -> RealPaperState:
     """Motivation, method and novelty, as if nothing had been tried yet (Table 22)."""
-    with labelled("idea"):
+    with usage_label("idea"):
         answer = await IDEA_EXTRACTOR(runtime.context.door, **_shown(state))
     return {"draft": answer.model_dump(mode="json")}
 
 
 async def extract_experiment(state: RealPaperState, runtime: Context) -> RealPaperState:
     """The steps of the experiment, without what came out (Table 23)."""
-    with labelled("experiment"):
+    with usage_label("experiment"):
         answer = await EXPERIMENT_EXTRACTOR(runtime.context.door, **_shown(state))
     if not answer.steps:
         runtime.context.say(f"the {state['own']['kind']} tells no experiment")

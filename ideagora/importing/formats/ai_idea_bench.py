@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, Format, Found, Row, Side, Unusable, each, guarded
+from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, SideRecord, Unusable, each, guarded
 from ideagora.importing.fields import text_or_none, unpacked
 from ideagora.importing.formats.ai_scientist import of_first_version
 
@@ -22,7 +22,7 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return "index" in value and ("model_result" in value or "summary" in value)
 
 
-def _read(row: Row) -> Iterator[Found]:
+def _read(row: Row) -> Iterator[DraftsFound]:
     target = row.value.get("index")
     if isinstance(target, bool) or not isinstance(target, int | str):
         raise Unusable("index", "a number is needed")
@@ -47,11 +47,13 @@ def _read(row: Row) -> Iterator[Found]:
             )
 
 
-def _topic(row: Row, target: int | str, summary: Any) -> Found:
+def _topic(row: Row, target: int | str, summary: Any) -> DraftsFound:
     if not isinstance(summary, dict):
         return row.problem("summary", "an object is needed")
     topic = text_or_none(summary, "revised_topic") or text_or_none(summary, "topic")
-    return Side(row, _key(target), topic=topic) if topic else row.problem("summary.topic", "it is missing")
+    return (
+        SideRecord(row, _key(target), topic=topic) if topic else row.problem("summary.topic", "it is missing")
+    )
 
 
 def _key(target: int | str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ideagora.importing.drafts import Draft, Format, Found, Row, Side, Unusable, each, guarded
+from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, SideRecord, Unusable, each, guarded
 from ideagora.importing.fields import (
     experiment_of,
     labelled,
@@ -58,7 +58,7 @@ def _is_seeds(value: Mapping[str, Any]) -> bool:
     return "topic_description" in value and "ideas" in value
 
 
-def _read_seeds(row: Row) -> Iterator[Found]:
+def _read_seeds(row: Row) -> Iterator[DraftsFound]:
     """``ideas`` is a list of objects with one name each, or, without duplicates, one object."""
     topic = text_or_none(row.value, "topic_description")
     ideas = unpacked(row.value, "ideas")
@@ -71,7 +71,7 @@ def _read_seeds(row: Row) -> Iterator[Found]:
         yield from _named(row, place, topic, group)
 
 
-def _named(row: Row, place: str | None, topic: str | None, group: Any) -> Iterator[Found]:
+def _named(row: Row, place: str | None, topic: str | None, group: Any) -> Iterator[DraftsFound]:
     if not isinstance(group, dict):
         yield row.problem(place, "an object with the idea's name is needed")
         return
@@ -86,7 +86,7 @@ def _named(row: Row, place: str | None, topic: str | None, group: Any) -> Iterat
 # --- proposals --------------------------------------------------------------------------------
 
 
-def _read_proposal(row: Row) -> Iterator[Found]:
+def _read_proposal(row: Row) -> Iterator[DraftsFound]:
     plan = unpacked(row.value, "full_experiment_plan")
     if not isinstance(plan, dict):
         raise Unusable("full_experiment_plan", "there is no plan in it (a run that failed?)")
@@ -106,16 +106,16 @@ def _is_ranking(value: Mapping[str, Any]) -> bool:
     return bool(value) and all(_is_number(score) for score in value.values())
 
 
-def _read_ranking(row: Row) -> Iterator[Side]:
+def _read_ranking(row: Row) -> Iterator[SideRecord]:
     for name, score in row.value.items():
-        yield Side(row, _key(name), {"ai_ranking_score": score})
+        yield SideRecord(row, _key(name), {"ai_ranking_score": score})
 
 
 def _is_top(value: Mapping[str, Any]) -> bool:
     return any(isinstance(one, dict) and {"idea", "ai_ranking_score"} <= one.keys() for one in value.values())
 
 
-def _read_top(row: Row) -> Iterator[Found]:
+def _read_top(row: Row) -> Iterator[DraftsFound]:
     for name, value in row.value.items():
         idea = value.get("idea") if isinstance(value, dict) else None
         if not isinstance(idea, dict):
@@ -134,7 +134,7 @@ def _is_reviews(value: Mapping[str, Any]) -> bool:
     return is_table and ("idea_id" in value or "condition" in value)
 
 
-def _read_reviews(row: Row) -> Iterator[Found]:
+def _read_reviews(row: Row) -> Iterator[DraftsFound]:
     """Columns to rows: each review becomes scores of the idea that it names."""
     columns = {name: _column(values) for name, values in row.value.items()}
     if "idea_id" not in columns:
@@ -144,7 +144,7 @@ def _read_reviews(row: Row) -> Iterator[Found]:
         told = {name: values[place] for name, values in columns.items() if values.get(place) is not None}
         key = _key(str(idea))
         seen[key] += 1
-        yield Side(row.inside(f"review {place}", told), key, {f"review {seen[key]}": told})
+        yield SideRecord(row.inside(f"review {place}", told), key, {f"review {seen[key]}": told})
 
 
 def _column(values: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, Format, Found, Row, each, guarded
+from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, each, guarded
 from ideagora.importing.fields import (
     experiment_of,
     labelled,
@@ -41,7 +41,7 @@ def _is_first(value: Mapping[str, Any]) -> bool:
     return {"Name", "Title", "Experiment"} <= value.keys() and "Short Hypothesis" not in value
 
 
-def _read_first(rows: Iterable[Row]) -> Iterator[Found]:
+def _read_first(rows: Iterable[Row]) -> Iterator[DraftsFound]:
     every = list(rows)
     is_run = any("novel" in row.value for row in every)
     for row in every:

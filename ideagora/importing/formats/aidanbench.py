@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, Format, Found, Row, each, guarded
+from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, each, guarded
 from ideagora.importing.fields import needed_text, numbers_of
 
 _LEAST_COHERENCE = 15
@@ -25,7 +25,7 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return isinstance(models, dict) and all(isinstance(one, dict) for one in models.values())
 
 
-def _read(row: Row) -> Iterator[Found]:
+def _read(row: Row) -> Iterator[DraftsFound]:
     for model, by_temperature in row.value["models"].items():
         for temperature, by_question in by_temperature.items():
             if not isinstance(by_question, dict):
@@ -36,7 +36,7 @@ def _read(row: Row) -> Iterator[Found]:
                 yield from _question(inner, (model, temperature, question), answers)
 
 
-def _question(row: Row, path: tuple[str, str, str], answers: Any) -> Iterator[Found]:
+def _question(row: Row, path: tuple[str, str, str], answers: Any) -> Iterator[DraftsFound]:
     if not isinstance(answers, list) or not answers:
         yield row.problem(None, "there are no answers in it")
         return

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, Format, Found, Row, Unusable, each
+from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, Unusable, each
 from ideagora.importing.fields import needed_text, unpacked
 from ideagora.importing.python_literals import loose_value
-from ideagora.retrieval.untrusted_json import Unreadable
+from ideagora.retrieval.untrusted_json import UnreadableJSON
 
 _FAILED = re.compile(r"^\s*Error generating hypothes[ie]s for paper ID\b", re.IGNORECASE)
 _SCORES = re.compile(r"^metrics$|^llm_.*ranking_eval$")
@@ -23,7 +23,7 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return {"paperId", "hypotheses"} <= value.keys()
 
 
-def _read(row: Row) -> Iterator[Found]:
+def _read(row: Row) -> Iterator[DraftsFound]:
     title, paper = needed_text(row.value, "title"), needed_text(row.value, "paperId")
     if row.value["hypotheses"] is None:
         raise Unusable("hypotheses", "the cell is empty: nothing was generated for this paper")
@@ -54,7 +54,7 @@ def _told(cell: Any) -> Any:
     """A cell of scores as a value; as it stands where it is none."""
     try:
         return loose_value(cell) if isinstance(cell, str) else cell
-    except Unreadable:
+    except UnreadableJSON:
         return cell
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ideagora.importing.drafts import Draft, Format, Found, Row, Unusable, each, guarded
+from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, Unusable, each, guarded
 from ideagora.schema import Idea
 
 _MARKS = {"id", "topic", "agent", "title", "method"}
@@ -21,7 +21,7 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return "run" in value and isinstance(ideas, list)
 
 
-def _read(row: Row) -> Iterator[Found]:
+def _read(row: Row) -> Iterator[DraftsFound]:
     if "run" not in row.value or "ideas" not in row.value:
         yield _own(row)
         return

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ideagora.importing.drafts import Draft, Format, Found, Row, Unusable
+from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, Unusable
 from ideagora.importing.fields import Value, needed_text, text_or_none
 from ideagora.importing.python_literals import loose_value
-from ideagora.retrieval.untrusted_json import Unreadable
+from ideagora.retrieval.untrusted_json import UnreadableJSON
 
 _CRITERIA = ("originality", "feasibility", "clarity", "fluency", "flexibility", "avg")
 
@@ -34,7 +34,7 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return {"keywords", "idea_model", "idea"} <= value.keys()
 
 
-def _read(rows: Iterable[Row]) -> Iterator[Found]:
+def _read(rows: Iterable[Row]) -> Iterator[DraftsFound]:
     ideas: dict[tuple[str, str, str], _Idea] = {}
     for row in rows:
         try:
@@ -47,7 +47,7 @@ def _read(rows: Iterable[Row]) -> Iterator[Found]:
         idea.rows.append(row.value)
         try:
             _add_scores(idea, row.value)
-        except Unreadable as error:
+        except UnreadableJSON as error:
             yield row.problem("parsed_scores", f"{error}; the idea is imported without these scores")
     yield from (_draft(idea) for idea in ideas.values())
 
@@ -67,7 +67,7 @@ def _add_scores(idea: _Idea, value: Value) -> None:
 def _number(cell: Any) -> Any:
     try:
         return loose_value(cell) if isinstance(cell, str) else cell
-    except Unreadable:
+    except UnreadableJSON:
         return cell
 
 

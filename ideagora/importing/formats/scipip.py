@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, Format, Found, Row, Unusable, each
+from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, Unusable, each
 from ideagora.importing.fields import Value, needed_text, unpacked
 from ideagora.importing.sections import parts_of
 
@@ -20,7 +20,7 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return "background" in value and any(stage in value for stage in _STAGES)
 
 
-def _read(row: Row) -> Iterator[Found]:
+def _read(row: Row) -> Iterator[DraftsFound]:
     topic = needed_text(row.value, "background")
     stages = {stage: ideas for stage in _STAGES if (ideas := _ideas(row.value, stage))}
     if not stages:

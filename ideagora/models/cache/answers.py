@@ -35,7 +35,7 @@ _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT
 """Result codes of a file whose content is not whole, or not ours."""
 
 
-class Stored(Record):
+class CachedResponse(Record):
     """One reply of a provider, as it came, and what it cost the run that asked for it."""
 
     model: str
@@ -51,7 +51,7 @@ class Stored(Record):
 
 
 def now() -> str:
-    """The time for ``Stored.created``."""
+    """The time for ``CachedResponse.created``."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -69,7 +69,7 @@ class Cache:
         """The cache that all runs under one home folder share."""
         return cls(home / "cache" / "answers.sqlite")
 
-    def get(self, key: str) -> Stored | None:
+    def get(self, key: str) -> CachedResponse | None:
         """The stored answer to a request; ``None``: there is none, or it was damaged.
 
         Raises:
@@ -77,7 +77,7 @@ class Cache:
         """
         return self._do(lambda db: self._sound(db, key))
 
-    def put(self, key: str, answer: Stored) -> Stored:
+    def put(self, key: str, answer: CachedResponse) -> CachedResponse:
         """Store an answer for good; returns the one that holds from now on (the first that came).
 
         Raises:
@@ -86,7 +86,7 @@ class Cache:
         told = answer.model_dump_json()
         row = (key, told, answer.created, answer.run_id, checksum(key, told))
 
-        def insert(db: sqlite3.Connection) -> Stored:
+        def insert(db: sqlite3.Connection) -> CachedResponse:
             stands = db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", row).rowcount == 0
             return (self._sound(db, key) if stands else None) or answer
 
@@ -99,7 +99,7 @@ class Cache:
                 self._open.close()
             self._open = None
 
-    def _sound(self, db: sqlite3.Connection, key: str) -> Stored | None:
+    def _sound(self, db: sqlite3.Connection, key: str) -> CachedResponse | None:
         query = "SELECT CAST(answer AS BLOB), CAST(checksum AS BLOB) FROM answers WHERE key = ?"
         row = db.execute(query, (key,)).fetchone()
         if row is None:
@@ -107,7 +107,7 @@ class Cache:
         answer, written = row
         if written is not None and bytes(written) == checksum(key, bytes(answer or b"")).encode():
             with suppress(ValueError):
-                return Stored.model_validate_json(answer)
+                return CachedResponse.model_validate_json(answer)
         log.warning(
             "a stored answer in %s is damaged: it alone is asked again%s",
             self.path,

@@ -25,7 +25,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS claims (
 _BUSY_SECONDS = 1.0
 
 
-class Claims:
+class RequestClaims:
     """The claims of all processes that share a cache of answers; may be used from several threads."""
 
     def __init__(self, path: Path) -> None:

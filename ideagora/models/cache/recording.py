@@ -102,7 +102,7 @@ def write_vectors(folder: Path, vectors: Iterable[tuple[str, bytes]]) -> None:
     (folder / VECTORS_FILE).write_bytes(b"".join(row for _, row in rows))
 
 
-def fill_vectors(folder: Path, embedder: str, cache: VectorCache) -> None:
+def load_vectors(folder: Path, embedder: str, cache: VectorCache) -> None:
     """Put a recording's embeddings into a cache of vectors, so that no embedding model is loaded."""
     keys = (folder / KEYS_FILE).read_text(encoding="utf-8").split()
     rows = (folder / VECTORS_FILE).read_bytes()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ideagora.models.cache.sqlite_pages import PAGE, carved
+from ideagora.models.cache.sqlite_pages import PAGE, salvage_rows
 
 TABLE = """CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY, answer TEXT NOT NULL, created TEXT NOT NULL, run_id TEXT NOT NULL, checksum TEXT
@@ -84,7 +84,7 @@ def salvage(path: Path) -> Salvage:
             with suppress(FileNotFoundError):
                 shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
         found, expected = _read(copy)
-    for row in carved(path.read_bytes()):
+    for row in salvage_rows(path.read_bytes()):
         sound = _sound([*row, None, None, None, None, None][:5])
         if sound is not None:
             found.setdefault(sound[0], sound)

@@ -14,7 +14,7 @@ _FIRST_TEXT = 13
 """Serial types from here on are text where they are odd."""
 
 
-def carved(content: bytes) -> Iterator[list[bytes | None]]:
+def salvage_rows(content: bytes) -> Iterator[list[bytes | None]]:
     """The columns of every row in every leaf page of a table; text as its bytes, all else as ``None``."""
     for start in range(0, len(content), PAGE):
         head = start + (100 if start == 0 else 0)

@@ -1,5 +1,5 @@
 """The offline model's engine: primitives that recipes of roles put together."""
 
-from ideagora.models.offline.extractive_model import Contrast, Engine
+from ideagora.models.offline.extractive_model import Contrast, ExtractiveModel
 
-__all__ = ["Contrast", "Engine"]
+__all__ = ["Contrast", "ExtractiveModel"]

@@ -58,7 +58,7 @@ class Contrast:
     kept: tuple[str, ...]
 
 
-class Engine:
+class ExtractiveModel:
     """Primitives over one embedder."""
 
     def __init__(self, embedder: Embedder) -> None:

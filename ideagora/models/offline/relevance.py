@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ideagora.models.embeddings.weights import minilm_name
-from ideagora.models.offline.extractive_model import Engine
+from ideagora.models.offline.extractive_model import ExtractiveModel
 from ideagora.models.offline.research_fields import OTHER_FIELDS
 from ideagora.models.offline.word_lists import FUNCTION_WORDS, GENERIC_WORDS
 
@@ -83,7 +83,7 @@ class Coverage:
         return self.single or self.score >= COVERED
 
 
-def coverage(engine: Engine, topic: str, papers: Sequence[str]) -> Coverage:
+def coverage(engine: ExtractiveModel, topic: str, papers: Sequence[str]) -> Coverage:
     """How well papers (each "title. abstract") cover a topic."""
     nearest = [papers[number] for number, _ in engine.rank(topic, papers)[:NEAREST]]
     sentences = [engine.best_sentence(topic, _without_title(paper))[1] for paper in nearest]
@@ -104,7 +104,9 @@ def coverage(engine: Engine, topic: str, papers: Sequence[str]) -> Coverage:
     )
 
 
-def aboutness(engine: Engine, topic: str, papers: Sequence[str], centre: str | None = None) -> list[float]:
+def aboutness(
+    engine: ExtractiveModel, topic: str, papers: Sequence[str], centre: str | None = None
+) -> list[float]:
     """How much each paper is about a topic, as a share of the score of the paper in the centre.
 
     A paper's score is its nearness to the topic (cosine and shared words) and to the paper in the centre,

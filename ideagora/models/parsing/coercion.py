@@ -83,12 +83,12 @@ _LABELS = frozenset(
 """Keys that say what kind of text they hold; any other key may be a part of what is told."""
 
 
-def fitted_object(value: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+def coerce_object(value: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
     """The model's fields out of an object, under the model's own names; unknown keys fall away."""
     told: dict[str, Any] = {}
     for name, key in fields_named(value, model).items():
         field = model.model_fields[name]
-        said = fitted(value[key], field.annotation, tuple(field.metadata))
+        said = coerce_value(value[key], field.annotation, tuple(field.metadata))
         if said is None and not field.is_required() and not _takes_none(field.annotation):
             continue
         told[field.alias or name] = said
@@ -100,7 +100,7 @@ def fields_named(value: Mapping[str, Any], model: type[BaseModel]) -> dict[str, 
     named: dict[str, str] = {}
     for name, field in model.model_fields.items():
         exactly = [key for key in (name, field.alias) if key is not None and key in value]
-        nearly = [key for key in value if folded(key) == folded(name)]
+        nearly = [key for key in value if fold_name(key) == fold_name(name)]
         if exactly:
             named[name] = exactly[0]
         elif len(nearly) == 1 and nearly[0] not in model.model_fields:
@@ -115,7 +115,7 @@ def list_field(model: type[BaseModel]) -> str | None:
     return lists[0] if len(lists) == 1 and not others else None
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """A name without case, spaces and punctuation."""
     return _folded_name(name) if len(name) <= _LONGEST_NAME else _folded(name)
 
@@ -129,12 +129,12 @@ def _folded(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
-def fitted(value: Any, kind: Any, metadata: Metadata = ()) -> Any:
+def coerce_value(value: Any, kind: Any, metadata: Metadata = ()) -> Any:
     """A value in the form that a type annotation asks for."""
     origin = get_origin(kind)
     if origin is Annotated:
         inner, *more = get_args(kind)
-        return fitted(value, inner, metadata + _flat(more))
+        return coerce_value(value, inner, metadata + _flat(more))
     if origin in (Union, UnionType):
         return _fitted_union(value, get_args(kind), metadata)
     if isinstance(value, float) and not math.isfinite(value):
@@ -172,7 +172,7 @@ def _fitted_plain(value: Any, kind: type, metadata: Metadata) -> Any:
 def _fitted_union(value: Any, kinds: tuple[Any, ...], metadata: Metadata) -> Any:
     others = [kind for kind in kinds if kind is not NoneType]
     if len(others) == 1:
-        return fitted(value, others[0], metadata)
+        return coerce_value(value, others[0], metadata)
     return value
 
 
@@ -180,7 +180,7 @@ def _fitted_model(value: Any, model: type[BaseModel]) -> Any:
     value = _decoded(value)
     if not isinstance(value, Mapping):
         return value
-    known = fitted_object(value, model)
+    known = coerce_object(value, model)
     return known if known or not model.model_fields else None
 
 
@@ -194,8 +194,8 @@ def _fitted_list(value: Any, origin: Any, kinds: tuple[Any, ...]) -> Any:
     if not of_any_length:
         if len(kinds) != len(value):
             return value
-        return [fitted(item, kind) for item, kind in zip(value, kinds, strict=True)]
-    return [fitted(item, kinds[0]) for item in value]
+        return [coerce_value(item, kind) for item, kind in zip(value, kinds, strict=True)]
+    return [coerce_value(item, kinds[0]) for item in value]
 
 
 def _is_text(kind: Any) -> bool:
@@ -208,10 +208,10 @@ def _fitted_mapping(value: Any, kinds: tuple[Any, ...]) -> Any:
         return value
     if value.get("type") == "object" and {"properties", "additionalProperties"} & value.keys():
         return None  # a schema sent back
-    keys = [fitted(key, kinds[0]) for key in value]
+    keys = [coerce_value(key, kinds[0]) for key in value]
     if len(set(keys)) < len(keys):
         return value
-    return {key: fitted(item, kinds[1]) for key, item in zip(keys, value.values(), strict=True)}
+    return {key: coerce_value(item, kinds[1]) for key, item in zip(keys, value.values(), strict=True)}
 
 
 def _decoded(value: Any) -> Any:
@@ -271,14 +271,14 @@ def _labelled(item: Mapping[str, Any], counters: frozenset[str]) -> Any:
 def _are_labelled(objects: Sequence[Mapping[str, Any]]) -> bool:
     """Whether keys are labels: known ones, or the same in all objects. ``{"GSM8K": "why"}`` has none."""
     keys = {key for item in objects for key in item}
-    if all(folded(key) in _LABELS or _COUNTER.fullmatch(folded(key)) for key in keys):
+    if all(fold_name(key) in _LABELS or _COUNTER.fullmatch(fold_name(key)) for key in keys):
         return True
     return len(objects) > 1 and all(item.keys() == keys for item in objects)
 
 
 def _counters(objects: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     """The keys that only count the objects, from 0 or 1."""
-    keys = {key for item in objects for key in item if _COUNTER.fullmatch(folded(key))}
+    keys = {key for item in objects for key in item if _COUNTER.fullmatch(fold_name(key))}
     length = len(objects)
     counts = (list(range(length)), list(range(1, length + 1)))
     return frozenset(key for key in keys if [_counted(item.get(key)) for item in objects] in counts)
@@ -333,7 +333,7 @@ def _choice(value: Any, options: tuple[Any, ...]) -> Any:
         return value
     if not isinstance(value, str | int) or isinstance(value, bool):
         return value
-    meant = [option for option in options if folded(str(option)) == folded(str(value)) != ""]
+    meant = [option for option in options if fold_name(str(option)) == fold_name(str(value)) != ""]
     if len(meant) == 1:
         return meant[0]
     if _says_nothing(value):
@@ -364,7 +364,7 @@ def _truth(value: Any) -> Any:
     if isinstance(value, str):
         if _says_nothing(value):
             return None
-        return {"true": True, "yes": True, "false": False, "no": False}.get(folded(value), value)
+        return {"true": True, "yes": True, "false": False, "no": False}.get(fold_name(value), value)
     return value
 
 

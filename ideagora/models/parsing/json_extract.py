@@ -71,15 +71,15 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "", "_"
 }
 
 
-class CutOff(ValueError):
+class TruncatedJSON(ValueError):
     """A JSON value begins in the text and never ends."""
 
 
-class Ambiguous(ValueError):
+class AmbiguousJSON(ValueError):
     """One object gives the same key two different values."""
 
 
-def values_in(text: str) -> list[Any]:
+def extract_values(text: str) -> list[Any]:
     """All JSON objects and lists that the text holds outside of its thinking, in order.
 
     Raises:
@@ -89,7 +89,7 @@ def values_in(text: str) -> list[Any]:
     text = with_commands(text.replace("\ufeff", "").replace("\u200b", "").strip())
     whole = exact(text)
     if whole is not None:
-        return values_in(whole) if isinstance(whole, str) else [whole]
+        return extract_values(whole) if isinstance(whole, str) else [whole]
     spoken = without_thinking(text)
     if "&quot;" in spoken and '"' not in spoken:  # escaped by a tool on the way
         spoken = html_unescaped(spoken)
@@ -122,7 +122,7 @@ def without_thinking(text: str) -> str:
     ends = [found.end() for found in _THOUGHT_BEFORE.finditer(text)]
     text = text[ends[-1] :] if ends else text
     if _THOUGHT.search(text):
-        raise CutOff("the reply ends inside its thinking")
+        raise TruncatedJSON("the reply ends inside its thinking")
     return text
 
 
@@ -158,14 +158,14 @@ _LONGEST_NUMBER = 20_000
 def _scanned(text: str) -> list[Any]:
     scan = _Scan(text)
     found: list[Any] = []
-    contradiction: Ambiguous | None = None
+    contradiction: AmbiguousJSON | None = None
     position = 0
     while scan.looks > 0 and (opener := _OPENER.search(text, position)):
         start = opener.start()
         scan.looks -= _SHORT
         try:
             value, position = _value_at(scan, start)
-        except Ambiguous as error:
+        except AmbiguousJSON as error:
             value, contradiction = None, error
             closed = scan.closed(start)
             position = start + 1 if closed is None else closed.end
@@ -180,7 +180,7 @@ def _value_at(scan: _Scan, start: int) -> tuple[Any | None, int]:
     """The value that begins at an opening bracket, or ``None``, and where to look on."""
     try:
         return scan.decoded(start)
-    except Ambiguous:
+    except AmbiguousJSON:
         raise
     except RecursionError:
         scan.looks -= _DEEP
@@ -191,7 +191,7 @@ def _value_at(scan: _Scan, start: int) -> tuple[Any | None, int]:
     if found is not None:
         return (_repaired(found), found.end) if is_json else (None, start + 1)
     if is_json:
-        raise CutOff("the JSON is not complete: a bracket or a quote is never closed")
+        raise TruncatedJSON("the JSON is not complete: a bracket or a quote is never closed")
     return None, start + 1
 
 
@@ -379,7 +379,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for key, value in pairs:
         if key in read and read[key] != value:
-            raise Ambiguous(f"the field {key!r} is given twice with different values")
+            raise AmbiguousJSON(f"the field {key!r} is given twice with different values")
         read[key] = value
     return read
 

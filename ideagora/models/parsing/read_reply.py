@@ -12,9 +12,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from ideagora.models.cache.answers import Stored
+from ideagora.models.cache.answers import CachedResponse
 from ideagora.models.call import A, Call
-from ideagora.models.parsing.structured_output import Unreadable, read_answer
+from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 
 LONG = 20_000
 """Characters from which on a reply is read in a thread."""
@@ -26,7 +26,7 @@ Reading = tuple[A | None, str]
 """The answer, or ``None`` and what is wrong with the reply."""
 
 
-async def read_reply(call: Call[A], stored: Stored) -> Reading[A]:
+async def parse_reply(call: Call[A], stored: CachedResponse) -> Reading[A]:
     """The typed answer of a reply, or what is wrong with it, so that it can be asked again."""
     if len(stored.text) <= LONG:
         return _read(call, stored)
@@ -60,10 +60,10 @@ async def _beside(work: Callable[[], T]) -> T:
     return await result
 
 
-def _read(call: Call[A], stored: Stored) -> Reading[A]:
+def _read(call: Call[A], stored: CachedResponse) -> Reading[A]:
     try:
-        answer = read_answer(stored.text, call.answer, stored.finish_reason)
-    except Unreadable as error:
+        answer = parse_answer(stored.text, call.answer, stored.finish_reason)
+    except UnreadableReply as error:
         return None, error.reason
     complaint = call.check(call.inputs, answer) if call.check is not None else None
     return (answer, "") if complaint is None else (None, complaint.rstrip("."))

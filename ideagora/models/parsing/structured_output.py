@@ -2,7 +2,7 @@
 
 What can be read is read: other spellings of a field's name, a wrapper around the object, numbers
 and choices written as text. What is not there is not made up: a missing, ``null`` or empty required
-field, a cut-off reply, a refusal, or the form or the schema sent back makes the reply ``Unreadable``,
+field, a cut-off reply, a refusal, or the form or the schema sent back makes the reply ``UnreadableReply``,
 and the reason is told to the model when it is asked again.
 """
 
@@ -17,8 +17,14 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from ideagora.models.call import FreeText
-from ideagora.models.parsing.coercion import fields_named, fitted_object, folded, list_field
-from ideagora.models.parsing.json_extract import Ambiguous, CutOff, exact, values_in, without_thinking
+from ideagora.models.parsing.coercion import coerce_object, fields_named, fold_name, list_field
+from ideagora.models.parsing.json_extract import (
+    AmbiguousJSON,
+    TruncatedJSON,
+    exact,
+    extract_values,
+    without_thinking,
+)
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -49,7 +55,7 @@ _STOPPED_SHORT = {
 }
 
 
-class Unreadable(ValueError):
+class UnreadableReply(ValueError):
     """A reply holds no typed answer; ``reason`` is one clause that the model can act on."""
 
     def __init__(self, reason: str) -> None:
@@ -57,28 +63,28 @@ class Unreadable(ValueError):
         self.reason = reason
 
 
-def read_answer(text: str | None, answer_type: type[A], finish_reason: str | None = None) -> A:
+def parse_answer(text: str | None, answer_type: type[A], finish_reason: str | None = None) -> A:
     """The last complete answer of the wanted type that the reply holds.
 
     Raises:
         Unreadable: there is none; nothing was filled in.
     """
     if finish_reason in _STOPPED_SHORT:
-        raise Unreadable(_STOPPED_SHORT[finish_reason])
+        raise UnreadableReply(_STOPPED_SHORT[finish_reason])
     if text is None or not text.strip():
-        raise Unreadable("it was empty")
+        raise UnreadableReply("it was empty")
     if len(text) > LONGEST_REPLY:
-        raise Unreadable(
+        raise UnreadableReply(
             f"it has {len(text):,} characters, and over {LONGEST_REPLY:,} are not read: be brief"
         )
     if answer_type is FreeText:
         return cast("A", _free_text(text))
     try:
-        return _last_answer(text, values_in(text), answer_type)
-    except (CutOff, Ambiguous) as error:
-        raise Unreadable(str(error)) from None
+        return _last_answer(text, extract_values(text), answer_type)
+    except (TruncatedJSON, AmbiguousJSON) as error:
+        raise UnreadableReply(str(error)) from None
     except RecursionError:
-        raise Unreadable("its JSON is too deeply nested") from None
+        raise UnreadableReply("its JSON is too deeply nested") from None
 
 
 def _last_answer(text: str, values: Sequence[Any], answer_type: type[A]) -> A:
@@ -90,21 +96,21 @@ def _last_answer(text: str, values: Sequence[Any], answer_type: type[A]) -> A:
     ]:
         try:
             return _answer_in(value, answer_type)
-        except Unreadable as error:
+        except UnreadableReply as error:
             complaints.append(error.reason)
-    raise Unreadable(complaints[0] if complaints else _why_nothing(text))
+    raise UnreadableReply(complaints[0] if complaints else _why_nothing(text))
 
 
 def _free_text(text: str) -> FreeText:
     """The whole reply; a refusal or thinking alone is no text that was asked for."""
     try:
         said = without_thinking(text).strip()
-    except CutOff as error:
-        raise Unreadable(str(error)) from None
+    except TruncatedJSON as error:
+        raise UnreadableReply(str(error)) from None
     if not said:
-        raise Unreadable("it was empty")
+        raise UnreadableReply("it was empty")
     if is_refusal(said):
-        raise Unreadable(_why_nothing(said))
+        raise UnreadableReply(_why_nothing(said))
     return FreeText(text=said)
 
 
@@ -124,9 +130,9 @@ def _answer_in(value: Any, answer_type: type[A]) -> A:
     for number, candidate in enumerate(_objects(value, answer_type)):
         try:
             return _validated(candidate, answer_type)
-        except Unreadable as error:
+        except UnreadableReply as error:
             complaint = complaint if number else error.reason
-    raise Unreadable(complaint)
+    raise UnreadableReply(complaint)
 
 
 def _objects(value: Any, answer_type: type[BaseModel], depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -139,7 +145,7 @@ def _objects(value: Any, answer_type: type[BaseModel], depth: int = 0) -> Iterat
         yield from _objects_of_list(value, answer_type, depth)
     elif isinstance(value, dict):
         if _is_schema(value, answer_type):
-            raise Unreadable("it was the JSON schema itself, not an answer that fits it")
+            raise UnreadableReply("it was the JSON schema itself, not an answer that fits it")
         known = fields_named(value, answer_type)
         if known:
             yield value
@@ -182,17 +188,17 @@ def _describes_a_type(value: Any) -> bool:
 
 
 def _validated(value: dict[str, Any], answer_type: type[A]) -> A:
-    fitted = fitted_object(value, answer_type)
+    fitted = coerce_object(value, answer_type)
     for place, text in _texts_in(fitted):
         if is_refusal(text):
-            raise Unreadable(f"the field {place!r} is a refusal ({_short(text)})")
+            raise UnreadableReply(f"the field {place!r} is a refusal ({_short(text)})")
     echoed = [place for place, text in _texts_in(fitted) if _is_echo(text, answer_type)]
     try:
         answer = answer_type.model_validate(fitted)
     except ValidationError as error:
-        raise Unreadable(_told(echoed, error)) from None
+        raise UnreadableReply(_told(echoed, error)) from None
     if echoed:
-        raise Unreadable(_told(echoed))
+        raise UnreadableReply(_told(echoed))
     return answer
 
 
@@ -217,7 +223,7 @@ def _is_echo(text: str, answer_type: type[BaseModel]) -> bool:
     meanings, choices = _form_of(answer_type)
     if any(text.casefold().startswith(choice) for choice in choices):
         return True
-    said = folded(text)
+    said = fold_name(text)
     bracketed = text.startswith("<") and text.endswith(">")
     return said in meanings or (bracketed and any(meaning in said for meaning in meanings))
 
@@ -227,7 +233,7 @@ def _form_of(model: type[BaseModel]) -> tuple[frozenset[str], tuple[str, ...]]:
     """What the form for an answer is made of: descriptions of fields (folded), and "a | b | c"."""
     meanings, choices = set[str](), list[str]()
     for field in model.model_fields.values():
-        meanings.add(folded(field.description or ""))
+        meanings.add(fold_name(field.description or ""))
         for kind in _kinds(field.annotation):
             if get_origin(kind) is Literal and len(get_args(kind)) > 1:
                 choices.append(" | ".join(str(option) for option in get_args(kind)).casefold())

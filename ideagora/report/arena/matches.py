@@ -27,7 +27,7 @@ PARTS = ("title", "motivation", "novelty", "method")
 
 
 @dataclass(frozen=True)
-class Said:
+class JudgeStatement:
     """One verdict in words."""
 
     judge: str
@@ -45,7 +45,7 @@ class Match:
     kind: str
     names: tuple[str, str]
     ideas: tuple[Idea, Idea]
-    said: tuple[Said, ...]
+    said: tuple[JudgeStatement, ...]
 
     @property
     def result(self) -> str:
@@ -123,13 +123,13 @@ def _match(verdicts: Sequence[Verdict], known: Mapping[str, Idea]) -> Match:
     return Match(head.kind, (head.agents[0], head.agents[1]), (known[first], known[second]), said)
 
 
-def _said(verdict: Verdict) -> Said:
+def _said(verdict: Verdict) -> JudgeStatement:
     names = {1.0: verdict.agents[0], 0.0: verdict.agents[1]}
     better = {
         name.replace("_", " "): names.get(value, "tie") for name, value in (verdict.criteria or {}).items()
     }
     reason = verdict.told if verdict.criteria is not None else f"Not scored: {verdict.reason or 'unknown'}"
-    return Said(verdict.judge, verdict.agents[0], better, reason or "The judge gave no reason.")
+    return JudgeStatement(verdict.judge, verdict.agents[0], better, reason or "The judge gave no reason.")
 
 
 def _nearness(match: Match, place: Mapping[str, int]) -> tuple[Any, ...]:

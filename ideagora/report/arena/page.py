@@ -50,7 +50,7 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Board:
+class LeaderboardView:
     """A ranking to be shown: what it is called, its rows, its criteria, its plots."""
 
     name: str
@@ -64,7 +64,7 @@ class ArenaPage:
     """All that the arena's templates show."""
 
     held: Mapping[str, Any]
-    boards: Sequence[Board]
+    boards: Sequence[LeaderboardView]
     audit: Sequence[tuple[str, Mapping[str, Any]]]
     sides: Sequence[tuple[str, Sequence[Row]]]
     """Other ratings of the same verdicts, to be set beside the ranking."""
@@ -134,9 +134,11 @@ def _sides(held: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[Row]]]:
     yield "as the paper has it (Elo)", (held.get("paper") or {}).get("ranking") or []
 
 
-def _board(name: str, file: str, held: Mapping[str, Any]) -> Board:
+def _board(name: str, file: str, held: Mapping[str, Any]) -> LeaderboardView:
     ranking, criteria = held.get("ranking") or [], held.get("criteria") or {}
-    return Board(name, ranking, criteria, list(_plots(file, ranking, criteria, held.get("win_rates"))))
+    return LeaderboardView(
+        name, ranking, criteria, list(_plots(file, ranking, criteria, held.get("win_rates")))
+    )
 
 
 def _plots(

@@ -52,7 +52,7 @@ class Worth(Part):
     labels: dict[str, Usage] = {}
 
 
-class Spent(Part):
+class RecordedUsage(Part):
     """What was asked of providers: in all, by role, by label."""
 
     total: Usage | None = None
@@ -76,7 +76,7 @@ class Run(Part):
     seed: int | None = None
     versions: dict[str, str | None] = {}
     prompts: dict[str, str | None] = {}
-    usage: Spent = Spent()
+    usage: RecordedUsage = RecordedUsage()
     status: str | None = None
     error: str | None = None
     failures: tuple[Failure, ...] = ()

@@ -15,7 +15,7 @@ from typing import Any
 
 from ideagora.report.drawings import chain_picture
 from ideagora.report.run.leads import INTRODUCTION, far_leads, heading, is_lead, lead_view, novelty_lines
-from ideagora.report.run.load import Failure, Folder, HeldBack, Run, Spent
+from ideagora.report.run.load import Failure, Folder, HeldBack, RecordedUsage, Run
 from ideagora.report.run.novelty import mechanism_line, same_mechanism, verdict
 from ideagora.report.run.page_records import (
     ChainView,
@@ -315,7 +315,7 @@ def dollars(cost: float | None) -> str:
     return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
 
 
-def _billed(usage: Spent) -> str:
+def _billed(usage: RecordedUsage) -> str:
     """What this run itself asked of providers and paid, and how much came from the cache."""
     if usage.total is None or usage.answers is None:
         return _cached(usage.cached)

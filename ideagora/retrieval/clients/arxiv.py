@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ideagora.errors import SourceRefused
 from ideagora.retrieval.clients.base import (
     Neighbours,
-    Reticent,
+    NoRecommendations,
     arxiv_of,
     chunks,
     line,
@@ -20,7 +20,7 @@ from ideagora.retrieval.clients.base import (
     papers_from,
     query_words,
 )
-from ideagora.retrieval.http.client import HttpDoor, Question
+from ideagora.retrieval.http.client import HttpClient, HttpRequest
 from ideagora.schema import Paper
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ _MOST_TAGS = 500_000
 """Of a feed with 100 entries; each takes some 100 bytes of memory."""
 
 
-class Arxiv(Reticent):
+class Arxiv(NoRecommendations):
     """Search and papers of arXiv, which knows neither references nor citations; see ``Remote``."""
 
     name = NAME
     prefixes: tuple[str, ...] = ("arxiv:",)
     tells_neighbours = False
 
-    def __init__(self, door: HttpDoor) -> None:
+    def __init__(self, door: HttpClient) -> None:
         self._door = door
 
     async def search(self, query: str, k: int) -> list[Paper]:
@@ -88,7 +88,7 @@ class Arxiv(Reticent):
         await self._door.disconnect()
 
     async def _entries(self, params: dict[str, str]) -> list[Paper]:
-        answer = await self._door.ask(Question(_PATH, params), parsed)
+        answer = await self._door.ask(HttpRequest(_PATH, params), parsed)
         if answer is None:
             return []
         entries = answer.value.findall(f"{_ATOM}entry")

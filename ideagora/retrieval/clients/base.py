@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from pydantic import ValidationError
 
 from ideagora.models.offline.word_lists import FUNCTION_WORDS
-from ideagora.retrieval.untrusted_json import pruned_json, tidy_text
+from ideagora.retrieval.untrusted_json import clean_text, pruned_json
 from ideagora.schema import Paper, stable_id
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Neighbours(NamedTuple):
     """There are more than we read."""
 
 
-class Remote(Protocol):
+class RemoteSource(Protocol):
     """A source of literature on the network.
 
     Its lists are in its own order, best first; what it finds may lack abstract, date, even a title
@@ -87,7 +87,7 @@ class Remote(Protocol):
         ...
 
 
-class Reticent:
+class NoRecommendations:
     """Answers for a source that neither recommends papers nor counts citations by year."""
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
@@ -183,7 +183,7 @@ def json_array(body: bytes) -> list[Any]:
 
 def line(value: object) -> str | None:
     """Text on one line; ``None`` for what is no text, or empty."""
-    return " ".join(tidy_text(value).split()) or None if isinstance(value, str) else None
+    return " ".join(clean_text(value).split()) or None if isinstance(value, str) else None
 
 
 def web_link(value: object) -> str | None:

@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple
 
 from ideagora.errors import IdeagoraError
 from ideagora.models.redact import one_line
-from ideagora.retrieval.clients.base import Remote
-from ideagora.retrieval.clients.plugin import Plugged
+from ideagora.retrieval.clients.base import RemoteSource
+from ideagora.retrieval.clients.plugin import PluginSource
 from ideagora.schema import Paper
 
 _UNKNOWN_ID = "arxiv:0000.00000"
@@ -26,19 +26,19 @@ _NONSENSE = "zxqv wkjh"
 _FEW = 5
 
 
-class Failed(Exception):
+class CheckFailed(Exception):
     """The source doesn't do it; the message says what it does instead, and how to mend that."""
 
 
-class Lacking(Exception):
+class NotSupported(Exception):
     """The source doesn't offer it, and needn't; the message says what is lost."""
 
 
-class Demand(NamedTuple):
+class Requirement(NamedTuple):
     """One thing that a source should do."""
 
     name: str
-    try_it: Callable[[Remote, str], Awaitable[None]]
+    try_it: Callable[[RemoteSource, str], Awaitable[None]]
 
 
 class Finding(NamedTuple):
@@ -49,181 +49,183 @@ class Finding(NamedTuple):
     told: str = ""
 
 
-async def demand(one: Demand, source: Any, query: str) -> None:
+async def requirement(one: Requirement, source: Any, query: str) -> None:
     """Raise ``AssertionError`` unless a source does what is demanded; what it needn't do may be lacking."""
     try:
         await one.try_it(as_remote(source), query)
-    except (Failed, IdeagoraError) as error:
+    except (CheckFailed, IdeagoraError) as error:
         raise AssertionError(f"{one.name}: {error}") from None
-    except Lacking:
+    except NotSupported:
         return
 
 
 async def findings(source: Any, query: str) -> list[Finding]:
     """Every demand, and what came of it."""
     remote = as_remote(source)
-    told = [await _finding(one, remote, query) for one in DEMANDS]
+    told = [await _finding(one, remote, query) for one in REQUIREMENTS]
     await remote.disconnect()
     return told
 
 
-def as_remote(source: Any) -> Remote:
+def as_remote(source: Any) -> RemoteSource:
     """A source of ours as it is, anything else made to fit.
 
     Raises:
         SettingsError: it has no ``search``.
     """
-    is_ours = isinstance(source, Plugged) or hasattr(source, "tells_neighbours")
-    return source if is_ours else Plugged(type(source).__name__, source)
+    is_ours = isinstance(source, PluginSource) or hasattr(source, "tells_neighbours")
+    return source if is_ours else PluginSource(type(source).__name__, source)
 
 
-async def _finding(one: Demand, remote: Remote, query: str) -> Finding:
+async def _finding(one: Requirement, remote: RemoteSource, query: str) -> Finding:
     try:
         await one.try_it(remote, query)
-    except Lacking as lack:
+    except NotSupported as lack:
         return Finding(one.name, "not offered", str(lack))
-    except (Failed, IdeagoraError) as error:
+    except (CheckFailed, IdeagoraError) as error:
         return Finding(one.name, "failed", one_line(str(error), 600))
     return Finding(one.name, "passed")
 
 
-async def _finds(remote: Remote, query: str) -> None:
+async def _finds(remote: RemoteSource, query: str) -> None:
     if not await remote.search(query, _FEW):
-        raise Failed(
+        raise CheckFailed(
             f"search({query!r}, {_FEW}) gave nothing. Name words with --query that it has papers for."
         )
 
 
-async def _keeps_to_k(remote: Remote, query: str) -> None:
-    search = remote.found if isinstance(remote, Plugged) else remote.search
+async def _keeps_to_k(remote: RemoteSource, query: str) -> None:
+    search = remote.found if isinstance(remote, PluginSource) else remote.search
     number = len(await search(query, 1))
     if number > 1:
-        raise Failed(f"search({query!r}, 1) gave {number} papers. Give no more than k.")
+        raise CheckFailed(f"search({query!r}, 1) gave {number} papers. Give no more than k.")
 
 
-async def _finds_nothing(remote: Remote, query: str) -> None:
+async def _finds_nothing(remote: RemoteSource, query: str) -> None:
     await remote.search(_NONSENSE, _FEW)
     await remote.search("", 1)
 
 
-async def _tells_the_same(remote: Remote, query: str) -> None:
+async def _tells_the_same(remote: RemoteSource, query: str) -> None:
     first, again = [[paper.id for paper in await remote.search(query, _FEW)] for _ in range(2)]
     if first != again:
-        raise Failed(
+        raise CheckFailed(
             "the same search gave other papers, or another order. Sort ties by id: runs must be repeatable."
         )
 
 
-async def _has_whole_records(remote: Remote, query: str) -> None:
+async def _has_whole_records(remote: RemoteSource, query: str) -> None:
     papers = await remote.search(query, _FEW)
     ids = [paper.id for paper in papers]
     if len(set(ids)) < len(ids):
-        raise Failed("search gave one id twice. Give each paper once.")
+        raise CheckFailed("search gave one id twice. Give each paper once.")
     for paper in papers:
         if not paper.title:
-            raise Failed(f"{paper.id} has no title. Give a title, or leave the paper out.")
+            raise CheckFailed(f"{paper.id} has no title. Give a title, or leave the paper out.")
         if ":" not in paper.id:
-            raise Failed(
+            raise CheckFailed(
                 f"the id {paper.id!r} could be anybody's. Write it as yours, for example mine:{paper.id}, "
                 "or give arxiv_id or doi."
             )
 
 
-async def _has_dates(remote: Remote, query: str) -> None:
+async def _has_dates(remote: RemoteSource, query: str) -> None:
     undated = [paper.id for paper in await remote.search(query, _FEW) if paper.date is None]
     if undated:
-        raise Lacking(
+        raise NotSupported(
             f"{undated[0]} has no date: with --before such papers are held back. Give date as YYYY-MM-DD, "
             "YYYY-MM or YYYY."
         )
 
 
-async def _has_abstracts(remote: Remote, query: str) -> None:
+async def _has_abstracts(remote: RemoteSource, query: str) -> None:
     thin = [paper.id for paper in await remote.search(query, _FEW) if paper.abstract is None]
     if thin:
-        raise Lacking(f"{thin[0]} has no abstract: it can be judged by its title only.")
+        raise NotSupported(f"{thin[0]} has no abstract: it can be judged by its title only.")
 
 
-async def _knows_its_ids(remote: Remote, query: str) -> None:
+async def _knows_its_ids(remote: RemoteSource, query: str) -> None:
     if not _offers(remote, "paper"):
-        raise Lacking("without paper(paper_id) a paper is known only after a search has met it")
+        raise NotSupported("without paper(paper_id) a paper is known only after a search has met it")
     for paper in await remote.search(query, _FEW):
         again = await remote.paper(paper.id)
         if again is None:
-            raise Failed(f"paper({paper.id!r}) gave nothing, though search had it. Take your own ids.")
+            raise CheckFailed(f"paper({paper.id!r}) gave nothing, though search had it. Take your own ids.")
         if again.title != paper.title:
-            raise Failed(f"paper({paper.id!r}) gave {again.title!r}, search had {paper.title!r}.")
+            raise CheckFailed(f"paper({paper.id!r}) gave {again.title!r}, search had {paper.title!r}.")
 
 
-async def _knows_no_others(remote: Remote, query: str) -> None:
+async def _knows_no_others(remote: RemoteSource, query: str) -> None:
     if await remote.paper(_UNKNOWN_ID) is not None:
-        raise Failed(f"paper({_UNKNOWN_ID!r}) gave a paper. Give None for an id that you don't know.")
+        raise CheckFailed(f"paper({_UNKNOWN_ID!r}) gave a paper. Give None for an id that you don't know.")
     if remote.tells_neighbours:
         await remote.references(_UNKNOWN_ID)
         await remote.citations(_UNKNOWN_ID)
 
 
-async def _gives_batches(remote: Remote, query: str) -> None:
+async def _gives_batches(remote: RemoteSource, query: str) -> None:
     ids = [paper.id for paper in await remote.search(query, _FEW)]
     found = await remote.batch([*ids, _UNKNOWN_ID])
     missing = set(ids) - set(found) if _offers(remote, "paper") else set()
     if missing or _UNKNOWN_ID in found:
-        raise Failed(f"batch left out {sorted(missing)[:3]}, or gave a paper for {_UNKNOWN_ID}.")
+        raise CheckFailed(f"batch left out {sorted(missing)[:3]}, or gave a paper for {_UNKNOWN_ID}.")
 
 
-async def _walks(remote: Remote, query: str) -> None:
+async def _walks(remote: RemoteSource, query: str) -> None:
     if not remote.tells_neighbours:
-        raise Lacking("without references(paper_id) and citations(paper_id) no chain grows from its papers")
+        raise NotSupported(
+            "without references(paper_id) and citations(paper_id) no chain grows from its papers"
+        )
     papers = await remote.search(query, _FEW)
     lists: list[Sequence[Paper]] = []
     for paper in papers:
         lists += [(await remote.references(paper.id)).papers, (await remote.citations(paper.id)).papers]
     if not any(lists):
-        raise Failed(f"no paper found for {query!r} has references or citations. Try another --query.")
+        raise CheckFailed(f"no paper found for {query!r} has references or citations. Try another --query.")
 
 
-async def _agrees_on_citations(remote: Remote, query: str) -> None:
+async def _agrees_on_citations(remote: RemoteSource, query: str) -> None:
     if not (_offers(remote, "references") and _offers(remote, "citations")):
-        raise Lacking("it tells one direction only")
+        raise NotSupported("it tells one direction only")
     for paper in await remote.search(query, _FEW):
         for cited in (await remote.references(paper.id)).papers[:_FEW]:
             citing = [one.id for one in (await remote.citations(cited.id)).papers]
             if paper.id not in citing:
-                raise Failed(
+                raise CheckFailed(
                     f"references of {paper.id} has {cited.id}, but citations of {cited.id} lacks {paper.id}."
                 )
 
 
-async def _recommends(remote: Remote, query: str) -> None:
+async def _recommends(remote: RemoteSource, query: str) -> None:
     papers = await remote.search(query, 1)
     if not papers or await remote.recommended(papers[0].id, _FEW) is None:
-        raise Lacking("recommended(paper_id, k) gave None: it recommends no papers")
+        raise NotSupported("recommended(paper_id, k) gave None: it recommends no papers")
 
 
-async def _counts(remote: Remote, query: str) -> None:
+async def _counts(remote: RemoteSource, query: str) -> None:
     papers = await remote.search(query, 1)
     if not papers or await remote.citations_per_year(papers[0].id) is None:
-        raise Lacking("citations_per_year(paper_id) gave None: it doesn't count")
+        raise NotSupported("citations_per_year(paper_id) gave None: it doesn't count")
 
 
-def _offers(remote: Remote, method: str) -> bool:
-    return remote.offers(method) if isinstance(remote, Plugged) else True
+def _offers(remote: RemoteSource, method: str) -> bool:
+    return remote.offers(method) if isinstance(remote, PluginSource) else True
 
 
-DEMANDS = (
-    Demand("search finds papers", _finds),
-    Demand("search gives at most k", _keeps_to_k),
-    Demand("nothing found is an empty list", _finds_nothing),
-    Demand("the same search gives the same", _tells_the_same),
-    Demand("records have an id of their own and a title", _has_whole_records),
-    Demand("papers have dates", _has_dates),
-    Demand("papers have abstracts", _has_abstracts),
-    Demand("paper knows the ids that search gives", _knows_its_ids),
-    Demand("an unknown id gives nothing", _knows_no_others),
-    Demand("batch gives what paper gives", _gives_batches),
-    Demand("references and citations are told", _walks),
-    Demand("references and citations agree", _agrees_on_citations),
-    Demand("papers are recommended", _recommends),
-    Demand("citations are counted by year", _counts),
+REQUIREMENTS = (
+    Requirement("search finds papers", _finds),
+    Requirement("search gives at most k", _keeps_to_k),
+    Requirement("nothing found is an empty list", _finds_nothing),
+    Requirement("the same search gives the same", _tells_the_same),
+    Requirement("records have an id of their own and a title", _has_whole_records),
+    Requirement("papers have dates", _has_dates),
+    Requirement("papers have abstracts", _has_abstracts),
+    Requirement("paper knows the ids that search gives", _knows_its_ids),
+    Requirement("an unknown id gives nothing", _knows_no_others),
+    Requirement("batch gives what paper gives", _gives_batches),
+    Requirement("references and citations are told", _walks),
+    Requirement("references and citations agree", _agrees_on_citations),
+    Requirement("papers are recommended", _recommends),
+    Requirement("citations are counted by year", _counts),
 )
 """What is tried, in order."""

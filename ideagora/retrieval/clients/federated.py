@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ideagora.errors import SourceDown, SourceRefused
-from ideagora.retrieval.clients.base import Neighbours, Remote
-from ideagora.retrieval.corpus.dedup import is_same, joined, united
-from ideagora.retrieval.run_notes import Journal
+from ideagora.retrieval.clients.base import Neighbours, RemoteSource
+from ideagora.retrieval.corpus.dedup import is_same, merge_papers, merge_records
+from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Found:
+class FederatedResult:
     """Papers, each once, and whether every source that could know more has answered."""
 
     papers: list[Paper]
@@ -26,13 +26,13 @@ class Found:
     """A source knows more than we read."""
 
 
-class Joined:
+class FederatedSource:
     """The sources of one library.
 
     Every method raises ``SourceDown`` when no source answered that could have known.
     """
 
-    def __init__(self, remotes: Sequence[Remote], journal: Journal) -> None:
+    def __init__(self, remotes: Sequence[RemoteSource], journal: RunNotes) -> None:
         self._remotes = tuple(remotes)
         self._journal = journal
 
@@ -46,35 +46,35 @@ class Joined:
         """The sources' names, with what tells apart what one of them (the user's papers) held when."""
         return tuple(f"{one.name}{getattr(one, 'edition', '')}" for one in self._remotes)
 
-    async def search(self, query: str, k: int) -> Found:
+    async def search(self, query: str, k: int) -> FederatedResult:
         """Up to k papers; each source's best before each source's second best."""
         answers, complete = await self._all(self._remotes, lambda remote: remote.search(query, k))
-        return Found(joined(answers)[:k], complete)
+        return FederatedResult(merge_papers(answers)[:k], complete)
 
-    async def paper(self, names: Sequence[str]) -> Found:
+    async def paper(self, names: Sequence[str]) -> FederatedResult:
         """The paper that goes by these names, as one record; no paper when nobody knows it."""
         able = self._able(names)
         answers, complete = await self._all(able, lambda remote: remote.paper(_named(remote, names)))
         records = [paper for paper in answers if paper]
         for other in records[1:]:
             if is_same(records[0], other):
-                records[0] = united(records[0], other)
-        return Found(records[:1], complete)
+                records[0] = merge_records(records[0], other)
+        return FederatedResult(records[:1], complete)
 
-    async def references(self, names: Sequence[str]) -> Found:
+    async def references(self, names: Sequence[str]) -> FederatedResult:
         """The papers that one cites."""
         return await self._neighbours(names, lambda remote: remote.references(_named(remote, names)))
 
-    async def citations(self, names: Sequence[str]) -> Found:
+    async def citations(self, names: Sequence[str]) -> FederatedResult:
         """The papers that cite one."""
         return await self._neighbours(names, lambda remote: remote.citations(_named(remote, names)))
 
-    async def recommended(self, names: Sequence[str], k: int) -> Found | None:
+    async def recommended(self, names: Sequence[str], k: int) -> FederatedResult | None:
         """Up to k papers for readers of one; ``None`` when no source in use recommends papers for it."""
         able = self._able(names)
         answers, complete = await self._all(able, lambda remote: remote.recommended(_named(remote, names), k))
         told = [answer for answer in answers if answer is not None]
-        return Found(joined(told)[:k], complete) if told else None
+        return FederatedResult(merge_papers(told)[:k], complete) if told else None
 
     async def citations_per_year(self, names: Sequence[str]) -> dict[int, int] | None:
         """Citations by year, from the first source that tells them; counts of two are never added up."""
@@ -88,24 +88,24 @@ class Joined:
             await remote.disconnect()
 
     async def _neighbours(
-        self, names: Sequence[str], ask: Callable[[Remote], Awaitable[Neighbours]]
-    ) -> Found:
+        self, names: Sequence[str], ask: Callable[[RemoteSource], Awaitable[Neighbours]]
+    ) -> FederatedResult:
         able = [remote for remote in self._able(names) if remote.tells_neighbours]
         answers, complete = await self._all(able, ask)
         cut = any(answer.cut for answer in answers)
-        return Found(joined([answer.papers for answer in answers]), complete, cut)
+        return FederatedResult(merge_papers([answer.papers for answer in answers]), complete, cut)
 
-    def _able(self, names: Iterable[str]) -> list[Remote]:
+    def _able(self, names: Iterable[str]) -> list[RemoteSource]:
         """The sources that understand one of a paper's names."""
         known = tuple(names)
         return [one for one in self._remotes if any(name.startswith(one.prefixes) for name in known)]
 
     async def _all(
-        self, remotes: Sequence[Remote], ask: Callable[[Remote], Awaitable[T]]
+        self, remotes: Sequence[RemoteSource], ask: Callable[[RemoteSource], Awaitable[T]]
     ) -> tuple[list[T], bool]:
         """The answers of those that answered, in the order of the sources, and whether all did."""
 
-        async def one(remote: Remote) -> tuple[bool, T | SourceDown]:
+        async def one(remote: RemoteSource) -> tuple[bool, T | SourceDown]:
             try:
                 return True, await ask(remote)
             except SourceDown as error:
@@ -129,6 +129,6 @@ def _together(downs: Sequence[SourceDown]) -> SourceDown:
     return kind(" ".join(str(error) for error in downs))
 
 
-def _named(remote: Remote, names: Sequence[str]) -> str:
+def _named(remote: RemoteSource, names: Sequence[str]) -> str:
     """The name of a paper that a source likes best."""
     return next(name for prefix in remote.prefixes for name in names if name.startswith(prefix))

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from ideagora.retrieval.clients.base import (
     MOST_NEIGHBOURS,
     Neighbours,
-    Reticent,
+    NoRecommendations,
     arxiv_of,
     as_list,
     as_map,
@@ -25,7 +25,7 @@ from ideagora.retrieval.clients.base import (
     query_words,
     web_link,
 )
-from ideagora.retrieval.http.client import HttpDoor, Question
+from ideagora.retrieval.http.client import HttpClient, HttpRequest
 from ideagora.schema import Paper
 
 NAME = "openalex"
@@ -45,14 +45,14 @@ _LONGEST_ABSTRACT = 20_000
 """Words; a position beyond that is damage."""
 
 
-class OpenAlex(Reticent):
+class OpenAlex(NoRecommendations):
     """Search, papers, references and citations of OpenAlex; see ``Remote``."""
 
     name = NAME
     prefixes: tuple[str, ...] = ("openalex:", "doi:", "arxiv:")
     tells_neighbours = True
 
-    def __init__(self, door: HttpDoor, most_neighbours: int = MOST_NEIGHBOURS) -> None:
+    def __init__(self, door: HttpClient, most_neighbours: int = MOST_NEIGHBOURS) -> None:
         self._door = door
         self._most = most_neighbours
 
@@ -113,7 +113,7 @@ class OpenAlex(Reticent):
     async def _work(self, paper_id: str, fields: str = _FIELDS) -> tuple[Mapping[str, Any], str] | None:
         value = _value(paper_id)
         path = quote(value if paper_id.startswith("openalex:") else f"doi:{value}", safe=":/")
-        answer = await self._door.ask(Question(f"/works/{path}", {"select": fields}), json_object)
+        answer = await self._door.ask(HttpRequest(f"/works/{path}", {"select": fields}), json_object)
         return (answer.value, answer.day) if answer else None
 
     async def _listed(self, params: dict[str, str], most: int) -> Neighbours:
@@ -122,7 +122,7 @@ class OpenAlex(Reticent):
         cursor: object = "*"
         while isinstance(cursor, str) and cursor and len(papers) < most:
             page = {"select": _FIELDS, "per-page": str(_PAGE), "cursor": cursor, **params}
-            answer = await self._door.ask(Question("/works", page), json_object)
+            answer = await self._door.ask(HttpRequest("/works", page), json_object)
             records = as_list(answer.value.get("results")) if answer else []
             if answer is None or not records:
                 return Neighbours(papers)

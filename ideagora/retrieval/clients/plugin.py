@@ -24,8 +24,8 @@ from pydantic import ValidationError
 from ideagora.errors import IdeagoraError, SettingsError, SourceDown, SourceRefused
 from ideagora.models.redact import clean, one_line, without_keys
 from ideagora.retrieval.clients.base import Neighbours, paper_of
-from ideagora.retrieval.http.client import SYSTEM_TIME, Time
-from ideagora.retrieval.process_guard import ProcessExit, process_kept
+from ideagora.retrieval.http.client import SYSTEM_CLOCK, Clock
+from ideagora.retrieval.process_guard import ProcessExit, process_guarded
 from ideagora.schema import Paper, stable_id
 
 GROUP = "ideagora.sources"
@@ -47,7 +47,7 @@ def installed() -> tuple[str, ...]:
     return tuple(sorted(metadata.entry_points(group=GROUP).names))
 
 
-def plugged(name: str, time: Time = SYSTEM_TIME) -> Plugged:
+def load_plugin(name: str, time: Clock = SYSTEM_CLOCK) -> PluginSource:
     """The source of this name, ready to stand beside the others.
 
     Raises:
@@ -55,23 +55,23 @@ def plugged(name: str, time: Time = SYSTEM_TIME) -> Plugged:
     """
     found = _found(name)
     try:
-        with process_kept():
+        with process_guarded():
             thing = found() if inspect.isclass(found) or inspect.isfunction(found) else found
     except IdeagoraError:
         raise
     except (Exception, *ENDS) as error:
         raise SettingsError(f"--source {name}: it cannot be made ({_told(error)}). {_HOW}") from error
-    return Plugged(name, thing, time)
+    return PluginSource(name, thing, time)
 
 
-class Plugged:
+class PluginSource:
     """A thing from outside as a source (see ``Remote``).
 
     Raises:
         SettingsError: it has no ``search``.
     """
 
-    def __init__(self, spec: str, thing: Any, time: Time = SYSTEM_TIME) -> None:
+    def __init__(self, spec: str, thing: Any, time: Clock = SYSTEM_CLOCK) -> None:
         if not callable(getattr(thing, "search", None)):
             raise SettingsError(f"--source {spec}: {_kind(thing)} has no search(query, k). {_HOW}")
         said = getattr(thing, "name", None) or spec.rpartition(":")[2]
@@ -137,7 +137,7 @@ class Plugged:
             return None
         call = getattr(self.thing, method)
         try:
-            with process_kept():
+            with process_guarded():
                 if inspect.iscoroutinefunction(call):
                     return await call(*arguments)
                 answer = await asyncio.to_thread(call, *arguments)
@@ -199,7 +199,7 @@ def _found(name: str) -> Any:
         return _of_entry_point(name)
     place, _, attribute = name.rpartition(":")
     try:
-        with process_kept():
+        with process_guarded():
             module = _of_file(Path(place).expanduser()) if place.endswith(".py") else import_module(place)
     except (Exception, *ENDS) as error:
         raise SettingsError(

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 
 from ideagora.retrieval.clients.base import Neighbours
-from ideagora.retrieval.clients.plugin import Plugged
-from ideagora.retrieval.http.cache import HttpCache, Kept
-from ideagora.retrieval.http.client import Time, not_kept
+from ideagora.retrieval.clients.plugin import PluginSource
+from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
+from ideagora.retrieval.http.client import Clock, not_cached
 from ideagora.schema import Paper
 
 T = TypeVar("T")
@@ -25,10 +25,10 @@ _BY_ID = TypeAdapter(dict[str, Paper])
 _BY_YEAR = TypeAdapter(dict[int, int] | None)
 
 
-class Replayable:
+class ReplayablePlugin:
     """See ``Remote``. The source is asked each time, since its owner may change it; only a replay is not."""
 
-    def __init__(self, source: Plugged, cache: HttpCache, time: Time) -> None:
+    def __init__(self, source: PluginSource, cache: HttpCache, time: Clock) -> None:
         self._source = source
         self._cache = cache
         self._time = time
@@ -82,9 +82,9 @@ class Replayable:
         if self._cache.replay:
             kept = await asyncio.to_thread(self._cache.get, key)
             if kept is None:
-                raise not_kept(self.name)
+                raise not_cached(self.name)
             return kind.validate_json(kept.body)
         value = await ask(*arguments)
-        kept = Kept(200, kind.dump_json(value), self._time.now().date().isoformat())
+        kept = CachedHttpResponse(200, kind.dump_json(value), self._time.now().date().isoformat())
         await asyncio.to_thread(self._cache.put, key, kept)
         return value  # type: ignore[no-any-return]

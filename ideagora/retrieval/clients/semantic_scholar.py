@@ -15,7 +15,7 @@ from urllib.parse import quote
 from ideagora.retrieval.clients.base import (
     MOST_NEIGHBOURS,
     Neighbours,
-    Reticent,
+    NoRecommendations,
     as_list,
     as_map,
     chunks,
@@ -25,7 +25,7 @@ from ideagora.retrieval.clients.base import (
     papers_from,
     query_words,
 )
-from ideagora.retrieval.http.client import HttpDoor, Question
+from ideagora.retrieval.http.client import HttpClient, HttpRequest
 from ideagora.schema import Paper
 
 NAME = "semantic-scholar"
@@ -45,14 +45,14 @@ _BATCH = 500
 _RECOMMENDED_MOST = 500
 
 
-class SemanticScholar(Reticent):
+class SemanticScholar(NoRecommendations):
     """Search, papers, references and citations of Semantic Scholar; see ``Remote``."""
 
     name = NAME
     prefixes: tuple[str, ...] = ("s2:", "arxiv:", "doi:")
     tells_neighbours = True
 
-    def __init__(self, door: HttpDoor, most_neighbours: int = MOST_NEIGHBOURS) -> None:
+    def __init__(self, door: HttpClient, most_neighbours: int = MOST_NEIGHBOURS) -> None:
         self._door = door
         self._most = min(most_neighbours, _NEIGHBOUR_MOST)
 
@@ -70,7 +70,7 @@ class SemanticScholar(Reticent):
 
     async def paper(self, paper_id: str) -> Paper | None:
         """One paper."""
-        question = Question(f"{_GRAPH}/paper/{_name(paper_id)}", {"fields": _FIELDS})
+        question = HttpRequest(f"{_GRAPH}/paper/{_name(paper_id)}", {"fields": _FIELDS})
         answer = await self._door.ask(question, json_object)
         told = [answer.value] if answer and answer.value.get("paperId") else []
         return next(iter(papers_from(told, paper_from, answer.day if answer else "")), None)
@@ -80,7 +80,7 @@ class SemanticScholar(Reticent):
         found: dict[str, Paper] = {}
         for some in chunks(list(dict.fromkeys(ids)), _BATCH):
             names = [_plain_name(paper_id) for paper_id in some]
-            question = Question(f"{_GRAPH}/paper/batch", {"fields": _FIELDS}, {"ids": names})
+            question = HttpRequest(f"{_GRAPH}/paper/batch", {"fields": _FIELDS}, {"ids": names})
             answer = await self._door.ask(question, json_array)
             if answer:
                 pairs = zip(some, answer.value, strict=False)
@@ -105,7 +105,7 @@ class SemanticScholar(Reticent):
         """
         params = {"from": "all-cs", "limit": str(min(k, _RECOMMENDED_MOST)), "fields": _FIELDS}
         path = f"{_RECOMMENDATIONS}/papers/forpaper/{_name(paper_id)}"
-        answer = await self._door.ask(Question(path, params), json_object)
+        answer = await self._door.ask(HttpRequest(path, params), json_object)
         if answer is None:
             return None
         records = [as_map(one) for one in as_list(answer.value.get("recommendedPapers"))]
@@ -133,7 +133,7 @@ class SemanticScholar(Reticent):
         self, path: str, params: dict[str, str], member: str | None
     ) -> tuple[list[Paper], int | None]:
         """The papers of one page, and where the next one begins."""
-        answer = await self._door.ask(Question(path, {"fields": _FIELDS, **params}), json_object)
+        answer = await self._door.ask(HttpRequest(path, {"fields": _FIELDS, **params}), json_object)
         if answer is None:
             return [], None
         items = [as_map(one) for one in as_list(answer.value.get("data"))]

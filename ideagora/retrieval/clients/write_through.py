@@ -15,12 +15,19 @@ from typing import TYPE_CHECKING
 
 from ideagora.errors import SourceDown
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.clients.federated import Found, Joined
-from ideagora.retrieval.corpus.dedup import is_same, names_of, near_title_names, title_names, united, worth
-from ideagora.retrieval.http.client import NotKept, Time, kept_only
+from ideagora.retrieval.clients.federated import FederatedResult, FederatedSource
+from ideagora.retrieval.corpus.dedup import (
+    is_same,
+    merge_records,
+    names_of,
+    near_title_names,
+    title_names,
+    worth,
+)
+from ideagora.retrieval.http.client import Clock, NotCached, cache_only
 from ideagora.retrieval.protocols import by_similarity
-from ideagora.retrieval.run_notes import Journal
-from ideagora.retrieval.store.citation_lists import Kind, Walk, Walks
+from ideagora.retrieval.run_notes import RunNotes
+from ideagora.retrieval.store.citation_lists import CitationLists, Kind, NeighborList
 from ideagora.schema import Paper, Scored
 
 if TYPE_CHECKING:
@@ -30,7 +37,7 @@ _OF_NO_USE_ELSEWHERE = "starter"
 """The source whose records in the store are no answer of a service."""
 
 
-class Grown:
+class WriteThroughSource:
     """A source (see ``Source``) over joined sources and a store.
 
     Args:
@@ -41,12 +48,12 @@ class Grown:
 
     def __init__(
         self,
-        sources: Joined,
+        sources: FederatedSource,
         store: Store,
-        walks: Walks,
+        walks: CitationLists,
         embedder: Embedder,
-        journal: Journal,
-        time: Time,
+        journal: RunNotes,
+        time: Clock,
         days: int,
     ) -> None:
         self._sources = sources
@@ -102,9 +109,9 @@ class Grown:
         names = await self._names(paper_id)
         ask = self._sources.references if kind == "references" else self._sources.citations
         try:
-            with kept_only():
+            with cache_only():
                 found = await ask(names)
-        except NotKept:
+        except NotCached:
             walk = await asyncio.to_thread(self._walks.get, paper_id, kind, self._asked)
             if walk and walk.day > (self._today() - timedelta(days=self._days)).isoformat():
                 return await self._walked(walk)
@@ -117,7 +124,7 @@ class Grown:
                 return await self._walked(walk)
         return await self._told(paper_id, kind, found)
 
-    async def _told(self, paper_id: str, kind: Kind, found: Found) -> list[Paper]:
+    async def _told(self, paper_id: str, kind: Kind, found: FederatedResult) -> list[Paper]:
         """Write a list through."""
         papers = await self._kept(found)
         if found.cut:
@@ -125,11 +132,11 @@ class Grown:
         await asyncio.to_thread(self._link, paper_id, kind, [paper.id for paper in papers], found.complete)
         return papers
 
-    async def _walked(self, walk: Walk) -> list[Paper]:
+    async def _walked(self, walk: NeighborList) -> list[Paper]:
         papers = await asyncio.to_thread(lambda: [self._store.get(one) for one in walk.ids])
         return self._noted([paper for paper in papers if paper])
 
-    async def _kept(self, found: Found) -> list[Paper]:
+    async def _kept(self, found: FederatedResult) -> list[Paper]:
         papers = await asyncio.to_thread(self._keep, [paper for paper in found.papers if paper.title])
         for paper in papers:
             self._met[paper.id] = paper
@@ -181,10 +188,10 @@ class Grown:
             references = dict.fromkeys([*ids, *(paper.references or ())])
             self._store.add([paper.model_copy(update={"references": tuple(references)})])
         if complete:
-            self._walks.save(paper_id, kind, self._asked, Walk(tuple(ids), self._today().isoformat()))
+            self._walks.save(paper_id, kind, self._asked, NeighborList(tuple(ids), self._today().isoformat()))
 
 
 def _brought_together(paper: Paper, before: Paper) -> Paper:
     """What the store has from now on: the newer record first, but the user's own fields before it."""
-    whole = united(paper, before) if worth(paper) >= worth(before) else united(before, paper)
+    whole = merge_records(paper, before) if worth(paper) >= worth(before) else merge_records(before, paper)
     return whole.model_copy(update={"id": paper.id})

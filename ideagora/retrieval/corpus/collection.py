@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.clients.base import Neighbours, Reticent
+from ideagora.retrieval.clients.base import Neighbours, NoRecommendations
 from ideagora.retrieval.spelling import words_of
 from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, Scored
@@ -161,7 +161,7 @@ class CollectionSource:
         """Nothing is connected."""
 
 
-class CollectionBeside(Reticent):
+class CollectionWithNetwork(NoRecommendations):
     """A collection beside sources on the network (see ``Remote``)."""
 
     tells_neighbours = True

@@ -30,18 +30,18 @@ _OTHER_WORTH = 2
 _ARXIV_DOI = "10.48550/arxiv."
 
 
-Named = Paper | Names
+KnownNames = Paper | Names
 """What tells one paper from another; the store's names have no authors and no further ids."""
 
 
-def names_of(paper: Named) -> list[str]:
+def names_of(paper: KnownNames) -> list[str]:
     """Ids that only this paper can have, in the form of ``Paper.id``; the best known first."""
     names = [f"arxiv:{paper.arxiv_id.lower()}"] if paper.arxiv_id else []
     names += [f"doi:{paper.doi.lower()}"] if paper.doi else []
     return list(dict.fromkeys([*names, paper.id, *getattr(paper, "other_ids", ())]))
 
 
-def title_names(paper: Named) -> list[str]:
+def title_names(paper: KnownNames) -> list[str]:
     """The names that a paper has by its title: with its year, and without one where the title tells."""
     key = title_key(paper.title)
     if paper.date is None:
@@ -50,7 +50,7 @@ def title_names(paper: Named) -> list[str]:
     return [*dated, f"titled:{key}:dated"] if len(key) >= _TELLING_TITLE else dated
 
 
-def near_title_names(paper: Named) -> list[str]:
+def near_title_names(paper: KnownNames) -> list[str]:
     """The names by their titles of papers that may be this one: its year first, then those beside it."""
     key = title_key(paper.title)
     undated = [f"titled:{key}:undated"] if len(key) >= _TELLING_TITLE else []
@@ -62,7 +62,7 @@ def near_title_names(paper: Named) -> list[str]:
     return [*(f"titled:{key}:{near}" for near in (year, year - 1, year + 1)), *undated]
 
 
-def is_same(one: Named, other: Named) -> bool:
+def is_same(one: KnownNames, other: KnownNames) -> bool:
     """Whether two records are one paper.
 
     Ids that contradict each other, or authors of whom none is the same, decide against the title.
@@ -86,7 +86,7 @@ def may_be_of(key: str, date: str | None, other: str | None) -> bool:
     return len(key) >= _TELLING_TITLE
 
 
-def updated(old: Paper | None, new: Paper) -> Paper:
+def update_record(old: Paper | None, new: Paper) -> Paper:
     """One record of two of the same paper, under the old one's id.
 
     The record that is worth more counts where both say something: one in our own fields before those
@@ -109,14 +109,14 @@ def rewrites(new: Paper, known: Paper) -> bool:
     return bool(said and here) and SequenceMatcher(None, said, here).ratio() < _ALIKE
 
 
-def united(first: Paper, other: Paper) -> Paper:
+def merge_records(first: Paper, other: Paper) -> Paper:
     """One record of two: the first counts, what it lacks comes from the other.
 
     The starter corpus's summaries never pass for a paper's abstract: where one of them is the only
     text, the record stays the starter corpus's.
     """
     if other.source == _OURS and first.source != _OURS and other.abstract and not first.abstract:
-        return united(other, first)
+        return merge_records(other, first)
     fields = {
         name: getattr(other, name)
         for name in ("abstract", "venue", "arxiv_id", "doi", "pdf_url", "references", "thread")
@@ -134,7 +134,7 @@ def united(first: Paper, other: Paper) -> Paper:
     return whole.model_copy(update={"id": best, "other_ids": tuple(others)})
 
 
-def joined(lists: Sequence[Sequence[Paper]]) -> list[Paper]:
+def merge_papers(lists: Sequence[Sequence[Paper]]) -> list[Paper]:
     """Several ranked lists as one: the first of each, then the second of each …; each paper once."""
     papers: list[Paper] = []
     places: dict[str, int] = {}
@@ -144,7 +144,7 @@ def joined(lists: Sequence[Sequence[Paper]]) -> list[Paper]:
             place = len(papers)
             papers.append(paper)
         else:
-            papers[place] = united(papers[place], paper)
+            papers[place] = merge_records(papers[place], paper)
         places |= dict.fromkeys([*names_of(papers[place]), *title_names(papers[place])], place)
     return papers
 
@@ -167,7 +167,7 @@ def _fuller(first: str | None, other: str | None) -> str | None:
     return other if other.startswith(first) else first
 
 
-def _may_share_author(one: Named, other: Named) -> bool:
+def _may_share_author(one: KnownNames, other: KnownNames) -> bool:
     names = [_name_parts(getattr(paper, "authors", ())) for paper in (one, other)]
     return not all(names) or bool(names[0] & names[1])
 

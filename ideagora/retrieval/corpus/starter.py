@@ -22,7 +22,7 @@ _FOLDER = "starter_papers"
 
 
 @dataclass(frozen=True)
-class Starter:
+class StarterCorpus:
     """The merged corpus."""
 
     papers: tuple[Paper, ...]
@@ -34,7 +34,7 @@ class Starter:
 
 
 @lru_cache(maxsize=1)
-def starter_corpus() -> Starter:
+def starter_corpus() -> StarterCorpus:
     """The corpus that ships in the package, read once.
 
     Raises:
@@ -45,7 +45,7 @@ def starter_corpus() -> Starter:
     return merge({name: text for name, text in files.items() if name.endswith(".jsonl")})
 
 
-def merge(files: Mapping[str, str]) -> Starter:
+def merge(files: Mapping[str, str]) -> StarterCorpus:
     """Make one corpus of the threads' files (name -> text).
 
     A paper of two threads is one paper: the record of the file that comes first in the alphabet, with
@@ -61,7 +61,7 @@ def merge(files: Mapping[str, str]) -> Starter:
         for paper in _papers(name, files[name]):
             papers[paper.id] = _united(papers.get(paper.id), paper)
             threads.setdefault(paper.thread or name, {})[paper.id] = None
-    return Starter(
+    return StarterCorpus(
         papers=tuple(_resolved(paper, papers) for paper in papers.values()),
         threads={thread: tuple(ids) for thread, ids in threads.items()},
         fingerprint=_fingerprint(files),

@@ -14,11 +14,11 @@ _PIECE = 65_536
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-class TooLarge(Exception):
+class BodyTooLarge(Exception):
     """A body has more bytes than were asked for."""
 
 
-async def bounded_body(response: httpx.Response, most: int) -> bytes:
+async def read_bounded_body(response: httpx.Response, most: int) -> bytes:
     """The body, unpacked. Whoever sends more is cut off; its announced length may be a lie.
 
     Raises:
@@ -39,7 +39,7 @@ async def bounded_body(response: httpx.Response, most: int) -> bytes:
         except zlib.error as error:
             raise httpx.DecodingError(f"it cannot be unpacked ({error})") from None
         if max(len(body), received) > most:
-            raise TooLarge
+            raise BodyTooLarge
     if unpack and not unpack.eof:
         raise httpx.DecodingError("it is cut off")
     return bytes(body)

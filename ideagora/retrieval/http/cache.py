@@ -47,7 +47,7 @@ _UNSEEN = (
 """Earlier answers to a question that no run has seen."""
 
 
-class Kept(NamedTuple):
+class CachedHttpResponse(NamedTuple):
     """An answer as it came: HTTP status (200 or 404), body, and the day (YYYY-MM-DD) it came."""
 
     status: int
@@ -97,7 +97,7 @@ class HttpCache:
         """No run asks any more."""
         self._run, self._seen_first = None, self.replay
 
-    def get(self, key: str) -> Kept | None:
+    def get(self, key: str) -> CachedHttpResponse | None:
         """The answer to a question; ``None``: there is none, or it is too old, or damaged.
 
         Raises:
@@ -105,11 +105,11 @@ class HttpCache:
         """
         row = self._do(lambda db: self._row(db, key))
         try:
-            return Kept(row[1], zlib.decompress(row[2]), row[3]) if row else None
+            return CachedHttpResponse(row[1], zlib.decompress(row[2]), row[3]) if row else None
         except (zlib.error, TypeError):
             return None
 
-    def put(self, key: str, answer: Kept) -> None:
+    def put(self, key: str, answer: CachedHttpResponse) -> None:
         """Keep an answer.
 
         Raises:

@@ -1,6 +1,6 @@
 """How we ask a service on the network: at its pace, with patience that ends, and never twice.
 
-One ``HttpDoor`` per source, shared by all branches of a run. In order, a question passes: cache →
+One ``HttpClient`` per source, shared by all branches of a run. In order, a question passes: cache →
 one at a time per question → is the source resting? → rate limit → the request → retry → cache.
 """
 
@@ -21,11 +21,18 @@ from weakref import WeakValueDictionary
 from ideagora import __version__
 from ideagora.errors import LibraryError, SettingsError, SourceDown, SourceRefused
 from ideagora.models.redact import one_line
-from ideagora.models.retry import LONGEST_WAIT, TRANSIENT_STATUS, Sleep, Transient, retried, retry_after
-from ideagora.retrieval.http.body import ACCEPTED, TooLarge, bounded_body
-from ideagora.retrieval.http.cache import HttpCache, Kept
+from ideagora.models.retry import (
+    LONGEST_WAIT,
+    TRANSIENT_STATUS,
+    Sleep,
+    TransientError,
+    retry_after,
+    with_retries,
+)
+from ideagora.retrieval.http.body import ACCEPTED, BodyTooLarge, read_bounded_body
+from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
 from ideagora.retrieval.http.origin import may_follow, origin_of
-from ideagora.retrieval.http.rate_limit import Pace
+from ideagora.retrieval.http.rate_limit import SharedRateLimit
 
 if TYPE_CHECKING:
     import httpx
@@ -36,13 +43,13 @@ _MOST_REDIRECTS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
-class NotKept(LibraryError):
-    """Only kept answers were wanted (``kept_only``, or ``--replay``), and there is none to this question."""
+class NotCached(LibraryError):
+    """Only kept answers were wanted (``cache_only``, or ``--replay``), and there is none to this question."""
 
 
-def not_kept(name: str) -> NotKept:
+def not_cached(name: str) -> NotCached:
     """The error of a source that may not be asked."""
-    return NotKept(
+    return NotCached(
         f"{name}: --replay asks nobody, and there is no kept answer to one of the questions to it. "
         "Run the same command once without --replay."
     )
@@ -52,8 +59,8 @@ _kept_only: ContextVar[bool] = ContextVar("kept_only", default=False)
 
 
 @contextmanager
-def kept_only() -> Iterator[None]:
-    """Within this, no question goes to the network: what is not in the cache raises ``NotKept``."""
+def cache_only() -> Iterator[None]:
+    """Within this, no question goes to the network: what is not in the cache raises ``NotCached``."""
     token = _kept_only.set(True)
     try:
         yield
@@ -62,7 +69,7 @@ def kept_only() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Time:
+class Clock:
     """Where seconds and days come from; tests bring their own."""
 
     clock: Callable[[], float] = time.monotonic
@@ -71,11 +78,11 @@ class Time:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
-SYSTEM_TIME = Time()
+SYSTEM_CLOCK = Clock()
 
 
 @dataclass(frozen=True)
-class Manners:
+class RateLimitPolicy:
     """What a service asks of those who use it; times in seconds, sizes in bytes."""
 
     interval: float
@@ -91,7 +98,7 @@ class Manners:
     """How long a source that did not answer in spite of the retries is left alone."""
 
 
-class Answer(NamedTuple, Generic[T]):
+class HttpAnswer(NamedTuple, Generic[T]):
     """What was read from an answer, and the day (YYYY-MM-DD) on which the service gave it."""
 
     value: T
@@ -99,7 +106,7 @@ class Answer(NamedTuple, Generic[T]):
 
 
 @dataclass(frozen=True)
-class Question:
+class HttpRequest:
     """One request; ``json`` makes it a POST."""
 
     path: str
@@ -115,7 +122,7 @@ class Question:
 class Limiter:
     """Starts at least ``interval`` seconds apart, first come, first served; also among processes."""
 
-    def __init__(self, interval: float, time: Time, pace: Pace | None = None) -> None:
+    def __init__(self, interval: float, time: Clock, pace: SharedRateLimit | None = None) -> None:
         self._interval = interval
         self._time = time
         self._pace = pace
@@ -150,7 +157,7 @@ class _Loop:
         self.asking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 
-class HttpDoor:
+class HttpClient:
     """The way to one source.
 
     Args:
@@ -166,14 +173,14 @@ class HttpDoor:
         self,
         name: str,
         base: str,
-        manners: Manners,
+        manners: RateLimitPolicy,
         cache: HttpCache | None = None,
-        time: Time = SYSTEM_TIME,
+        time: Clock = SYSTEM_CLOCK,
         *,
         key_name: str | None = None,
         headers: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
-        pace: Pace | None = None,
+        pace: SharedRateLimit | None = None,
     ) -> None:
         self.name = name
         self.base = _checked_base(name, base)
@@ -189,7 +196,7 @@ class HttpDoor:
         self._loop: _Loop | None = None
         self._down: tuple[float, str] | None = None
 
-    async def ask(self, question: Question, read: Callable[[bytes], T]) -> Answer[T] | None:
+    async def ask(self, question: HttpRequest, read: Callable[[bytes], T]) -> HttpAnswer[T] | None:
         """The answer, from the cache or from the service; ``None`` where it says that there is no such thing.
 
         Args:
@@ -197,7 +204,7 @@ class HttpDoor:
 
         Raises:
             SourceDown: it did not answer in spite of the retries, or refused.
-            NotKept: see ``kept_only``.
+            NotKept: see ``cache_only``.
         """
         key = question.key(self.name, self.base)
         loop = self._of_this_loop()
@@ -206,13 +213,13 @@ class HttpDoor:
             kept = await asyncio.to_thread(self._cache.get, key) if self._cache else None
             if kept:
                 with suppress(ValueError):  # an older version of the program may have read more
-                    return None if kept.status == 404 else Answer(read(kept.body), kept.day)
+                    return None if kept.status == 404 else HttpAnswer(read(kept.body), kept.day)
             if _kept_only.get() or (self._cache and self._cache.replay):
-                raise not_kept(self.name)
+                raise not_cached(self.name)
             kept, value = await self._asked(question, read, loop)
             if self._cache:
                 await asyncio.to_thread(self._cache.put, key, kept)
-        return None if value is None else Answer(value, kept.day)
+        return None if value is None else HttpAnswer(value, kept.day)
 
     async def disconnect(self) -> None:
         """Close the connections; the next question opens new ones."""
@@ -221,35 +228,35 @@ class HttpDoor:
             await loop.client.aclose()
 
     async def _asked(
-        self, question: Question, read: Callable[[bytes], T], loop: _Loop
-    ) -> tuple[Kept, T | None]:
+        self, question: HttpRequest, read: Callable[[bytes], T], loop: _Loop
+    ) -> tuple[CachedHttpResponse, T | None]:
         if self._down and self._time.clock() < self._down[0]:
             raise SourceDown(self._down[1])
 
-        async def attempt() -> tuple[Kept, T | None]:
+        async def attempt() -> tuple[CachedHttpResponse, T | None]:
             async with loop.free:
                 await self._limiter.turn()
                 status, body = await self._sent_in_time(question, loop.client)
             day = self._time.now().date().isoformat()
-            return Kept(status, body, day), None if status == 404 else _readable(read, body)
+            return CachedHttpResponse(status, body, day), None if status == 404 else _readable(read, body)
 
         try:
-            answer = await retried(attempt, self._manners.retries, self._time.sleep)
-        except Transient as error:
+            answer = await with_retries(attempt, self._manners.retries, self._time.sleep)
+        except TransientError as error:
             told = f"{self.name} did not answer ({error}). Try again later, or leave it out of --source."
             self._down = (self._time.clock() + self._manners.rest, told)
             raise SourceDown(told) from None
         self._down = None
         return answer
 
-    async def _sent_in_time(self, question: Question, client: httpx.AsyncClient) -> tuple[int, bytes]:
+    async def _sent_in_time(self, question: HttpRequest, client: httpx.AsyncClient) -> tuple[int, bytes]:
         try:
             async with asyncio.timeout(self._manners.longest):
                 return await self._sent(question, client)
         except TimeoutError:
-            raise Transient(f"no whole answer within {self._manners.longest:g} s") from None
+            raise TransientError(f"no whole answer within {self._manners.longest:g} s") from None
 
-    async def _sent(self, question: Question, client: httpx.AsyncClient) -> tuple[int, bytes]:
+    async def _sent(self, question: HttpRequest, client: httpx.AsyncClient) -> tuple[int, bytes]:
         """Status (2xx or 404) and body, after redirects.
 
         Raises:
@@ -266,7 +273,7 @@ class HttpDoor:
                     return await self._checked(status, headers, body), body
                 url = self._followed(url, headers["location"])
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise Transient(one_line(f"{type(error).__name__}: {error}")) from None
+            raise TransientError(one_line(f"{type(error).__name__}: {error}")) from None
         raise self._refusal(f"sends us round in redirects (more than {_MOST_REDIRECTS})")
 
     async def _exchange(
@@ -276,8 +283,8 @@ class HttpDoor:
         method = "GET" if content is None else "POST"
         async with client.stream(method, url, headers=self._headers, json=content) as response:
             try:
-                body = await bounded_body(response, self._manners.largest)
-            except TooLarge:
+                body = await read_bounded_body(response, self._manners.largest)
+            except BodyTooLarge:
                 raise self._refusal(f"sent more than {self._manners.largest // 2**20} MiB") from None
         return response.status_code, response.headers, body
 
@@ -289,7 +296,7 @@ class HttpDoor:
             wait = retry_after(headers)
             if wait is not None:
                 await self._limiter.pause(min(wait, LONGEST_WAIT))
-            raise Transient(detail, wait)
+            raise TransientError(detail, wait)
         step = f"Check {self._key_name}." if status in (401, 403) and self._key_name else ""
         raise self._refusal(f"refused the question ({detail})", step)
 
@@ -324,7 +331,7 @@ def _readable(read: Callable[[bytes], T], body: bytes) -> T:
     try:
         return read(body)
     except ValueError as error:
-        raise Transient(one_line(f"the answer cannot be read: {error}", 160)) from None
+        raise TransientError(one_line(f"the answer cannot be read: {error}", 160)) from None
 
 
 def _checked_base(name: str, base: str) -> str:

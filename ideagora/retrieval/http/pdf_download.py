@@ -20,9 +20,9 @@ from ideagora import __version__
 from ideagora.errors import LibraryError
 from ideagora.models.redact import one_line
 from ideagora.models.retry import TRANSIENT_STATUS
-from ideagora.retrieval.http.client import REDIRECTS, SYSTEM_TIME, Limiter, Time
+from ideagora.retrieval.http.client import REDIRECTS, SYSTEM_CLOCK, Clock, Limiter
 from ideagora.retrieval.http.origin import Origin, origin_of
-from ideagora.retrieval.http.rate_limit import Pace
+from ideagora.retrieval.http.rate_limit import SharedRateLimit
 from ideagora.retrieval.ingest.file_types import PDF_WITHIN, looks_like_html
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _INTERNAL = tuple(map(ip_network, ("64:ff9b:1::/48", "::/96", "fec0::/10")))
 """Not global, though ``ipaddress`` holds them so: local translation (RFC 8215), and two retired forms."""
 
 
-class Refused(LibraryError):
+class LinkRefused(LibraryError):
     """There is no PDF to be had from a link; the message says why, without a full stop.
 
     ``for_good``: asking again tomorrow would give the same.
@@ -47,7 +47,7 @@ class Refused(LibraryError):
 
 
 @dataclass(frozen=True)
-class Bounds:
+class DownloadLimits:
     """What a download may take."""
 
     bytes: int = 50_000_000
@@ -85,7 +85,7 @@ def is_public(address: Address) -> bool:
     return address.is_global and not address.is_multicast
 
 
-class Downloads:
+class PdfDownloader:
     """The way to PDFs.
 
     Args:
@@ -98,16 +98,16 @@ class Downloads:
     def __init__(
         self,
         permitted: Iterable[Origin] = (),
-        bounds: Bounds | None = None,
-        time: Time = SYSTEM_TIME,
+        bounds: DownloadLimits | None = None,
+        time: Clock = SYSTEM_CLOCK,
         resolve: Resolve = resolved,
-        paces: dict[str, tuple[float, Pace]] | None = None,
+        paces: dict[str, tuple[float, SharedRateLimit]] | None = None,
         *,
         only_permitted: bool = False,
     ) -> None:
         self._permitted = frozenset(permitted)
         self._only_permitted = only_permitted
-        self._bounds = bounds or Bounds()
+        self._bounds = bounds or DownloadLimits()
         self._time = time
         self._resolve = resolve
         self._paces = paces or {}
@@ -128,11 +128,13 @@ class Downloads:
                 async with asyncio.timeout(self._bounds.seconds):
                     await self._followed(httpx.URL(link), into)
             except TimeoutError:
-                raise Refused(f"it did not come within {self._bounds.seconds:g} s", for_good=False) from None
+                raise LinkRefused(
+                    f"it did not come within {self._bounds.seconds:g} s", for_good=False
+                ) from None
             except httpx.InvalidURL as error:
-                raise Refused(one_line(f"the link is none: {error}", 120)) from None
+                raise LinkRefused(one_line(f"the link is none: {error}", 120)) from None
             except (httpx.TransportError, httpx.StreamError) as error:
-                raise Refused(_told(error), for_good=False) from None
+                raise LinkRefused(_told(error), for_good=False) from None
 
     async def _followed(self, url: httpx.URL, into: Path) -> None:
         """Go from redirect to redirect until something else comes."""
@@ -151,7 +153,7 @@ class Downloads:
                     url = url.join(response.headers["location"])
                 finally:
                     await response.aclose()
-        raise Refused(f"it sends us round in redirects (more than {self._bounds.redirects})")
+        raise LinkRefused(f"it sends us round in redirects (more than {self._bounds.redirects})")
 
     async def _sent(self, client: httpx.AsyncClient, request: httpx.Request, host: str) -> httpx.Response:
         """The response, its body not yet read. Who could not be reached is left alone for a while."""
@@ -159,7 +161,7 @@ class Downloads:
 
         until, why = self._resting.get(host, (0.0, ""))
         if self._time.clock() < until:
-            raise Refused(why, for_good=False)
+            raise LinkRefused(why, for_good=False)
         await self._limiter(host).turn()
         try:
             return await client.send(request, stream=True)
@@ -187,20 +189,20 @@ class Downloads:
     async def _address(self, origin: Origin) -> Address:
         """The address of a host, when it may be asked at all."""
         host, known = one_line(origin.host, 60), _literal(origin.host)
-        private = Refused(f"{host} leads into a private network, not to the internet")
+        private = LinkRefused(f"{host} leads into a private network, not to the internet")
         is_permitted = origin in self._permitted
         if known and not is_permitted and not is_public(known):
             raise private
         if self._only_permitted and not is_permitted:
-            raise Refused("nothing may leave this machine (IDEAGORA_FORBID_REAL_CALLS)", for_good=False)
+            raise LinkRefused("nothing may leave this machine (IDEAGORA_FORBID_REAL_CALLS)", for_good=False)
         try:
             names = [origin.host] if known else await self._resolve(origin.host, origin.port)
         except (OSError, UnicodeError) as error:  # the latter of a name that no DNS can hold
             told = f"{host} cannot be found ({getattr(error, 'strerror', None) or 'no such name'})"
-            raise Refused(told, for_good=False) from None
+            raise LinkRefused(told, for_good=False) from None
         addresses = [address for address in map(_literal, names) if address]
         if not addresses:
-            raise Refused(f"{host} has no address", for_good=False)
+            raise LinkRefused(f"{host} has no address", for_good=False)
         if not is_permitted and not all(map(is_public, addresses)):
             raise private
         return addresses[0]
@@ -209,23 +211,25 @@ class Downloads:
         """The body into the file, as long as it looks like a PDF of a size that we take."""
         status = response.status_code
         if status != 200:
-            raise Refused(f"HTTP {status}", for_good=400 <= status < 500 and status not in TRANSIENT_STATUS)
+            raise LinkRefused(
+                f"HTTP {status}", for_good=400 <= status < 500 and status not in TRANSIENT_STATUS
+            )
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise Refused("it comes packed, and we asked for it plain")
+            raise LinkRefused("it comes packed, and we asked for it plain")
         most, told = self._bounds.bytes, response.headers.get("content-length", "")
         if told.isdecimal() and len(told) < 20 and int(told) > most:
-            raise Refused(f"it has {int(told) / 1e6:,.0f} MB, more than {most / 1e6:,.0f} are not read")
+            raise LinkRefused(f"it has {int(told) / 1e6:,.0f} MB, more than {most / 1e6:,.0f} are not read")
         size, head = 0, b""
         with into.open("wb") as file:
             async for part in response.aiter_raw(65_536):
                 size += len(part)
                 if size > most:
-                    raise Refused(f"it has more than {most / 1e6:,.0f} MB")
+                    raise LinkRefused(f"it has more than {most / 1e6:,.0f} MB")
                 if len(head) < PDF_WITHIN:
                     head = _demand_pdf(head + part)
                 file.write(part)
         if b"%PDF-" not in head:
-            raise Refused("it is no PDF")
+            raise LinkRefused("it is no PDF")
 
     def _limiter(self, host: str) -> Limiter:
         if host not in self._limiters:
@@ -244,9 +248,9 @@ class Downloads:
 def _demand_pdf(head: bytes) -> bytes:
     """The beginning of a body that may still be a PDF."""
     if looks_like_html(head):
-        raise Refused("it is a web page (HTML), not a PDF")
+        raise LinkRefused("it is a web page (HTML), not a PDF")
     if len(head) >= PDF_WITHIN and b"%PDF-" not in head[:PDF_WITHIN]:
-        raise Refused("it is no PDF")
+        raise LinkRefused("it is no PDF")
     return head
 
 
@@ -257,7 +261,7 @@ def _told(error: Exception) -> str:
 def _origin(url: httpx.URL) -> Origin:
     origin = origin_of(url)
     if origin is None:
-        raise Refused(one_line(f"{url.scheme or 'a link without scheme'} is no way to a PDF", 80))
+        raise LinkRefused(one_line(f"{url.scheme or 'a link without scheme'} is no way to a PDF", 80))
     return origin
 
 

@@ -16,7 +16,7 @@ _LONGEST_WAIT = 60.0
 """Seconds; a clock that was set back keeps nobody longer."""
 
 
-class Pace:
+class SharedRateLimit:
     """When other processes let us ask.
 
     Where the file cannot be written, each process keeps to its own pace.

@@ -13,14 +13,14 @@ from contextlib import closing
 from pathlib import Path
 
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.corpus.dedup import names_of, rewrites, title_names, updated
+from ideagora.retrieval.corpus.dedup import names_of, rewrites, title_names, update_record
 from ideagora.retrieval.ingest.documents import Document, Problem
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_bounded
-from ideagora.retrieval.ingest.paper_index import Known, names_in_store
+from ideagora.retrieval.ingest.paper_index import PaperIndex, names_in_store
 from ideagora.retrieval.ingest.read_file import READERS
-from ideagora.retrieval.ingest.scan import digest, walked
-from ideagora.retrieval.store.citation_lists import Walks
-from ideagora.retrieval.store.fulltext import Texts
+from ideagora.retrieval.ingest.scan import digest, scan_paths
+from ideagora.retrieval.store.citation_lists import CitationLists
+from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, Record
 
@@ -30,7 +30,7 @@ _MOST_PROBLEMS = 1_000
 Tell = Callable[[str, float, int], None]
 
 
-class Summary(Record):
+class IngestSummary(Record):
     """What came of adding, in files and papers."""
 
     files: int = 0
@@ -56,16 +56,18 @@ class Summary(Record):
         return self.read + self.skipped == 0
 
 
-class Adding:
+class PaperIngest:
     """One call of ``add``: reads files and writes what they hold, batch by batch."""
 
-    def __init__(self, store: Store, texts: Texts, embedder: Embedder, tell: Tell | None = None) -> None:
+    def __init__(
+        self, store: Store, texts: FullTextStore, embedder: Embedder, tell: Tell | None = None
+    ) -> None:
         """``tell`` hears the file, the part (0 to 1) of all bytes that is done, and papers so far."""
         self._store = store
         self._texts = texts
         self._embedder = embedder
         self._tell = tell or (lambda file, part, papers: None)
-        self._known = Known(store.names())
+        self._known = PaperIndex(store.names())
         self._generation = store.generation
         self._waiting: list[Document] = []
         self._new: set[str] = set()
@@ -78,19 +80,19 @@ class Adding:
         self._sizes: dict[Path, int] = {}
         self._bytes_done = 0
 
-    def add(self, paths: Sequence[Path]) -> Summary:
+    def add(self, paths: Sequence[Path]) -> IngestSummary:
         """Read the files of paths and put what they hold into the store.
 
         Raises:
             FolderUnusable, StoreBusy, StoreCorrupted: as ``Store.add``.
         """
-        found = walked(paths)
+        found = scan_paths(paths)
         self._sizes = {path: _size(path) for path in found.files}
         self._problems += found.problems
         before = self._store.stats().citations
         outcomes = [self._file(path) for path in found.files]
         self._link()
-        return Summary(
+        return IngestSummary(
             files=len(found.files),
             read=outcomes.count("read"),
             skipped=outcomes.count("skipped"),
@@ -177,7 +179,7 @@ class Adding:
         self._embedder.encode([paper_text(paper) for paper in self._changes(self._merged()[0])])
         with self._store.writing():
             if self._generation != self._store.generation:  # another process wrote meanwhile
-                self._known = Known(self._store.names())
+                self._known = PaperIndex(self._store.names())
             merged, ids = self._merged()
             self._write(merged, ids)
             self._generation = self._store.generation
@@ -191,7 +193,7 @@ class Adding:
             paper = document.paper
             paper_id = self._known.find(paper) or paper.id
             old = papers.get(paper_id) or self._store.get(paper_id)
-            whole = updated(old, self._with_known_references(paper))
+            whole = update_record(old, self._with_known_references(paper))
             papers[paper_id] = whole
             self._known.learn(names_in_store(whole))
             ids.append(paper_id)
@@ -223,7 +225,7 @@ class Adding:
 
     def _learn(self, papers: Iterable[Paper]) -> None:
         """So that what a source on the network tells of these papers comes to the same records."""
-        with closing(Walks(self._store.folder)) as walks:
+        with closing(CitationLists(self._store.folder)) as walks:
             walks.learn({one.id: [*names_of(one), *title_names(one)] for one in papers})
 
     def _link(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ideagora.retrieval.store.fulltext import Cited, FullText
+from ideagora.retrieval.store.fulltext import CitedWork, FullText
 from ideagora.schema import Paper, Record
 
 
@@ -26,7 +26,7 @@ class Document(Record):
 
     paper: Paper
     full_text: FullText | None = None
-    cited: tuple[Cited, ...] | None = None
+    cited: tuple[CitedWork, ...] | None = None
     """The list of references as printed; ``None``: the file has none."""
     note: str | None = None
     """What was left out though it could have been read."""

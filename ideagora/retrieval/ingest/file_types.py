@@ -39,14 +39,14 @@ _MAGIC = {
 _ANY = "Add a PDF, BibTeX, RIS, CSL-JSON or JSONL file."
 
 
-class Unknown(NamedTuple):
+class UnknownFileType(NamedTuple):
     """A file that no reader reads; what it is, and what to do."""
 
     what: str
     step: str
 
 
-def kind_of(path: Path) -> Kind | Unknown:
+def file_type_of(path: Path) -> Kind | UnknownFileType:
     """The kind of a file, from its first bytes.
 
     Raises:
@@ -55,14 +55,14 @@ def kind_of(path: Path) -> Kind | Unknown:
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     if not head.strip():
-        return Unknown("the file is empty", "Get it again, or remove it.")
+        return UnknownFileType("the file is empty", "Get it again, or remove it.")
     if b"%PDF-" in head[:PDF_WITHIN]:
         return "pdf"
     for magic, (what, step) in _MAGIC.items():
         if head.startswith(magic):
-            return Unknown(f"it is {what}", step)
+            return UnknownFileType(f"it is {what}", step)
     if _is_binary(head, path.suffix.lower()):
-        return Unknown("it is a binary file of no kind that is known", _ANY)
+        return UnknownFileType("it is a binary file of no kind that is known", _ANY)
     return _kind_of_text(decoded(head), path.suffix.lower())
 
 
@@ -77,7 +77,7 @@ def _is_binary(head: bytes, suffix: str) -> bool:
 def is_pdf(path: Path) -> bool:
     """Whether a file has a PDF's beginning; not when it cannot be read."""
     try:
-        return kind_of(path) == "pdf"
+        return file_type_of(path) == "pdf"
     except OSError:
         return False
 
@@ -99,11 +99,11 @@ def decoded(content: bytes) -> str:
         return content.decode("utf-8" if is_only_cut else "cp1252", "replace")
 
 
-def _kind_of_text(head: str, suffix: str) -> Kind | Unknown:
+def _kind_of_text(head: str, suffix: str) -> Kind | UnknownFileType:
     if _HTML.match(head):
         called = "it is called a PDF and is" if suffix == ".pdf" else "it is"
         step = "Open it in a browser (often it asks for a login) and save the PDF itself."
-        return Unknown(f"{called} a web page (HTML)", step)
+        return UnknownFileType(f"{called} a web page (HTML)", step)
     if head.lstrip().startswith(("{", "[")):
         return _kind_of_json(head.lstrip(), suffix)
     ris, bibtex = _RIS.search(head), _BIBTEX.search(head)
@@ -113,11 +113,11 @@ def _kind_of_text(head: str, suffix: str) -> Kind | Unknown:
         return "bibtex"
     expected = SUFFIXES.get(suffix)
     if expected == "pdf":
-        return Unknown("it is called a PDF and has no PDF in it", "Get it again.")
+        return UnknownFileType("it is called a PDF and has no PDF in it", "Get it again.")
     named = {"csl": "CSL-JSON", "jsonl": "JSON", "bibtex": "BibTeX", "ris": "RIS"}
     if expected:
-        return Unknown(f"no {named[expected]} could be found in it", _ANY)
-    return Unknown("it is text of no kind that is known", _ANY)
+        return UnknownFileType(f"no {named[expected]} could be found in it", _ANY)
+    return UnknownFileType("it is text of no kind that is known", _ANY)
 
 
 def _kind_of_json(head: str, suffix: str) -> Kind:

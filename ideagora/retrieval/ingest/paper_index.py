@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from ideagora.retrieval.corpus.dedup import Named, is_same, may_be_of
+from ideagora.retrieval.corpus.dedup import KnownNames, is_same, may_be_of
 from ideagora.retrieval.cutoff import title_key
 from ideagora.retrieval.store.embedded.sqlite_records import Names
-from ideagora.retrieval.store.fulltext import Cited
+from ideagora.retrieval.store.fulltext import CitedWork
 from ideagora.schema import Paper
 
 _SHORTEST_PIECE = 12
@@ -17,16 +17,16 @@ _SHORTEST_PIECE = 12
 _SENTENCE = re.compile(r"[“”\"]|(?<=[.?!])\s+|,\s+[”\"]|\)[.,]\s+|(?<=\d{4})[.,:]\s+")
 
 
-class Known:
+class PaperIndex:
     """An index of papers by ids and titles."""
 
     def __init__(self, names: Iterable[Names]) -> None:
         self._by_name: dict[str, str] = {}
-        self._by_title: dict[str, list[Named]] = {}
+        self._by_title: dict[str, list[KnownNames]] = {}
         for one in names:
             self.learn(one)
 
-    def learn(self, one: Named) -> None:
+    def learn(self, one: KnownNames) -> None:
         """Take in a paper, or what is new of one."""
         for key in _keys(one.arxiv_id, one.doi):
             self._by_name.setdefault(key, one.id)
@@ -46,7 +46,7 @@ class Known:
         """The id under which the paper is known that another id (``doi:…``, ``arxiv:…``) names."""
         return self._by_name.get(name, name)
 
-    def find_cited(self, cited: Cited) -> str | None:
+    def find_cited(self, cited: CitedWork) -> str | None:
         """The paper that an entry of a list of references means."""
         for key in _keys(cited.arxiv_id, cited.doi):
             if key in self._by_name:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ideagora.retrieval.ingest.documents import Found, Problem
-from ideagora.retrieval.ingest.file_types import Unknown, decoded, kind_of
+from ideagora.retrieval.ingest.file_types import UnknownFileType, decoded, file_type_of
 from ideagora.retrieval.ingest.formats.bibtex import read_bibtex
 from ideagora.retrieval.ingest.formats.csl import read_csl
 from ideagora.retrieval.ingest.formats.jsonl import read_jsonl
@@ -19,12 +19,12 @@ READERS = "1"
 """Version of the readers: files that an older one read are read again."""
 
 
-def read(path: Path) -> Iterator[Found]:
+def read_file(path: Path) -> Iterator[Found]:
     """What is in a file, in its order. Never raises over the file: what is wrong is a problem."""
     name = str(path)
     try:
-        kind = kind_of(path)
-        if isinstance(kind, Unknown):
+        kind = file_type_of(path)
+        if isinstance(kind, UnknownFileType):
             yield Problem(path=name, what=kind.what, step=kind.step)
         elif kind == "pdf":
             yield from read_pdf(name, path)

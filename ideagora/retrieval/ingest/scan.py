@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ideagora.retrieval.ingest.documents import Problem
-from ideagora.retrieval.ingest.file_types import SUFFIXES, Unknown, kind_of
+from ideagora.retrieval.ingest.file_types import SUFFIXES, UnknownFileType, file_type_of
 
 
-class Walked(NamedTuple):
+class ScannedFiles(NamedTuple):
     """Files to read, what is not there, and how many files of folders are of no kind that is read."""
 
     files: list[Path]
@@ -20,7 +20,7 @@ class Walked(NamedTuple):
     ignored: int
 
 
-def walked(paths: Sequence[Path]) -> Walked:
+def scan_paths(paths: Sequence[Path]) -> ScannedFiles:
     """The files of paths; of a folder all below it but hidden ones, each once, in the order of names."""
     files: dict[Path, None] = {}
     problems: list[Problem] = []
@@ -37,7 +37,7 @@ def walked(paths: Sequence[Path]) -> Walked:
         else:
             what = "it is neither a file nor a folder" if path.exists() else "there is no such file or folder"
             problems.append(Problem(path=str(path), what=what, step="Look at the path."))
-    return Walked(list(files), problems, ignored)
+    return ScannedFiles(list(files), problems, ignored)
 
 
 def digest(path: Path) -> str:
@@ -66,6 +66,6 @@ def _below(folder: Path, problems: list[Problem]) -> Iterator[Path]:
 def _is_known(file: Path) -> bool:
     """Whether a file without a suffix that we know is of a kind that we read all the same."""
     try:
-        return not isinstance(kind_of(file), Unknown)
+        return not isinstance(file_type_of(file), UnknownFileType)
     except OSError:
         return False

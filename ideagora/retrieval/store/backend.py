@@ -19,7 +19,7 @@ STORE_VERSION = "2"
 Kind = Literal["embedded", "server"]
 
 
-class Figures(NamedTuple):
+class StoreFigures(NamedTuple):
     """What a place holds, in numbers."""
 
     papers: int
@@ -33,7 +33,7 @@ class Figures(NamedTuple):
     """``None``: the place does not tell."""
 
 
-class Shelf(Protocol):
+class StoreBackend(Protocol):
     """Papers with vectors, citation edges and marks. Safe for threads; so is every process of its own.
 
     What goes wrong with the place is raised as a named error with a next step.
@@ -135,7 +135,7 @@ class Shelf(Protocol):
         """Number of papers."""
         ...
 
-    def figures(self) -> Figures:
+    def figures(self) -> StoreFigures:
         """Figures for the user; reads as much as it takes."""
         ...
 

@@ -19,7 +19,7 @@ _HEARTBEAT = "/api/v2/heartbeat"
 _START = "Start it (chroma run --path FOLDER), or set IDEAGORA_STORE to another place."
 
 
-def connected(url: str) -> ClientAPI:
+def connect(url: str) -> ClientAPI:
     """A client of a Chroma server.
 
     Raises:
@@ -32,7 +32,7 @@ def connected(url: str) -> ClientAPI:
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
-    with named_server_faults(url):
+    with translate_server_errors(url):
         client = chromadb.HttpClient(
             parts.hostname or "", port, ssl=secure, settings=Settings(anonymized_telemetry=False)
         )
@@ -49,7 +49,7 @@ def disconnect(client: ClientAPI) -> None:
 
 
 @contextmanager
-def named_server_faults(url: str) -> Iterator[None]:
+def translate_server_errors(url: str) -> Iterator[None]:
     """Raise what a call to the server raises as an error with a next step.
 
     Chroma's client raises ``Exception`` itself for answers that it does not know.

@@ -23,8 +23,8 @@ from pydantic import ValidationError
 
 from ideagora.errors import LibraryError, StoreCorrupted
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.store.backend import STORE_VERSION, Figures, Kind
-from ideagora.retrieval.store.chroma_connection import connected, disconnect, named_server_faults
+from ideagora.retrieval.store.backend import STORE_VERSION, Kind, StoreFigures
+from ideagora.retrieval.store.chroma_connection import connect, disconnect, translate_server_errors
 from ideagora.retrieval.store.embedded.exact_search import day_number, ranked
 from ideagora.retrieval.store.embedded.locking import FolderLock
 from ideagora.retrieval.store.embedded.sqlite_records import Names
@@ -47,7 +47,7 @@ _MORE = 5
 _BETWEEN = "\x1f"
 
 
-class ServerShelf:
+class ChromaServerBackend:
     """See ``Shelf``."""
 
     kind: Kind = "server"
@@ -56,7 +56,7 @@ class ServerShelf:
         self.where = url
         self._embedder = embedder
         self._lock = lock
-        self._client = connected(url)
+        self._client = connect(url)
 
     @classmethod
     def open(
@@ -236,13 +236,13 @@ class ServerShelf:
         with self._named():
             return int(self._papers.count())
 
-    def figures(self) -> Figures:
+    def figures(self) -> StoreFigures:
         """See ``Shelf``; reads all records but their vectors."""
         rows = dict(self._pages(self._papers))
         edges = {(one, cited) for one, row in rows.items() for cited in row.get("cites") or ()}
         edges.update(self.told_citations())
         dates = [str(row["date"]) for row in rows.values() if row.get("date")]
-        return Figures(
+        return StoreFigures(
             papers=len(rows),
             citations=sum(citing in rows and cited in rows for citing, cited in edges),
             oldest=min(dates, default=None),
@@ -339,7 +339,7 @@ class ServerShelf:
             ) from error
 
     def _named(self) -> AbstractContextManager[None]:
-        return named_server_faults(self.where)
+        return translate_server_errors(self.where)
 
 
 def stored_embedder(url: str) -> str:
@@ -350,9 +350,9 @@ def stored_embedder(url: str) -> str:
     """
     from chromadb.errors import NotFoundError
 
-    client = connected(url)
+    client = connect(url)
     try:
-        with named_server_faults(url):
+        with translate_server_errors(url):
             try:
                 collection = client.get_collection(PAPERS, embedding_function=None)
             except NotFoundError:

@@ -16,9 +16,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ideagora.retrieval.store.errors import named_faults
+from ideagora.retrieval.store.errors import translate_errors
 
-WALKS_FILE = "walks.sqlite"
+CITATION_LISTS_FILE = "walks.sqlite"
 _BUSY_SECONDS = 30.0
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS names (name TEXT PRIMARY KEY, paper TEXT NOT NULL) WITHOUT ROWID",
@@ -30,18 +30,18 @@ _TABLES = (
 Kind = Literal["references", "citations"]
 
 
-class Walk(NamedTuple):
+class NeighborList(NamedTuple):
     """A list as it was told on a day (YYYY-MM-DD)."""
 
     ids: tuple[str, ...]
     day: str
 
 
-class Walks:
+class CitationLists:
     """The file in a store's folder; for any number of threads and processes."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / WALKS_FILE
+        self._path = folder / CITATION_LISTS_FILE
         self._threads = threading.RLock()
         with self._named():
             self._db = sqlite3.connect(
@@ -77,18 +77,18 @@ class Walks:
             self._db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", rows)
             self._db.execute("COMMIT")
 
-    def get(self, paper_id: str, kind: Kind, sources: str) -> Walk | None:
+    def get(self, paper_id: str, kind: Kind, sources: str) -> NeighborList | None:
         """What these sources told of a paper's neighbours."""
         query = "SELECT ids, day FROM walks WHERE paper = ? AND kind = ? AND sources = ?"
         with self._threads, self._named():
             row = self._db.execute(query, (paper_id, kind, sources)).fetchone()
-        return Walk(tuple(json.loads(row[0])), row[1]) if row else None
+        return NeighborList(tuple(json.loads(row[0])), row[1]) if row else None
 
-    def save(self, paper_id: str, kind: Kind, sources: str, walk: Walk) -> None:
+    def save(self, paper_id: str, kind: Kind, sources: str, walk: NeighborList) -> None:
         """Keep a complete list."""
         row = (paper_id, kind, sources, walk.day, json.dumps(walk.ids))
         with self._threads, self._named():
             self._db.execute("INSERT OR REPLACE INTO walks VALUES (?, ?, ?, ?, ?)", row).close()
 
     def _named(self) -> AbstractContextManager[None]:
-        return named_faults(self._path.parent, self._path)
+        return translate_errors(self._path.parent, self._path)

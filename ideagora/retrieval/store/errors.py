@@ -24,7 +24,7 @@ _NO_ROOM_OR_RIGHT = (
 
 
 @contextmanager
-def named_faults(folder: Path, part: Path | None = None) -> Iterator[None]:
+def translate_errors(folder: Path, part: Path | None = None) -> Iterator[None]:
     """Raise what goes wrong in a store's folder as an error with a next step.
 
     Args:
@@ -51,7 +51,7 @@ def named_faults(folder: Path, part: Path | None = None) -> Iterator[None]:
 
 
 def corrupted(folder: Path, what: str, part: Path | None = None) -> StoreCorrupted:
-    """The error for a store whose files cannot be read; ``part`` as in ``named_faults``."""
+    """The error for a store whose files cannot be read; ``part`` as in ``translate_errors``."""
     step = (
         f"Remove {part} and run the same command again: it is then made anew, and no paper is lost."
         if part

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from ideagora.errors import LibraryError, StoreCorrupted
-from ideagora.retrieval.store.errors import named_faults
+from ideagora.retrieval.store.errors import translate_errors
 from ideagora.schema import Record, last_day
 
 TEXTS_FILE = "texts.sqlite"
@@ -58,7 +58,7 @@ class FullText(Record):
         return self.as_of is not None and last_day(self.as_of) < cutoff
 
 
-class Cited(Record):
+class CitedWork(Record):
     """One entry of a paper's list of references, as far as it could be read."""
 
     text: str = ""
@@ -68,7 +68,7 @@ class Cited(Record):
     doi: str | None = None
 
 
-class Texts:
+class FullTextStore:
     """The texts of one store's folder. Safe for threads and processes: each call opens the file anew.
 
     Raises, from every method, ``StoreCorrupted`` when the file cannot be read, ``FolderUnusable``
@@ -96,13 +96,13 @@ class Texts:
         with self._writing() as connection:
             connection.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", rows)
 
-    def cited(self) -> Iterator[tuple[str, Cited]]:
+    def cited(self) -> Iterator[tuple[str, CitedWork]]:
         """Every entry of every list of references, in the order of paper and list."""
         query = "SELECT paper, entry, year, arxiv_id, doi FROM cited ORDER BY paper, position"
         for paper, entry, year, arxiv_id, doi in self._rows(query):
-            yield paper, Cited(text=entry, year=year, arxiv_id=arxiv_id, doi=doi)
+            yield paper, CitedWork(text=entry, year=year, arxiv_id=arxiv_id, doi=doi)
 
-    def put_cited(self, lists: Iterable[tuple[str, Sequence[Cited]]]) -> None:
+    def put_cited(self, lists: Iterable[tuple[str, Sequence[CitedWork]]]) -> None:
         """Write lists of references by paper id, over those that were there."""
         with self._writing() as connection:
             for paper, entries in lists:
@@ -152,7 +152,7 @@ class Texts:
     @contextmanager
     def _named_faults(self) -> Iterator[None]:
         try:
-            with named_faults(self._folder):
+            with translate_errors(self._folder):
                 yield
         except StoreCorrupted as error:
             raise StoreCorrupted(

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ideagora.errors import EmbedderError, LibraryError, UsageError
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.store.backend import STORE_VERSION, Shelf
+from ideagora.retrieval.store.backend import STORE_VERSION, StoreBackend
 from ideagora.retrieval.store.embedded.locking import FolderLock
 from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE, read_manifest
-from ideagora.retrieval.store.errors import named_faults
+from ideagora.retrieval.store.errors import translate_errors
 from ideagora.retrieval.store.hashing import batches
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Record
@@ -35,7 +35,7 @@ _WAIT_SECONDS = 60.0
 Tell = Callable[[int, int], None]
 
 
-class Place(NamedTuple):
+class MigrationEnd(NamedTuple):
     """Where a store is: a server's URL with a folder for what stays here, or a folder alone."""
 
     url: str | None
@@ -45,7 +45,7 @@ class Place(NamedTuple):
         return self.url or str(self.folder)
 
 
-class Moved(Record):
+class MigrationSummary(Record):
     """What a migration did, counted in the target at its end."""
 
     source: str
@@ -79,12 +79,12 @@ class _Named:
 
 
 def migrate(
-    source: Place,
-    target: Place,
+    source: MigrationEnd,
+    target: MigrationEnd,
     embedder: Embedder,
     tell: Tell | None = None,
     on_wait: Callable[[str], None] | None = None,
-) -> Moved:
+) -> MigrationSummary:
     """Put all papers of one store into another, with vectors, citations, marks and full texts.
 
     Of a paper that both have, the source's record counts. Vectors go along when both stores are of
@@ -107,7 +107,7 @@ def migrate(
         papers, sent, embedded = _send(old.shelf, new, embedder.name, tell or (lambda done, total: None))
         edges = _link(old.shelf, new)
         _demand_all(papers, edges, old.shelf, new.shelf)
-        return Moved(
+        return MigrationSummary(
             source=str(source),
             target=str(target),
             papers=len(papers),
@@ -120,7 +120,7 @@ def migrate(
 
 @contextmanager
 def _opened_source(
-    place: Place, embedder: Embedder, on_wait: Callable[[str], None] | None
+    place: MigrationEnd, embedder: Embedder, on_wait: Callable[[str], None] | None
 ) -> Iterator[Store]:
     """The store to read; nothing of it is changed."""
     if place.url:
@@ -148,11 +148,11 @@ def _copied(folder: Path, copy: Path, on_wait: Callable[[str], None] | None) -> 
             lock = FolderLock(folder, _WAIT_SECONDS, on_wait)
             stack.callback(lock.close)
             stack.enter_context(lock.together())
-        with named_faults(copy.parent):
+        with translate_errors(copy.parent):
             return Path(shutil.copytree(folder, copy))
 
 
-def _send(old: Shelf, new: Store, embedder: str, tell: Tell) -> tuple[list[str], int, int]:
+def _send(old: StoreBackend, new: Store, embedder: str, tell: Tell) -> tuple[list[str], int, int]:
     """Send what the target does not have; the source's ids, papers sent, papers embedded for it."""
     ids = sorted(old.ids())
     done = sent = embedded = 0
@@ -172,7 +172,7 @@ def _send(old: Shelf, new: Store, embedder: str, tell: Tell) -> tuple[list[str],
     return ids, sent, embedded
 
 
-def _missing(old: Shelf, new: Shelf, ids: Sequence[str]) -> list[Paper]:
+def _missing(old: StoreBackend, new: StoreBackend, ids: Sequence[str]) -> list[Paper]:
     """Papers that the target lacks, or has another record of."""
     theirs = new.papers(ids)
     return [paper for paper in old.papers(ids).values() if theirs.get(paper.id) != paper]
@@ -184,7 +184,7 @@ def _stacked(vectors: dict[str, NDArray[np.float32]], papers: Sequence[Paper]) -
     return np.stack([vectors[paper.id] for paper in papers])
 
 
-def _link(old: Shelf, new: Store) -> list[tuple[str, str]]:
+def _link(old: StoreBackend, new: Store) -> list[tuple[str, str]]:
     """Send the edges that others told, and the marks that fillers left."""
     edges = old.told_citations()
     for some in batches(edges, _BATCH):
@@ -194,7 +194,9 @@ def _link(old: Shelf, new: Store) -> list[tuple[str, str]]:
     return edges
 
 
-def _demand_all(ids: Sequence[str], edges: Sequence[tuple[str, str]], old: Shelf, new: Shelf) -> None:
+def _demand_all(
+    ids: Sequence[str], edges: Sequence[tuple[str, str]], old: StoreBackend, new: StoreBackend
+) -> None:
     """Count in the target what was sent; the source may not lose what the target does not have."""
     here = [new.content_hashes(some) for some in batches(ids, _BATCH)]
     known = sum(map(len, here))
@@ -211,7 +213,7 @@ def _merge_files(source: Path, target: Path) -> Iterator[str]:
     """Copy the SQLite files beside the records table by table; rows that are there stay as they are."""
     for path in sorted(source.glob("*.sqlite")):
         if path.name != RECORDS_FILE:
-            with named_faults(target):
+            with translate_errors(target):
                 _merge(path, target / path.name)
             yield path.name
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from ideagora.config import Settings
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.store.backend import STORE_VERSION, Kind, Shelf
-from ideagora.retrieval.store.embedded.backend import EXACT_BELOW, FolderShelf
+from ideagora.retrieval.store.backend import STORE_VERSION, Kind, StoreBackend
+from ideagora.retrieval.store.embedded.backend import EXACT_BELOW, EmbeddedBackend
 from ideagora.retrieval.store.embedded.read_only_copy import may_only_be_read, private_copy
 from ideagora.retrieval.store.embedded.sqlite_records import Names
 from ideagora.retrieval.store.hashing import batches, content_hash, paper_text
@@ -65,7 +65,7 @@ class Store:
     """Papers, for any number of threads and processes; ``open`` makes one of a folder."""
 
     def __init__(
-        self, folder: Path, embedder: Embedder, shelf: Shelf, *, copy_of: Path | None = None
+        self, folder: Path, embedder: Embedder, shelf: StoreBackend, *, copy_of: Path | None = None
     ) -> None:
         """Take a shelf into use.
 
@@ -108,14 +108,16 @@ class Store:
         """
         if may_copy and may_only_be_read(folder):
             return cls._copied(folder, embedder)
-        shelf = FolderShelf.open(folder, embedder, timeout=timeout, on_wait=on_wait, exact_below=exact_below)
+        shelf = EmbeddedBackend.open(
+            folder, embedder, timeout=timeout, on_wait=on_wait, exact_below=exact_below
+        )
         return cls(folder, embedder, shelf)
 
     @classmethod
     def _copied(cls, folder: Path, embedder: Embedder) -> Self:
         place = private_copy(folder)
         try:
-            shelf = FolderShelf.open(place, embedder, has_index=False)
+            shelf = EmbeddedBackend.open(place, embedder, has_index=False)
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise
@@ -144,9 +146,9 @@ class Store:
         """
         if url is None:
             return cls.open(folder, embedder, timeout=timeout, on_wait=on_wait, may_copy=may_copy)
-        from ideagora.retrieval.store.chroma_server import ServerShelf
+        from ideagora.retrieval.store.chroma_server import ChromaServerBackend
 
-        shelf = ServerShelf.open(url, folder, embedder, timeout=timeout, on_wait=on_wait)
+        shelf = ChromaServerBackend.open(url, folder, embedder, timeout=timeout, on_wait=on_wait)
         return cls(folder, embedder, shelf)
 
     @classmethod

@@ -25,13 +25,13 @@ from ideagora.evaluators.statistics.bias_aware import bias_aware
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.connectivity import missing_pairs
 from ideagora.evaluators.statistics.intervals import Intervals, combine_intervals
-from ideagora.evaluators.statistics.matches import Points, ablation_points, settled
+from ideagora.evaluators.statistics.matches import Points, ablation_points, settle_match
 from ideagora.evaluators.statistics.ratings import Ratings, bradley_terry, combine, elo
 from ideagora.schema import Usage, Verdict
 
 Ending = Literal["complete", "budget", "incomplete"]
 Status = Literal["complete", "disconnected", "nothing_scored", "budget", "incomplete"]
-Board = dict[str, Any]
+Leaderboard = dict[str, Any]
 OFFLINE_JUDGE = "offline"
 BOUNDS = ("low", "high", "rank_low", "rank_high")
 """Fields of a row or a figure that say how sure it is."""
@@ -73,7 +73,7 @@ class Part:
     def counted(self, value: Values) -> Comparisons:
         """What the protocol rates: verdicts (the paper's), or matches (the default's)."""
         columns = self.columns(value)
-        return columns if self.options.is_paper else settled(columns)
+        return columns if self.options.is_paper else settle_match(columns)
 
     @property
     def unscored(self) -> Counter[str]:
@@ -88,7 +88,7 @@ class Part:
         return "disconnected" if missing_pairs(self.overall) else "complete"
 
 
-def leaderboard(
+def build_leaderboard(
     lineup: Lineup,
     verdicts: Sequence[Verdict],
     options: ArenaOptions,
@@ -96,7 +96,7 @@ def leaderboard(
     answers: Mapping[str, Any],
     status: Ending,
     expected: int,
-) -> Board:
+) -> Leaderboard:
     """All figures of an arena.
 
     Args:
@@ -115,7 +115,7 @@ def leaderboard(
     }
     ideas = _figures(parts["idea"])
     found: Status = parts["idea"].status
-    board: Board = {
+    board: Leaderboard = {
         "evaluator": "arena",
         "protocol": "paper" if options.is_paper else "default",
         "kind": "idea",
@@ -137,7 +137,7 @@ def leaderboard(
     return {**board, "notes": notes(board, lineup, parts["idea"].overall)}
 
 
-def without_intervals(board: Board) -> Board:
+def without_intervals(board: Leaderboard) -> Leaderboard:
     """The tables of a smoke test: bounds and chances would lend it a certainty that it does not have."""
     tables = ("ranking", "criteria", "bias_aware", "biases", "paper", "audit", "experiments")
     return {
@@ -156,9 +156,9 @@ def _without_bounds(told: Any) -> Any:
     return {**kept, "separation": []} if "separation" in kept else kept
 
 
-def _figures(part: Part) -> Board:
+def _figures(part: Part) -> Leaderboard:
     """Ranking, rates, separation and audit of one part; empty tables where nothing can be rated."""
-    board: Board = {
+    board: Leaderboard = {
         "status": part.status,
         "ranking": [],
         "criteria": {name: [] for name in part.criteria},
@@ -190,7 +190,7 @@ def _figures(part: Part) -> Board:
     return board
 
 
-def _rankings(part: Part) -> Board:
+def _rankings(part: Part) -> Leaderboard:
     counted = {name: part.counted(by_criterion(name)) for name in part.criteria}
     whole = part.counted(by_all(part.criteria))
     rate = elo if part.options.is_paper else bradley_terry
@@ -221,7 +221,7 @@ def _rankings(part: Part) -> Board:
     }
 
 
-def _corrected(part: Part) -> Board:
+def _corrected(part: Part) -> Leaderboard:
     """Ratings with position, length and the judges' differences taken out, and what these were."""
     try:
         found = bias_aware(part.overall)
@@ -243,7 +243,7 @@ def _corrected(part: Part) -> Board:
     }
 
 
-def papers_figures(part: Part) -> Board | None:
+def papers_figures(part: Part) -> Leaderboard | None:
     """Elo per criterion and on average, all verdicts counted; ``None`` unless pairs were seen both ways."""
     if part.options.schedule != "round-robin":
         return None
@@ -255,7 +255,7 @@ def papers_figures(part: Part) -> Board | None:
     }
 
 
-def ablation(part: Part, full: str) -> Board:
+def ablation(part: Part, full: str) -> Leaderboard:
     """2, 1 or 0 points for each match against the full agent (section 5, Table 2), by criterion.
 
     ``full`` in a row is what the full agent would have against itself: a point a match. ``None``: the two
@@ -266,7 +266,7 @@ def ablation(part: Part, full: str) -> Board:
     return {"of": full, "rows": rows}
 
 
-def _score_row(place: int, scores: Mapping[str, Sequence[Points]]) -> Board:
+def _score_row(place: int, scores: Mapping[str, Sequence[Points]]) -> Leaderboard:
     found = {name: points[place] for name, points in scores.items()}
     head = next(iter(found.values()))
     points = {name: one.points if one.matches else None for name, one in found.items()}

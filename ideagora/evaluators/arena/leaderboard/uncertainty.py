@@ -29,7 +29,7 @@ FEWEST_DRAWS = 40
 """Ratable draws of topics below which their outer 2.5 % are one draw."""
 
 
-class Asked(Protocol):
+class IntervalRequest(Protocol):
     """What the figures need to know of the options."""
 
     @property
@@ -65,13 +65,13 @@ class Spread:
         return self.bounds.get(agent, (None, None, None, None))
 
 
-def intervals_of(counted: Comparisons, asked: Asked) -> Intervals:
+def intervals_of(counted: Comparisons, asked: IntervalRequest) -> Intervals:
     """Intervals of one table's ratings by the protocol's method."""
     return elo_intervals(counted) if asked.is_paper else bootstrap_ratings(counted)
 
 
 def spread_of(
-    found: Intervals, counted: Comparisons, asked: Asked, seed: int, *, resample: bool = True
+    found: Intervals, counted: Comparisons, asked: IntervalRequest, seed: int, *, resample: bool = True
 ) -> Spread:
     """Bounds in closed form, or from resampled topics where that is asked for and can be (not for Elo)."""
     if resample and asked.bootstrap is not None and not asked.is_paper and found.reason is None:

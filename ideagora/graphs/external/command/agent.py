@@ -22,10 +22,10 @@ from langgraph.runtime import Runtime
 
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.adapter import plugged_agent
-from ideagora.graphs.external.command.subprocess import Conversation
-from ideagora.graphs.external.context import Tools
-from ideagora.graphs.external.references import PluggedState, collected
+from ideagora.graphs.external.adapter import adapt_agent
+from ideagora.graphs.external.command.subprocess import CommandSession
+from ideagora.graphs.external.context import AgentContext
+from ideagora.graphs.external.references import ExternalState, resolve_references
 from ideagora.graphs.external.validation import plain_ideas
 
 STEP = "run_command"
@@ -39,7 +39,7 @@ def agent_of_command(line: str) -> Agent:
     """
     words = _words(line)
     name = f"command:{shlex.join(Path(word).name if '/' in word else word for word in words)}"
-    return plugged_agent(
+    return adapt_agent(
         name=name,
         about="A program that reads a topic and prints ideas.",
         source=f"command:{line}",
@@ -83,13 +83,13 @@ def _fingerprint(words: list[str]) -> str:
 
 
 def _build_graph(words: list[str], name: str) -> Any:
-    async def run_command(state: PluggedState, runtime: Runtime[Tools]) -> PluggedState:
+    async def run_command(state: ExternalState, runtime: Runtime[AgentContext]) -> ExternalState:
         tools = runtime.context
         with TemporaryDirectory(prefix="ideagora-command-", ignore_cleanup_errors=True) as folder:
-            given = await Conversation(words, name, Path(folder), tools).held()
-        return await collected(await asyncio.to_thread(plain_ideas, given, name), tools, name)
+            given = await CommandSession(words, name, Path(folder), tools).held()
+        return await resolve_references(await asyncio.to_thread(plain_ideas, given, name), tools, name)
 
-    graph = StateGraph(PluggedState, context_schema=Tools)
+    graph = StateGraph(ExternalState, context_schema=AgentContext)
     graph.add_node(STEP, run_command)
     graph.add_edge(START, STEP)
     graph.add_edge(STEP, END)

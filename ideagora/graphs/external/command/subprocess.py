@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError
-from ideagora.graphs.external.context import Tools
+from ideagora.graphs.external.context import AgentContext
 from ideagora.models.redact import one_line
 
 LONGEST_LINE = 1_000_000
@@ -43,13 +43,13 @@ _HOW = "Print ideas as JSON lines on stdout, and everything else on stderr"
 _HINT = " It gets one line on stdin: read that line, not to the end (head -n 1 helps)."
 
 
-class Conversation:
+class CommandSession:
     """A command at work, in a process group of its own."""
 
     longest_line = LONGEST_LINE
     most_output: int | None = MOST_OUTPUT
 
-    def __init__(self, words: list[str], name: str, folder: Path | None, tools: Tools) -> None:
+    def __init__(self, words: list[str], name: str, folder: Path | None, tools: AgentContext) -> None:
         self._words, self._name, self._folder, self._tools = words, name, folder, tools
         self._patience = tools.bridge.patience
         self._ideas: list[Any] = []
@@ -209,7 +209,7 @@ class Conversation:
         return AgentFailed(f"{self._name} {one_line(why, 600)}.")
 
 
-async def answered(ask: Any, tools: Tools) -> Any:
+async def answered(ask: Any, tools: AgentContext) -> Any:
     """The answer to one question of a command, as plain JSON values.
 
     ``{"search": query, "k": 10}``, ``{"paper": id}``, ``{"references": id}``, ``{"citations": id}``,

@@ -11,22 +11,22 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from ideagora.graphs.external.context import Tools
-from ideagora.graphs.external.in_process.isolation import guarded
+from ideagora.graphs.external.context import AgentContext
+from ideagora.graphs.external.in_process.isolation import run_isolated
 from ideagora.graphs.external.python_process.call import values
-from ideagora.graphs.external.references import PluggedState, collected
+from ideagora.graphs.external.references import ExternalState, resolve_references
 
 
 def build_graph(function: Callable[..., Any], asked: tuple[str, ...], step: str, name: str) -> Any:
     """A graph with the function as its only step."""
 
-    async def run(state: PluggedState, runtime: Runtime[Tools]) -> PluggedState:
+    async def run(state: ExternalState, runtime: Runtime[AgentContext]) -> ExternalState:
         tools = runtime.context
         chosen = {one: getattr(tools, one) for one in asked}
-        given = await guarded(lambda: values(function, chosen, name), tools, name)
-        return await collected(given, tools, name)
+        given = await run_isolated(lambda: values(function, chosen, name), tools, name)
+        return await resolve_references(given, tools, name)
 
-    graph = StateGraph(PluggedState, context_schema=Tools)
+    graph = StateGraph(ExternalState, context_schema=AgentContext)
     graph.add_node(step, run)
     graph.add_edge(START, step)
     graph.add_edge(step, END)

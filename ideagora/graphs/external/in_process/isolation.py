@@ -18,16 +18,16 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from ideagora.errors import AgentFailed
-from ideagora.graphs.external.context import Abandoned, Tools
-from ideagora.graphs.external.errors import named
-from ideagora.graphs.external.in_process.stdout_guard import stdout_kept
-from ideagora.retrieval.process_guard import end_process, process_kept
+from ideagora.graphs.external.context import AgentCancelled, AgentContext
+from ideagora.graphs.external.errors import named_error
+from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
+from ideagora.retrieval.process_guard import end_process, process_guarded
 
 _has_run = False
 
 
-async def guarded(
-    work: Callable[[], Any], tools: Tools, name: str, passing: tuple[type[Exception], ...] = ()
+async def run_isolated(
+    work: Callable[[], Any], tools: AgentContext, name: str, passing: tuple[type[Exception], ...] = ()
 ) -> Any:
     """What foreign code gives; ``work`` may also give an awaitable, which is awaited in its thread.
 
@@ -41,7 +41,7 @@ async def guarded(
     _has_run = True
     patience = tools.bridge.patience
     patience.sign_of_life()
-    with stdout_kept(), process_kept():
+    with stdout_guarded(), process_guarded():
         ended, thread = _started(work, name, passing)
         try:
             while not ended.done():
@@ -79,7 +79,7 @@ def _started(
             given = asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
             outcome: tuple[Any, Exception | None] = (given, None)
         except BaseException as error:  # noqa: BLE001  (it becomes the named state that settle hands on)
-            outcome = (None, error if isinstance(error, passing) else named(error, name))
+            outcome = (None, error if isinstance(error, passing) else named_error(error, name))
         with suppress(RuntimeError):  # the loop is gone: nobody waits
             loop.call_soon_threadsafe(settle, outcome)
 
@@ -93,12 +93,12 @@ async def _awaited(result: Any) -> Any:
     return await result
 
 
-def _abandon(tools: Tools, thread: threading.Thread) -> None:
-    """Let nothing more through, and raise ``Abandoned`` in the thread at its next step."""
+def _abandon(tools: AgentContext, thread: threading.Thread) -> None:
+    """Let nothing more through, and raise ``AgentCancelled`` in the thread at its next step."""
     tools.bridge.close()
     if thread.ident is not None:
         identity = ctypes.c_ulong(thread.ident)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(Abandoned))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(AgentCancelled))
 
 
 def leave(code: int) -> None:

@@ -19,10 +19,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ideagora.errors import AgentFailed, IdeagoraError, UsageError
-from ideagora.graphs.external.context import Tools
-from ideagora.graphs.external.in_process.isolation import guarded
+from ideagora.graphs.external.context import AgentContext
+from ideagora.graphs.external.in_process.isolation import run_isolated
 from ideagora.graphs.external.loader import loaded
-from ideagora.graphs.external.references import PluggedState, collected
+from ideagora.graphs.external.references import ExternalState, resolve_references
 from ideagora.graphs.external.validation import plain_ideas
 from ideagora.models.redact import one_line
 
@@ -53,21 +53,21 @@ def build_graph(thing: Any, step: str, name: str) -> Any:
     builder = own_graph(thing, name)
     shield(builder, name)
 
-    async def run(state: PluggedState, runtime: Runtime[Tools]) -> PluggedState:
+    async def run(state: ExternalState, runtime: Runtime[AgentContext]) -> ExternalState:
         tools = runtime.context
-        first = await guarded(lambda: _start(thing, tools, name), tools, f"{name}, start()")
+        first = await run_isolated(lambda: _start(thing, tools, name), tools, f"{name}, start()")
         last = await _last_state(builder, first, tools, name)
-        values = await guarded(lambda: plain_ideas(_given(thing, last, name), name), tools, name)
-        return await collected(values, tools, name)
+        values = await run_isolated(lambda: plain_ideas(_given(thing, last, name), name), tools, name)
+        return await resolve_references(values, tools, name)
 
-    graph = StateGraph(PluggedState, context_schema=Tools)
+    graph = StateGraph(ExternalState, context_schema=AgentContext)
     graph.add_node(step, run)
     graph.add_edge(START, step)
     graph.add_edge(step, END)
     return graph
 
 
-def _start(thing: Any, tools: Tools, name: str) -> Any:
+def _start(thing: Any, tools: AgentContext, name: str) -> Any:
     first = thing.start(tools.topic) if hasattr(thing, "start") else {"topic": tools.topic.text}
     if not isinstance(first, dict):
         raise AgentFailed(
@@ -88,7 +88,9 @@ def _given(thing: Any, last: Any, name: str) -> Any:
     return last["ideas"]
 
 
-async def _last_state(builder: StateGraph[Any, Any, Any, Any], first: Any, tools: Tools, name: str) -> Any:
+async def _last_state(
+    builder: StateGraph[Any, Any, Any, Any], first: Any, tools: AgentContext, name: str
+) -> Any:
     """Run the author's graph to its end; whatever LangGraph has against it becomes an ``AgentFailed``."""
     try:
         graph = builder.compile(name=name)
@@ -142,11 +144,11 @@ class Shielded(Runnable[Any, Any]):
         def work() -> Any:
             return (step.invoke if is_sync else step.ainvoke)(input, config, **kwargs)
 
-        return await guarded(work, tools, self._name, passing=(GraphBubbleUp,))
+        return await run_isolated(work, tools, self._name, passing=(GraphBubbleUp,))
 
 
-def _tools(config: RunnableConfig | None) -> Tools:
+def _tools(config: RunnableConfig | None) -> AgentContext:
     runtime = (config or {}).get("configurable", {}).get("__pregel_runtime")
     tools = getattr(runtime, "context", None)
-    assert isinstance(tools, Tools), "LangGraph gave the step no runtime"
+    assert isinstance(tools, AgentContext), "LangGraph gave the step no runtime"
     return tools

@@ -30,7 +30,7 @@ _kept: tuple[TextIO | Any, int | None] = (None, None)
 
 
 @contextmanager
-def stdout_kept() -> Iterator[None]:
+def stdout_guarded() -> Iterator[None]:
     """While inside, ``print``, subprocesses and C code that write to stdout reach stderr."""
     global _depth
     with _lock:

@@ -19,11 +19,11 @@ from typing import Any, NoReturn
 
 from ideagora.errors import AgentFailed, UsageError
 from ideagora.graphs.external.adapter import described
-from ideagora.graphs.external.errors import named
+from ideagora.graphs.external.errors import named_error
 from ideagora.graphs.external.in_process import stdout_guard
-from ideagora.graphs.external.loader import found
+from ideagora.graphs.external.loader import load_object
 from ideagora.graphs.external.python_process.call import values, wanted
-from ideagora.graphs.external.python_process.child_context import Pipe, RemoteBooks, RemoteModel
+from ideagora.graphs.external.python_process.child_context import Pipe, RemoteLibraryClient, RemoteModelClient
 from ideagora.schema import Topic
 
 DIE_WITH_PARENT = 1
@@ -35,7 +35,7 @@ def main() -> NoReturn:
     pipe = _moved_pipe()
     order = pipe.first()
     _end_with(order["parent"])
-    with stdout_guard.stdout_kept():
+    with stdout_guard.stdout_guarded():
         try:
             _describe(order, pipe) if order["do"] == "describe" else _run(order, pipe)
         finally:
@@ -62,7 +62,7 @@ def _end_with(parent: int) -> None:
 
 def _describe(order: dict[str, Any], pipe: Pipe) -> None:
     try:
-        loaded = found(order["thing"], order["is_entry_point"])
+        loaded = load_object(order["thing"], order["is_entry_point"])
         name = order["name"] or loaded.known_as
         told = {**described(loaded.thing, name), "known_as": loaded.known_as, "code": loaded.fingerprint}
         pipe.send({"described": told})
@@ -77,7 +77,7 @@ def _run(order: dict[str, Any], pipe: Pipe) -> None:
         with suppress(BaseException):
             atexit._run_exitfuncs()  # the process ends without them, since threads may be left
     except BaseException as raised:  # noqa: BLE001  (foreign code; it is named and told)
-        error, number = named(raised, name), getattr(raised, "question", None)
+        error, number = named_error(raised, name), getattr(raised, "question", None)
         told = {"raised": str(error), "kind": type(error).__name__, "question": number}
         pipe.send({**told, "printed": stdout_guard.written})
         return
@@ -87,12 +87,17 @@ def _run(order: dict[str, Any], pipe: Pipe) -> None:
 
 
 def _ideas(order: dict[str, Any], pipe: Pipe, name: str) -> list[Any]:
-    loaded = found(order["thing"], order["is_entry_point"])
+    loaded = load_object(order["thing"], order["is_entry_point"])
     if loaded.fingerprint != order["code"]:
         raise AgentFailed(f"{name} was changed while it was in use. Start the command again.")
     thing: Any = loaded.thing() if inspect.isclass(loaded.thing) else loaded.thing
     topic = Topic.model_validate(order["topic"])
-    given = {"topic": topic, "library": RemoteBooks(pipe), "model": RemoteModel(pipe), "seed": order["seed"]}
+    given = {
+        "topic": topic,
+        "library": RemoteLibraryClient(pipe),
+        "model": RemoteModelClient(pipe),
+        "seed": order["seed"],
+    }
     chosen = {one: given[one] for one in wanted(thing, name)}
     pipe.listen()
     pipe.send({"started": True})

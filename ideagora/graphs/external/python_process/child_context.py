@@ -119,7 +119,7 @@ def error_of(kind: str, text: str, number: int) -> Exception:
     return error
 
 
-class RemoteBooks:
+class RemoteLibraryClient:
     """The library, with the methods that ``tools.Books`` describes."""
 
     __slots__ = ("citations", "paper", "references", "search", "text")
@@ -159,7 +159,7 @@ def _papers(values: Any) -> list[Paper]:
     return [Paper.model_validate(value) for value in values]
 
 
-class RemoteModel:
+class RemoteModelClient:
     """The model, as ``tools.Model`` describes it."""
 
     __slots__ = ("_ask",)

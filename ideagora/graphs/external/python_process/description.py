@@ -20,9 +20,9 @@ from typing import Any
 
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.adapter import as_agent, identifier, plugged_agent
+from ideagora.graphs.external.adapter import adapt_agent, as_agent, identifier
 from ideagora.graphs.external.command.subprocess import KEPT_NOTES, how_it_ended
-from ideagora.graphs.external.loader import found
+from ideagora.graphs.external.loader import load_object
 from ideagora.models.redact import one_line
 
 LONGEST_DESCRIPTION = 100_000
@@ -38,7 +38,7 @@ _BOOT = (
 
 
 @dataclass(frozen=True)
-class Place:
+class AgentDescription:
     """Where an agent's object is."""
 
     thing: str
@@ -57,10 +57,10 @@ def agent_of_object(thing: str) -> Agent:
     Raises:
         UsageError: there is no such file, module or object, or it cannot be loaded; says why.
     """
-    return agent_of_place(Place(thing, source=thing))
+    return agent_of_description(AgentDescription(thing, source=thing))
 
 
-def agent_of_place(place: Place) -> Agent:
+def agent_of_description(place: AgentDescription) -> Agent:
     """The agent whose object is at a place.
 
     Raises:
@@ -68,12 +68,12 @@ def agent_of_place(place: Place) -> Agent:
     """
     told = None if os.environ.get(SWITCH) == "0" else _described(place)
     if told is None or not told["is_call"]:
-        here = found(place.thing, place.is_entry_point)
+        here = load_object(place.thing, place.is_entry_point)
         name = place.name or here.known_as
         return as_agent(here.thing, name, place.source, f"{place.version}{here.fingerprint}")
     name = place.name or str(told["known_as"])
     step, code = identifier(str(told["step"])), str(told["code"])
-    return plugged_agent(
+    return adapt_agent(
         name=name,
         about=str(told["about"]),
         source=place.source,
@@ -84,7 +84,7 @@ def agent_of_place(place: Place) -> Agent:
     )
 
 
-def _graph(place: Place, name: str, code: str, step: str) -> Any:
+def _graph(place: AgentDescription, name: str, code: str, step: str) -> Any:
     from ideagora.graphs.external.python_process.parent import build_graph  # LangGraph takes a second
 
     return build_graph(place, name, code, step)
@@ -95,13 +95,13 @@ def words_of_child() -> list[str]:
     return [sys.executable, "-P", "-X", "faulthandler", "-c", _BOOT, json.dumps(sys.path)]
 
 
-def order_of(place: Place, do: str) -> dict[str, Any]:
+def order_of(place: AgentDescription, do: str) -> dict[str, Any]:
     """What such a process reads first."""
     told = {"thing": place.thing, "name": place.name, "is_entry_point": place.is_entry_point}
     return {"do": do, "parent": os.getpid(), **told}
 
 
-def _described(place: Place) -> dict[str, Any]:
+def _described(place: AgentDescription) -> dict[str, Any]:
     """What the child tells of an object after loading it."""
     with TemporaryFile() as notes:
         try:

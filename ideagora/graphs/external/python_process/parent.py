@@ -18,13 +18,18 @@ from langgraph.runtime import Runtime
 
 from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError, ThinTopic
 from ideagora.graphs.external.answer_schema import class_of
-from ideagora.graphs.external.command.subprocess import Conversation, answered, kill
-from ideagora.graphs.external.context import Tools
+from ideagora.graphs.external.command.subprocess import CommandSession, answered, kill
+from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.errors import is_foreign
 from ideagora.graphs.external.in_process import stdout_guard
-from ideagora.graphs.external.inactivity import Patience
-from ideagora.graphs.external.python_process.description import LOADING, Place, order_of, words_of_child
-from ideagora.graphs.external.references import PluggedState, collected
+from ideagora.graphs.external.inactivity import InactivityTimeout
+from ideagora.graphs.external.python_process.description import (
+    LOADING,
+    AgentDescription,
+    order_of,
+    words_of_child,
+)
+from ideagora.graphs.external.references import ExternalState, resolve_references
 from ideagora.graphs.external.validation import MOST_IDEAS, plain_idea
 from ideagora.models.redact import one_line
 
@@ -37,31 +42,31 @@ _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 """As Python shows one when it crashes, innermost first."""
 
 
-def build_graph(place: Place, name: str, code: str, step: str) -> Any:
+def build_graph(place: AgentDescription, name: str, code: str, step: str) -> Any:
     """A graph with the agent as its only step."""
 
-    async def run(state: PluggedState, runtime: Runtime[Tools]) -> PluggedState:
+    async def run(state: ExternalState, runtime: Runtime[AgentContext]) -> ExternalState:
         tools = runtime.context
         values = await AgentProcess(place, name, code, tools).held()
-        return await collected(values, tools, name)
+        return await resolve_references(values, tools, name)
 
-    graph = StateGraph(PluggedState, context_schema=Tools)
+    graph = StateGraph(ExternalState, context_schema=AgentContext)
     graph.add_node(step, run)
     graph.add_edge(START, step)
     graph.add_edge(step, END)
     return graph
 
 
-class AgentProcess(Conversation):
+class AgentProcess(CommandSession):
     """A Python agent at work in a process of its own."""
 
     longest_line = LONGEST_CALL
     most_output = None
 
-    def __init__(self, place: Place, name: str, code: str, tools: Tools) -> None:
+    def __init__(self, place: AgentDescription, name: str, code: str, tools: AgentContext) -> None:
         super().__init__(words_of_child(), name, None, tools)
         self._place, self._code = place, code
-        self._patience = Patience(max(LOADING, tools.bridge.patience.limit))
+        self._patience = InactivityTimeout(max(LOADING, tools.bridge.patience.limit))
         self._free = asyncio.Semaphore(MOST_CALLS)
         self._calls: dict[int, asyncio.Task[None]] = {}
         self._errors: dict[int, IdeagoraError] = {}
@@ -172,7 +177,7 @@ class AgentProcess(Conversation):
         self._reason = met or kind(one_line(str(value["raised"]), 600))
 
 
-async def _answered(ask: Any, tools: Tools) -> Any:
+async def _answered(ask: Any, tools: AgentContext) -> Any:
     """The answer to one question: as a command's, or an object that fits a JSON schema."""
     if not isinstance(ask, dict) or "schema" not in ask:
         return await answered(ask, tools)

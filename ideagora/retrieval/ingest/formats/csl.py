@@ -9,8 +9,8 @@ from typing import Any
 from ideagora.retrieval.ingest.bibliographic import own_paper, partial_date
 from ideagora.retrieval.ingest.documents import Document, Found, Problem
 from ideagora.retrieval.ingest.identifiers import identifiers, year_in
-from ideagora.retrieval.store.fulltext import Cited
-from ideagora.retrieval.untrusted_json import Unreadable, json_value
+from ideagora.retrieval.store.fulltext import CitedWork
+from ideagora.retrieval.untrusted_json import UnreadableJSON, json_value
 
 _STEP = "Mend this item and add the file again."
 _TAGS = re.compile(r"</?[a-zA-Z][\w:.-]*(?:\s[^<>]*)?/?>")
@@ -29,7 +29,7 @@ def read_csl(path: str, text: str) -> Iterator[Found]:
         counted = start
         try:
             item = json_value(text[start:end])
-        except Unreadable as error:
+        except UnreadableJSON as error:
             if end < len(text):
                 yield Problem(path=path, place=f"line {line}", what=f"the item: {error}", step=_STEP)
                 continue
@@ -119,15 +119,15 @@ def _day(value: Any) -> str | None:
     return partial_date(raw[0], raw[1], raw[2][:2])
 
 
-def _cited(value: Any) -> tuple[Cited, ...] | None:
+def _cited(value: Any) -> tuple[CitedWork, ...] | None:
     """Crossref's list of references."""
     if not isinstance(value, list):
         return None
     return tuple(_reference(one) for one in value if isinstance(one, dict))
 
 
-def _reference(entry: dict[str, Any]) -> Cited:
+def _reference(entry: dict[str, Any]) -> CitedWork:
     printed = _text(entry.get("unstructured"))
     ids = identifiers(_text(entry.get("DOI")), None, printed)
     title = _text(entry.get("article-title")) or printed or _text(entry.get("volume-title"))
-    return Cited(text=title, year=year_in(str(entry.get("year", ""))), arxiv_id=ids.arxiv_id, doi=ids.doi)
+    return CitedWork(text=title, year=year_in(str(entry.get("year", ""))), arxiv_id=ids.arxiv_id, doi=ids.doi)

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ideagora.retrieval.ingest.documents import Document, Found, Problem
 from ideagora.retrieval.ingest.file_types import decoded
 from ideagora.retrieval.ingest.identifiers import Identifiers, arxiv_named, doi_in, own_id
-from ideagora.retrieval.untrusted_json import Unreadable, json_value
+from ideagora.retrieval.untrusted_json import UnreadableJSON, json_value
 from ideagora.schema import Paper
 
 LONGEST_LINE = 4_000_000
@@ -59,7 +59,7 @@ def _skip_line(file: Any) -> int:
 def _of_line(path: str, place: str, line: str) -> Found:
     try:
         value = json_value(line)
-    except Unreadable as error:
+    except UnreadableJSON as error:
         return Problem(path=path, place=place, what=str(error), step=_STEP)
     if not isinstance(value, dict):
         return Problem(path=path, place=place, what="it is no JSON object", step=_STEP)

@@ -29,7 +29,7 @@ from ideagora.retrieval.ingest.formats.pdf_layout import (
 )
 from ideagora.retrieval.ingest.identifiers import arxiv_in, arxiv_month, doi_in, identifiers
 from ideagora.retrieval.store.fulltext import FullText
-from ideagora.retrieval.untrusted_json import tidy_text
+from ideagora.retrieval.untrusted_json import clean_text
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -127,7 +127,7 @@ def _page(reader: PdfReader, place: int) -> Page:
         text = page.extract_text(visitor_text=visit) if visit else _text(page)
     except (PyPdfError, *_FAULTS):
         return Page(place + 1, "", (), failed=True)
-    return Page(place + 1, tidy_text(text), tuple(runs))
+    return Page(place + 1, clean_text(text), tuple(runs))
 
 
 def _text(page: PageObject) -> str:
@@ -140,7 +140,7 @@ def _collector(runs: list[Run]) -> Any:
     def visit(text: str, user: list[float], matrix: list[float], font: Any, size: float) -> None:
         is_upright = abs(matrix[1]) < 1e-3 and abs(user[1]) < 1e-3  # arXiv's stamp runs up the margin
         if is_upright and text.strip():
-            runs.append(Run(tidy_text(text), abs(size * matrix[3] * user[3])))
+            runs.append(Run(clean_text(text), abs(size * matrix[3] * user[3])))
 
     return visit
 
@@ -149,7 +149,7 @@ def _information(reader: PdfReader) -> dict[str, str]:
     """Title, subject and day of the file's own metadata, those that can be read."""
     found: Mapping[str, Any] = reader.metadata or {}
     information = {
-        name: tidy_text(str(found[f"/{name}"]))
+        name: clean_text(str(found[f"/{name}"]))
         for name in ("Title", "Subject", "Keywords")
         if f"/{name}" in found
     }

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ideagora.retrieval.cutoff import title_key
 from ideagora.retrieval.ingest.bibliographic import tidy
 from ideagora.retrieval.ingest.identifiers import arxiv_in, doi_in, year_in
-from ideagora.retrieval.store.fulltext import Cited, Section, SectionKind
+from ideagora.retrieval.store.fulltext import CitedWork, Section, SectionKind
 
 _LONGEST_TITLE = 300
 _LONGEST_ABSTRACT = 5_000
@@ -122,7 +122,7 @@ def sections_of(text: str) -> list[Section]:
     return [Section(kind="other", heading="", text=body)] if body else []
 
 
-def references_of(text: str) -> tuple[Cited, ...] | None:
+def references_of(text: str) -> tuple[CitedWork, ...] | None:
     """The entries of the list of references; ``None`` when there is no such list."""
     lines = text.split("\n")
     start = _references_start(lines)
@@ -251,8 +251,8 @@ def _by_sentence(lines: Sequence[str]) -> list[str]:
     return ["\n".join(entry) for entry in entries if entry]
 
 
-def _cited(entry: str) -> Cited:
+def _cited(entry: str) -> CitedWork:
     joined = re.sub(r"(?<=[/.])\s+(?=[\w(]+[/.])", "", entry)  # links are broken at the ends of lines
-    return Cited(
+    return CitedWork(
         text=entry, year=year_in(entry), arxiv_id=arxiv_in(entry), doi=doi_in(entry) or doi_in(joined)
     )

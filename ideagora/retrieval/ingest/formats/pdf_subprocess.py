@@ -18,7 +18,7 @@ from pathlib import Path
 import ideagora
 from ideagora.retrieval.ingest.documents import Document, Found, Problem
 from ideagora.retrieval.ingest.file_types import is_pdf
-from ideagora.retrieval.ingest.read_file import read
+from ideagora.retrieval.ingest.read_file import read_file
 
 SECONDS = 90
 _MEMORY = 2**30
@@ -26,7 +26,7 @@ _MEMORY = 2**30
 _FAILED = "reading it takes too much memory or time"
 
 
-def read_apart(path: Path) -> Found:
+def read_in_subprocess(path: Path) -> Found:
     """The paper in a PDF file, or what is the matter with it. Blocks; no key reaches the process."""
     failed = Problem(path=str(path), what=_FAILED, step="Print it into a new PDF.")
     whole = path.resolve()
@@ -47,18 +47,18 @@ def read_apart(path: Path) -> Found:
 
 
 def read_bounded(path: Path) -> Iterator[Found]:
-    """As ``read``, with a PDF read in a process of its own."""
+    """As ``read_file``, with a PDF read in a process of its own."""
     if is_pdf(path):
-        yield read_apart(path)
+        yield read_in_subprocess(path)
     else:
-        yield from read(path)
+        yield from read_file(path)
 
 
 def main(path: str) -> None:
     """Read and print; more memory or time than is allowed ends the process."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    found = next(iter(read(Path(path))))
+    found = next(iter(read_file(Path(path))))
     kind = "document" if isinstance(found, Document) else "problem"
     sys.stdout.write(json.dumps({kind: found.model_dump(mode="json")}))
 

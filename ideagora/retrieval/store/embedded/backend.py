@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Self
 
 from ideagora.errors import LibraryError
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.store.backend import STORE_VERSION, Figures, Kind, files_size
-from ideagora.retrieval.store.embedded.chroma_index import Vectors
+from ideagora.retrieval.store.backend import STORE_VERSION, Kind, StoreFigures, files_size
+from ideagora.retrieval.store.embedded.chroma_index import ChromaIndex
 from ideagora.retrieval.store.embedded.exact_search import Snapshot, ranked
-from ideagora.retrieval.store.embedded.folder_ownership import demand_own, foreign
+from ideagora.retrieval.store.embedded.folder_ownership import foreign_files, require_own_folder
 from ideagora.retrieval.store.embedded.locking import FolderLock
-from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE, Names, Records
-from ideagora.retrieval.store.embedded.vector_file import Rows, RowsNote, file_name
-from ideagora.retrieval.store.errors import corrupted, named_faults
+from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE, Names, SqliteRecords
+from ideagora.retrieval.store.embedded.vector_file import VectorFile, VectorFileInfo, file_name
+from ideagora.retrieval.store.errors import corrupted, translate_errors
 from ideagora.retrieval.store.hashing import batches, paper_text
 from ideagora.schema import Paper
 
@@ -54,7 +54,7 @@ _ROWS = "rows"
 _MARK = "mark:"
 
 
-class FolderShelf:
+class EmbeddedBackend:
     """See ``Shelf``; one writer at a time, by a lock that a crash releases."""
 
     kind: Kind = "embedded"
@@ -69,9 +69,9 @@ class FolderShelf:
         self._embedder = embedder
         self._lock = lock
         self._exact_below = exact_below
-        self._records = Records(folder)
-        self._vectors = Vectors(folder)
-        self._rows = Rows(folder)
+        self._records = SqliteRecords(folder)
+        self._vectors = ChromaIndex(folder)
+        self._rows = VectorFile(folder)
         self._snapshot: Snapshot | None = None
         self._counted = (-1, 0)
         self._holds = 0
@@ -90,9 +90,9 @@ class FolderShelf:
         has_index: bool = True,
     ) -> Self:
         """Open a folder, or make an empty one; an older version is brought up to date. See ``Store.open``."""
-        with named_faults(folder):
+        with translate_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            demand_own(folder)
+            require_own_folder(folder)
             lock = FolderLock(folder, timeout, on_wait)
             shelf = cls(folder, embedder, lock, exact_below, has_index=has_index)
             try:
@@ -207,10 +207,10 @@ class FolderShelf:
         """See ``Shelf``."""
         return self._records.count()
 
-    def figures(self) -> Figures:
+    def figures(self) -> StoreFigures:
         """See ``Shelf``."""
         oldest, newest = self._records.dates()
-        return Figures(
+        return StoreFigures(
             papers=self.count(),
             citations=self._records.count_citations(),
             oldest=oldest,
@@ -251,13 +251,13 @@ class FolderShelf:
                 self._upgrade(say)
         version = self._records.manifest().get("version")
         if version != STORE_VERSION:
-            raise LibraryError(foreign(self.folder, version))
+            raise LibraryError(foreign_files(self.folder, version))
 
     def _make(self) -> None:
         if self._vectors.create():
             raise corrupted(self.folder, f"there are vectors, but {RECORDS_FILE} is missing or empty")
         manifest = {"version": STORE_VERSION, "embedder": self._embedder.name}
-        state = {_VECTORS: self._vectors.fingerprint(), _ROWS: str(RowsNote(file_name(1)))}
+        state = {_VECTORS: self._vectors.fingerprint(), _ROWS: str(VectorFileInfo(file_name(1)))}
         self._records.create({**manifest, **state})
 
     def _check_embedder(self, embedder: str | None) -> None:
@@ -276,10 +276,10 @@ class FolderShelf:
 
     # --- rows -------------------------------------------------------------------------------------
 
-    def _note(self) -> RowsNote:
-        return RowsNote.read(self._records.manifest()[_ROWS])
+    def _note(self) -> VectorFileInfo:
+        return VectorFileInfo.read(self._records.manifest()[_ROWS])
 
-    def _whole_rows(self) -> RowsNote:
+    def _whole_rows(self) -> VectorFileInfo:
         """The rows as they are, or made anew where the file is gone; with the folder held alone."""
         note = self._note()
         if not self._rows.exists(note):
@@ -383,7 +383,7 @@ class FolderShelf:
         while snapshot is None or snapshot.generation != self._records.generation():
             manifest, placed = self._records.placed()
             try:
-                rows = self._rows.matrix(RowsNote.read(manifest[_ROWS]))
+                rows = self._rows.matrix(VectorFileInfo.read(manifest[_ROWS]))
             except FileNotFoundError:  # made anew by another process, or gone
                 with self.writing():
                     self._whole_rows()

@@ -22,7 +22,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ideagora.retrieval.store.errors import corrupted, named_faults
+from ideagora.retrieval.store.errors import corrupted, translate_errors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ _MOST_AT_ONCE = 5_000
 """Below what Chroma takes in one call."""
 
 
-class Vectors:
+class ChromaIndex:
     """Vectors by paper id, cosine space.
 
     Not safe by itself: every call wants the store's folder held alone, but for ``nearest``.
@@ -67,13 +67,13 @@ class Vectors:
     def remove(self) -> None:
         """Throw all vectors away."""
         self.close()
-        with named_faults(self._store_folder):
+        with translate_errors(self._store_folder):
             if self.folder.exists():
                 shutil.rmtree(self.folder)
 
     def upsert(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Put vectors in, over those of the same ids; the client stays open until ``close``."""
-        with named_faults(self._store_folder, self.folder):
+        with translate_errors(self._store_folder, self.folder):
             if self._writer is None:
                 self.close()
                 self._writer = self._opened()
@@ -98,7 +98,7 @@ class Vectors:
     def keep_open(self, generation: int) -> None:
         """Have a client open that has seen a generation of the store."""
         self.close()
-        with named_faults(self._store_folder, self.folder):
+        with translate_errors(self._store_folder, self.folder):
             self._kept = (generation, *self._opened())
             self._kept_count = self._kept[2].count()  # counting takes longer than a query
             self._kept[2].peek(1)  # reads the index in now, while nobody else is here
@@ -113,7 +113,7 @@ class Vectors:
 
         assert self._kept is not None
         collection = self._kept[2]
-        with named_faults(self._store_folder, self.folder):
+        with translate_errors(self._store_folder, self.folder):
             wanted = min(k, self._kept_count)
             if wanted == 0:
                 return []
@@ -130,7 +130,7 @@ class Vectors:
             StoreCorrupted: the database is damaged or missing.
         """
         digest = hashlib.sha256()
-        with named_faults(self._store_folder, self.folder):
+        with translate_errors(self._store_folder, self.folder):
             self._check_database()
             for path in sorted(self.folder.rglob("*")):
                 if path.is_file() and not path.name.startswith(_DATABASE):
@@ -173,7 +173,7 @@ class Vectors:
 
     @contextmanager
     def _client(self) -> Iterator[ClientAPI]:
-        with named_faults(self._store_folder, self.folder):
+        with translate_errors(self._store_folder, self.folder):
             client = self._open()
             try:
                 yield client

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ideagora.errors import StoreBusy
-from ideagora.retrieval.store.errors import named_faults
+from ideagora.retrieval.store.errors import translate_errors
 
 LOCK_FILE = "store.lock"
 HOLDER_FILE = "store.holder.json"
@@ -22,7 +22,7 @@ _SLICE_SECONDS = 1.0
 """How often a waiting process looks whether another one holds the lock by now."""
 
 
-class Holder(NamedTuple):
+class LockHolder(NamedTuple):
     """Who holds the lock alone."""
 
     pid: int
@@ -93,11 +93,11 @@ class FolderLock:
         """Let go of everything."""
         self._lock.close()
 
-    def holder(self) -> Holder | None:
+    def holder(self) -> LockHolder | None:
         """Who left a note; ``None`` when nobody did, or it is just being written."""
         try:
             note = json.loads(self._note.read_text(encoding="utf-8"))
-            return Holder(int(note["pid"]), str(note["command"]), str(note["since"]))
+            return LockHolder(int(note["pid"]), str(note["command"]), str(note["since"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -107,13 +107,13 @@ class FolderLock:
 
     def _leave_note(self) -> None:
         since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        note = Holder(os.getpid(), _command(), since)._asdict()
+        note = LockHolder(os.getpid(), _command(), since)._asdict()
         with suppress(OSError):  # a courtesy to others; what we came for will say if the folder is at fault
             self._note.write_text(json.dumps(note), encoding="utf-8")
 
     def _acquire(self, *, alone: bool) -> None:
         deadline = time.monotonic() + self._timeout
-        told: Holder | str | None = "nobody yet"
+        told: LockHolder | str | None = "nobody yet"
         patience = 0.0
         while not self._tried(alone=alone, seconds=patience):
             holder = self.holder()
@@ -131,14 +131,14 @@ class FolderLock:
         from filelock import Timeout
 
         acquire = self._lock.acquire_write if alone else self._lock.acquire_read
-        with named_faults(self._folder, self._folder / LOCK_FILE):
+        with translate_errors(self._folder, self._folder / LOCK_FILE):
             try:
                 acquire(timeout=seconds)
             except Timeout:
                 return False
         return True
 
-    def _busy(self, holder: Holder | None) -> str:
+    def _busy(self, holder: LockHolder | None) -> str:
         return (
             f"the store in {self._folder} is held by {holder or 'another process'}; "
             f"waited {self._timeout:g} s. Run this again when that has ended, "

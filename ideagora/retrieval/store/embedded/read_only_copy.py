@@ -14,8 +14,8 @@ from contextlib import closing
 from pathlib import Path
 
 from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE
-from ideagora.retrieval.store.embedded.vector_file import is_rows_file
-from ideagora.retrieval.store.errors import named_faults
+from ideagora.retrieval.store.embedded.vector_file import is_vector_file
+from ideagora.retrieval.store.errors import translate_errors
 
 
 def may_only_be_read(folder: Path) -> bool:
@@ -33,11 +33,11 @@ def private_copy(folder: Path) -> Path:
     """
     place = Path(tempfile.mkdtemp(prefix="ideagora-store-"))
     try:
-        with named_faults(folder):
+        with translate_errors(folder):
             for file in sorted(folder.glob("*.sqlite")):
                 _copy_database(file, place / file.name)
             for file in folder.iterdir():  # after the records: rows are only ever added
-                if is_rows_file(file.name):
+                if is_vector_file(file.name):
                     shutil.copyfile(file, place / file.name)
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)

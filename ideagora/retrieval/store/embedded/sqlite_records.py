@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from ideagora.errors import LibraryError
-from ideagora.retrieval.store.errors import corrupted, named_faults
+from ideagora.retrieval.store.errors import corrupted, translate_errors
 from ideagora.schema import Paper
 
 RECORDS_FILE = "records.sqlite"
@@ -58,13 +58,13 @@ def read_manifest(folder: Path) -> dict[str, str]:
     if not path.is_file():
         raise LibraryError(f"there is no store in {folder}. Name a folder that holds {RECORDS_FILE}.")
     with (
-        named_faults(folder),
+        translate_errors(folder),
         closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection,
     ):
         return dict(connection.execute("SELECT key, value FROM manifest").fetchall())
 
 
-class Records:
+class SqliteRecords:
     """Papers, who cites whom, and the manifest (version, embedder, generation, marks).
 
     One connection, used by one thread at a time. SQLite's WAL keeps readers and the writer of other
@@ -74,7 +74,7 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._threads = threading.RLock()
-        with named_faults(folder):
+        with translate_errors(folder):
             self._connection = sqlite3.connect(
                 folder / RECORDS_FILE, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
             )
@@ -293,7 +293,7 @@ class Records:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._threads, named_faults(self._folder):
+        with self._threads, translate_errors(self._folder):
             yield self._connection
 
     @contextmanager

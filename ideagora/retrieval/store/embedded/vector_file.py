@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from ideagora.retrieval.store.errors import corrupted, named_faults
+from ideagora.retrieval.store.errors import corrupted, translate_errors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ _CHECKED_AT_ONCE = 8_192
 
 
 @dataclass(frozen=True)
-class RowsNote:
+class VectorFileInfo:
     """What the manifest says of the file."""
 
     file: str
@@ -55,23 +55,23 @@ def file_name(number: int) -> str:
     return f"vectors.{number}.f32"
 
 
-def is_rows_file(name: str) -> bool:
+def is_vector_file(name: str) -> bool:
     """Whether a file in the store's folder holds rows."""
     return name.startswith("vectors.") and name.endswith(".f32")
 
 
-class Rows:
+class VectorFile:
     """The rows of one store's folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._checked: tuple[str, int] = ("", 0)
 
-    def exists(self, note: RowsNote) -> bool:
+    def exists(self, note: VectorFileInfo) -> bool:
         """Whether the file is there, or need not be."""
         return note.count == 0 or (self._folder / note.file).is_file()
 
-    def append(self, note: RowsNote, vectors: NDArray[np.float32]) -> RowsNote:
+    def append(self, note: VectorFileInfo, vectors: NDArray[np.float32]) -> VectorFileInfo:
         """Write rows behind the others, by who holds the folder alone; gives the new note.
 
         Raises:
@@ -79,30 +79,30 @@ class Rows:
         """
         dimension = note.dimension or vectors.shape[1]
         path = self._folder / note.file
-        with named_faults(self._folder, path), path.open("ab") as file:
+        with translate_errors(self._folder, path), path.open("ab") as file:
             if file.tell() < 4 * dimension * note.count:
                 raise self._damaged(note, "it is shorter than it was left")
             file.truncate(4 * dimension * note.count)  # what a killed writer wrote
             file.write(vectors.astype("<f4").tobytes())
             file.flush()
             os.fsync(file.fileno())
-        return RowsNote(note.file, note.count + len(vectors), dimension)
+        return VectorFileInfo(note.file, note.count + len(vectors), dimension)
 
-    def fill(self, file: str, vectors: Iterable[NDArray[np.float32]]) -> RowsNote:
+    def fill(self, file: str, vectors: Iterable[NDArray[np.float32]]) -> VectorFileInfo:
         """Write a new file, over what a killed process left of it."""
         (self._folder / file).unlink(missing_ok=True)
-        note = RowsNote(file)
+        note = VectorFileInfo(file)
         for some in vectors:
             note = self.append(note, some)
         return note
 
-    def remove_others(self, note: RowsNote) -> None:
+    def remove_others(self, note: VectorFileInfo) -> None:
         """Remove files that are not in use; those that other processes have open stay readable for them."""
         for path in self._folder.iterdir():
-            if is_rows_file(path.name) and path.name != note.file:
+            if is_vector_file(path.name) and path.name != note.file:
                 path.unlink(missing_ok=True)
 
-    def matrix(self, note: RowsNote) -> NDArray[np.float32]:
+    def matrix(self, note: VectorFileInfo) -> NDArray[np.float32]:
         """All rows, shape (note.count, dimension), mapped into memory; each row is checked once.
 
         Raises:
@@ -121,7 +121,7 @@ class Rows:
         self._check(note, matrix)
         return matrix
 
-    def _check(self, note: RowsNote, matrix: NDArray[np.float32]) -> None:
+    def _check(self, note: VectorFileInfo, matrix: NDArray[np.float32]) -> None:
         import numpy as np
 
         first = self._checked[1] if self._checked[0] == note.file else 0
@@ -132,5 +132,5 @@ class Rows:
                 raise self._damaged(note, "some vectors are not of unit length")
         self._checked = (note.file, len(matrix))
 
-    def _damaged(self, note: RowsNote, what: str) -> StoreCorrupted:
+    def _damaged(self, note: VectorFileInfo, what: str) -> StoreCorrupted:
         return corrupted(self._folder, f"{note.file}: {what}", self._folder / note.file)
