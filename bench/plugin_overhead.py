@@ -34,7 +34,7 @@ from ideagora.config import Settings
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.adapter import as_agent
 from ideagora.graphs.external.context import PromptInputs
-from ideagora.graphs.external.offline import recipe_for
+from ideagora.graphs.external.offline import handler_for
 from ideagora.graphs.external.references import ExternalState
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.services import Services
@@ -92,8 +92,8 @@ def built_in() -> Agent:
         papers = [scored.paper for some in found for scored in some]
         prompt = "\n".join(f"{paper.title}. {paper.abstract}" for paper in papers)
         inputs = PromptInputs(system=None, prompt=prompt)
-        call = Call("bench", "main", "", prompt, FreeText, inputs, recipe_for(None))
-        text = (await services.door.ask(call)).text
+        call = Call("bench", "main", "", prompt, FreeText, inputs, handler_for(None))
+        text = (await services.client.ask(call)).text
         references = tuple(dict.fromkeys(paper.id for paper in papers))
         idea = {"title": papers[0].title, "method": text, "references": references, "extra": {}}
         return {"ideas": [idea]}

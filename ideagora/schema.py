@@ -44,13 +44,18 @@ def stable_id(*parts: str) -> str:
 class Topic(Record):
     """What ideas are wanted for."""
 
+    model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
+
     text: str = Field(min_length=1)
     before: str | None = None
     """Cut-off date: no paper dated on or after it may be seen (ISO, may be partial)."""
     inspirations: tuple[str, ...] = ()
     """Paper ids that the ideas should start from (benchmarks use it)."""
-    banned: tuple[str, ...] = ()
-    """Titles or ids that must never be shown to an agent (the target paper of a benchmark)."""
+    excluded: tuple[str, ...] = Field(default=(), alias="banned")
+    """Titles or ids that must never be shown to an agent (the target paper of a benchmark).
+
+    Files say ``banned``, as they always have; both names are read.
+    """
 
     @field_validator("before")
     @classmethod

@@ -232,7 +232,7 @@ def asks_for_the_banned(topic: Any, library: Any) -> Any:
         seen += [paper, *library.references(paper), *library.citations(paper)]
     found = [paper.id for paper in seen if paper and paper.id == wanted]
     dates = sorted(paper.date or "?" for paper in seen if paper)
-    extra = {"found": found, "latest": dates[-1] if dates else None, "banned": list(topic.banned)}
+    extra = {"found": found, "latest": dates[-1] if dates else None, "banned": list(topic.excluded)}
     return [{**GOOD, "references": [wanted], **extra}]
 
 

@@ -124,13 +124,13 @@ def damaged_bodies(name: str, sample: bytes, seed: int, count: int) -> list[list
 
 async def misread(name: str, kind: str, changed: Iterable[bytes], folder: Path) -> list[str]:
     """What is wrong in how a source reads these bodies; each is asked for twice, then from the cache."""
-    door, cache = recited(name, folder)
-    source, wrong = SOURCES[name](door), []
+    client, cache = recited(name, folder)
+    source, wrong = SOURCES[name](client), []
     for body in changed:
         answers = []
         try:
             for recitation in (body, b"the cache answers"):
-                door.body = recitation
+                client.body = recitation
                 with suppress(SourceDown):
                     answers.append(await questions(source)[kind]())
             for one in answers:
@@ -142,6 +142,6 @@ async def misread(name: str, kind: str, changed: Iterable[bytes], folder: Path) 
         if not all(map(is_readable, kept_bodies(cache))):
             wrong.append("a body that cannot be read was kept")
         emptied(cache)
-    await door.disconnect()
+    await client.disconnect()
     cache.close()
     return wrong

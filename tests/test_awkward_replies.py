@@ -381,7 +381,7 @@ def door_to(chat: ScriptedChatModel, folder: Path) -> LLMClient:
     return LLMClient(
         Settings(model="scripted", home=folder),
         cache=Cache.at_home(folder),
-        meter=UsageTracker(),
+        tracker=UsageTracker(),
         embedder=HashEmbedder,
         run_id="test",
         chats={"scripted": chat},
@@ -396,10 +396,10 @@ def door_to(chat: ScriptedChatModel, folder: Path) -> LLMClient:
 async def test_the_door_takes_an_awkward_reply_at_once(name: str, row: str, tmp_path: Path) -> None:
     role, sample = ROLES[name], SAMPLES[name]
     chat = ScriptedChatModel(replies={name: replies(READ[row], name)})
-    door = door_to(chat, tmp_path)
-    assert await door.ask(role.call(sample.inputs)) == role.answer.model_validate(sample.answer)
+    client = door_to(chat, tmp_path)
+    assert await client.ask(role.call(sample.inputs)) == role.answer.model_validate(sample.answer)
     assert len(chat.calls) == 1
-    await door.aclose()
+    await client.aclose()
 
 
 @pytest.mark.parametrize("name", ["relevance_judge", "forecaster", "novelty_judge", "experiment_refiner"])
@@ -410,26 +410,26 @@ async def test_the_door_gives_up_after_three_replies_and_keeps_them(
     role, sample = ROLES[name], SAMPLES[name]
     said = (replies(REFUSED[row], name) * ATTEMPTS)[:ATTEMPTS]
     chat = ScriptedChatModel(replies={name: list(said)})
-    door = door_to(chat, tmp_path)
+    client = door_to(chat, tmp_path)
     with pytest.raises(UnreadableAnswer) as caught:
-        await door.ask(role.call(sample.inputs))
+        await client.ask(role.call(sample.inputs))
     assert caught.value.raw == said
     assert str(caught.value).startswith(f"{name}: none of {ATTEMPTS} replies of scripted could be read")
     assert "\n" not in str(caught.value)
     kept = next((tmp_path / "raw").iterdir()).read_text(encoding="utf-8")
     assert all(reply in kept for reply in said)
-    await door.aclose()
+    await client.aclose()
 
 
 async def test_the_door_tells_a_role_what_was_wrong_and_takes_the_better_answer(tmp_path: Path) -> None:
     role, sample = ROLES["relevance_judge"], SAMPLES["relevance_judge"]
     twice = {"judgements": [*sample.answer["judgements"], sample.answer["judgements"][0]]}
     chat = ScriptedChatModel(replies={role.name: ["no idea", twice, sample.answer]})
-    door = door_to(chat, tmp_path)
-    answer = await door.ask(role.call(sample.inputs))
+    client = door_to(chat, tmp_path)
+    answer = await client.ask(role.call(sample.inputs))
     assert answer == role.answer.model_validate(sample.answer)
     last = [text for _, text in chat.calls[2].messages]
     assert "it held no JSON object that can be read" in last[-3]
     assert last[-2] == json.dumps(twice, ensure_ascii=False)
     assert "each paper 0 to 2 needs exactly one judgement, got [0, 0, 1, 2]" in last[-1]
-    await door.aclose()
+    await client.aclose()

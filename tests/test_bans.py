@@ -30,11 +30,11 @@ def test_null_in_a_line_is_not_said_and_keeps_the_cut_off(tmp_path: Path) -> Non
     ]
     file = tmp_path / "topics.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)) + "\nplain topic\n", encoding="utf-8")
-    found = read_topics(file, False, before="2020", banned=("never",))
+    found = read_topics(file, False, before="2020", excluded=("never",))
     assert [(one.text, one.before) for one in found] == [
         ("a", "2020"), ("b", "2018-05"), ("c", "2019"), ("d", "2020"), ("plain topic", "2020"),
     ]  # fmt: skip
-    assert [one.banned for one in found] == [("never",), ("never", "x"), ("never",), ("never",), ("never",)]
+    assert [one.excluded for one in found] == [("never",), ("never", "x"), ("never",), ("never",), ("never",)]
 
 
 @pytest.mark.parametrize(
@@ -84,26 +84,28 @@ class Papers:
         """Nothing is connected."""
 
 
-async def notes_on(tmp_path: Path, *bans: str, is_down: bool = False) -> list[str]:
+async def notes_on(tmp_path: Path, *exclusions: str, is_down: bool = False) -> list[str]:
     source = Papers()
     source.is_down = is_down
-    library = Library(source, load_embedder("hash", tmp_path)).restricted(Topic(text="t", banned=bans))
-    await library.look_up_bans()
+    library = Library(source, load_embedder("hash", tmp_path)).restricted(
+        Topic(text="t", excluded=exclusions)
+    )
+    await library.resolve_exclusions()
     return library.notes
 
 
 async def test_each_ban_says_what_it_matched(tmp_path: Path) -> None:
     told = "holds back “Chain of Thought Prompting” (arxiv:2201.11903)."
-    for ban in ("2201.11903v2", "https://arxiv.org/abs/2201.11903", "chain-of-thought PROMPTING"):
-        assert await notes_on(tmp_path, ban) == [f"Ban “{ban}” {told}"]
-    for ban in ("Chain of Thougt Promptin", "chain of", "Chain"):
-        assert await notes_on(tmp_path, ban) == [
-            f"Ban “{ban}” matched no paper when the run began; did you mean "
+    for exclusion in ("2201.11903v2", "https://arxiv.org/abs/2201.11903", "chain-of-thought PROMPTING"):
+        assert await notes_on(tmp_path, exclusion) == [f"Ban “{exclusion}” {told}"]
+    for exclusion in ("Chain of Thougt Promptin", "chain of", "Chain"):
+        assert await notes_on(tmp_path, exclusion) == [
+            f"Ban “{exclusion}” matched no paper when the run began; did you mean "
             "“Chain of Thought Prompting” (arxiv:2201.11903)?"
         ]
-    for ban in ("A paper that nobody wrote", "2201.11904"):
-        assert await notes_on(tmp_path, ban) == [
-            f"Ban “{ban}” matched no paper when the run began: look at its spelling."
+    for exclusion in ("A paper that nobody wrote", "2201.11904"):
+        assert await notes_on(tmp_path, exclusion) == [
+            f"Ban “{exclusion}” matched no paper when the run began: look at its spelling."
         ]
     assert await notes_on(tmp_path, "Chain of Thought Prompting", is_down=True) == []
 
@@ -115,7 +117,7 @@ def test_bans_are_told_on_the_screen_and_in_the_report(
     title = "Self-Refine: Iterative Refinement with Self-Feedback"
     asked = Request(
         topic="self-correction of language models",
-        banned=(title, "Tree of Thougts: Deliberate Problem Solving with Large Language Models"),
+        excluded=(title, "Tree of Thougts: Deliberate Problem Solving with Large Language Models"),
         settings={"embedder": "hash", "store": str(home / "store"), "home": tmp_path, "source": "starter"},
         options={"allow_thin": True, "branches": 1, "length": 2},
         out=tmp_path / "run",

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from tests.clients import GOOD, PRICED, Bench, Label, Pair, bench, call, scripted
 
 from ideagora.config import Settings
 from ideagora.errors import (
@@ -26,7 +27,6 @@ from ideagora.models.request import request_of
 from ideagora.models.retry import TransientError
 from ideagora.models.usage import usage_label
 from ideagora.schema import Usage
-from tests.doors import GOOD, PRICED, Bench, Label, Pair, bench, call, scripted
 from tests.loopback import Fault, Loopback, Reply
 
 # --- the main path ---
@@ -36,14 +36,14 @@ async def test_a_call_is_answered_stored_and_billed(tmp_path: Path) -> None:
     with Loopback([Reply(GOOD, prompt_tokens=100, completion_tokens=10)]) as server:
         async with bench(tmp_path, server, **PRICED) as b:
             with usage_label("branch 1"):
-                answer = await b.door.ask(call())
+                answer = await b.client.ask(call())
         assert answer == Label(label="related", why="both use retrieval")
         body = server.requests[0].body
     assert body["model"] == "test"
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
     assert body["response_format"]["json_schema"]["schema"]["required"] == ["label", "why"]
     assert "temperature" not in body
-    assert b.meter.total.model_copy(update={"seconds": 0.0}) == Usage(
+    assert b.tracker.total.model_copy(update={"seconds": 0.0}) == Usage(
         calls=1, prompt_tokens=100, completion_tokens=10, cost_usd=0.00012
     )
     assert b.told("event", "role", "label", "model", "cached", "attempt", "status", "billed") == [
@@ -54,14 +54,14 @@ async def test_a_call_is_answered_stored_and_billed(tmp_path: Path) -> None:
 async def test_an_answered_call_is_not_asked_again_and_not_billed_to_others(tmp_path: Path) -> None:
     with Loopback([GOOD]) as server:
         async with bench(tmp_path, server) as first:
-            answer = await first.door.ask(call())
-            assert await first.door.ask(call()) == answer
+            answer = await first.client.ask(call())
+            assert await first.client.ask(call()) == answer
         async with bench(tmp_path, server, run_id="another") as second:
-            assert await second.door.ask(call()) == answer
+            assert await second.client.ask(call()) == answer
         assert server.count == 1
     assert first.told("cached", "billed") == [(False, True), (True, False)]
-    assert (first.meter.total.calls, first.meter.cached) == (1, 1)
-    assert second.meter.total == Usage()
+    assert (first.tracker.total.calls, first.tracker.cached) == (1, 1)
+    assert second.tracker.total == Usage()
     assert second.told("cached", "billed") == [(True, False)]
 
 
@@ -69,12 +69,12 @@ async def test_what_changes_the_answer_changes_the_request(tmp_path: Path) -> No
     with Loopback([GOOD]) as server:
         async with bench(tmp_path, server) as b:
             for one in (call(), call("Other."), call(sample=1), call(temperature=0.5), call(system="")):
-                await b.door.ask(one)
-                await b.door.ask(one)
+                await b.client.ask(one)
+                await b.client.ask(one)
         async with bench(tmp_path, server, timeout=7.0, retries=0, concurrency=1, run_id="r2") as same:
-            await same.door.ask(call())
+            await same.client.ask(call())
         async with bench(tmp_path, server, model="openai/other") as other:
-            await other.door.ask(call())
+            await other.client.ask(call())
         assert server.count == 6
         assert [request.body.get("temperature") for request in server.requests] == [None] * 3 + [0.5] + [
             None
@@ -97,14 +97,14 @@ def test_a_request_holds_no_key_and_no_login(monkeypatch: pytest.MonkeyPatch, tm
 async def test_replay_answers_from_the_cache_alone(tmp_path: Path) -> None:
     with Loopback([GOOD]) as server:
         async with bench(tmp_path, server) as b:
-            answer = await b.door.ask(call())
+            answer = await b.client.ask(call())
         base = server.base
     async with bench(tmp_path, api_base=base, replay=True, run_id="again") as again:
-        await again.door.check()
-        assert await again.door.ask(call()) == answer
+        await again.client.check()
+        assert await again.client.ask(call()) == answer
         with pytest.raises(ReplayMiss, match=r"judge.*without --replay"):
-            await again.door.ask(call("New."))
-    assert again.meter.total == Usage()
+            await again.client.ask(call("New."))
+    assert again.tracker.total == Usage()
 
 
 # --- unreadable answers ---
@@ -113,7 +113,7 @@ async def test_replay_answers_from_the_cache_alone(tmp_path: Path) -> None:
 async def test_an_unreadable_answer_is_asked_again_with_what_was_wrong(tmp_path: Path) -> None:
     with Loopback(['{"label": "related"}', "I'm sorry, but I can't do that.", GOOD]) as server:
         async with bench(tmp_path, server) as b:
-            assert (await b.door.ask(call())).why == "both use retrieval"
+            assert (await b.client.ask(call())).why == "both use retrieval"
         second, third = server.requests[1].body["messages"], server.requests[2].body["messages"]
     assert [message["role"] for message in second] == ["system", "user", "assistant", "user"]
     assert second[2]["content"] == '{"label": "related"}'
@@ -121,7 +121,7 @@ async def test_an_unreadable_answer_is_asked_again_with_what_was_wrong(tmp_path:
     assert len(third) == 6
     assert "refusal" in third[5]["content"]
     assert b.told("attempt", "status") == [(1, "unreadable"), (2, "unreadable"), (3, "ok")]
-    assert b.meter.total.calls == 3
+    assert b.tracker.total.calls == 3
 
 
 async def test_three_unreadable_answers_are_an_error_that_keeps_them(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ async def test_three_unreadable_answers_are_an_error_that_keeps_them(tmp_path: P
     with Loopback(replies) as server:
         async with bench(tmp_path, server) as b:
             with pytest.raises(UnreadableAnswer) as caught:
-                await b.door.ask(call(role="pairwise judge/../x"))
+                await b.client.ask(call(role="pairwise judge/../x"))
         assert server.count == 3
     assert caught.value.raw == ["no JSON", '{"label": "a", "why": "b"}', "I refuse."]
     assert caught.value.usage.calls == 3
@@ -147,7 +147,7 @@ async def test_three_unreadable_answers_are_an_error_that_keeps_them(tmp_path: P
 async def test_an_empty_reply_is_not_sent_back_empty(tmp_path: Path) -> None:
     with Loopback(["", GOOD]) as server:
         async with bench(tmp_path, server) as b:
-            await b.door.ask(call())
+            await b.client.ask(call())
         assert all(message["content"] for message in server.requests[1].body["messages"])
 
 
@@ -157,7 +157,7 @@ async def test_a_complaint_of_the_role_counts_as_unreadable(tmp_path: Path) -> N
 
     chat = scripted({"label": "nine", "why": "x"}, {"label": "one", "why": "x"})
     async with bench(tmp_path, chats={"scripted": chat}) as b:
-        assert (await b.door.ask(call(check=check))).label == "one"
+        assert (await b.client.ask(call(check=check))).label == "one"
     assert "there is no 'nine'" in chat.calls[1].messages[-1][1]
     assert b.told("status", "reason") == [("unreadable", "there is no 'nine'"), ("ok", None)]
 
@@ -167,7 +167,7 @@ async def test_unreadable_answers_come_from_the_cache_too(tmp_path: Path) -> Non
     async with bench(tmp_path, chats={"scripted": chat}) as b:
         for _ in range(2):
             with pytest.raises(UnreadableAnswer):
-                await b.door.ask(call())
+                await b.client.ask(call())
     assert len(chat.calls) == 3
     assert b.told("cached") == [False] * 3 + [True] * 3
 
@@ -184,18 +184,18 @@ async def test_no_more_calls_are_out_than_allowed(tmp_path: Path) -> None:
 
     with Loopback(handler) as server:
         async with bench(tmp_path, server, concurrency=3) as b:
-            await asyncio.gather(*(b.door.ask(call(f"{number}")) for number in range(9)))
+            await asyncio.gather(*(b.client.ask(call(f"{number}")) for number in range(9)))
         assert (server.count, server.peak) == (9, 3)
 
 
 async def test_the_same_request_at_the_same_time_is_asked_once(tmp_path: Path) -> None:
     with Loopback([GOOD]) as server:
         async with bench(tmp_path, server) as b:
-            answers = await asyncio.gather(*(b.door.ask(call()) for _ in range(5)))
+            answers = await asyncio.gather(*(b.client.ask(call()) for _ in range(5)))
         assert server.count == 1
     assert len(set(answers)) == 1
     assert sorted(b.told("cached", "billed")) == [(False, True)] + [(True, False)] * 4
-    assert b.meter.total.calls == 1
+    assert b.tracker.total.calls == 1
 
 
 @asynccontextmanager
@@ -218,9 +218,9 @@ async def held_call(
 
 async def test_who_asked_first_may_go_away(tmp_path: Path) -> None:
     async with held_call(tmp_path) as (b, let, chat, asked):
-        first = asyncio.create_task(b.door.ask(call()))
+        first = asyncio.create_task(b.client.ask(call()))
         await asked.wait()
-        second = asyncio.create_task(b.door.ask(call()))
+        second = asyncio.create_task(b.client.ask(call()))
         await asyncio.sleep(0)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -228,12 +228,12 @@ async def test_who_asked_first_may_go_away(tmp_path: Path) -> None:
         let()
         assert (await second).label == "related"
         assert len(chat.calls) == 1
-    assert b.meter.total.calls == 1
+    assert b.tracker.total.calls == 1
 
 
 async def test_an_interruption_goes_through_at_once_and_is_billed(tmp_path: Path) -> None:
     async with held_call(tmp_path) as (b, let, chat, asked):
-        task = asyncio.create_task(b.door.ask(call()))
+        task = asyncio.create_task(b.client.ask(call()))
         await asked.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -241,28 +241,28 @@ async def test_an_interruption_goes_through_at_once_and_is_billed(tmp_path: Path
         assert chat.calls == []
         assert b.told("status", "reason") == [("failed", "interrupted")]
         let()
-        assert (await b.door.ask(call())).label == "related"
-    assert b.meter.total.calls == 2
+        assert (await b.client.ask(call())).label == "related"
+    assert b.tracker.total.calls == 2
 
 
 async def test_an_error_reaches_all_who_wait(tmp_path: Path) -> None:
     with Loopback([Fault(400)]) as server:
         async with bench(tmp_path, server) as b:
-            results = await asyncio.gather(*(b.door.ask(call()) for _ in range(3)), return_exceptions=True)
+            results = await asyncio.gather(*(b.client.ask(call()) for _ in range(3)), return_exceptions=True)
         assert server.count == 1
     assert [type(result) for result in results] == [ModelRefused] * 3
-    assert b.meter.total.calls == 1
+    assert b.tracker.total.calls == 1
 
 
 async def test_a_door_that_closes_leaves_the_connections_of_another(tmp_path: Path) -> None:
     with Loopback([GOOD]) as server:
         async with bench(tmp_path / "a", server) as staying:
-            await staying.door.ask(call("One."))
+            await staying.client.ask(call("One."))
             async with bench(tmp_path / "b", server) as leaving:
-                await leaving.door.ask(call("One."))
-            await staying.door.ask(call("Two."))
+                await leaving.client.ask(call("One."))
+            await staying.client.ask(call("Two."))
         async with bench(tmp_path / "c", server) as later:
-            await later.door.ask(call("One."))
+            await later.client.ask(call("One."))
     assert staying.told("status") == ["ok", "ok"]
     assert later.told("status") == ["ok"]
 
@@ -273,12 +273,12 @@ async def test_a_door_that_closes_leaves_the_connections_of_another(tmp_path: Pa
 async def test_the_offline_model_answers_from_the_inputs_for_nothing(tmp_path: Path) -> None:
     chats: dict[str, BaseChatModel] = {"offline": OfflineChatModel(engine=lambda: None)}
     async with bench(tmp_path, chats=chats, model="offline", budget=0.01) as b:
-        await b.door.check()
-        b.door.warm_up()
-        assert await b.door.ask(call()) == Label(label="one", why="two")
-        assert (await b.door.ask(call(inputs=Pair(first="three")))).label == "three"
-    assert b.meter.total.cost_usd == 0.0
-    assert b.meter.total.prompt_tokens == 0
+        await b.client.check()
+        b.client.warm_up()
+        assert await b.client.ask(call()) == Label(label="one", why="two")
+        assert (await b.client.ask(call(inputs=Pair(first="three")))).label == "three"
+    assert b.tracker.total.cost_usd == 0.0
+    assert b.tracker.total.prompt_tokens == 0
     assert b.told("cached") == [False, False]
 
 
@@ -286,15 +286,15 @@ async def test_an_offline_answer_that_does_not_fit_is_not_asked_for_again(tmp_pa
     chats: dict[str, BaseChatModel] = {"offline": OfflineChatModel(engine=lambda: None)}
     async with bench(tmp_path, chats=chats, model="offline") as b:
         with pytest.raises(UnreadableAnswer, match="'why' is missing"):
-            await b.door.ask(call(recipe=lambda engine, inputs: {"label": "x"}))
-    assert b.meter.total.calls == 1
+            await b.client.ask(call(handler=lambda engine, inputs: {"label": "x"}))
+    assert b.tracker.total.calls == 1
 
 
 async def test_a_mistake_in_a_recipe_is_no_model_error(tmp_path: Path) -> None:
     chats: dict[str, BaseChatModel] = {"offline": OfflineChatModel(engine=lambda: None)}
     async with bench(tmp_path, chats=chats, model="offline") as b:
         with pytest.raises(ZeroDivisionError):
-            await b.door.ask(call(recipe=lambda engine, inputs: {"label": 1 // 0}))
+            await b.client.ask(call(handler=lambda engine, inputs: {"label": 1 // 0}))
 
 
 async def test_the_scripted_model_can_fail(tmp_path: Path) -> None:
@@ -302,11 +302,11 @@ async def test_the_scripted_model_can_fail(tmp_path: Path) -> None:
         TransientError("busy"), TimeoutError("too slow"), Label(label="a", why="b"), ModelRefused("no")
     )
     async with bench(tmp_path, chats={"scripted": chat}) as b:
-        assert (await b.door.ask(call(temperature=0.7))).label == "a"
+        assert (await b.client.ask(call(temperature=0.7))).label == "a"
         with pytest.raises(ModelRefused, match="no"):
-            await b.door.ask(call("Next."))
+            await b.client.ask(call("Next."))
         with pytest.raises(LookupError, match="judge"):
-            await b.door.ask(call("One too many."))
+            await b.client.ask(call("One too many."))
     assert [one.temperature for one in chat.calls[:3]] == [0.7] * 3
     assert b.told("status") == ["failed", "failed", "ok", "failed"]
 
@@ -314,8 +314,8 @@ async def test_the_scripted_model_can_fail(tmp_path: Path) -> None:
 async def test_any_langchain_chat_model_will_do(tmp_path: Path) -> None:
     chats: dict[str, BaseChatModel] = {"mine": FakeListChatModel(responses=[GOOD])}
     async with bench(tmp_path, chats=chats, model="mine") as b:
-        assert (await b.door.ask(call())).label == "related"
-    assert b.meter.total.cost_usd is None
+        assert (await b.client.ask(call())).label == "related"
+    assert b.tracker.total.cost_usd is None
 
 
 async def test_a_failed_run_asks_another_sample_and_touches_no_stored_answer(tmp_path: Path) -> None:
@@ -323,9 +323,9 @@ async def test_a_failed_run_asks_another_sample_and_touches_no_stored_answer(tmp
     replies = ["no", "no", GOOD, "no", "no", "no", GOOD]
     with Loopback(replies) as server:
         async with bench(tmp_path, server) as failed:
-            await failed.door.ask(call("repaired"))
+            await failed.client.ask(call("repaired"))
             with pytest.raises(UnreadableAnswer):
-                await failed.door.ask(call("unread"))
+                await failed.client.ask(call("unread"))
         keys = to_ask_anew(failed.events)
         assert len(keys) == 1
         events = [*failed.events, {"event": ASKED_ANEW, "keys": keys}]
@@ -333,10 +333,10 @@ async def test_a_failed_run_asks_another_sample_and_touches_no_stored_answer(tmp
         for replay, asked in ((False, 7), (True, 7)):
             async with bench(tmp_path, server, replay=replay, asked_anew=asked_anew(events)) as again:
                 for prompt in ("repaired", "unread"):
-                    assert (await again.door.ask(call(prompt))).label == "related"
+                    assert (await again.client.ask(call(prompt))).label == "related"
             assert server.count == asked
         async with bench(tmp_path, server, replay=True) as other:
-            await other.door.ask(call("repaired"))
+            await other.client.ask(call("repaired"))
             with pytest.raises(UnreadableAnswer):
-                await other.door.ask(call("unread"))
+                await other.client.ask(call("unread"))
         assert server.count == 7

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.clients import GOOD, KEY, bench, call
 
 from ideagora.errors import (
     MissingKey,
@@ -21,7 +22,6 @@ from ideagora.errors import (
     UnreadableAnswer,
 )
 from ideagora.models.retry import LONGEST_WAIT
-from tests.doors import GOOD, KEY, bench, call
 from tests.loopback import Fault, Loopback, Reply
 
 # --- retries ---
@@ -44,9 +44,9 @@ from tests.loopback import Fault, Loopback, Reply
 async def test_what_passes_is_tried_again_and_each_try_is_billed(tmp_path: Path, fault: Fault) -> None:
     with Loopback([fault, fault, GOOD]) as server:
         async with bench(tmp_path, server) as b:
-            assert (await b.door.ask(call())).label == "related"
+            assert (await b.client.ask(call())).label == "related"
         assert server.count == 3
-    assert b.meter.total.calls == 3
+    assert b.tracker.total.calls == 3
     assert b.told("status", "retry", "billed") == [("failed", 0, True), ("failed", 1, True), ("ok", 2, True)]
     assert len(b.waits) == 2
     assert 0.5 <= b.waits[0] <= 1.0 <= b.waits[1] <= 2.0
@@ -55,9 +55,9 @@ async def test_what_passes_is_tried_again_and_each_try_is_billed(tmp_path: Path,
 async def test_a_server_that_says_nothing_is_given_up_on(tmp_path: Path) -> None:
     with Loopback([GOOD, Fault(hang=True), GOOD]) as server:
         async with bench(tmp_path, server) as warm:  # litellm's first call takes its time
-            await warm.door.ask(call("Warm up."))
+            await warm.client.ask(call("Warm up."))
         async with bench(tmp_path, server, timeout=0.2) as b:
-            assert (await b.door.ask(call())).label == "related"
+            assert (await b.client.ask(call())).label == "related"
     assert b.told("status") == ["failed", "ok"]
 
 
@@ -68,7 +68,7 @@ async def test_a_server_that_says_nothing_is_given_up_on(tmp_path: Path) -> None
 async def test_retry_after_is_honoured_and_capped(tmp_path: Path, said: str, low: float, high: float) -> None:
     with Loopback([Fault(429, retry_after=said), GOOD]) as server:
         async with bench(tmp_path, server) as b:
-            await b.door.ask(call())
+            await b.client.ask(call())
     assert low <= b.waits[0] <= high
 
 
@@ -76,7 +76,7 @@ async def test_retry_after_may_be_a_date(tmp_path: Path) -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=40), usegmt=True)
     with Loopback([Fault(503, retry_after=date), GOOD]) as server:
         async with bench(tmp_path, server) as b:
-            await b.door.ask(call())
+            await b.client.ask(call())
     assert 2.5 < b.waits[0] < 41
 
 
@@ -86,11 +86,11 @@ async def test_failures_that_outlast_the_retries(tmp_path: Path) -> None:
             with pytest.raises(
                 ModelUnavailable, match=r"tried 4 times.*500: out of order.*--retries"
             ) as caught:
-                await b.door.ask(call())
+                await b.client.ask(call())
         assert server.count == 4
     assert "\n" not in str(caught.value)
-    assert caught.value.usage.calls == b.meter.total.calls == 4
-    assert b.meter.total.cost_usd == 0.0
+    assert caught.value.usage.calls == b.tracker.total.calls == 4
+    assert b.tracker.total.cost_usd == 0.0
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ async def test_what_no_retry_mends_is_one_line_at_once(
     with Loopback([fault]) as server:
         async with bench(tmp_path, server) as b:
             with pytest.raises(kind) as caught:
-                await b.door.ask(call())
+                await b.client.ask(call())
         assert server.count == 1
     message = str(caught.value)
     assert told in message
@@ -123,7 +123,7 @@ async def test_what_no_retry_mends_is_one_line_at_once(
     assert "\n" not in message
     assert KEY not in message
     assert caught.value.__cause__ is None
-    assert caught.value.usage.calls == b.meter.total.calls == 1
+    assert caught.value.usage.calls == b.tracker.total.calls == 1
     assert b.told("status") == ["failed"]
 
 
@@ -135,19 +135,19 @@ async def test_settings_that_a_server_refuses_are_left_out_from_then_on(tmp_path
 
     with Loopback(handler) as server:
         async with bench(tmp_path, server, retries=0) as b:
-            await b.door.ask(call(temperature=0.3))
-            await b.door.ask(call("Second.", temperature=0.3))
+            await b.client.ask(call(temperature=0.3))
+            await b.client.ask(call("Second.", temperature=0.3))
         assert server.count == 4
     assert b.told("status") == ["failed", "failed", "ok", "ok"]
     assert "takes no response_format" in b.told("reason")[0]
-    assert b.meter.total.calls == 4
+    assert b.tracker.total.calls == 4
     assert b.waits == []
 
 
 async def test_settings_that_a_model_does_not_take_are_left_out(tmp_path: Path) -> None:
     with Loopback([GOOD]) as server:
         async with bench(tmp_path, server, model="openai/o1", temperature=0.5) as b:
-            await b.door.ask(call())
+            await b.client.ask(call())
         [request] = server.requests
     assert "temperature" not in request.body
     assert "response_format" in request.body
@@ -160,9 +160,9 @@ async def test_settings_that_a_model_does_not_take_are_left_out(tmp_path: Path) 
 async def test_a_missing_key_is_named(tmp_path: Path) -> None:
     async with bench(tmp_path, model="anthropic/claude-x", forbid_real_calls=False) as b:
         with pytest.raises(MissingKey, match="ANTHROPIC_API_KEY"):
-            await b.door.check()
+            await b.client.check()
         with pytest.raises(MissingKey, match="ANTHROPIC_API_KEY"):
-            await b.door.ask(call())
+            await b.client.ask(call())
     assert b.events == []
 
 
@@ -170,7 +170,7 @@ async def test_a_missing_key_is_named(tmp_path: Path) -> None:
 async def test_an_unknown_model_is_named_with_examples(tmp_path: Path, model: str) -> None:
     async with bench(tmp_path, model=model, forbid_real_calls=False) as b:
         with pytest.raises(UnknownModel, match=r"provider/model.*openai/gpt-4o-mini") as caught:
-            await b.door.ask(call())
+            await b.client.ask(call())
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 2
 
@@ -178,7 +178,7 @@ async def test_an_unknown_model_is_named_with_examples(tmp_path: Path, model: st
 async def test_a_server_of_one_s_own_needs_no_provider_and_no_key(tmp_path: Path) -> None:
     with Loopback([GOOD]) as server:
         async with bench(tmp_path, server, model="meta-llama/Llama-3-8B") as b:
-            await b.door.ask(call())
+            await b.client.ask(call())
         assert server.requests[0].body["model"] == "meta-llama/Llama-3-8B"
         assert server.requests[0].headers["authorization"] == "Bearer none"
 
@@ -186,7 +186,7 @@ async def test_a_server_of_one_s_own_needs_no_provider_and_no_key(tmp_path: Path
 async def test_the_scripted_model_has_to_be_given(tmp_path: Path) -> None:
     async with bench(tmp_path, model="scripted") as b:
         with pytest.raises(UnknownModel, match="scripted"):
-            await b.door.ask(call())
+            await b.client.ask(call())
 
 
 @pytest.mark.parametrize("base", [None, "https://example.org/v1", "http://127.0.0.1.example.org/v1"])
@@ -196,7 +196,7 @@ async def test_real_calls_can_be_forbidden(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     async with bench(tmp_path, api_base=base, model="openai/gpt-4o-mini", forbid_real_calls=True) as b:
         with pytest.raises(RealCallForbidden, match="IDEAGORA_FORBID_REAL_CALLS"):
-            await b.door.ask(call())
+            await b.client.ask(call())
 
 
 async def test_no_key_gets_anywhere(
@@ -217,9 +217,9 @@ async def test_no_key_gets_anywhere(
     with Loopback(replies) as server:
         async with bench(tmp_path, server) as b:
             with pytest.raises(UnreadableAnswer) as unreadable:
-                await b.door.ask(call())
+                await b.client.ask(call())
             with pytest.raises(MissingKey) as refused:
-                await b.door.ask(call("Other."))
+                await b.client.ask(call("Other."))
         assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     said = json.dumps(b.events) + str(unreadable.value) + str(unreadable.value.raw) + str(refused.value)
     printed = capfd.readouterr()

@@ -189,10 +189,10 @@ async def test_who_cannot_be_reached_is_not_asked_again_at_once(
 ) -> None:
     fake = FakeTime()
     gone = Origin("http", "127.0.0.1", 9)
-    door = PdfDownloader({gone}, time=Clock(fake.clock, fake.sleep))
+    client = PdfDownloader({gone}, time=Clock(fake.clock, fake.sleep))
     for _ in range(2):
         with pytest.raises(LinkRefused, match="Connect"):
-            await door.fetch("http://127.0.0.1:9/a.pdf", tmp_path / "got.pdf")
+            await client.fetch("http://127.0.0.1:9/a.pdf", tmp_path / "got.pdf")
     assert fake.slept == []
 
 

@@ -66,9 +66,9 @@ LATE_PDF = article(title=YOUNG).replace(b"D:2022051712", b"D:2024051712")
 OLD_PDF = article(title=OLD, head=[(9.0, "arXiv:1901.00001v1 [cs.CL] 10 Jan 2019")])
 TOPICS = {
     "cut-off": (Topic(text="ideas", before="2023"), {LATE, UNDATED}),
-    "banned title": (Topic(text="ideas", banned=("chain of ideas: REVOLUTION",)), {TARGET}),
-    "banned id": (Topic(text="ideas", banned=("https://doi.org/10.1234/target",)), {TARGET}),
-    "both": (Topic(text="ideas", before="2023", banned=("arxiv:1901.00001",)), {LATE, UNDATED, OLD}),
+    "banned title": (Topic(text="ideas", excluded=("chain of ideas: REVOLUTION",)), {TARGET}),
+    "banned id": (Topic(text="ideas", excluded=("https://doi.org/10.1234/target",)), {TARGET}),
+    "both": (Topic(text="ideas", before="2023", excluded=("arxiv:1901.00001",)), {LATE, UNDATED, OLD}),
 }
 Open = Callable[[str], Library]
 
@@ -200,7 +200,7 @@ async def test_recommendations_are_none_where_nobody_recommends(opened: Open) ->
     told = await origin.recommended(papers[OLD], 2)
     assert [paper.title for paper in told or ()] == [LATE, UNDATED]
     assert await origin.recommended(papers[LATE]) is None
-    cut = origin.restricted(Topic(text="ideas", before="2023", banned=(TARGET,)))
+    cut = origin.restricted(Topic(text="ideas", before="2023", excluded=(TARGET,)))
     assert [paper.title for paper in await cut.recommended(papers[OLD]) or ()] == [YOUNG]
 
 
@@ -256,7 +256,7 @@ async def test_a_banned_paper_behind_another_ones_link_is_held_back(
     server: LiteratureServer, opened: Open
 ) -> None:
     server.files["/files/late.pdf"] = File(article(title=TARGET))
-    restricted = opened("openalex").restricted(Topic(text="ideas", banned=(TARGET,)))
+    restricted = opened("openalex").restricted(Topic(text="ideas", excluded=(TARGET,)))
     young = await by_title(restricted, YOUNG)
     assert await restricted.read(young) == ("Young ideas.", "abstract")
     assert "its PDF is banned" in [one.why for one in restricted.held_back]
@@ -313,7 +313,7 @@ def test_a_run_reads_full_texts_and_reports_what_was_held_back(
         },
         options={"allow_thin": True, "branches": 1, "length": 3},
         before="2023",
-        banned=(TARGET,),
+        excluded=(TARGET,),
         as_json=True,
         quiet=True,
     )  # fmt: skip

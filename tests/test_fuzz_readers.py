@@ -49,14 +49,14 @@ async def test_one_bad_record_leaves_the_others(name: str, tmp_path: Path) -> No
         whole = json.loads(bodies(server, name)["search"])
     records = whole["data"] if name == "semantic-scholar" else whole["results"]
     good, bad = records[0], records[1]
-    door, cache = recited(name, tmp_path)
+    client, cache = recited(name, tmp_path)
     for text in rewritten(bad, 3, 80):
         records[:] = [good, "the bad one"]
-        door.body = as_json(whole).replace('"the bad one"', text).encode()
-        found = demand_storable(await SOURCES[name](door).search("thought", 5))
+        client.body = as_json(whole).replace('"the bad one"', text).encode()
+        found = demand_storable(await SOURCES[name](client).search("thought", 5))
         assert good["title"] in [paper.title for paper in found]
         emptied(cache)
-    await door.disconnect()
+    await client.disconnect()
     cache.close()
 
 

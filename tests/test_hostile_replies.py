@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.clients import GOOD, Label, bench, call
 
 from ideagora.errors import UnreadableAnswer
 from ideagora.models.call import FreeText
 from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.parsing import read_reply
 from ideagora.models.parsing.structured_output import LONGEST_REPLY, UnreadableReply, parse_answer
-from tests.doors import GOOD, Label, bench, call
 from tests.loopback import Loopback, Reply
 
 STEPS = f"{{{'/* step */' * 2_000}{GOOD[1:]}"
@@ -67,7 +67,7 @@ async def test_a_refused_long_reply_is_asked_again_and_kept(tmp_path: Path) -> N
     long = "y" * (LONGEST_REPLY + 1)
     chat = ScriptedChatModel(replies={"judge": [long, GOOD]})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
-        assert (await one.door.ask(call())).label == "related"
+        assert (await one.client.ask(call())).label == "related"
         assert one.told("status") == ["unreadable", "ok"]
         assert "over 1,000,000 are not read" in one.told("reason")[0]
     assert len(chat.calls[1].messages[-2][1]) < 10_000
@@ -86,7 +86,7 @@ async def test_other_calls_go_on_while_a_long_reply_is_read(
     monkeypatch.setattr(read_reply, "read_answer", slow)
     chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)]})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
-        asked = asyncio.create_task(one.door.ask(call()))
+        asked = asyncio.create_task(one.client.ask(call()))
         await asyncio.wait_for(begun.wait(), 20)  # the loop is free
         go.set()
         assert (await asked).label == "slow"
@@ -105,7 +105,7 @@ def test_ctrl_c_is_heard_at_the_first_press_while_a_reply_is_read(
     async def main() -> None:
         chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)]})
         async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
-            await one.door.ask(call())
+            await one.client.ask(call())
 
     monkeypatch.setattr(read_reply, "read_answer", slow)
     with pytest.raises(KeyboardInterrupt):
@@ -123,7 +123,7 @@ async def test_reading_that_takes_too_long_is_an_unreadable_answer(
     chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)] * 3})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         with pytest.raises(UnreadableAnswer, match=r"took over 0\.05 s"):
-            await one.door.ask(call())
+            await one.client.ask(call())
         never.set()
 
 
@@ -133,7 +133,7 @@ async def test_a_kept_answer_that_used_to_hang_is_read_again(tmp_path: Path) -> 
         for _ in range(2):
             async with bench(tmp_path / name, model="scripted", chats={"scripted": chat}) as one:
                 with pytest.raises(UnreadableAnswer):
-                    await one.door.ask(call())
+                    await one.client.ask(call())
         assert len(chat.calls) == 3
 
 
@@ -141,11 +141,11 @@ async def test_half_a_surrogate_pair_ends_no_call(tmp_path: Path) -> None:
     spoken = '{"label": "re\ud800lated", "why": "\ud83d\ude00"}'
     with Loopback(lambda request: Reply(spoken)) as server:
         async with bench(tmp_path, server) as one:
-            assert await one.door.ask(call()) == Label(label="re\ufffdlated", why="\U0001f600")
+            assert await one.client.ask(call()) == Label(label="re\ufffdlated", why="\U0001f600")
     chat = ScriptedChatModel(replies={"judge": [f"no JSON {spoken[1:12]}"] * 3})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         with pytest.raises(UnreadableAnswer) as error:
-            await one.door.ask(replace(call(), prompt="Again."))
+            await one.client.ask(replace(call(), prompt="Again."))
         "".join(error.value.raw).encode()
 
 

@@ -68,21 +68,21 @@ def a_door(
 
 
 @pytest.fixture
-async def door(server: LiteratureServer, fake: FakeTime) -> AsyncIterator[HttpClient]:
+async def client(server: LiteratureServer, fake: FakeTime) -> AsyncIterator[HttpClient]:
     made = a_door(server, fake)
     yield made
     await made.disconnect()
 
 
-async def title(door: HttpClient, question: HttpRequest = PAPER) -> str | None:
-    answer = await door.ask(question, json.loads)
+async def title(client: HttpClient, question: HttpRequest = PAPER) -> str | None:
+    answer = await client.ask(question, json.loads)
     return None if answer is None else str(answer.value["title"])
 
 
 async def test_an_answer_comes_with_its_day_and_the_request_with_its_key(
-    server: LiteratureServer, door: HttpClient
+    server: LiteratureServer, client: HttpClient
 ) -> None:
-    answer = await door.ask(PAPER, json.loads)
+    answer = await client.ask(PAPER, json.loads)
     assert answer is not None
     assert (answer.value["title"], answer.day) == ("A title", "2026-03-01")
     [asked] = server.requests
@@ -91,14 +91,14 @@ async def test_an_answer_comes_with_its_day_and_the_request_with_its_key(
     assert asked.query == {"fields": "title"}
 
 
-async def test_what_is_not_there_is_no_failure(server: LiteratureServer, door: HttpClient) -> None:
-    assert await title(door, HttpRequest("/graph/v1/paper/none")) is None
+async def test_what_is_not_there_is_no_failure(server: LiteratureServer, client: HttpClient) -> None:
+    assert await title(client, HttpRequest("/graph/v1/paper/none")) is None
     assert len(server.requests) == 1
 
 
-async def test_branches_share_the_rate(server: LiteratureServer, door: HttpClient, fake: FakeTime) -> None:
+async def test_branches_share_the_rate(server: LiteratureServer, client: HttpClient, fake: FakeTime) -> None:
     questions = [HttpRequest("/graph/v1/paper/w1", {"fields": str(number)}) for number in range(5)]
-    await asyncio.gather(*(title(door, question) for question in questions))
+    await asyncio.gather(*(title(client, question) for question in questions))
     assert len(server.requests) == 5
     assert fake.seconds >= 1_004.0
 
@@ -129,58 +129,58 @@ async def test_the_limiter_keeps_starts_apart() -> None:
     ],
 )
 async def test_what_may_pass_is_tried_again(
-    server: LiteratureServer, door: HttpClient, fake: FakeTime, fault: Fault
+    server: LiteratureServer, client: HttpClient, fake: FakeTime, fault: Fault
 ) -> None:
     server.faults += [fault, fault]
-    assert await title(door) == "A title"
+    assert await title(client) == "A title"
     assert len(server.requests) == 3
     assert fake.seconds > 1_001.0
 
 
 async def test_retry_after_holds_for_all_branches(
-    server: LiteratureServer, door: HttpClient, fake: FakeTime
+    server: LiteratureServer, client: HttpClient, fake: FakeTime
 ) -> None:
     server.faults.append(Fault(429, headers={"Retry-After": "17"}))
-    assert await title(door) == "A title"
+    assert await title(client) == "A title"
     assert 1_017.0 <= fake.seconds < 1_019.0
 
 
-async def test_retry_after_is_capped(server: LiteratureServer, door: HttpClient, fake: FakeTime) -> None:
+async def test_retry_after_is_capped(server: LiteratureServer, client: HttpClient, fake: FakeTime) -> None:
     server.faults.append(Fault(503, headers={"Retry-After": "86400"}))
-    assert await title(door) == "A title"
+    assert await title(client) == "A title"
     assert LONGEST_WAIT <= fake.seconds - 1_000.0 < LONGEST_WAIT + 2
 
 
 async def test_retries_end_and_then_the_source_is_left_alone_for_a_while(
-    server: LiteratureServer, door: HttpClient, fake: FakeTime
+    server: LiteratureServer, client: HttpClient, fake: FakeTime
 ) -> None:
     server.faults.append(Fault(503, forever=True))
     with pytest.raises(SourceDown, match=r"semantic-scholar did not answer \(HTTP 503.*--source"):
-        await title(door)
+        await title(client)
     assert len(server.requests) == 5
     with pytest.raises(SourceDown, match="HTTP 503"):
-        await title(door, HttpRequest("/graph/v1/paper/w1", {"fields": "other"}))
+        await title(client, HttpRequest("/graph/v1/paper/w1", {"fields": "other"}))
     assert len(server.requests) == 5
     server.faults.clear()
     fake.seconds += 61
-    assert await title(door) == "A title"
+    assert await title(client) == "A title"
 
 
 async def test_a_silent_server_is_given_up(server: LiteratureServer, fake: FakeTime) -> None:
-    door = a_door(server, fake, timeout=0.05, retries=1)
+    client = a_door(server, fake, timeout=0.05, retries=1)
     server.faults.append(Fault(hang=True, forever=True))
     with pytest.raises(SourceDown, match="ReadTimeout"):
-        await title(door)
+        await title(client)
     assert len(server.requests) == 2
-    await door.disconnect()
+    await client.disconnect()
 
 
 async def test_nobody_at_home(fake: FakeTime) -> None:
     with LiteratureServer(WORKS) as gone:
-        door = a_door(gone, fake)
+        client = a_door(gone, fake)
     with pytest.raises(SourceDown, match="ConnectError"):
-        await title(door)
-    await door.disconnect()
+        await title(client)
+    await client.disconnect()
 
 
 @pytest.mark.parametrize(
@@ -195,28 +195,28 @@ async def test_nobody_at_home(fake: FakeTime) -> None:
 async def test_what_will_not_pass_is_told_at_once(
     server: LiteratureServer, fake: FakeTime, fault: Fault, told: str
 ) -> None:
-    door = a_door(server, fake, largest=2 * 2**20)
+    client = a_door(server, fake, largest=2 * 2**20)
     server.faults.append(fault)
     with pytest.raises(SourceDown, match=told):
-        await title(door)
+        await title(client)
     assert len(server.requests) == 1
-    assert await title(door) == "A title"
-    await door.disconnect()
+    assert await title(client) == "A title"
+    await client.disconnect()
 
 
 async def test_no_error_shows_the_key(
-    server: LiteratureServer, door: HttpClient, monkeypatch: pytest.MonkeyPatch
+    server: LiteratureServer, client: HttpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEMANTIC_SCHOLAR_API_KEY", KEY)
     server.faults.append(Fault(400, body=f"bad key {KEY}".encode()))
     with pytest.raises(SourceDown) as caught:
-        await title(door)
+        await title(client)
     assert KEY not in str(caught.value)
 
 
-async def test_redirects_on_the_same_host_are_followed(server: LiteratureServer, door: HttpClient) -> None:
+async def test_redirects_on_the_same_host_are_followed(server: LiteratureServer, client: HttpClient) -> None:
     server.faults.append(Fault(301, headers={"Location": "/semantic-scholar/graph/v1/paper/w1"}))
-    assert await title(door, HttpRequest("/graph/v1/paper/old")) == "A title"
+    assert await title(client, HttpRequest("/graph/v1/paper/old")) == "A title"
 
 
 @pytest.mark.parametrize(
@@ -230,18 +230,18 @@ async def test_redirects_on_the_same_host_are_followed(server: LiteratureServer,
     ],
 )
 async def test_redirects_elsewhere_are_refused(
-    server: LiteratureServer, door: HttpClient, target: str
+    server: LiteratureServer, client: HttpClient, target: str
 ) -> None:
     server.faults.append(Fault(302, headers={"Location": target}))
     with pytest.raises(SourceDown, match="redirects to another place"):
-        await title(door)
+        await title(client)
     assert len(server.requests) == 1
 
 
-async def test_redirects_for_ever_end(server: LiteratureServer, door: HttpClient) -> None:
+async def test_redirects_for_ever_end(server: LiteratureServer, client: HttpClient) -> None:
     server.faults.append(Fault(302, headers={"Location": "?again"}, forever=True))
     with pytest.raises(SourceDown, match="redirects"):
-        await title(door)
+        await title(client)
     assert len(server.requests) == 6
 
 
@@ -260,10 +260,12 @@ def a_cache(folder: Path, later: timedelta = timedelta(), days: int = 30) -> Htt
 
 async def test_a_question_is_asked_once(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
     for _ in range(2):  # two processes
-        door = a_door(server, fake, a_cache(tmp_path))
-        assert await asyncio.gather(*[title(door)] * 1, *(title(door) for _ in range(3))) == ["A title"] * 4
-        assert await title(door, HttpRequest("/graph/v1/paper/none")) is None
-        await door.disconnect()
+        client = a_door(server, fake, a_cache(tmp_path))
+        assert (
+            await asyncio.gather(*[title(client)] * 1, *(title(client) for _ in range(3))) == ["A title"] * 4
+        )
+        assert await title(client, HttpRequest("/graph/v1/paper/none")) is None
+        await client.disconnect()
     assert len(server.requests) == 2
 
 
@@ -271,41 +273,41 @@ async def test_an_old_answer_is_asked_for_again(
     server: LiteratureServer, fake: FakeTime, tmp_path: Path
 ) -> None:
     for later, requests in [(timedelta(), 1), (timedelta(days=29), 1), (timedelta(days=30), 2)]:
-        door = a_door(server, fake, a_cache(tmp_path, later))
-        await title(door)
+        client = a_door(server, fake, a_cache(tmp_path, later))
+        await title(client)
         assert len(server.requests) == requests
-        await door.disconnect()
+        await client.disconnect()
 
 
 async def test_failures_are_not_kept(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
-    door = a_door(server, fake, a_cache(tmp_path), retries=0)
+    client = a_door(server, fake, a_cache(tmp_path), retries=0)
     server.faults += [Fault(200, body=b"{"), Fault(400)]
     for _ in range(2):
         with pytest.raises(SourceDown):
-            await title(door)
+            await title(client)
         fake.seconds += 61
-    assert await title(door) == "A title"
-    await door.disconnect()
+    assert await title(client) == "A title"
+    await client.disconnect()
 
 
 async def test_only_kept_answers_when_that_is_wanted(
     server: LiteratureServer, fake: FakeTime, tmp_path: Path
 ) -> None:
-    door = a_door(server, fake, a_cache(tmp_path))
+    client = a_door(server, fake, a_cache(tmp_path))
     with cache_only(), pytest.raises(NotCached):
-        await title(door)
+        await title(client)
     assert server.requests == []
-    await title(door)
+    await title(client)
     with cache_only():
-        assert await title(door) == "A title"
-    await door.disconnect()
+        assert await title(client) == "A title"
+    await client.disconnect()
 
 
 async def test_no_key_is_kept_on_disk(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
     cache = a_cache(tmp_path)
-    door = a_door(server, fake, cache)
-    await title(door)
-    await door.disconnect()
+    client = a_door(server, fake, cache)
+    await title(client)
+    await client.disconnect()
     cache.close()
     assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
@@ -363,7 +365,7 @@ async def test_the_limiter_waits_for_other_processes(tmp_path: Path) -> None:
 
 async def test_two_libraries_of_one_home_keep_to_one_pace(server: LiteratureServer, tmp_path: Path) -> None:
     fake = FakeTime()
-    doors = [
+    clients = [
         HttpClient(
             "semantic-scholar",
             server.url("semantic-scholar"),
@@ -373,11 +375,11 @@ async def test_two_libraries_of_one_home_keep_to_one_pace(server: LiteratureServ
         )
         for me in (1, 2)
     ]
-    for door in (*doors, *doors):
-        await door.ask(PAPER, json.loads)
+    for client in (*clients, *clients):
+        await client.ask(PAPER, json.loads)
     assert fake.seconds == 1_003.0
-    for door in doors:
-        await door.disconnect()
+    for client in clients:
+        await client.disconnect()
 
 
 # --- keys, bounds, replay -----------------------------------------------------------------------
@@ -409,7 +411,7 @@ async def test_no_source_takes_its_key_along_on_a_redirect(fake: FakeTime) -> No
         for place, options in places.items():
             base = server.url("semantic-scholar")
             base = base.replace("//", f"//user:{KEY}@") if place == "login" else base
-            door = HttpClient("semantic-scholar", base, RateLimitPolicy(1.0), None, a_time(fake), **options)  # type: ignore[arg-type]
+            client = HttpClient("semantic-scholar", base, RateLimitPolicy(1.0), None, a_time(fake), **options)  # type: ignore[arg-type]
             for target in (
                 other.url("semantic-scholar"),
                 f"https://127.0.0.1:{server.port}/",
@@ -417,9 +419,9 @@ async def test_no_source_takes_its_key_along_on_a_redirect(fake: FakeTime) -> No
             ):
                 server.faults.append(Fault(302, headers={"Location": target}))
                 with pytest.raises(SourceDown, match="another place") as caught:
-                    await title(door)
+                    await title(client)
                 assert KEY not in str(caught.value)
-            await door.disconnect()
+            await client.disconnect()
         assert other.requests == []
 
 
@@ -440,13 +442,13 @@ async def test_bodies_are_bounded_after_unpacking(server: LiteratureServer, fake
         Fault(200, headers=packed, body=zeros),
         Fault(200, headers=packed, body=gzip.compress(bytes(2**20 + 1))),
     ]
-    door = a_door(server, fake, largest=2**20, retries=0)
+    client = a_door(server, fake, largest=2**20, retries=0)
     for fault in refused:
         server.faults.append(fault)
         with pytest.raises(SourceDown, match="sent more than 1 MiB"):
-            await title(door)
+            await title(client)
     server.faults.append(Fault(200, headers=packed, body=gzip.compress(b'{"title": "packed"}')))
-    assert await title(door) == "packed"
+    assert await title(client) == "packed"
     unreadable = [
         Fault(200, headers=packed, body=gzip.compress(b'{"title": "packed"}')[:-9]),
         Fault(200, headers={"Content-Encoding": "br"}, body=b"brotli was not asked for"),
@@ -454,17 +456,17 @@ async def test_bodies_are_bounded_after_unpacking(server: LiteratureServer, fake
     for fault in unreadable:
         server.faults.append(fault)
         with pytest.raises(SourceDown, match="did not answer"):
-            await title(door)
+            await title(client)
         fake.seconds += 61
-    await door.disconnect()
+    await client.disconnect()
 
 
 async def test_a_body_that_drips_for_ever_is_given_up(server: LiteratureServer, fake: FakeTime) -> None:
     server.faults.append(Fault(hang=True, forever=True))
-    door = a_door(server, fake, longest=0.2, retries=0)
+    client = a_door(server, fake, longest=0.2, retries=0)
     with pytest.raises(SourceDown, match="no whole answer within"):
-        await title(door)
-    await door.disconnect()
+        await title(client)
+    await client.disconnect()
 
 
 def test_no_days_take_no_page_from_others(tmp_path: Path) -> None:
@@ -518,9 +520,9 @@ def test_pages_of_an_earlier_layout_are_taken_over(tmp_path: Path) -> None:
 
 
 async def test_a_replay_asks_nobody(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
-    door = a_door(server, fake, a_cache(tmp_path))
-    await title(door)
-    await door.disconnect()
+    client = a_door(server, fake, a_cache(tmp_path))
+    await title(client)
+    await client.disconnect()
     cache = HttpCache(a_cache(tmp_path).path, 0, lambda: (NOW + timedelta(days=999)).date(), replay=True)
     replay = a_door(server, fake, cache)
     assert await title(replay) == "A title"

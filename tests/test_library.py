@@ -44,7 +44,7 @@ TWIN = paper("doi:10.1/twin", "Chain-of-ideas — revolutionizing research", "20
 FOLLOWER = paper("arxiv:2303.00001", "Research after chains", "2023-03", (TARGET_PAPER.id, TWIN.id, OLD.id))
 ALL = [OLD, MONTH_BEFORE, MONTH_OF, YEAR_ONLY, UNDATED, TARGET_PAPER, TWIN, FOLLOWER]
 CUTOFF = Topic(text="ideas", before="2023-06")
-BANNED = Topic(text="ideas", banned=(TARGET,))
+BANNED = Topic(text="ideas", excluded=(TARGET,))
 TOO_LATE = {MONTH_OF, YEAR_ONLY, UNDATED}
 TWINS = {TARGET_PAPER, TWIN}
 
@@ -140,12 +140,12 @@ See = Callable[[Library], Awaitable[set[str]]]
     [
         (CUTOFF, TOO_LATE),
         (BANNED, TWINS),
-        (Topic(text="ideas", banned=(TARGET_PAPER.id,)), TWINS),
-        (Topic(text="ideas", banned=("https://arxiv.org/abs/2212.12345v3",)), TWINS),
-        (Topic(text="ideas", banned=("  CHAIN OF IDEAS revolutionizing research!",)), TWINS),
-        (Topic(text="ideas", before="2023-06-01", banned=(TARGET,)), TOO_LATE | TWINS),
+        (Topic(text="ideas", excluded=(TARGET_PAPER.id,)), TWINS),
+        (Topic(text="ideas", excluded=("https://arxiv.org/abs/2212.12345v3",)), TWINS),
+        (Topic(text="ideas", excluded=("  CHAIN OF IDEAS revolutionizing research!",)), TWINS),
+        (Topic(text="ideas", before="2023-06-01", excluded=(TARGET,)), TOO_LATE | TWINS),
         (Topic(text="ideas", before="2000"), set(ALL)),
-        (Topic(text="ideas", banned=("?!", "Chain of Ideas", "2212")), set()),
+        (Topic(text="ideas", excluded=("?!", "Chain of Ideas", "2212")), set()),
     ],
 )
 async def test_what_is_forbidden_is_held_back_on_every_path(
@@ -159,7 +159,7 @@ async def test_what_is_forbidden_is_held_back_on_every_path(
 
 
 async def test_what_was_held_back_is_told_once_with_the_reason(library: Library) -> None:
-    restricted = library.restricted(Topic(text="ideas", before="2023-06", banned=(TARGET,)))
+    restricted = library.restricted(Topic(text="ideas", before="2023-06", excluded=(TARGET,)))
     for _ in range(2):
         await restricted.search("research ideas", 100)
     assert restricted.held_back == [
@@ -199,7 +199,7 @@ async def test_lists_of_references_do_not_come_out_of_a_restricted_library(libra
 
 
 async def test_a_forged_record_opens_nothing(library: Library) -> None:
-    restricted = library.restricted(Topic(text="ideas", before="2023-06", banned=(TARGET,)))
+    restricted = library.restricted(Topic(text="ideas", before="2023-06", excluded=(TARGET,)))
     for hidden in (MONTH_OF, TARGET_PAPER):
         forged = paper(hidden.id, "Harmless", "1999", abstract=None)
         assert await restricted.references(forged) == []
@@ -256,11 +256,11 @@ def test_a_paper_is_seen_only_when_every_day_it_can_mean_is_before_every_day_of_
 
 @given(st.text(min_size=1))
 def test_a_title_is_banned_in_every_spelling(title: str) -> None:
-    guard = LiteratureFilter().tightened(None, [f"  {title.upper()}. "])
+    literature_filter = LiteratureFilter().tightened(None, [f"  {title.upper()}. "])
     same = paper("own:1", title, None)
     upper = paper("own:2", f"-{title.upper()}-", None)
     if title_key(title) == title_key(title.upper()) != "":
-        assert guard.why(same) == guard.why(upper) == "banned"
+        assert literature_filter.why(same) == literature_filter.why(upper) == "banned"
 
 
 @pytest.mark.parametrize(
@@ -274,12 +274,12 @@ def test_a_title_is_banned_in_every_spelling(title: str) -> None:
         "10.48550/ARXIV.2212.12345",
     ],
 )
-def test_an_arxiv_paper_is_banned_by_every_form_of_its_id(ban: str) -> None:
-    guard = LiteratureFilter().tightened(None, [ban])
-    assert guard.why(TARGET_PAPER) == "banned"
-    assert guard.why(paper("s2:77", "Other", None, doi="10.48550/arXiv.2212.12345")) == "banned"
-    assert guard.why(FOLLOWER) is None
-    assert not guard.is_open
+def test_an_arxiv_paper_is_banned_by_every_form_of_its_id(exclusion: str) -> None:
+    literature_filter = LiteratureFilter().tightened(None, [exclusion])
+    assert literature_filter.why(TARGET_PAPER) == "banned"
+    assert literature_filter.why(paper("s2:77", "Other", None, doi="10.48550/arXiv.2212.12345")) == "banned"
+    assert literature_filter.why(FOLLOWER) is None
+    assert not literature_filter.is_open
 
 
 def test_an_empty_ban_bans_nothing() -> None:
@@ -410,8 +410,8 @@ def test_a_store_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
     open_library(settings).close()
     with Store.open(settings.store_folder, EMBEDDER) as store:
         store.set_mark("starter corpus", "other")
-        assert isinstance(store.shelf, EmbeddedBackend)
-        store.shelf._records._connection.execute("UPDATE papers SET record = '{}'")
+        assert isinstance(store.backend, EmbeddedBackend)
+        store.backend._records._connection.execute("UPDATE papers SET record = '{}'")
     with pytest.raises(StoreCorrupted):
         open_library(settings)
     with Store.open(settings.store_folder, EMBEDDER, timeout=0) as store, store.writing():

@@ -110,7 +110,7 @@ def test_a_changed_file_updates_its_papers(store: Store, tmp_path: Path) -> None
     add(store, written(tmp_path, "b.bib", bib("b", SECOND_TITLE, year="2019")))
     changed = bib("b", SECOND_TITLE, year="2019", abstract="Now with an abstract.")
     assert counts(add(store, written(tmp_path, "b.bib", changed))) == (0, 1, 0)
-    (paper_id,) = store.shelf.ids()
+    (paper_id,) = store.backend.ids()
     paper = store.get(paper_id)
     assert paper
     assert paper.abstract == "Now with an abstract."
@@ -139,7 +139,7 @@ def test_what_may_not_be_read_stops_nothing(
 
 def test_the_same_paper_from_three_files_is_one_record(store: Store, tmp_path: Path) -> None:
     head = [(9.0, "https://doi.org/10.1234/bridge.5")]
-    entry = bib("b", FIRST_TITLE, year="2021", author="Planke, Ada", journal="Bridges")
+    entry = bib("b", FIRST_TITLE, year="2021", author="Planke, Ada", run_notes="Bridges")
     record = {"title": "Another title", "doi": "10.1234/BRIDGE.5", "citation_count": 7}
     paths = [
         written(tmp_path, "a.pdf", article(head=head)),
@@ -208,7 +208,7 @@ def test_references_become_citations_also_when_the_cited_comes_later(store: Stor
         {"title": "Birches", "arxiv_id": "1801.01234", "references": ["doi:10.1234/OAK".lower()]},
     )
     assert add(store, later).citations == 3
-    (first,) = [one for one in map(store.get, store.shelf.ids()) if one and one.title == FIRST_TITLE]
+    (first,) = [one for one in map(store.get, store.backend.ids()) if one and one.title == FIRST_TITLE]
     assert {one.title for one in store.references(first.id)} == {"Oak", SECOND_TITLE, "Birches"}
     assert add(store, citing, early, later).citations == 0
 

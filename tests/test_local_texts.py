@@ -167,6 +167,6 @@ async def test_a_version_of_an_unknown_day_is_held_back(library: Library) -> Non
 
 async def test_sections_that_name_a_banned_title_are_left_out(library: Library) -> None:
     with library:
-        restricted = library.restricted(Topic(text="x", banned=("The banned paper of ours!",)))
+        restricted = library.restricted(Topic(text="x", excluded=("The banned paper of ours!",)))
         text, kind = await restricted.text(PAPER)
         assert ("Method" in text, "Smith" in text, kind) == (True, False, "full text")

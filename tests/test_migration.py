@@ -71,9 +71,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.add(PAPERS)
         store.add_citations(TOLD)
         store.set_mark("corpus", "v1")
-        with closing(CitationLists(folder)) as walks:
-            walks.learn({PAPERS[0].id: ["doi:10.1/x"]})
-            walks.save(PAPERS[0].id, "references", "arxiv", NeighborList((PAPERS[1].id,), "2024-01-01"))
+        with closing(CitationLists(folder)) as citation_lists:
+            citation_lists.learn({PAPERS[0].id: ["doi:10.1/x"]})
+            citation_lists.save(
+                PAPERS[0].id, "references", "arxiv", NeighborList((PAPERS[1].id,), "2024-01-01")
+            )
         FullTextStore(folder).put([(PAPERS[0].id, TEXT)])
     return folder
 
@@ -87,8 +89,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def demand_same(one: Store, other: Store) -> None:
     assert search(one) == search(other)
     assert [one.get(paper.id) for paper in PAPERS] == [other.get(paper.id) for paper in PAPERS]
-    assert one.shelf.told_citations() == other.shelf.told_citations()
-    assert one.shelf.marks() == other.shelf.marks()
+    assert one.backend.told_citations() == other.backend.told_citations()
+    assert one.backend.marks() == other.backend.marks()
     assert (
         FullTextStore(one.folder).get(PAPERS[0].id) == FullTextStore(other.folder).get(PAPERS[0].id) == TEXT
     )

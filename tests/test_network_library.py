@@ -226,9 +226,9 @@ async def test_a_step_of_the_citation_walk_is_one_question(server: LiteratureSer
     ("topic", "hidden"),
     [
         (Topic(text="ideas", before="2023"), {LATE.title, UNDATED.title, FOLLOWER.title}),
-        (Topic(text="ideas", banned=("chain of ideas: REVOLUTION",)), {TARGET.title}),
-        (Topic(text="ideas", banned=("https://doi.org/10.1/target",)), {TARGET.title}),
-        (Topic(text="ideas", before="2023", banned=("arxiv:1901.00001",)), {LATE.title, OLD.title}),
+        (Topic(text="ideas", excluded=("chain of ideas: REVOLUTION",)), {TARGET.title}),
+        (Topic(text="ideas", excluded=("https://doi.org/10.1/target",)), {TARGET.title}),
+        (Topic(text="ideas", before="2023", excluded=("arxiv:1901.00001",)), {LATE.title, OLD.title}),
     ],
 )
 async def test_what_is_forbidden_is_held_back_on_every_path(

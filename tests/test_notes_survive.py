@@ -48,17 +48,17 @@ class Flaky:
 
 
 async def a_run(
-    journal: RunNotes, earlier: list[Mapping[str, Any]], notes: list[tuple[str, str, str]]
+    run_notes: RunNotes, earlier: list[Mapping[str, Any]], notes: list[tuple[str, str, str]]
 ) -> Any:
     """A restricted library, and the events that it told."""
     told: list[Mapping[str, Any]] = []
-    library = Library(Flaky(), EMBEDDER, journal=journal).restricted(Topic(text="x", before="2024"))
+    library = Library(Flaky(), EMBEDDER, run_notes=run_notes).restricted(Topic(text="x", before="2024"))
     library.begin_run(lambda event: told.append(json.loads(json.dumps(event))), earlier)
     for kind, about, detail in notes:
-        journal.note(kind, about, detail)  # type: ignore[arg-type]
+        run_notes.note(kind, about, detail)  # type: ignore[arg-type]
     await library.search("late", 3)
     library.end_run()
-    journal.note("down", "after the run")
+    run_notes.note("down", "after the run")
     return library, told
 
 

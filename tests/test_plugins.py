@@ -236,7 +236,7 @@ async def test_a_function_reads_the_library_the_same_in_both_colours(run: Run) -
 
 
 async def test_no_path_shows_what_the_topic_forbids_or_names_it(run: Run) -> None:
-    topic = Topic(text=TOPIC, before="2023-06-01", banned=("Toolformer", "arxiv:2302.04761"))
+    topic = Topic(text=TOPIC, before="2023-06-01", excluded=("Toolformer", "arxiv:2302.04761"))
     ideas, record, _ = await run("asks_for_the_banned", topic)
     extra = ideas[0].extra
     assert (extra["found"], extra["banned"]) == ([], [])
@@ -303,7 +303,7 @@ async def test_a_spent_budget_stops_even_who_swallows_it(run: Run) -> None:
 
 
 async def test_an_agent_gets_topic_and_seed_and_says_its_calls(run: Run) -> None:
-    ideas, _, _ = await run("Callable_", Topic(text=TOPIC, banned=("x",)), seed=5)
+    ideas, _, _ = await run("Callable_", Topic(text=TOPIC, excluded=("x",)), seed=5)
     assert ideas[0].title == f"{TOPIC} 5 ()"
     agent = find_agent(f"{OWN}:Callable_")
     assert agent.expected_calls(agent.options) == {"main": 2}
@@ -618,7 +618,7 @@ async def test_a_command_gets_one_line_no_keys_and_an_empty_folder(
     keys = 'env | grep -c -i -e openai -e secret; echo "$WANTED $UNWANTED"'
     monkeypatch.setenv("UNWANTED", "no")
     code = f"read line\necho \"$line\" >&2\n({keys}; ls -A | wc -l; pwd) >&2\necho '{IDEA}'\n"
-    topic = Topic(text=TOPIC, before="2024", inspirations=("arxiv:2302.04761",), banned=("secret title",))
+    topic = Topic(text=TOPIC, before="2024", inspirations=("arxiv:2302.04761",), excluded=("secret title",))
     _, _, events = await run(script(tmp_path, code), topic, seed=3, agent_env="WANTED")
     notes = [event["text"] for event in events if event["event"] == "note"]
     assert json.loads(notes[0]) == {

@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.clients import GOOD, PRICED, bench, call
 
 from ideagora.errors import ModelUnavailable
 from ideagora.models import response_limit
-from tests.doors import GOOD, PRICED, bench, call
 from tests.loopback import Fault, Loopback, Reply, completion
 
 WHOLE = json.dumps(completion({"model": "test"}, Reply(GOOD, prompt_tokens=9, completion_tokens=9))).encode()
@@ -31,16 +31,16 @@ async def test_endless_bodies_are_given_up_and_booked_at_their_ceiling(
                 tmp_path / name, server, **PRICED, completion_limit=1_000, retries=1, timeout=20
             ) as b:
                 with pytest.raises(ModelUnavailable, match="the answer has over 1 MB"):
-                    await b.door.ask(call())
-        assert b.meter.total.estimated_usd > 0.002, name
+                    await b.client.ask(call())
+        assert b.tracker.total.estimated_usd > 0.002, name
         assert server.count == 2, name
 
 
 async def test_a_packed_answer_is_read(tmp_path: Path) -> None:
     with Loopback([Fault(garbage=gzip.compress(WHOLE), encoding="gzip")]) as server:
         async with bench(tmp_path, server, **PRICED) as b:
-            assert (await b.door.ask(call())).label == "related"
-    assert b.meter.total.completion_tokens == 9
+            assert (await b.client.ask(call())).label == "related"
+    assert b.tracker.total.completion_tokens == 9
 
 
 async def test_what_fails_on_the_way_says_why_and_is_no_error_of_the_server(tmp_path: Path) -> None:
@@ -55,8 +55,8 @@ async def test_what_fails_on_the_way_says_why_and_is_no_error_of_the_server(tmp_
         with Loopback([fault]) as server:
             async with bench(tmp_path, server, retries=0) as b:
                 with pytest.raises(ModelUnavailable, match=said) as caught:
-                    await b.door.ask(call())
+                    await b.client.ask(call())
         assert "Traceback" not in str(caught.value)
     async with bench(tmp_path, api_base="http://127.0.0.1:9/v1", retries=0) as gone:
         with pytest.raises(ModelUnavailable, match=r"no connection.*Connect call failed.*127\.0\.0\.1"):
-            await gone.door.ask(call())
+            await gone.client.ask(call())

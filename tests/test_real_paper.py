@@ -179,8 +179,8 @@ def test_a_topic_that_is_given_stays() -> None:
 
 def test_its_own_paper_is_read_although_the_topic_bans_it() -> None:
     task = real("p3")
-    banned = task.topic.model_copy(update={"before": "2001", "banned": ("p3",)})
-    ran = Ran(type(task)(banned, task.agent, task.options, task.settings), line(5, 1))
+    excluded = task.topic.model_copy(update={"before": "2001", "excluded": ("p3",)})
+    ran = Ran(type(task)(excluded, task.agent, task.options, task.settings), line(5, 1))
     assert ran.ideas[0].extra["paper_id"] == "p3"
 
 

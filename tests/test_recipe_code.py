@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.models.offline.handler_code import code_files
+from ideagora.models.offline.handler_code import handler_files
 
 RECIPE = """
 from recipe_helpers import tidy, LIMIT
@@ -36,7 +36,7 @@ def test_helpers_are_followed_and_libraries_and_strangers_are_not(
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     module = importlib.import_module("recipe_main")
-    found = {file.stem for file in code_files(module.recipe)}
+    found = {file.stem for file in handler_files(module.handler)}
     assert found == {"recipe_main", "recipe_helpers", "recipe_deeper", "recipe_words"}
     for name in FILES:
         sys.modules.pop(name, None)
@@ -46,7 +46,7 @@ def test_our_own_recipes_reach_their_helpers() -> None:
     from ideagora.agents import ideator, style
 
     for role in (ideator.FORECASTER, style.RESTYLE):
-        reached = {file.name for file in code_files(role.offline)}
+        reached = {file.name for file in handler_files(role.offline)}
         assert Path(role.offline.__code__.co_filename).name in reached
         assert len(reached) > 1
         assert not reached & {"runtime.py", "door.py", "role.py"}

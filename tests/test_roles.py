@@ -205,18 +205,18 @@ async def test_a_provider_is_sent_every_schema_in_strict_form(tmp_path: Path) ->
 
     with Loopback(reply) as server:
         settings = Settings(model="openai/test", api_base=server.base, home=tmp_path)
-        door = LLMClient(
+        client = LLMClient(
             settings,
             cache=Cache.at_home(tmp_path),
-            meter=UsageTracker(),
+            tracker=UsageTracker(),
             embedder=HashEmbedder,
             run_id="test",
         )
         for name in sorted(NAMES):
             role = ROLES[name]
-            answer = await door.ask(role.call(SAMPLES[name].inputs))
+            answer = await client.ask(role.call(SAMPLES[name].inputs))
             assert answer == role.answer.model_validate(SAMPLES[name].answer)
-        await door.aclose()
+        await client.aclose()
     sent = [request.body["response_format"]["json_schema"] for request in server.requests]
     assert len(sent) == len(NAMES)
     assert all(schema["strict"] is True for schema in sent)

@@ -591,7 +591,7 @@ def test_whatever_can_change_a_result_changes_the_identity() -> None:
     topics: list[dict[str, Any]] = [
         {"text": "other"},
         {"before": "2020"},
-        {"banned": ("x",)},
+        {"excluded": ("x",)},
         {"inspirations": ("p1",)},
     ]
     settings: list[dict[str, Any]] = [
@@ -687,9 +687,9 @@ def test_topics_of_a_file() -> None:
     record = {"topic": "long\u2028documents", "before": "2024", "banned": ["A"], "note": "not ours"}
     text = f"\ufeff  agents  that plan \r\n\n{json.dumps(record, ensure_ascii=False)}\nagents that plan\n"
     Path("topics").write_bytes(text.encode())
-    first, second = read_topics(Path("topics"), offline=True, before="2025", banned=("B",))
-    assert first == Topic(text="agents that plan", before="2025", banned=("B",))
-    assert second == Topic(text="long documents", before="2024", banned=("B", "A"))
+    first, second = read_topics(Path("topics"), offline=True, before="2025", excluded=("B",))
+    assert first == Topic(text="agents that plan", before="2025", excluded=("B",))
+    assert second == Topic(text="long documents", before="2024", excluded=("B", "A"))
 
 
 def test_what_each_round_of_refinement_found_is_kept() -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.clients import bench, call
 
 from ideagora.config import Settings
 from ideagora.errors import SettingsError
 from ideagora.models.redact import one_line, without_keys
 from ideagora.models.request import request_of
 from ideagora.report.run.write import write_file
-from tests.doors import bench, call
 from tests.loopback import Loopback
 
 LOGIN = "somebody:pass-word"
@@ -30,8 +30,8 @@ async def test_a_common_word_as_a_password_changes_no_reply(
     reply = json.dumps({"label": "related", "why": f"uses {' and '.join(words.values())}"})
     with Loopback([reply]) as server:
         async with bench(tmp_path, server) as b:
-            answer = await b.door.ask(call())
-            stored = b.door.cache.get(request_of(call(), b.door.settings).key)
+            answer = await b.client.ask(call())
+            stored = b.client.cache.get(request_of(call(), b.client.settings).key)
     assert answer.why == "uses postgres and none and retrieval-augmented"
     assert stored is not None
     assert stored.text == reply
@@ -67,7 +67,7 @@ async def test_an_address_with_a_login_is_refused_in_one_line(
             with pytest.raises(
                 SettingsError, match=r"(--api-base|in the environment).*has a login"
             ) as caught:
-                await b.door.check()
+                await b.client.check()
         assert "pass-word" not in str(caught.value)
         assert "\n" not in str(caught.value)
 

@@ -11,27 +11,28 @@ from contextlib import closing
 from pathlib import Path
 from platform import node
 
+from tests.clients import GOOD, bench, call
+
 from ideagora.models.cache.claims import RequestClaims
 from ideagora.models.request import request_of
-from tests.doors import GOOD, bench, call
 from tests.loopback import Fault, Loopback
 
 
 async def test_two_clients_of_one_home_ask_the_same_questions_once(tmp_path: Path) -> None:
     with Loopback([GOOD], latency=0.2) as server:
         async with bench(tmp_path, server) as one, bench(tmp_path, server) as other:
-            asking = [b.door.ask(call(str(number))) for number in range(6) for b in (one, other)]
+            asking = [b.client.ask(call(str(number))) for number in range(6) for b in (one, other)]
             answers = await asyncio.gather(*asking)
         assert {answer.label for answer in answers} == {"related"}
         assert server.count == 6
-    assert one.meter.total.calls + other.meter.total.calls == 6
+    assert one.tracker.total.calls + other.tracker.total.calls == 6
 
 
 async def test_when_one_fails_the_other_asks(tmp_path: Path) -> None:
     with Loopback([Fault(400), GOOD], latency=0.2) as server:
         async with bench(tmp_path, server) as one, bench(tmp_path, server) as other:
             results = await asyncio.gather(
-                one.door.ask(call()), other.door.ask(call()), return_exceptions=True
+                one.client.ask(call()), other.client.ask(call()), return_exceptions=True
             )
         assert server.count == 2
     assert sum(isinstance(result, Exception) for result in results) == 1
@@ -41,11 +42,11 @@ async def test_nobody_waits_longer_than_a_call_may_take(tmp_path: Path) -> None:
     """The other process is there and has the claim, and says nothing."""
     with Loopback([GOOD]) as server:
         async with bench(tmp_path, server) as warm:
-            await warm.door.ask(call("warm up"))
+            await warm.client.ask(call("warm up"))
             hanging = RequestClaims(tmp_path / "cache" / "claims.sqlite")
             async with bench(tmp_path, server, timeout=0.4) as b:
-                assert hanging.take(request_of(call(), b.door.settings).key, 60)
-                assert (await b.door.ask(call())).label == "related"
+                assert hanging.take(request_of(call(), b.client.settings).key, 60)
+                assert (await b.client.ask(call())).label == "related"
             hanging.close()
         assert server.count == 2
 

@@ -159,13 +159,13 @@ async def test_the_bound_on_neighbours_is_told(name: str) -> None:
     many = [Work(f"c{n}", f"Paper {n}", "x", "2023-01-01", cites=("w1",)) for n in range(5)]
     fake = FakeTime()
     with LiteratureServer([ROOT, *many], page=2) as server:
-        door = HttpClient(name, server.url(name), RateLimitPolicy(1.0), None, Clock(fake.clock, fake.sleep))
+        client = HttpClient(name, server.url(name), RateLimitPolicy(1.0), None, Clock(fake.clock, fake.sleep))
         for most, cut in ((3, True), (5, False)):
-            source = MAKERS[name](door, most)
+            source = MAKERS[name](client, most)
             found = await source.citations("arxiv:2201.11903")
             assert len(found.papers) == min(5, most)
             assert found.cut or not cut
-        await door.disconnect()
+        await client.disconnect()
 
 
 async def test_one_request_tells_all_citations(server: LiteratureServer, scholar: RemoteSource) -> None:
@@ -330,7 +330,7 @@ async def test_recorded_pages_are_walked_to_the_end(
         bodies.append(response["content"] if "content" in response else response["body"]["string"])
     path = f"/graph/v1/paper/s2x/{which}?"
     server.recorded = {path + str(json.loads(body)["offset"]): body.encode() for body in bodies}
-    source = semantic_scholar.SemanticScholar(scholar._door, 5_000)  # type: ignore[attr-defined]
+    source = semantic_scholar.SemanticScholar(scholar._client, 5_000)  # type: ignore[attr-defined]
     found = await (source.citations("s2:s2x") if which == "citations" else source.references("s2:s2x"))
     wanted = [item for body in bodies for item in json.loads(body)["data"]]
     assert len(found.papers) == len(wanted)

@@ -673,11 +673,11 @@ def test_without_any_vectors_all_are_embedded_again(folder: Path) -> None:
 def test_a_vector_that_chroma_lost_is_embedded_again(folder: Path) -> None:
     with Store.open(folder, EMBEDDER) as store:
         store.add([paper(1), paper(2)])
-        shelf = store.shelf
-        assert isinstance(shelf, EmbeddedBackend)
-        with shelf.writing(), shelf._vectors._client() as client:
-            shelf._begin()
-            shelf._vectors._collection(client).delete(ids=["p:0002"])
+        backend = store.backend
+        assert isinstance(backend, EmbeddedBackend)
+        with backend.writing(), backend._vectors._client() as client:
+            backend._begin()
+            backend._vectors._collection(client).delete(ids=["p:0002"])
     (folder / "vectors.1.f32").unlink()
     counting = Counting()
     with Store.open(folder, counting) as store:

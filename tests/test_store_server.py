@@ -76,7 +76,7 @@ def test_a_server_answers_as_a_folder_does(store: Store, tmp_path: Path) -> None
             assert store.citations(known.id) == folder.citations(known.id)
         theirs, ours = (one.stats().model_dump() for one in (store, folder))
         assert list(store.names()) == list(folder.names())
-        assert store.shelf.told_citations() == folder.shelf.told_citations()
+        assert store.backend.told_citations() == folder.backend.told_citations()
     differ = {"kind", "folder", "size_bytes"}
     assert {name: value for name, value in theirs.items() if name not in differ} == {
         name: value for name, value in ours.items() if name not in differ
@@ -245,13 +245,13 @@ def test_pages_of_a_server_hold_all(store: Store, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("ideagora.retrieval.store.chroma_server._WRITE", 4)
     papers = [paper(number, references=[f"p:{number - 1:04}"]) for number in range(30)]
     store.add(papers)
-    shelf = store.shelf
-    assert isinstance(shelf, ChromaServerBackend)
-    assert shelf.ids() == {one.id for one in papers}
-    assert shelf.papers([one.id for one in papers]) == {one.id: one for one in papers}
+    backend = store.backend
+    assert isinstance(backend, ChromaServerBackend)
+    assert backend.ids() == {one.id for one in papers}
+    assert backend.papers([one.id for one in papers]) == {one.id: one for one in papers}
     wanted = dict(
         zip([one.id for one in papers], EMBEDDER.encode(list(map(paper_text, papers))), strict=True)
     )
-    got = shelf.vectors([one.id for one in papers])
+    got = backend.vectors([one.id for one in papers])
     assert all(np.allclose(got[name], wanted[name], atol=1e-6) for name in wanted)  # Chroma norms them
     assert store.stats().citations == 29

@@ -52,7 +52,7 @@ def test_version_1_is_brought_up_to_date_without_embedding(
         assert found(store, len(PAPERS)) == fresh
         assert (store.stats().version, store.count()) == ("2", len(PAPERS))
         assert store.mark("corpus") == "kept"
-        assert store.shelf.told_citations() == [("x:1", PAPERS[0].id)]
+        assert store.backend.told_citations() == [("x:1", PAPERS[0].id)]
         assert [store.get(paper.id) for paper in PAPERS] == list(PAPERS)
     with Store.open(folder, EMBEDDER, on_wait=told.append, exact_below=0) as store:
         assert len(told) == 1

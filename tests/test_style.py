@@ -196,7 +196,7 @@ def door_to(folder: Path, chat: ScriptedChatModel | None = None) -> LLMClient:
     return LLMClient(
         Settings(model=model, home=folder),
         cache=Cache.at_home(folder),
-        meter=UsageTracker(),
+        tracker=UsageTracker(),
         embedder=HashEmbedder,
         run_id="test",
         chats={"scripted": chat} if chat else None,
@@ -205,8 +205,8 @@ def door_to(folder: Path, chat: ScriptedChatModel | None = None) -> LLMClient:
 
 
 async def test_an_idea_offline(tmp_path: Path) -> None:
-    door = door_to(tmp_path)
-    styled = await restyled(door, IDEA)
+    client = door_to(tmp_path)
+    styled = await restyled(client, IDEA)
     assert styled.title == "Search that Remembers"
     assert (styled.motivation, styled.novelty) == (None, "Unlike ToT, it learns from 3 failures.")
     assert styled.method == plain(MARKED)
@@ -221,38 +221,38 @@ async def test_an_idea_offline(tmp_path: Path) -> None:
         name: getattr(IDEA, name) for name in ("title", "motivation", "novelty", "method")
     }
     assert original["experiment"]["steps"] == list(IDEA.experiment.steps) if IDEA.experiment else False
-    assert await restyled(door, styled) is styled
+    assert await restyled(client, styled) is styled
     assert Idea.model_validate_json(styled.model_dump_json()) == styled
-    await door.aclose()
+    await client.aclose()
 
 
 async def test_an_idea_without_a_plan_asks_once(tmp_path: Path) -> None:
     chat = ScriptedChatModel(replies=lambda call: standin.ANSWERS["StyledIdea"](call.messages[-1][1]))
-    door = door_to(tmp_path, chat)
-    styled = await restyled(door, IDEA.model_copy(update={"experiment": None}))
+    client = door_to(tmp_path, chat)
+    styled = await restyled(client, IDEA.model_copy(update={"experiment": None}))
     assert styled.experiment is None
     assert [call.role for call in chat.calls] == ["restyle"]
     assert "**" not in styled.method, "whatever the model leaves of Markdown goes"
-    await door.aclose()
+    await client.aclose()
 
 
 async def test_a_model_that_adds_is_asked_again(tmp_path: Path) -> None:
     good = SAMPLES["restyle"].answer
     replies = [{**good, "method": good["method"] + " It reaches 97 % on MMLU."}, good]
     chat = ScriptedChatModel(replies={"restyle": replies})
-    door = door_to(tmp_path, chat)
+    client = door_to(tmp_path, chat)
     inputs = SAMPLES["restyle"].inputs.model_dump()
-    styled = await restyled(door, IDEA.model_copy(update={**inputs, "experiment": None}))
+    styled = await restyled(client, IDEA.model_copy(update={**inputs, "experiment": None}))
     assert "97" not in styled.method
     assert "“97”, “MMLU”, which the idea does not: add nothing" in chat.calls[1].messages[-1][1]
-    await door.aclose()
+    await client.aclose()
 
 
 async def test_a_model_that_keeps_adding_is_an_error_and_the_idea_stays(tmp_path: Path) -> None:
     def worse(call: ScriptedCall) -> Any:
         return {**standin.ANSWERS["StyledIdea"](call.messages[1][1]), "motivation": "I made one up."}
 
-    door = door_to(tmp_path, ScriptedChatModel(replies=worse))
+    client = door_to(tmp_path, ScriptedChatModel(replies=worse))
     with pytest.raises(UnreadableAnswer, match="motivation is not in the idea"):
-        await restyled(door, IDEA.model_copy(update={"experiment": None}))
-    await door.aclose()
+        await restyled(client, IDEA.model_copy(update={"experiment": None}))
+    await client.aclose()

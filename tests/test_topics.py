@@ -42,7 +42,7 @@ class OfflineDoor:
     """Answers every call by its role's offline handler."""
 
     async def ask(self, call: Any) -> Any:
-        return call.answer.model_validate(call.recipe(ExtractiveModel(real_embedder()), call.inputs))
+        return call.answer.model_validate(call.handler(ExtractiveModel(real_embedder()), call.inputs))
 
 
 def sample() -> list[Paper]:
@@ -58,9 +58,9 @@ def corpus() -> Library:
     )
 
 
-def found_anchors(state: dict[str, Any], library: Any, door: Any, **options: Any) -> list[dict[str, Any]]:
+def found_anchors(state: dict[str, Any], library: Any, client: Any, **options: Any) -> list[dict[str, Any]]:
     context = SimpleNamespace(
-        door=door, library=library, options=ChainOptions(**options), say=lambda said: None
+        client=client, library=library, options=ChainOptions(**options), say=lambda said: None
     )
     runtime = cast(Any, SimpleNamespace(context=context))
 

@@ -31,7 +31,7 @@ def failed(key: str = "k", role: str = "judge", **changes: Any) -> dict[str, Any
 
 
 def test_roles_labels_and_total() -> None:
-    meter = UsageTracker()
+    tracker = UsageTracker()
     for one in (
         event("a", "judge", label="branch 1"),
         event("b", "judge", label="branch 2"),
@@ -40,17 +40,19 @@ def test_roles_labels_and_total() -> None:
         cached("a", "judge"),
         cached("e", "planner"),
     ):
-        meter.record(one)
-    assert meter.total == Usage(calls=4, prompt_tokens=300, completion_tokens=30, cost_usd=0.75, seconds=5.0)
-    assert meter.of_role("judge").calls == 2
-    assert meter.of_role("reader") == Usage(
+        tracker.record(one)
+    assert tracker.total == Usage(
+        calls=4, prompt_tokens=300, completion_tokens=30, cost_usd=0.75, seconds=5.0
+    )
+    assert tracker.of_role("judge").calls == 2
+    assert tracker.of_role("reader") == Usage(
         calls=2, prompt_tokens=100, completion_tokens=10, cost_usd=0.25, seconds=2.0
     )
-    assert meter.of_label("branch 1").calls == 2
-    assert meter.of_label("nobody") == Usage()
-    assert meter.cached == 2
-    assert list(meter.by_role) == ["judge", "reader"]
-    summary = meter.summary()
+    assert tracker.of_label("branch 1").calls == 2
+    assert tracker.of_label("nobody") == Usage()
+    assert tracker.cached == 2
+    assert list(tracker.by_role) == ["judge", "reader"]
+    summary = tracker.summary()
     assert summary["roles"]["planner"] == Usage().model_dump()
     assert summary["cached"] == 2
     assert list(summary["labels"]) == ["branch 1", "branch 2"]
@@ -59,14 +61,14 @@ def test_roles_labels_and_total() -> None:
 
 
 def test_an_unknown_price_makes_the_cost_unknown_and_not_zero() -> None:
-    meter = UsageTracker()
+    tracker = UsageTracker()
     unknown = {**Usage(calls=1, prompt_tokens=7).model_dump(), "cost_usd": None}
-    meter.record(event("a"))
-    meter.record(event("b", "reader", usage=unknown))
-    assert meter.total.cost_usd is None
-    assert meter.of_role("reader").cost_usd is None
-    assert meter.of_role("judge").cost_usd == 0.25
-    assert meter.spent == 0.25
+    tracker.record(event("a"))
+    tracker.record(event("b", "reader", usage=unknown))
+    assert tracker.total.cost_usd is None
+    assert tracker.of_role("reader").cost_usd is None
+    assert tracker.of_role("judge").cost_usd == 0.25
+    assert tracker.spent == 0.25
 
 
 def request(number: str, role: str = "judge", **changes: Any) -> dict[str, Any]:
@@ -77,11 +79,11 @@ def request(number: str, role: str = "judge", **changes: Any) -> dict[str, Any]:
 
 
 def test_a_request_that_was_lost_counts_with_its_ceiling_until_its_answer_is_found() -> None:
-    meter = UsageTracker()
+    tracker = UsageTracker()
     events = [request("1"), event(request="1"), request("2", label="branch 1"), request("3", "reader")]
     for one in events:
-        meter.record(one)
-    assert meter.spent == 0.25, "what is in flight is not spent"
+        tracker.record(one)
+    assert tracker.spent == 0.25, "what is in flight is not spent"
     restored = UsageTracker()
     restored.restore(events)
     assert (restored.spent, restored.total.estimated_usd, restored.total.calls) == (1.25, 1.0, 3)
@@ -97,10 +99,10 @@ def test_a_request_that_was_lost_counts_with_its_ceiling_until_its_answer_is_fou
 def test_what_a_label_s_answers_are_worth_is_the_same_from_the_cache() -> None:
     worth: dict[str, Any] = {"worth": Usage(calls=1, cost_usd=0.5).model_dump(), "answered": "2024-01-02"}
     asked, found = UsageTracker(), UsageTracker()
-    for meter, kind in ((asked, event), (found, cached)):
-        meter.record(kind("a", label="branch 1", **worth))
-        meter.record(kind("b", label="branch 1", **{**worth, "answered": "2024-01-01"}))
-        meter.record(kind("a", label="branch 1", **worth))
+    for tracker, kind in ((asked, event), (found, cached)):
+        tracker.record(kind("a", label="branch 1", **worth))
+        tracker.record(kind("b", label="branch 1", **{**worth, "answered": "2024-01-01"}))
+        tracker.record(kind("a", label="branch 1", **worth))
     assert asked.answers_by_label == found.answers_by_label
     assert found.answers_by_label["branch 1"].usage == Usage(calls=2, cost_usd=1.0)
     assert found.answers_by_label["branch 1"].latest == "2024-01-02"

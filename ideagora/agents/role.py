@@ -46,10 +46,10 @@ class Role(Generic[A]):
         ROLES[self.name] = self
 
     async def __call__(
-        self, door: LLMClient, *, sample: int = 0, model: str | None = None, **inputs: Any
+        self, client: LLMClient, *, sample: int = 0, model: str | None = None, **inputs: Any
     ) -> A:
         """Ask the model that serves this role's group, or another one that is named, through the door."""
-        return await door.ask(self.call(self.inputs(**inputs), sample, model))
+        return await client.ask(self.call(self.inputs(**inputs), sample, model))
 
     def call(self, inputs: Inputs, sample: int = 0, model: str | None = None) -> Call[A]:
         """The request for these inputs."""
@@ -62,7 +62,7 @@ class Role(Generic[A]):
             prompt=f"{user}\n\n{answer_format(self.answer)}",
             answer=self.answer,
             inputs=inputs,
-            recipe=self.offline,
+            handler=self.offline,
             temperature=self.temperature,
             completion_limit=self.completion_limit,
             sample=sample,

@@ -168,7 +168,7 @@ RESTYLE_PLAN = Role(
 )
 
 
-async def restyled(door: LLMClient, idea: Idea) -> Idea:
+async def restyled(client: LLMClient, idea: Idea) -> Idea:
     """The idea in the plain form, experiment included; id, agent and all else stay.
 
     The parts as they were are in ``extra["original_text"]`` (a field the idea lacks is ``None``), the
@@ -180,7 +180,7 @@ async def restyled(door: LLMClient, idea: Idea) -> Idea:
     """
     if "styled_by" in idea.extra:
         return idea
-    told, plan = await asyncio.gather(_styled_parts(door, idea), _styled_plan(door, idea.experiment))
+    told, plan = await asyncio.gather(_styled_parts(client, idea), _styled_plan(client, idea.experiment))
     original = {name: getattr(idea, name) for name in PARTS}
     original["experiment"] = idea.experiment and idea.experiment.model_dump(
         mode="json", include={*LISTS, "refuted_if"}
@@ -188,15 +188,15 @@ async def restyled(door: LLMClient, idea: Idea) -> Idea:
     extra = {
         **idea.extra,
         "original_text": original,
-        "styled_by": door.settings.model_of(RESTYLE.group),
+        "styled_by": client.settings.model_of(RESTYLE.group),
     }
     return idea.model_copy(update={**told, "experiment": plan, "extra": extra})
 
 
-async def _styled_parts(door: LLMClient, idea: Idea) -> dict[str, str]:
+async def _styled_parts(client: LLMClient, idea: Idea) -> dict[str, str]:
     """The parts that the idea has, in the plain form whatever the model left of the old one."""
     answer = await RESTYLE(
-        door,
+        client,
         title=idea.title,
         motivation=idea.motivation or None,
         novelty=idea.novelty or None,
@@ -207,12 +207,12 @@ async def _styled_parts(door: LLMClient, idea: Idea) -> dict[str, str]:
     return {**shown, "title": plain_title(answer.title) or answer.title}
 
 
-async def _styled_plan(door: LLMClient, plan: Experiment | None) -> Experiment | None:
+async def _styled_plan(client: LLMClient, plan: Experiment | None) -> Experiment | None:
     """The plan in the plain form; what is told of its making is left as it is."""
     if plan is None:
         return None
     asked = plan.model_dump(include={*LISTS, "refuted_if"})
-    answer = await RESTYLE_PLAN(door, **{**asked, "refuted_if": plan.refuted_if or None})
+    answer = await RESTYLE_PLAN(client, **{**asked, "refuted_if": plan.refuted_if or None})
     lists = {name: _plain_items(getattr(answer, name)) for name in LISTS[1:]}
     steps = tuple(plain(step) or step for step in answer.steps)
     refuted = plain(answer.refuted_if) if answer.refuted_if else plan.refuted_if

@@ -47,7 +47,7 @@ class Request:
     options: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     before: str | None = None
-    banned: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     out: Path | None = None
     as_json: bool = False
     fresh: bool = False
@@ -110,7 +110,7 @@ def _options(request: Request, settings: Settings) -> ArenaOptions:
 
 def _topics(request: Request, settings: Settings) -> list[Topic]:
     offline = settings.model_of("main") == "offline"
-    fields = {"before": request.before, "banned": request.banned}
+    fields = {"before": request.before, "excluded": request.excluded}
     topics = [check_topic(text, offline, **fields) for text in request.topic]
     if request.topics is not None:
         topics += read_topics(request.topics, offline, **fields)

@@ -61,7 +61,7 @@ class Request:
     options: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     before: str | None = None
-    banned: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     out: Path | None = None
     as_json: bool = False
     fresh: bool = False
@@ -162,11 +162,11 @@ def _topics(request: Request, settings: Settings, agent: Agent) -> list[Topic]:
     if agent.own_topic and request.topics is not None:
         raise UsageError(f"{agent.name} is about one paper: give one topic or none, not --topics.")
     if agent.own_topic and request.topic is None:
-        return [Topic(text=agent.own_topic, before=request.before, banned=request.banned)]
+        return [Topic(text=agent.own_topic, before=request.before, excluded=request.excluded)]
     if (request.topic is None) == (request.topics is None):
         raise UsageError('Give a topic, or --topics FILE: ideagora generate "retrieval for long documents".')
     offline = settings.model_of("main") == "offline"
-    fields = {"before": request.before, "banned": request.banned}
+    fields = {"before": request.before, "excluded": request.excluded}
     if request.topics is not None:
         return read_topics(request.topics, offline, **fields)
     assert request.topic is not None

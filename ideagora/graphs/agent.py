@@ -53,7 +53,7 @@ class Agent:
     """What the nodes get instead of ``Services``."""
     inside: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     """Graphs that steps run inside themselves, by the step's name, to be drawn with it."""
-    own_paper: str | None = None
+    target_paper: str | None = None
     """A file or an id: the one paper that the agent is about. It is read before cut-off and bans apply."""
     own_topic: str | None = None
     """What a run is called for which no topic was given, where the agent finds the topic itself."""

@@ -130,8 +130,10 @@ def _topic_of_line(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic
     known = {name: record[name] for name in Topic.model_fields if name in record and name != "text"}
     if type(known.get("before")) is int:
         known["before"] = str(known["before"])
-    if isinstance(known.get("banned"), list):
-        known["banned"] = [*fields.get("banned", ()), *known["banned"]]
+    if "banned" in record:
+        known.setdefault("excluded", record["banned"])
+    if isinstance(known.get("excluded"), list):
+        known["excluded"] = [*fields.get("excluded", ()), *known["excluded"]]
     return check_topic(text, offline, **{**fields, **known})
 
 
@@ -174,8 +176,8 @@ def bills(folders: Iterable[Path]) -> dict[str, UsageTracker]:
     """What the runs in these folders have been billed so far, by folder."""
     meters = {}
     for folder in folders:
-        meters[str(folder)] = meter = UsageTracker()
-        meter.restore(read_events(folder / "events.jsonl"))
+        meters[str(folder)] = tracker = UsageTracker()
+        tracker.restore(read_events(folder / "events.jsonl"))
     return meters
 
 

@@ -115,7 +115,7 @@ class Job:
     """Steps of the graph at most."""
     context: Callable[[Services], Any] | None = None
     """What the nodes get instead of the services; made inside the run's event loop."""
-    own_paper: Callable[[], Awaitable[TargetPaper]] | None = None
+    target_paper: Callable[[], Awaitable[TargetPaper]] | None = None
     """Reads the paper that the job is about, before cut-off and bans."""
     models: tuple[str, ...] | None = None
     """The models that may be asked; ``None``: those of the settings."""
@@ -151,18 +151,18 @@ async def run_job(
     if job.first_text:
         _warm_up(embedder, job.first_text)
     graph = job.build()  # before the record: it defines the roles, whose prompts are recorded
-    meter, record = UsageTracker(), _opening_record(job, folder)
+    tracker, record = UsageTracker(), _opening_record(job, folder)
     events = folder.events()
-    meter.restore(events)
+    tracker.restore(events)
     budget = budget or budget_of(job.settings, {})
-    budget.include(str(folder.path), meter)
+    budget.include(str(folder.path), tracker)
     previous = record.pop("previous")
     changed = changes(previous, record) if previous.get("status") in _GOES_ON else []
     goes_on = _left(previous.get("status"), job, folder, events) and not changed
     if changed:
         folder.forget_checkpoints()
         log.warning("%s: %s", folder.path, _begun_anew(changed))
-    folder.write({**record, "usage": meter.summary()})
+    folder.write({**record, "usage": tracker.summary()})
     outages = Outages(events if goes_on else ())
 
     def on_event(event: Mapping[str, Any]) -> None:
@@ -171,15 +171,15 @@ async def run_job(
         listener(event)
 
     if not goes_on:
-        meter.restore([{"event": BEGIN}])
+        tracker.restore([{"event": BEGIN}])
         on_event({"event": BEGIN})
 
     if library is not None:
         library.begin_run(on_event, events if goes_on else (), job.identity)
-    door = LLMClient(
+    client = LLMClient(
         job.settings,
         cache=Cache.at_home(job.settings.home),
-        meter=meter,
+        tracker=tracker,
         chats=chats,
         embedder=embedder,
         run_id=job.identity,
@@ -189,17 +189,17 @@ async def run_job(
         asked_anew=asked_anew(folder.events()),
     )
     try:
-        door.warm_up(job.asked)
-        await door.check(job.asked)
+        client.warm_up(job.asked)
+        await client.check(job.asked)
         if library is not None:
-            await library.look_up_bans()
-        services = Services(door, library, job.options, _voice(on_event), job.own_paper)
+            await library.resolve_exclusions()
+        services = Services(client, library, job.options, _voice(on_event), job.target_paper)
         with usage_label("shared"):
             context = services if job.context is None else job.context(services)
             state, error = await _drive(job, graph, folder, context, on_event)
         down = (*job.down, *_down(error, outages))
         status = {"status": "incomplete" if down else "done", "error": " ".join(down) or None}
-        record.update(**job.finish(state, meter, down), **status, outages=list(down))
+        record.update(**job.finish(state, tracker, down), **status, outages=list(down))
         record[IDEAS_HASH] = folder.ideas_hash()
         if changed:
             record["notes"] = [_begun_anew(changed), *record["notes"]]
@@ -208,10 +208,10 @@ async def run_job(
         record.update(status=_status(error), error=_told(error))
         raise
     finally:
-        await door.aclose()
+        await client.aclose()
         if library is not None:
             record.update(await _closed(library, record["notes"]))
-        record.update(usage=meter.summary(), finished=now())
+        record.update(usage=tracker.summary(), finished=now())
         folder.write(record)
 
 

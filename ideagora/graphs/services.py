@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 class Services:
     """The model door, the library with cut-off and bans applied, the agent's options, and a voice."""
 
-    door: LLMClient
+    client: LLMClient
     books: Library | None
     """The library, where the graph was given one."""
     options: Any
     """The agent's own options (a frozen pydantic model)."""
     say: Callable[[str], None]
     """Tell the user, in a few words, what was just found; labelled with the branch at work."""
-    own_paper: Callable[[], Awaitable[TargetPaper]] | None = None
+    target_paper: Callable[[], Awaitable[TargetPaper]] | None = None
     """Reads the paper that the run is about, whatever cut-off and bans say; ``None``: it is about none."""
 
     @property
     def gives_leads(self) -> bool:
         """Whether the offline model is at work: it gives leads in place of ideas."""
-        return self.door.settings.model_of("main") == "offline"
+        return self.client.settings.model_of("main") == "offline"
 
     @property
     def library(self) -> Library:

@@ -62,10 +62,10 @@ async def run_task(
     """
     made: list[Idea] = []
 
-    def finish(state: Mapping[str, Any], meter: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
-        made.extend(task.agent.ideas(state, _origin(task, meter)))
+    def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
+        made.extend(task.agent.ideas(state, _origin(task, tracker)))
         folder.write_ideas(made)
-        asked = bool(meter.by_role or meter.cached)
+        asked = bool(tracker.by_role or tracker.cached)
         told = {"offline": asked and "offline" in task.settings.models}  # of what has asked no model: no
         notes = [*_notes(task), *task.agent.notes(state)]
         return {
@@ -84,7 +84,7 @@ async def run_task(
         options=task.options,
         first_text=task.topic.text,
         context=None if make is None else lambda services: make(services, task.topic),
-        own_paper=_own_paper(task.agent, library),
+        target_paper=_target_paper(task.agent, library),
     )
     try:
         down = await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats, budget)
@@ -105,9 +105,9 @@ def _found_topic(task: Task, made: Sequence[Idea]) -> dict[str, Any]:
     return {"topic": task.topic.model_copy(update={"text": made[0].topic}).model_dump(mode="json")}
 
 
-def _own_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[TargetPaper]] | None:
+def _target_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[TargetPaper]] | None:
     """How the agent's own paper is read: from the library as a whole, and nothing else from there."""
-    which = agent.own_paper
+    which = agent.target_paper
     if which is None:
         return None
 
@@ -132,8 +132,8 @@ def _notes(task: Task) -> list[str]:
     return [SUMMARIES_ARE_OURS] if "starter" in task.settings.source.split(",") else []
 
 
-def _origin(task: Task, meter: UsageTracker) -> Origin:
-    used = meter.answers_by_label
+def _origin(task: Task, tracker: UsageTracker) -> Origin:
+    used = tracker.answers_by_label
     return Origin(
         agent=task.agent.name,
         model=" + ".join(task.settings.models),

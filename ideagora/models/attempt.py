@@ -207,7 +207,7 @@ class RequestAttempt:
         return {
             "role": self.call.role,
             "inputs": self.call.inputs,
-            "recipe": self.call.recipe,
+            "handler": self.call.handler,
             "answer": self.call.answer,
             "temperature": self.request.temperature,
             "limit": one.limit,

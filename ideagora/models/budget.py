@@ -36,14 +36,14 @@ class Budget:
         self._out: dict[object, float] = {}
         self._freed = asyncio.Event()
 
-    def include(self, name: str, meter: UsageTracker) -> None:
+    def include(self, name: str, tracker: UsageTracker) -> None:
         """Count what this meter counts; in place of an earlier meter of that name."""
-        self._meters[name] = meter
+        self._meters[name] = tracker
 
     @property
     def spent(self) -> float:
         """US dollars, what is not known for sure estimated upwards."""
-        return sum(meter.spent + self._unpriced(meter) for meter in self._meters.values())
+        return sum(tracker.spent + self._unpriced(tracker) for tracker in self._meters.values())
 
     @asynccontextmanager
     async def reserved(self, ceiling: float) -> AsyncIterator[None]:
@@ -71,16 +71,16 @@ class Budget:
             del self._out[ticket]
             self._freed.set()
 
-    def _unpriced(self, meter: UsageTracker) -> float:
+    def _unpriced(self, tracker: UsageTracker) -> float:
         """What calls of a price that was not known cost by the price that is known now."""
         if self.limit is None or self._price is None:
             return 0.0
-        found = ((self._price(model) or FREE, usage) for model, usage in meter.unpriced.items())
+        found = ((self._price(model) or FREE, usage) for model, usage in tracker.unpriced.items())
         return sum(price.of(usage.prompt_tokens, usage.completion_tokens) for price, usage in found)
 
     def _exhausted(self, ceiling: float) -> BudgetExhausted:
         assert self.limit is not None
-        estimated = sum(meter.total.estimated_usd for meter in self._meters.values())
+        estimated = sum(tracker.total.estimated_usd for tracker in self._meters.values())
         guessed = f", of which {dollars(estimated)} is estimated upwards" if estimated else ""
         return BudgetExhausted(
             f"budget of {dollars(self.limit)} is spent ({dollars(self.spent)} so far{guessed}; the next call "
@@ -92,8 +92,8 @@ class Budget:
 def budget_of(settings: Settings, meters: Mapping[str, UsageTracker]) -> Budget:
     """The budget of the settings, with these meters in it."""
     budget = Budget(settings.budget, lambda model: price_of(model, settings))
-    for name, meter in meters.items():
-        budget.include(name, meter)
+    for name, tracker in meters.items():
+        budget.include(name, tracker)
     return budget
 
 

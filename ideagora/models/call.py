@@ -1,4 +1,4 @@
-"""One call to a model, as a role states it. The door (``door.py``) carries it out."""
+"""One call to a model, as a role states it. The door (``client.py``) carries it out."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Call(Generic[A]):
     prompt: str
     answer: type[A]
     inputs: Inputs
-    recipe: Recipe
+    handler: Recipe
     temperature: float | None = None
     """Sampling temperature of the role; the settings' value goes before it; ``None``: not sent."""
     sample: int = 0

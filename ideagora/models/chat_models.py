@@ -83,13 +83,13 @@ class OfflineChatModel(ManagedChatModel):
         stop: list[str] | None = None,
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         *,
-        recipe: Recipe | None = None,
+        handler: Recipe | None = None,
         inputs: Inputs | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        if recipe is None:
+        if handler is None:
             raise TypeError("the offline model needs the call's recipe and inputs")
-        answered = await asyncio.to_thread(lambda: recipe(cast("ExtractiveModel", self.engine()), inputs))
+        answered = await asyncio.to_thread(lambda: handler(cast("ExtractiveModel", self.engine()), inputs))
         return _result(_text_of(answered), "stop", (0, 0), 0.0)
 
 

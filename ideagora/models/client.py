@@ -75,7 +75,7 @@ class LLMClient:
         settings: Settings,
         *,
         cache: Cache,
-        meter: UsageTracker,
+        tracker: UsageTracker,
         embedder: Callable[[], Embedder],
         run_id: str,
         chats: Mapping[str, BaseChatModel] | None = None,
@@ -87,7 +87,7 @@ class LLMClient:
     ) -> None:
         self.settings = settings
         self.cache = cache
-        self.meter = meter
+        self.tracker = tracker
         self.run_id = run_id
         self._embedder = embedder
         self._chats = dict(chats or {})
@@ -97,7 +97,7 @@ class LLMClient:
         self._on_event = on_event
         self._sleep = sleep
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self.budget = budget_of(settings, {run_id: meter}) if budget is None else budget
+        self.budget = budget_of(settings, {run_id: tracker}) if budget is None else budget
         self._asked_anew = asked_anew or {}
         self._shared: SingleFlight[CachedResponse] = SingleFlight()
         self._engine: ExtractiveModel | None = None
@@ -163,7 +163,7 @@ class LLMClient:
         kept = await asyncio.to_thread(self.cache.get, request.key)
         if kept is not None:
             # Killed between storing the answer and writing the event: it is on the bill with its ceiling.
-            owed = self.meter.is_open(kept.request)
+            owed = self.tracker.is_open(kept.request)
             await self._note(call, request, attempt, kept, kept.usage if owed else None, cached=True)
             return kept
         if self.settings.replay:
@@ -300,7 +300,7 @@ class LLMClient:
         self._emit(event)
 
     def _emit(self, event: Mapping[str, Any]) -> None:
-        self.meter.record(event)
+        self.tracker.record(event)
         note_answer(event)
         if self._on_event is not None:
             self._on_event(dict(event))

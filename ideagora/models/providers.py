@@ -97,15 +97,15 @@ class Connections:
     def __init__(self) -> None:
         self._doors: set[object] = set()
 
-    def use(self, door: object) -> None:
+    def use(self, client: object) -> None:
         """Note that a door uses them."""
-        self._doors.add(door)
+        self._doors.add(client)
 
-    async def leave(self, door: object) -> None:
+    async def leave(self, client: object) -> None:
         """Close them, unless another door uses them or this one never did."""
-        if door not in self._doors:
+        if client not in self._doors:
             return
-        self._doors.discard(door)
+        self._doors.discard(client)
         if not self._doors:
             litellm = load_litellm()
             await litellm.close_litellm_async_clients()

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from ideagora.config import Settings
 from ideagora.models.call import A, Call, FreeText
-from ideagora.models.offline.handler_code import code_files
+from ideagora.models.offline.handler_code import handler_files
 from ideagora.models.redact import without_keys
 
 FORMAT = 1
@@ -103,19 +103,19 @@ def schema_of(answer: type[BaseModel]) -> str:
 
 def _offline_state(call: Call[Any], settings: Settings) -> str:
     """Inputs, embedder and code: a newer engine must not be answered from an older one's cache."""
-    code = _code_hash(call.recipe)
+    code = _code_hash(call.handler)
     return _canonical(
         {"inputs": call.inputs.model_dump(mode="json"), "embedder": settings.embedder, "code": code}
     )
 
 
 @cache
-def _code_hash(recipe: Callable[..., Any]) -> str:
+def _code_hash(handler: Callable[..., Any]) -> str:
     files = sorted((Path(__file__).parent / "offline").glob("*.py"))
-    code = getattr(recipe, "__code__", None)
-    name = f"{getattr(recipe, '__qualname__', type(recipe))}:{getattr(code, 'co_firstlineno', '')}"
+    code = getattr(handler, "__code__", None)
+    name = f"{getattr(handler, '__qualname__', type(handler))}:{getattr(code, 'co_firstlineno', '')}"
     digest = hashlib.sha256(name.encode())
-    for file in dict.fromkeys([*files, *code_files(recipe)]):
+    for file in dict.fromkeys([*files, *handler_files(handler)]):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

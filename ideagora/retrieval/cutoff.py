@@ -24,28 +24,28 @@ class LiteratureFilter:
 
     cutoff: str | None = None
     """YYYY-MM-DD: papers must be older than this day."""
-    banned_ids: frozenset[str] = field(default_factory=frozenset)
-    banned_titles: frozenset[str] = field(default_factory=frozenset)
+    excluded_ids: frozenset[str] = field(default_factory=frozenset)
+    excluded_titles: frozenset[str] = field(default_factory=frozenset)
 
-    def tightened(self, before: str | None, banned: Iterable[str]) -> LiteratureFilter:
+    def tightened(self, before: str | None, excluded: Iterable[str]) -> LiteratureFilter:
         """This guard and another rule: the earlier of the two dates, the bans of both.
 
         Args:
             before: ISO date, possibly partial; then its first day counts.
             banned: ids or titles.
         """
-        bans = list(banned)
+        exclusions = list(excluded)
         days = [day for day in (self.cutoff, first_day(before) if before else None) if day]
         return LiteratureFilter(
             cutoff=min(days) if days else None,
-            banned_ids=self.banned_ids | {_id_key(ban) for ban in bans} - {""},
-            banned_titles=self.banned_titles | {title_key(ban) for ban in bans} - {""},
+            excluded_ids=self.excluded_ids | {_id_key(exclusion) for exclusion in exclusions} - {""},
+            excluded_titles=self.excluded_titles | {title_key(exclusion) for exclusion in exclusions} - {""},
         )
 
     @property
     def is_open(self) -> bool:
         """Whether there is nothing to hold back."""
-        return self.cutoff is None and not self.banned_ids and not self.banned_titles
+        return self.cutoff is None and not self.excluded_ids and not self.excluded_titles
 
     def why(self, paper: Paper) -> str | None:
         """Why a paper is held back; ``None``: it may be seen.
@@ -53,7 +53,7 @@ class LiteratureFilter:
         A date that is known only by its month or year counts with the last day it can mean, and a
         paper without a date is held back as soon as there is a cut-off.
         """
-        if self.bans(paper):
+        if self.exclusions(paper):
             return "banned"
         if self.cutoff is None:
             return None
@@ -62,16 +62,16 @@ class LiteratureFilter:
         is_late = last_day(paper.date) >= self.cutoff
         return f"its date {paper.date} is not before the cut-off {self.cutoff}" if is_late else None
 
-    def names_banned(self, text: str) -> bool:
+    def names_excluded(self, text: str) -> bool:
         """Whether a text names a banned title (short ones are words that any text may have)."""
-        titles = [title for title in self.banned_titles if len(title) >= _TELLING_CHARACTERS]
+        titles = [title for title in self.excluded_titles if len(title) >= _TELLING_CHARACTERS]
         key = title_key(text) if titles else ""
         return any(title in key for title in titles)
 
-    def bans(self, paper: Paper) -> bool:
+    def exclusions(self, paper: Paper) -> bool:
         """Whether a paper is banned by one of its ids or by its title."""
         ids = {_id_key(name) for name in (paper.id, paper.arxiv_id, paper.doi, *paper.other_ids) if name}
-        return bool(ids & self.banned_ids) or title_key(paper.title) in self.banned_titles
+        return bool(ids & self.excluded_ids) or title_key(paper.title) in self.excluded_titles
 
 
 def first_day(date: str) -> str:
@@ -85,14 +85,14 @@ def title_key(title: str) -> str:
     return "".join(character for character in plain if character.isalnum())
 
 
-def possible_ids(ban: str) -> list[str]:
+def possible_ids(exclusion: str) -> list[str]:
     """Ids, as papers have them, that a ban may mean; none for what can only be a title."""
-    key = _id_key(ban)
+    key = _id_key(exclusion)
     if _ARXIV.fullmatch(key):
         return [f"arxiv:{key}"]
     if key.startswith("10."):
         return [f"doi:{key}"]
-    return [] if " " in ban.strip() else [ban.strip()]
+    return [] if " " in exclusion.strip() else [exclusion.strip()]
 
 
 def _id_key(name: str) -> str:

@@ -46,19 +46,19 @@ async def resolve_exclusions(text: str, source: Source) -> Exclusion | None:
         found = [one.paper for one in await source.search(text, _LOOKED_AT)]
     except (SourceDown, NotCached):
         return None
-    guard = LiteratureFilter().tightened(None, [text])
-    papers = tuple(paper for paper in found if guard.bans(paper))
+    literature_filter = LiteratureFilter().tightened(None, [text])
+    papers = tuple(paper for paper in found if literature_filter.exclusions(paper))
     return Exclusion(text, papers, None if papers else _nearest(text, found))
 
 
-def note_exclusion(ban: Exclusion, journal: RunNotes) -> None:
+def note_exclusion(exclusion: Exclusion, run_notes: RunNotes) -> None:
     """Tell what a ban holds back."""
-    if ban.papers:
-        told = ", ".join(f"“{paper.title}” ({paper.id})" for paper in ban.papers)
-        journal.note("ban", ban.text, told)
+    if exclusion.papers:
+        told = ", ".join(f"“{paper.title}” ({paper.id})" for paper in exclusion.papers)
+        run_notes.note("ban", exclusion.text, told)
     else:
-        near = f"“{ban.nearest.title}” ({ban.nearest.id})" if ban.nearest else ""
-        journal.note("ban missed", ban.text, near)
+        near = f"“{exclusion.nearest.title}” ({exclusion.nearest.id})" if exclusion.nearest else ""
+        run_notes.note("ban missed", exclusion.text, near)
 
 
 def _nearest(text: str, papers: list[Paper]) -> Paper | None:

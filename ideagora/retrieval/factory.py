@@ -60,12 +60,12 @@ def collection_of(names: Sequence[str], store: Store, embedder: Embedder) -> Col
     return Collection(store, embedder, own, {paper.id: paper for paper in papers})
 
 
-def grown_source(
+def write_through_source(
     names: Sequence[str],
     settings: Settings,
     store: Store,
     embedder: Embedder,
-    journal: RunNotes,
+    run_notes: RunNotes,
     time: Clock,
     cache: HttpCache,
 ) -> tuple[WriteThroughSource, Callable[[], None]]:
@@ -81,16 +81,16 @@ def grown_source(
         )
 
     remotes = [made(name) for name in names]
-    walks = CitationLists(store.folder)
+    citation_lists = CitationLists(store.folder)
 
     def close() -> None:
-        walks.close()
+        citation_lists.close()
         cache.close()
         store.close()
 
-    joined = FederatedSource(remotes, journal)
+    joined = FederatedSource(remotes, run_notes)
     days = _ANY_AGE if settings.replay else settings.literature_days
-    return WriteThroughSource(joined, store, walks, embedder, journal, time, days), close
+    return WriteThroughSource(joined, store, citation_lists, embedder, run_notes, time, days), close
 
 
 def kept_answers(settings: Settings, time: Clock) -> HttpCache:
@@ -100,7 +100,7 @@ def kept_answers(settings: Settings, time: Clock) -> HttpCache:
     return HttpCache(path, settings.literature_days, today, replay=settings.replay)
 
 
-def open_texts(settings: Settings, cache: HttpCache, time: Clock) -> OpenAccessTexts:
+def open_access_texts(settings: Settings, cache: HttpCache, time: Clock) -> OpenAccessTexts:
     """The way to open-access PDFs; what the user set as a service's address may be on a private network."""
     arxiv_at = arxiv_base(settings)
     named = (settings.semantic_scholar_url, settings.openalex_url, settings.arxiv_url)
@@ -119,7 +119,7 @@ def arxiv_base(settings: Settings) -> str:
 def _semantic_scholar(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource:
     key = _key(semantic_scholar.KEYS)
     base = (settings.semantic_scholar_url or semantic_scholar.URL).rstrip("/").removesuffix("/graph/v1")
-    door = HttpClient(
+    client = HttpClient(
         semantic_scholar.NAME,
         base,
         RateLimitPolicy(semantic_scholar.INTERVAL),
@@ -129,12 +129,12 @@ def _semantic_scholar(settings: Settings, cache: HttpCache, time: Clock) -> Remo
         headers={"x-api-key": key} if key else None,
         pace=_pace(settings, semantic_scholar.NAME),
     )
-    return semantic_scholar.SemanticScholar(door)
+    return semantic_scholar.SemanticScholar(client)
 
 
 def _openalex(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource:
     key = _key(openalex.KEYS)
-    door = HttpClient(
+    client = HttpClient(
         openalex.NAME,
         settings.openalex_url or openalex.URL,
         RateLimitPolicy(openalex.INTERVAL, at_once=4),
@@ -144,7 +144,7 @@ def _openalex(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource
         params={"api_key": key} if key else None,
         pace=_pace(settings, openalex.NAME),
     )
-    return openalex.OpenAlex(door)
+    return openalex.OpenAlex(client)
 
 
 def _arxiv(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource:

@@ -20,10 +20,10 @@ from ideagora.retrieval.factory import (
     LOCAL,
     STARTER,
     collection_of,
-    grown_source,
     kept_answers,
-    open_texts,
+    open_access_texts,
     source_names,
+    write_through_source,
 )
 from ideagora.retrieval.http.cache import HttpCache
 from ideagora.retrieval.http.client import SYSTEM_CLOCK, Clock
@@ -71,24 +71,24 @@ class Library:
         source: Source,
         embedder: Embedder,
         *,
-        guard: LiteratureFilter | None = None,
-        banned: tuple[str, ...] = (),
+        literature_filter: LiteratureFilter | None = None,
+        excluded: tuple[str, ...] = (),
         texts: FullTextStore | None = None,
-        open_texts: OpenAccessTexts | None = None,
-        journal: RunNotes | None = None,
+        open_access_texts: OpenAccessTexts | None = None,
+        run_notes: RunNotes | None = None,
         kept: HttpCache | None = None,
         copy_of: Path | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
         self._embedder = embedder
-        self._guard = guard or LiteratureFilter()
-        self._banned = banned
-        self._are_bans_known = not banned
+        self._filter = literature_filter or LiteratureFilter()
+        self._excluded = excluded
+        self._are_exclusions_known = not excluded
         self._texts = texts
-        self._open_texts = open_texts
-        self._journal = RunNotes() if journal is None else journal
-        self._journal_from = len(self._journal)
+        self._open_texts = open_access_texts
+        self._run_notes = RunNotes() if run_notes is None else run_notes
+        self._journal_from = len(self._run_notes)
         self._kept = kept
         self._copy_of = copy_of
         self._on_close = on_close
@@ -101,11 +101,11 @@ class Library:
         return Library(
             self._source,
             self._embedder,
-            guard=self._guard.tightened(topic.before, topic.banned),
-            banned=(*self._banned, *topic.banned),
+            literature_filter=self._filter.tightened(topic.before, topic.excluded),
+            excluded=(*self._excluded, *topic.excluded),
             texts=self._texts,
-            open_texts=self._open_texts,
-            journal=self._journal,
+            open_access_texts=self._open_texts,
+            run_notes=self._run_notes,
             kept=self._kept,
             copy_of=self._copy_of,
         )
@@ -133,19 +133,19 @@ class Library:
                 held = HeldBack(*(str(event.get(name)) for name in HeldBack._fields))
                 self._held_back[str(event.get("key"))] = held
         self._tell = tell
-        self._journal.begin(tell, events)
+        self._run_notes.begin(tell, events)
         if self._copy_of:
-            self._journal.note("read only", str(self._copy_of))
+            self._run_notes.note("read only", str(self._copy_of))
 
-    async def look_up_bans(self) -> None:
+    async def resolve_exclusions(self) -> None:
         """Note what each ban matches, and which match nothing; with a source that is down, nothing."""
         with suppress(SourceDown):
-            await self._learn_bans()
+            await self._learn_exclusions()
 
     def end_run(self) -> None:
         """The run is over; nothing more belongs into its folder."""
         self._tell = None
-        self._journal.end()
+        self._run_notes.end()
         if self._kept:
             self._kept.end_run()
 
@@ -162,7 +162,7 @@ class Library:
     @property
     def notes(self) -> list[str]:
         """What is to be told since this library was made: sources that are down, nothing found, …"""
-        return self._journal.told(self._journal_from)
+        return self._run_notes.told(self._journal_from)
 
     async def search(self, query: str, k: int = 10) -> list[Scored]:
         """The k papers nearest to a query, best first.
@@ -174,7 +174,7 @@ class Library:
         """
         if k < 1:
             return []
-        wanted = k if self._guard.is_open else 2 * k
+        wanted = k if self._filter.is_open else 2 * k
         cutoff = None
         while True:
             if cutoff and isinstance(self._source, DatedSource):
@@ -184,14 +184,14 @@ class Library:
             shown = await self._first_shown(found, k)
             if len(shown) == k or len(found) < wanted:
                 return shown
-            wanted, cutoff = 2 * wanted, self._guard.cutoff  # whom the date holds back is told by now
+            wanted, cutoff = 2 * wanted, self._filter.cutoff  # whom the date holds back is told by now
 
     def size(self) -> int | None:
         """Papers that may be seen here in all; ``None`` where the sources have no end (services)."""
         source = self._source
         if not isinstance(source, SupportsListing):
             return None
-        return sum(self._guard.why(paper) is None for paper in source.all_papers())
+        return sum(self._filter.why(paper) is None for paper in source.all_papers())
 
     async def similar(self, papers: Sequence[Paper], query: str) -> list[Scored]:
         """The given papers, each once, by their similarity to a query; best first, ties by id."""
@@ -233,7 +233,7 @@ class Library:
         """
         if not await self._may_have(paper):
             return []
-        wanted = k if self._guard.is_open else 2 * k
+        wanted = k if self._filter.is_open else 2 * k
         source = self._source
         found = (
             await source.recommended(paper.id, wanted)
@@ -258,7 +258,7 @@ class Library:
         counts = await source.citations_per_year(paper.id)
         if counts is None:
             return None
-        cutoff = self._guard.cutoff
+        cutoff = self._filter.cutoff
         seen = {year: count for year, count in counts.items() if not cutoff or f"{year}-12-31" < cutoff}
         return dict(sorted(seen.items()))
 
@@ -270,12 +270,12 @@ class Library:
         text, kind = await self.text(paper, tokens)
         if kind == "full text" or self._open_texts is None:
             return text, kind
-        fetched, reasons = await self._open_texts.read(paper, first_version=self._guard.cutoff is not None)
+        fetched, reasons = await self._open_texts.read(paper, first_version=self._filter.cutoff is not None)
         full_text = self._open(paper, fetched, tokens) if fetched else ""
         if full_text:
             return full_text, "full text"
         if reasons and not fetched:
-            self._journal.note("no full text", paper.title, "; ".join(reasons))
+            self._run_notes.note("no full text", paper.title, "; ".join(reasons))
         return text, kind
 
     async def text(self, paper: Paper, tokens: int = READER_TOKENS) -> tuple[str, TextKind]:
@@ -326,19 +326,19 @@ class Library:
 
     def _open(self, paper: Paper, fetched: FetchedText, tokens: int) -> str:
         """What may be read of a PDF from a link; nothing when it is the banned paper under another link."""
-        if self._guard.bans(fetched.paper):
+        if self._filter.exclusions(fetched.paper):
             self._hold_back(f"{paper.id} full text", HeldBack(paper.id, paper.title, "its PDF is banned"))
             return ""
         return self._shown_text(paper, fetched.text, tokens)
 
     def _shown_text(self, paper: Paper, found: FullText, tokens: int) -> str:
-        cutoff = self._guard.cutoff
+        cutoff = self._filter.cutoff
         if cutoff and not found.is_before(cutoff):
             why = f"its full text is of {found.as_of or 'an unknown day'}, not before the cut-off {cutoff}"
             self._hold_back(f"{paper.id} full text", HeldBack(paper.id, paper.title, why))
             return ""
         return select_sections(
-            [part for part in found.sections if not self._guard.names_banned(part.text)], tokens
+            [part for part in found.sections if not self._filter.names_excluded(part.text)], tokens
         )
 
     def _hold_back(self, key: str, held: HeldBack) -> None:
@@ -367,36 +367,40 @@ class Library:
         """Whether an agent may have a paper that it holds: by its own record, and by the source's."""
         if not await self._is_shown(paper):
             return False
-        if self._guard.is_open or paper.id in self._given:
+        if self._filter.is_open or paper.id in self._given:
             return True
         known = await self._source.paper(paper.id)
         return known is None or await self._is_shown(known)
 
     async def _is_shown(self, paper: Paper) -> bool:
         """Whether a record may be seen; notes the ones that may not."""
-        await self._learn_bans()
-        why = self._guard.why(paper)
+        await self._learn_exclusions()
+        why = self._filter.why(paper)
         if why:
             self._hold_back(paper.id, HeldBack(paper.id, paper.title, why))
         return why is None
 
-    async def _learn_bans(self) -> None:
+    async def _learn_exclusions(self) -> None:
         """Ban, with an id, the title and the other ids of its paper: a second record may carry those."""
-        if self._are_bans_known:
+        if self._are_exclusions_known:
             return
-        guard = self._guard
-        for ban in [await resolve_exclusions(text, self._source) for text in self._banned]:
-            if ban:
-                names = [name for one in ban.papers for name in (one.title, one.arxiv_id, one.doi) if name]
-                guard = guard.tightened(None, names)
-                note_exclusion(ban, self._journal)
-        self._guard, self._are_bans_known = guard, True
+        literature_filter = self._filter
+        for exclusion in [await resolve_exclusions(text, self._source) for text in self._excluded]:
+            if exclusion:
+                names = [
+                    name for one in exclusion.papers for name in (one.title, one.arxiv_id, one.doi) if name
+                ]
+                literature_filter = literature_filter.tightened(None, names)
+                note_exclusion(exclusion, self._run_notes)
+        self._filter, self._are_exclusions_known = literature_filter, True
 
     def _outward(self, paper: Paper) -> Paper:
         self._given.add(paper.id)
-        if self._guard.is_open:
+        if self._filter.is_open:
             return paper
-        counted_late = self._guard.cutoff and last_day(paper.citations_as_of or "9999") >= self._guard.cutoff
+        counted_late = (
+            self._filter.cutoff and last_day(paper.citations_as_of or "9999") >= self._filter.cutoff
+        )
         hindsight = {"citation_count": None, "citations_as_of": None} if counted_late else {}
         return paper.model_copy(update={"references": None, **hindsight})
 
@@ -452,14 +456,14 @@ def open_library(
 def _on_network(
     names: Sequence[str], settings: Settings, store: Store, embedder: Embedder, time: Clock
 ) -> Library:
-    journal, cache = RunNotes(), kept_answers(settings, time)
-    grown, close = grown_source(names, settings, store, embedder, journal, time, cache)
+    run_notes, cache = RunNotes(), kept_answers(settings, time)
+    grown, close = write_through_source(names, settings, store, embedder, run_notes, time, cache)
     return Library(
         grown,
         embedder,
         texts=FullTextStore(store.folder),
-        open_texts=open_texts(settings, cache, time) if settings.full_text else None,
-        journal=journal,
+        open_access_texts=open_access_texts(settings, cache, time) if settings.full_text else None,
+        run_notes=run_notes,
         kept=cache,
         copy_of=store.copy_of,
         on_close=close,

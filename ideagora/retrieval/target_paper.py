@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ideagora.errors import LibraryError, UsageError
 from ideagora.retrieval.cutoff import possible_ids
-from ideagora.retrieval.ingest.bibliographic import own_paper as record_of
+from ideagora.retrieval.ingest.bibliographic import target_paper as record_of
 from ideagora.retrieval.ingest.documents import Document
 from ideagora.retrieval.ingest.file_types import SUFFIXES, UnknownFileType, decoded, file_type_of
 from ideagora.retrieval.ingest.formats.pdf_layout import abstract_of, sections_of

@@ -149,7 +149,7 @@ def arena(
     replay: options.Replay = False,
     agent_timeout: options.AgentTimeout = None,
     before: options.Before = None,
-    ban: options.Ban = None,
+    exclude: options.Exclude = None,
     source: options.Source = None,
     no_full_text: options.NoFullText = False,
     store: options.Store = None,
@@ -191,8 +191,8 @@ def arena(
     }  # fmt: skip
     request = Request(
         things=tuple(things or ()), topic=tuple(topic or ()), topics=topics, judges=tuple(judge or ()),
-        options=options.given(chosen), settings=settings, before=before, banned=tuple(ban or ()), out=out,
-        as_json=as_json, fresh=fresh, quiet=quiet, page=not no_page,
+        options=options.given(chosen), settings=settings, before=before, excluded=tuple(exclude or ()),
+        out=out, as_json=as_json, fresh=fresh, quiet=quiet, page=not no_page,
     )  # fmt: skip
     raise typer.Exit(run(request))
 

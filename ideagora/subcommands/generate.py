@@ -75,7 +75,7 @@ def generate(
     concurrency: options.Concurrency = None,
     replay: options.Replay = False,
     before: options.Before = None,
-    ban: options.Ban = None,
+    exclude: options.Exclude = None,
     source: options.Source = None,
     no_full_text: options.NoFullText = False,
     store: options.Store = None,
@@ -109,6 +109,6 @@ def generate(
     }  # fmt: skip
     request = Request(
         topic=topic, topics=topics, agent=agent, options=options.given(chosen), settings=settings,
-        before=before, banned=tuple(ban or ()), out=out, as_json=as_json, fresh=fresh, quiet=quiet,
+        before=before, excluded=tuple(exclude or ()), out=out, as_json=as_json, fresh=fresh, quiet=quiet,
     )  # fmt: skip
     raise typer.Exit(run(request))

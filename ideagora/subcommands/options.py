@@ -102,10 +102,13 @@ Before = Annotated[
         rich_help_panel=LITERATURE,
     ),
 ]
-Ban = Annotated[
+Exclude = Annotated[
     list[str] | None,
     typer.Option(
-        help="Title or id of a paper that agents must not see; repeatable.", rich_help_panel=LITERATURE
+        "--exclude",
+        "--ban",
+        help="Title or id of a paper that agents must not see; repeatable.",
+        rich_help_panel=LITERATURE,
     ),
 ]
 Source = Annotated[

@@ -49,9 +49,9 @@ Row = Sequence[int]
 """A bout's fields and its code (``UNSCORED``, 0, 1, 2)."""
 
 
-def row_of_comparison(bout: Comparison, outcome: float | None) -> list[int]:
+def row_of_comparison(comparison: Comparison, outcome: float | None) -> list[int]:
     """A bout with its result, as plain integers."""
-    return [*bout, UNSCORED if outcome is None else round(2 * outcome)]
+    return [*comparison, UNSCORED if outcome is None else round(2 * outcome)]
 
 
 def comparison_of_row(row: Row) -> Comparison:
@@ -67,13 +67,13 @@ def overall(values: Iterable[float]) -> float:
 
 def drawn(pairings: Iterable[Pairing], kind: int, asked: Iterable[Comparison]) -> list[Comparison]:
     """Bouts of a new round, each knowing whether the other order came before it."""
-    known = {bout.pairing for bout in asked if bout.kind == kind}
-    bouts = []
+    known = {comparison.pairing for comparison in asked if comparison.kind == kind}
+    comparisons = []
     for pairing in pairings:
         topic, first, second, judge = map(int, pairing)
-        bouts.append(Comparison(kind, topic, first, second, judge, int(pairing.swapped in known)))
+        comparisons.append(Comparison(kind, topic, first, second, judge, int(pairing.swapped in known)))
         known.add(pairing)
-    return bouts
+    return comparisons
 
 
 def field_of(lineup: Lineup, entered: Sequence[Sequence[bool]], judges: int) -> Field:

@@ -4,7 +4,7 @@
       → draw_round ⇄ judge_bout × n (side by side)
       → complete_record
 
-The state holds rows of small integers (``bouts.py``); texts stay with the lineup and in the caches,
+The state holds rows of small integers (``comparisons.py``); texts stay with the lineup and in the caches,
 verdicts in the folder. So a checkpoint's size grows with the number of verdicts alone.
 """
 
@@ -89,14 +89,14 @@ class ArenaContext:
         competes = self.lineup.competes(topic, contestant, kind)
         return shown_words(idea, kind) if idea is not None and competes else 1
 
-    async def shown(self, door: LLMClient, idea: Idea) -> Idea:
+    async def shown(self, client: LLMClient, idea: Idea) -> Idea:
         """An idea as judges see it; its experiment is told anew only where experiments are judged."""
         if not self.style:
             return idea
         if idea.id not in self.told:
             whole = idea if "experiment" in self.schedules else idea.model_copy(update={"experiment": None})
             with usage_label("style"):
-                self.told[idea.id] = await restyled(door, whole)
+                self.told[idea.id] = await restyled(client, whole)
         return self.told[idea.id]
 
 
@@ -112,16 +112,16 @@ class ArenaState(TypedDict, total=False):
     queue: list[list[int]]
     """Bouts of the round that are still to come."""
     batch: list[list[int]]
-    bout: list[int]
+    comparison: list[int]
     entry: list[int]
 
 
 Context = Runtime[Services]
 
 
-def _hall(runtime: Context) -> ArenaContext:
-    hall: ArenaContext = runtime.context.options
-    return hall
+def _arena(runtime: Context) -> ArenaContext:
+    arena: ArenaContext = runtime.context.options
+    return arena
 
 
 def enter(state: ArenaState) -> ArenaState:
@@ -131,31 +131,31 @@ def enter(state: ArenaState) -> ArenaState:
 
 def send_entries(state: ArenaState, runtime: Context) -> list[Hashable | Send]:
     """All entries side by side, when they are to be told in one style."""
-    hall = _hall(runtime)
+    arena = _arena(runtime)
     places = [
         (topic, one)
-        for topic in range(len(hall.lineup.topics))
-        for one in range(len(hall.lineup.contestants))
-        if hall.lineup.idea(topic, one) is not None
+        for topic in range(len(arena.lineup.topics))
+        for one in range(len(arena.lineup.contestants))
+        if arena.lineup.idea(topic, one) is not None
     ]
     sends: list[Hashable | Send] = [Send("restyle_idea", {"entry": list(place)}) for place in places]
-    return sends if hall.style and sends else ["draw_round"]
+    return sends if arena.style and sends else ["draw_round"]
 
 
 async def restyle_idea(state: ArenaState, runtime: Context) -> ArenaState:
     """One idea in the common style; one that cannot be told in it does not compete."""
     topic, one = state["entry"]
-    hall = _hall(runtime)
-    idea = hall.lineup.idea(topic, one)
+    arena = _arena(runtime)
+    idea = arena.lineup.idea(topic, one)
     assert idea is not None
-    door = runtime.context.door
-    model = door.settings.model_of(RESTYLE.group)
-    if model in hall.down:
-        return _unstyled(topic, one, hall.down[model])
+    client = runtime.context.client
+    model = client.settings.model_of(RESTYLE.group)
+    if model in arena.down:
+        return _unstyled(topic, one, arena.down[model])
     try:
-        await hall.shown(door, idea)
+        await arena.shown(client, idea)
     except ModelUnavailable as error:
-        hall.down[model] = str(error)
+        arena.down[model] = str(error)
         return _unstyled(topic, one, str(error))
     except (UnreadableAnswer, ModelRefused) as error:
         return _unstyled(topic, one, str(error).partition(" All replies are in")[0])
@@ -168,99 +168,101 @@ def _unstyled(topic: int, one: int, why: str) -> ArenaState:
 
 def draw_round(state: ArenaState, runtime: Context) -> ArenaState:
     """The next bouts: the rest of the round, or what the schedule asks for after what it has seen."""
-    hall = _hall(runtime)
+    arena = _arena(runtime)
     queue = state["queue"] or [
-        list(bout)
+        list(comparison)
         for kind, of in enumerate(KINDS)
-        if of in hall.schedules
-        for bout in _next_round(state, hall, kind)
+        if of in arena.schedules
+        for comparison in _next_round(state, arena, kind)
     ]
     return {"batch": queue[:BATCH], "queue": queue[BATCH:]}
 
 
-def _next_round(state: ArenaState, hall: ArenaContext, kind: int) -> list[Comparison]:
+def _next_round(state: ArenaState, arena: ArenaContext, kind: int) -> list[Comparison]:
     rows = [row for row in state.get("rows", []) if row[0] == kind]
     asked = [comparison_of_row(row) for row in rows]
-    room = None if hall.most is None else hall.most - len(rows)
+    room = None if arena.most is None else arena.most - len(rows)
     if room is not None and room <= 0:
         return []
-    entered = entered_of(hall, state, KINDS[kind])
-    field = field_of(hall.lineup, entered, len(hall.bench.judges))
-    columns = seen(rows, hall.lineup, hall.bench.judges, hall.words[KINDS[kind]])
-    pairings = hall.schedules[KINDS[kind]].next(field, columns, [bout.pairing for bout in asked])
+    entered = entered_of(arena, state, KINDS[kind])
+    field = field_of(arena.lineup, entered, len(arena.bench.judges))
+    columns = seen(rows, arena.lineup, arena.bench.judges, arena.words[KINDS[kind]])
+    pairings = arena.schedules[KINDS[kind]].next(field, columns, [comparison.pairing for comparison in asked])
     return drawn(pairings[:room], kind, asked)
 
 
-def entered_of(hall: ArenaContext, state: Mapping[str, Any], kind: Kind) -> list[list[bool]]:
+def entered_of(arena: ArenaContext, state: Mapping[str, Any], kind: Kind) -> list[list[bool]]:
     """Entries that can be judged, shape (topics, contestants)."""
-    entered = hall.lineup.entered(kind)
+    entered = arena.lineup.entered(kind)
     for topic, one, _ in state.get("unstyled", []):
         entered[topic][one] = False
     return entered
 
 
-def send_bouts(state: ArenaState) -> list[Hashable | Send]:
+def send_comparisons(state: ArenaState) -> list[Hashable | Send]:
     """The bouts of a step side by side; without one the tournament is over."""
     if state.get("skipped"):  # what comes next may depend on what they would have brought
         return [END]
-    sends: list[Hashable | Send] = [Send("judge_bout", {"bout": bout}) for bout in state["batch"]]
+    sends: list[Hashable | Send] = [
+        Send("judge_bout", {"comparison": comparison}) for comparison in state["batch"]
+    ]
     return sends or ["complete_record"]
 
 
-async def judge_bout(state: ArenaState, runtime: Context) -> ArenaState:
+async def judge_comparison_node(state: ArenaState, runtime: Context) -> ArenaState:
     """One bout: its verdict goes to the folder, its result to the state."""
-    bout, hall = Comparison(*state["bout"]), _hall(runtime)
-    judge = hall.bench.judges[bout.judge]
-    async with hall.turns:
-        if judge in hall.down:
-            return {"skipped": [list(bout)]}
+    comparison, arena = Comparison(*state["comparison"]), _arena(runtime)
+    judge = arena.bench.judges[comparison.judge]
+    async with arena.turns:
+        if judge in arena.down:
+            return {"skipped": [list(comparison)]}
         try:
-            values = await _judge(bout, runtime)
+            values = await _judge(comparison, runtime)
         except ModelUnavailable as error:
-            hall.down[judge] = str(error)
-            return {"skipped": [list(bout)]}
-    return {"rows": [row_of_comparison(bout, None if values is None else overall(values.values()))]}
+            arena.down[judge] = str(error)
+            return {"skipped": [list(comparison)]}
+    return {"rows": [row_of_comparison(comparison, None if values is None else overall(values.values()))]}
 
 
-async def _judge(bout: Comparison, runtime: Context) -> dict[str, float] | None:
-    hall, door = _hall(runtime), runtime.context.door
-    ideas = [hall.lineup.idea(bout.topic, one) for one in (bout.first, bout.second)]
-    first, second = [await hall.shown(door, idea) for idea in ideas if idea is not None]
-    verdict = await judge_comparison(door, hall.bench, bout, (first, second))
-    hall.log.add(verdict)
+async def _judge(comparison: Comparison, runtime: Context) -> dict[str, float] | None:
+    arena, client = _arena(runtime), runtime.context.client
+    ideas = [arena.lineup.idea(comparison.topic, one) for one in (comparison.first, comparison.second)]
+    first, second = [await arena.shown(client, idea) for idea in ideas if idea is not None]
+    verdict = await judge_comparison(client, arena.bench, comparison, (first, second))
+    arena.log.add(verdict)
     return verdict.criteria
 
 
 async def complete_record(state: ArenaState, runtime: Context) -> ArenaState:
     """Judge again, from the cache, what a power cut took from the folder; then put all in order."""
-    hall = _hall(runtime)
-    bouts = [comparison_of_row(row) for row in state.get("rows", [])]
-    for bout in bouts:
-        if hall.log.get(verdict_id(hall.bench, bout)) is None:
-            await _judge(bout, runtime)
-    if hall.style:
-        for topic, one in _competing(hall, state):
-            idea = hall.lineup.idea(topic, one)
+    arena = _arena(runtime)
+    comparisons = [comparison_of_row(row) for row in state.get("rows", [])]
+    for comparison in comparisons:
+        if arena.log.get(verdict_id(arena.bench, comparison)) is None:
+            await _judge(comparison, runtime)
+    if arena.style:
+        for topic, one in _competing(arena, state):
+            idea = arena.lineup.idea(topic, one)
             assert idea is not None
-            await hall.shown(runtime.context.door, idea)  # from the cache: what was shown is recorded
-    hall.log.settle(verdict_id(hall.bench, bout) for bout in bouts)
+            await arena.shown(runtime.context.client, idea)  # from the cache: what was shown is recorded
+    arena.log.settle(verdict_id(arena.bench, comparison) for comparison in comparisons)
     return {}
 
 
-def _competing(hall: ArenaContext, state: ArenaState) -> list[tuple[int, int]]:
-    entered = entered_of(hall, state, "idea")
+def _competing(arena: ArenaContext, state: ArenaState) -> list[tuple[int, int]]:
+    entered = entered_of(arena, state, "idea")
     return [(topic, one) for topic, row in enumerate(entered) for one, there in enumerate(row) if there]
 
 
 def build_graph() -> StateGraph[ArenaState, Services, ArenaState, ArenaState]:
     """The state machine of the arena."""
     graph = StateGraph(ArenaState, context_schema=Services)
-    for node in (enter, restyle_idea, draw_round, judge_bout, complete_record):
+    for node in (enter, restyle_idea, draw_round, judge_comparison_node, complete_record):
         graph.add_node(node.__name__, node)
     graph.add_edge(START, "enter")
     graph.add_conditional_edges("enter", send_entries, ["restyle_idea", "draw_round"])
     graph.add_edge("restyle_idea", "draw_round")
-    graph.add_conditional_edges("draw_round", send_bouts, ["judge_bout", "complete_record", END])
+    graph.add_conditional_edges("draw_round", send_comparisons, ["judge_bout", "complete_record", END])
     graph.add_edge("judge_bout", "draw_round")
     graph.add_edge("complete_record", END)
     return graph

@@ -55,14 +55,16 @@ class JudgePanel:
     """The criteria that are recorded; the judge is always asked for all, so that the answer is the same."""
 
 
-def verdict_id(bench: JudgePanel, bout: Comparison) -> str:
+def verdict_id(bench: JudgePanel, comparison: Comparison) -> str:
     """The same for the same two ideas in the same order before the same judge."""
-    first, second = _ideas(bench.lineup, bout)
-    return stable_id("arena", bout.is_of, first.topic, first.id, second.id, bench.judges[bout.judge])
+    first, second = _ideas(bench.lineup, comparison)
+    return stable_id(
+        "arena", comparison.is_of, first.topic, first.id, second.id, bench.judges[comparison.judge]
+    )
 
 
 async def judge_comparison(
-    door: LLMClient, bench: JudgePanel, bout: Comparison, shown: tuple[Idea, Idea]
+    client: LLMClient, bench: JudgePanel, comparison: Comparison, shown: tuple[Idea, Idea]
 ) -> Verdict:
     """Ask the judge once (with its bounded re-asks); what cannot be read is unscored, never a tie.
 
@@ -71,49 +73,52 @@ async def judge_comparison(
     Raises:
         IdeagoraError: the judge cannot be asked at all, or the budget is spent.
     """
-    ideas = _ideas(bench.lineup, bout)
-    judge, topic = bench.judges[bout.judge], bench.lineup.topics[bout.topic].text
+    ideas = _ideas(bench.lineup, comparison)
+    judge, topic = bench.judges[comparison.judge], bench.lineup.topics[comparison.topic].text
     answer: Duel | PlanDuel | None = None
     reason: str | None = None
     with usage_label(f"judge {judge}"), answers_used() as used:
         try:
-            if (same := _same(ideas, shown, bout.is_of)) is not None:
+            if (same := _same(ideas, shown, comparison.is_of)) is not None:
                 reason = same
-            elif bout.is_of == "idea":
+            elif comparison.is_of == "idea":
                 first, second = map(plain_view, shown)
-                answer = await IDEA_JUDGE(door, model=judge, topic=topic, first=first, second=second)
+                answer = await IDEA_JUDGE(client, model=judge, topic=topic, first=first, second=second)
             else:
                 one, other = map(judged_plan, shown)
-                answer = await EXPERIMENT_JUDGE(door, model=judge, topic=topic, first=one, second=other)
+                answer = await EXPERIMENT_JUDGE(client, model=judge, topic=topic, first=one, second=other)
         except UnreadableAnswer as error:
             told = str(error).partition(" All replies are in")[0]  # raw/ is where they always are
             reason = f"{REFUSED if is_refusal(error.raw[-1]) else UNREADABLE}: {told}"
         except ModelRefused as error:
             reason = f"{REJECTED}: {error}"
     return Verdict(
-        id=verdict_id(bench, bout),
+        id=verdict_id(bench, comparison),
         evaluator="arena",
         protocol=bench.protocol,
         topic=topic,
         subject=tuple(idea.id for idea in ideas),
-        criteria=None if answer is None else _values(answer, bench.criteria[bout.is_of]),
+        criteria=None if answer is None else _values(answer, bench.criteria[comparison.is_of]),
         status="unscored" if answer is None else "scored",
         reason=reason,
         judge=judge,
-        order=bout.order,
+        order=comparison.order,
         usage=sum((usage for _, usage in sorted(used.items())), Usage()),
-        kind=bout.is_of,
+        kind=comparison.is_of,
         agents=tuple(idea.agent for idea in ideas),
-        words=tuple(shown_words(idea, bout.is_of) for idea in shown),
+        words=tuple(shown_words(idea, comparison.is_of) for idea in shown),
         told=None if answer is None else answer.reason,
         flags=_flags(bench.lineup, ideas),
     )
 
 
-def _ideas(lineup: Lineup, bout: Comparison) -> tuple[Idea, Idea]:
-    first, second = lineup.idea(bout.topic, bout.first), lineup.idea(bout.topic, bout.second)
-    assert first is not None, f"{bout} has no two entries"
-    assert second is not None, f"{bout} has no two entries"
+def _ideas(lineup: Lineup, comparison: Comparison) -> tuple[Idea, Idea]:
+    first, second = (
+        lineup.idea(comparison.topic, comparison.first),
+        lineup.idea(comparison.topic, comparison.second),
+    )
+    assert first is not None, f"{comparison} has no two entries"
+    assert second is not None, f"{comparison} has no two entries"
     return first, second
 
 

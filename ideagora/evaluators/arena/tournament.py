@@ -170,12 +170,12 @@ async def _judged(
     with VerdictLog(folder.path, LiveStanding(lineup, means.listener).heard) as log:
         if log.was_cut:
             folder.forget_checkpoints()
-        hall = _hall(arena, lineup, log)
+        context = _arena_context(arena, lineup, log)
 
-        def finish(state: Mapping[str, Any], meter: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
+        def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
             final = without(lineup, state.get("unstyled", []))
-            write_entries(folder, final, {one: as_shown(idea) for one, idea in hall.told.items()})
-            usage = {name: used.usage.model_dump() for name, used in sorted(meter.answers_by_label.items())}
+            write_entries(folder, final, {one: as_shown(idea) for one, idea in context.told.items()})
+            usage = {name: used.usage.model_dump() for name, used in sorted(tracker.answers_by_label.items())}
             verdicts = verdicts_in(folder.path)
             status: Ending = "incomplete" if down else "complete"
             board.update(_write_leaderboard(arena, folder.path, final, verdicts, usage, status, down))
@@ -194,7 +194,7 @@ async def _judged(
             build=build_graph,
             start={"queue": [], "batch": []},
             finish=finish,
-            options=hall,
+            options=context,
             down=down,
             first_text=lineup.texts[0] if "offline" in arena.models and lineup.texts else "",
             recursion_limit=STEPS + 4 * expected,
@@ -209,7 +209,7 @@ async def _judged(
     return board
 
 
-def _hall(arena: Arena, lineup: Lineup, log: VerdictLog) -> ArenaContext:
+def _arena_context(arena: Arena, lineup: Lineup, log: VerdictLog) -> ArenaContext:
     from ideagora.evaluators.arena.graph import ArenaContext
 
     options = arena.options

@@ -121,7 +121,7 @@ async def extend_forward(state: BranchState, runtime: Context) -> BranchState:
     ranked = await library.similar(citing, f"{topic.text}. {anchor.title}. {anchor.abstract or ''}")
     shown = [scored.paper for scored in ranked[:CANDIDATES]]
     answer = await RELEVANCE_JUDGE(
-        runtime.context.door,
+        runtime.context.client,
         topic=topic.text,
         papers=tuple(brief(paper) for paper in shown),
         cited=brief(tip),
@@ -207,7 +207,7 @@ async def _reading(
 ) -> tuple[Reading, list[tuple[int, str]]]:
     text, kind = await context.library.read(paper)
     answer = await READER(
-        context.door,
+        context.client,
         topic=topic.text,
         title=paper.title,
         kind=kind,
@@ -239,7 +239,7 @@ async def analyse_trend(state: BranchState, runtime: Context) -> BranchState:
     if not runtime.context.options.chain or len(chain) < 2:
         return {"transitions": []}
     answer = await TREND_ANALYST(
-        runtime.context.door,
+        runtime.context.client,
         topic=_topic(state).text,
         papers=tuple(chain_paper(link) for link in chain),
         entities=_entities(state, runtime.context),
@@ -265,7 +265,7 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
     if not runtime.context.options.trend and not runtime.context.gives_leads:
         return {**found, "direction": None}
     answer = await FORECASTER(
-        runtime.context.door,
+        runtime.context.client,
         topic=_topic(state).text,
         papers=tuple(chain_paper(link) for link in chain),
         changes=tuple(change(transition) for transition in _transitions(state)),
@@ -340,7 +340,7 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
     numbers = {paper_id: number for number, paper_id in enumerate(shown)}
     papers = tuple(shown.values())
     answer = await IDEATOR(
-        runtime.context.door,
+        runtime.context.client,
         topic=_topic(state).text,
         papers=papers,
         chain_length=len(state["links"]),

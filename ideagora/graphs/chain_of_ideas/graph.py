@@ -77,7 +77,7 @@ Context = Runtime[Services]
 async def plan_queries(state: IdeationState, runtime: Context) -> IdeationState:
     """One query for the whole topic and others for its aspects (Table 8)."""
     count = runtime.context.options.branches
-    answer = await QUERY_PLANNER(runtime.context.door, topic=_topic(state).text, count=count)
+    answer = await QUERY_PLANNER(runtime.context.client, topic=_topic(state).text, count=count)
     return {"queries": list(answer.queries[:count])}
 
 
@@ -97,7 +97,7 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
         )
     shown = [scored.paper for scored in candidates.values()]
     answer = await RELEVANCE_JUDGE(
-        runtime.context.door, topic=topic.text, papers=tuple(brief(paper) for paper in shown)
+        runtime.context.client, topic=topic.text, papers=tuple(brief(paper) for paper in shown)
     )
     judged = {shown[one.paper].id: one.reason for one in answer.judgements if one.relevant}
     nearness = await topic_similarity(library, topic, shown)
@@ -236,7 +236,7 @@ async def judge_pair(state: IdeationState, runtime: Context) -> IdeationState:
     with usage_label("choice"):
         try:
             answer = await IDEA_JUDGE(
-                runtime.context.door,
+                runtime.context.client,
                 topic=_topic(state).text,
                 first=idea_view(first["draft"]),
                 second=idea_view(second["draft"]),
@@ -284,7 +284,7 @@ async def design_experiment(state: IdeationState, runtime: Context) -> IdeationS
     best = _best(state)
     with usage_label("experiment"):
         plan = await EXPERIMENT_DESIGNER(
-            runtime.context.door,
+            runtime.context.client,
             topic=_topic(state).text,
             idea=idea_view(best["draft"]),
             evaluation=best["draft"]["evaluation"],
@@ -306,7 +306,7 @@ async def review_experiment(state: IdeationState, runtime: Context) -> IdeationS
     """What the plan lacks, and what to look up for it (Tables 18 and 19)."""
     with usage_label("experiment"):
         review = await EXPERIMENT_REVIEWER(
-            runtime.context.door,
+            runtime.context.client,
             topic=_topic(state).text,
             idea=idea_view(_best(state)["draft"]),
             plan=PlanView(**state["plan"]),
@@ -335,7 +335,7 @@ async def refine_experiment(state: IdeationState, runtime: Context) -> IdeationS
     suggestions = state["review"]["suggestions"]
     with usage_label("experiment"):
         plan = await EXPERIMENT_REFINER(
-            runtime.context.door,
+            runtime.context.client,
             topic=_topic(state).text,
             idea=idea_view(_best(state)["draft"]),
             plan=PlanView(**state["plan"]),

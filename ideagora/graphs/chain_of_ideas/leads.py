@@ -126,7 +126,7 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
     )
     with usage_label(f"lead {pair['number']}"):
         answer = await IDEATOR(
-            context.door,
+            context.client,
             topic=topic.text,
             papers=tuple(shown),
             chain_length=1,
@@ -144,7 +144,7 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
         draft["sources"] = [source.model_dump(mode="json") for source in sources]
         check = await check_novelty(context, topic, draft, [weak, strong], ())
         plan = await EXPERIMENT_DESIGNER(
-            context.door,
+            context.client,
             topic=topic.text,
             idea=idea_view(draft),
             evaluation=draft["evaluation"],

@@ -36,13 +36,13 @@ async def check_novelty(
         "compared": len(found),
         "dropped": dropped,
         "library": context.library.size(),
-        "judge": context.door.settings.model_of("judge"),
+        "judge": context.client.settings.model_of("judge"),
     }
     if not found:
         return NoveltyCheck(status="unchecked", reason="the library has no paper to compare with", **so_far)
     try:
         answer = await NOVELTY_JUDGE(
-            context.door,
+            context.client,
             topic=topic.text,
             papers=tuple(brief(scored.paper) for scored in found),
             **{name: draft[name] for name in ("title", "summary", "novelty", "method", *FACETS)},

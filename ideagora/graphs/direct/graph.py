@@ -29,7 +29,7 @@ class DirectState(TypedDict, total=False):
 async def write_idea(state: DirectState, runtime: Runtime[Services]) -> DirectState:
     """One idea from the topic's text alone."""
     with usage_label("idea"):
-        draft = await DIRECT_IDEATOR(runtime.context.door, topic=state["topic"]["text"])
+        draft = await DIRECT_IDEATOR(runtime.context.client, topic=state["topic"]["text"])
     return {"draft": draft.model_dump(mode="json")}
 
 
@@ -37,7 +37,7 @@ async def design_experiment(state: DirectState, runtime: Runtime[Services]) -> D
     """A plan for the idea, without any paper's experiments at hand."""
     with usage_label("experiment"):
         plan = await EXPERIMENT_DESIGNER(
-            runtime.context.door,
+            runtime.context.client,
             topic=state["topic"]["text"],
             idea=idea_view(state["draft"]),
             evaluation=state["draft"]["evaluation"],

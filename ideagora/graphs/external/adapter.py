@@ -157,7 +157,7 @@ def adapt_agent(
         source=source,
         options=NoOptions(),
         build=build,
-        start=lambda topic: {"topic": topic.model_copy(update={"banned": ()}).model_dump(mode="json")},
+        start=lambda topic: {"topic": topic.model_copy(update={"excluded": ()}).model_dump(mode="json")},
         ideas=ideas_of,
         failures=failures_of,
         expected_calls=lambda options: _calls(calls),

@@ -149,10 +149,10 @@ class ModelClient:
     __slots__ = ("_ask",)
 
     def __init__(self, services: Services, bridge: LoopBridge, name: str) -> None:
-        door = services.door
+        client = services.client
 
         async def ask(call: Call[Any]) -> Any:
-            answer = await door.ask(call)
+            answer = await client.ask(call)
             return answer.text if isinstance(answer, FreeText) else answer
 
         self._ask: Callable[..., Any] = lambda *given: bridge(ask(_call(name, *given)))
@@ -197,7 +197,7 @@ def _call(
     check: Check | None,
 ) -> Call[Any]:
     from ideagora.agents.role import answer_format
-    from ideagora.graphs.external.offline import recipe_for
+    from ideagora.graphs.external.offline import handler_for
 
     return Call(
         role=f"plugin:{name}",
@@ -206,7 +206,7 @@ def _call(
         prompt=prompt if schema is None else f"{prompt}\n\n{answer_format(schema)}",
         answer=FreeText if schema is None else schema,
         inputs=PromptInputs(system=system, prompt=prompt),
-        recipe=recipe_for(schema),
+        handler=handler_for(schema),
         sample=sample,
         check=check,
     )
@@ -228,9 +228,9 @@ class AgentContext:
     @classmethod
     def of(cls, services: Services, topic: Topic, name: str) -> AgentContext:
         """Tools for one agent at one topic; called inside the run's event loop."""
-        settings = services.door.settings
+        settings = services.client.settings
         bridge = LoopBridge(settings.agent_timeout)
-        unnamed = topic.model_copy(update={"banned": ()})  # a ban names what must not be seen
+        unnamed = topic.model_copy(update={"excluded": ()})  # a ban names what must not be seen
         books, model = LibraryClient(services, bridge), ModelClient(services, bridge, name)
         given = (unnamed, books, model, settings.seed)
         return cls(bridge, *given, settings.agent_env, services.say)

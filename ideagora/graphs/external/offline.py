@@ -30,7 +30,7 @@ TITLE_WORDS = 14
 _REAL = "use a real model (--model), or make the field optional"
 
 
-def recipe_for(schema: type[BaseModel] | None) -> Callable[[ExtractiveModel, PromptInputs], Any]:
+def handler_for(schema: type[BaseModel] | None) -> Callable[[ExtractiveModel, PromptInputs], Any]:
     """The recipe for a schema; ``None``: free text."""
     return _free_text if schema is None else _typed(schema)
 

@@ -50,7 +50,7 @@ async def write_idea(state: RagState, runtime: Context) -> RagState:
     """One idea from the topic and all papers at once; each part names the papers it rests on."""
     with usage_label("idea"):
         answer = await RAG_IDEATOR(
-            runtime.context.door, topic=state["topic"]["text"], papers=tuple(_briefs(state))
+            runtime.context.client, topic=state["topic"]["text"], papers=tuple(_briefs(state))
         )
     draft = answer.model_dump(mode="json")
     return {"draft": {**draft, "sources": [_source(state, source) for source in draft["sources"]]}}
@@ -60,7 +60,7 @@ async def design_experiment(state: RagState, runtime: Context) -> RagState:
     """A plan for the idea, with the same papers at hand."""
     with usage_label("experiment"):
         plan = await EXPERIMENT_DESIGNER(
-            runtime.context.door,
+            runtime.context.client,
             topic=state["topic"]["text"],
             idea=idea_view(state["draft"]),
             evaluation=state["draft"]["evaluation"],

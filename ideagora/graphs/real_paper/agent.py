@@ -54,7 +54,7 @@ def agent(which: str = "") -> Agent:
         failures=lambda state: [],
         expected_calls=lambda options: {"reader": 3},
         steps=("read_paper", "extract_topic", "extract_idea", "extract_experiment"),
-        own_paper=which or None,
+        target_paper=which or None,
         own_topic=own_topic,
         unready=None if which else WHICH,
     )

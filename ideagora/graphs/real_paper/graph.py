@@ -35,9 +35,9 @@ Context = Runtime[Services]
 
 async def read_paper(state: RealPaperState, runtime: Context) -> RealPaperState:
     """The paper itself, whatever cut-off and bans say: it is the idea, not literature for one."""
-    if runtime.context.own_paper is None:
+    if runtime.context.target_paper is None:
         raise RunError("This graph was started without a paper.")
-    own = await runtime.context.own_paper()
+    own = await runtime.context.target_paper()
     runtime.context.say(f"{own.kind} of {own.paper.title[:80]}")
     return {"own": own.model_dump(mode="json")}
 
@@ -52,7 +52,7 @@ async def extract_topic(state: RealPaperState, runtime: Context) -> RealPaperSta
     own = state["own"]
     with usage_label("topic"):
         answer = await TOPIC_EXTRACTOR(
-            runtime.context.door,
+            runtime.context.client,
             title=own["paper"]["title"],
             abstract=own["paper"]["abstract"],
             opening=own["opening"],
@@ -65,14 +65,14 @@ async def extract_topic(state: RealPaperState, runtime: Context) -> RealPaperSta
 async def extract_idea(state: RealPaperState, runtime: Context) -> RealPaperState:
     """Motivation, method and novelty, as if nothing had been tried yet (Table 22)."""
     with usage_label("idea"):
-        answer = await IDEA_EXTRACTOR(runtime.context.door, **_shown(state))
+        answer = await IDEA_EXTRACTOR(runtime.context.client, **_shown(state))
     return {"draft": answer.model_dump(mode="json")}
 
 
 async def extract_experiment(state: RealPaperState, runtime: Context) -> RealPaperState:
     """The steps of the experiment, without what came out (Table 23)."""
     with usage_label("experiment"):
-        answer = await EXPERIMENT_EXTRACTOR(runtime.context.door, **_shown(state))
+        answer = await EXPERIMENT_EXTRACTOR(runtime.context.client, **_shown(state))
     if not answer.steps:
         runtime.context.say(f"the {state['own']['kind']} tells no experiment")
         return {"plan": None}

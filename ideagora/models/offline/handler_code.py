@@ -14,12 +14,12 @@ from typing import Any
 _LIBRARIES = tuple(Path(sysconfig.get_paths()[name]) for name in ("stdlib", "purelib", "platlib"))
 
 
-def code_files(recipe: Callable[..., Any]) -> list[Path]:
+def handler_files(handler: Callable[..., Any]) -> list[Path]:
     """The files, sorted. Libraries are left out: a run's record has their versions."""
-    top = _file_of(sys.modules.get(str(getattr(recipe, "__module__", "")).partition(".")[0]))
+    top = _file_of(sys.modules.get(str(getattr(handler, "__module__", "")).partition(".")[0]))
     files: set[Path] = set()
     seen: set[int] = set()
-    waiting: list[Any] = [recipe]
+    waiting: list[Any] = [handler]
     while waiting:
         thing = waiting.pop()
         thing = getattr(thing, "__func__", getattr(thing, "__wrapped__", thing))

@@ -47,8 +47,8 @@ class Arxiv(NoRecommendations):
     prefixes: tuple[str, ...] = ("arxiv:",)
     tells_neighbours = False
 
-    def __init__(self, door: HttpClient) -> None:
-        self._door = door
+    def __init__(self, client: HttpClient) -> None:
+        self._client = client
 
     async def search(self, query: str, k: int) -> list[Paper]:
         """Papers by the service's relevance, which prefers those that have more of the words."""
@@ -85,10 +85,10 @@ class Arxiv(NoRecommendations):
 
     async def disconnect(self) -> None:
         """Close connections."""
-        await self._door.disconnect()
+        await self._client.disconnect()
 
     async def _entries(self, params: dict[str, str]) -> list[Paper]:
-        answer = await self._door.ask(HttpRequest(_PATH, params), parsed)
+        answer = await self._client.ask(HttpRequest(_PATH, params), parsed)
         if answer is None:
             return []
         entries = answer.value.findall(f"{_ATOM}entry")

@@ -171,7 +171,7 @@ async def _gives_batches(remote: RemoteSource, query: str) -> None:
         raise CheckFailed(f"batch left out {sorted(missing)[:3]}, or gave a paper for {_UNKNOWN_ID}.")
 
 
-async def _walks(remote: RemoteSource, query: str) -> None:
+async def _citation_lists(remote: RemoteSource, query: str) -> None:
     if not remote.tells_neighbours:
         raise NotSupported(
             "without references(paper_id) and citations(paper_id) no chain grows from its papers"
@@ -223,7 +223,7 @@ REQUIREMENTS = (
     Requirement("paper knows the ids that search gives", _knows_its_ids),
     Requirement("an unknown id gives nothing", _knows_no_others),
     Requirement("batch gives what paper gives", _gives_batches),
-    Requirement("references and citations are told", _walks),
+    Requirement("references and citations are told", _citation_lists),
     Requirement("references and citations agree", _agrees_on_citations),
     Requirement("papers are recommended", _recommends),
     Requirement("citations are counted by year", _counts),

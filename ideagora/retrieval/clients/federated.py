@@ -32,9 +32,9 @@ class FederatedSource:
     Every method raises ``SourceDown`` when no source answered that could have known.
     """
 
-    def __init__(self, remotes: Sequence[RemoteSource], journal: RunNotes) -> None:
+    def __init__(self, remotes: Sequence[RemoteSource], run_notes: RunNotes) -> None:
         self._remotes = tuple(remotes)
-        self._journal = journal
+        self._run_notes = run_notes
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class FederatedSource:
             try:
                 return True, await ask(remote)
             except SourceDown as error:
-                self._journal.note("down" if error.retryable else "refused", remote.name, str(error))
+                self._run_notes.note("down" if error.retryable else "refused", remote.name, str(error))
                 return False, error
 
         outcomes = await asyncio.gather(*(one(remote) for remote in remotes))

@@ -52,8 +52,8 @@ class OpenAlex(NoRecommendations):
     prefixes: tuple[str, ...] = ("openalex:", "doi:", "arxiv:")
     tells_neighbours = True
 
-    def __init__(self, door: HttpClient, most_neighbours: int = MOST_NEIGHBOURS) -> None:
-        self._door = door
+    def __init__(self, client: HttpClient, most_neighbours: int = MOST_NEIGHBOURS) -> None:
+        self._client = client
         self._most = most_neighbours
 
     async def search(self, query: str, k: int) -> list[Paper]:
@@ -108,12 +108,12 @@ class OpenAlex(NoRecommendations):
 
     async def disconnect(self) -> None:
         """Close connections."""
-        await self._door.disconnect()
+        await self._client.disconnect()
 
     async def _work(self, paper_id: str, fields: str = _FIELDS) -> tuple[Mapping[str, Any], str] | None:
         value = _value(paper_id)
         path = quote(value if paper_id.startswith("openalex:") else f"doi:{value}", safe=":/")
-        answer = await self._door.ask(HttpRequest(f"/works/{path}", {"select": fields}), json_object)
+        answer = await self._client.ask(HttpRequest(f"/works/{path}", {"select": fields}), json_object)
         return (answer.value, answer.day) if answer else None
 
     async def _listed(self, params: dict[str, str], most: int) -> Neighbours:
@@ -122,7 +122,7 @@ class OpenAlex(NoRecommendations):
         cursor: object = "*"
         while isinstance(cursor, str) and cursor and len(papers) < most:
             page = {"select": _FIELDS, "per-page": str(_PAGE), "cursor": cursor, **params}
-            answer = await self._door.ask(HttpRequest("/works", page), json_object)
+            answer = await self._client.ask(HttpRequest("/works", page), json_object)
             records = as_list(answer.value.get("results")) if answer else []
             if answer is None or not records:
                 return Neighbours(papers)

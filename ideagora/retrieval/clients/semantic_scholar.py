@@ -52,8 +52,8 @@ class SemanticScholar(NoRecommendations):
     prefixes: tuple[str, ...] = ("s2:", "arxiv:", "doi:")
     tells_neighbours = True
 
-    def __init__(self, door: HttpClient, most_neighbours: int = MOST_NEIGHBOURS) -> None:
-        self._door = door
+    def __init__(self, client: HttpClient, most_neighbours: int = MOST_NEIGHBOURS) -> None:
+        self._client = client
         self._most = min(most_neighbours, _NEIGHBOUR_MOST)
 
     async def search(self, query: str, k: int) -> list[Paper]:
@@ -71,7 +71,7 @@ class SemanticScholar(NoRecommendations):
     async def paper(self, paper_id: str) -> Paper | None:
         """One paper."""
         question = HttpRequest(f"{_GRAPH}/paper/{_name(paper_id)}", {"fields": _FIELDS})
-        answer = await self._door.ask(question, json_object)
+        answer = await self._client.ask(question, json_object)
         told = [answer.value] if answer and answer.value.get("paperId") else []
         return next(iter(papers_from(told, paper_from, answer.day if answer else "")), None)
 
@@ -81,7 +81,7 @@ class SemanticScholar(NoRecommendations):
         for some in chunks(list(dict.fromkeys(ids)), _BATCH):
             names = [_plain_name(paper_id) for paper_id in some]
             question = HttpRequest(f"{_GRAPH}/paper/batch", {"fields": _FIELDS}, {"ids": names})
-            answer = await self._door.ask(question, json_array)
+            answer = await self._client.ask(question, json_array)
             if answer:
                 pairs = zip(some, answer.value, strict=False)
                 for name, one in pairs:
@@ -105,7 +105,7 @@ class SemanticScholar(NoRecommendations):
         """
         params = {"from": "all-cs", "limit": str(min(k, _RECOMMENDED_MOST)), "fields": _FIELDS}
         path = f"{_RECOMMENDATIONS}/papers/forpaper/{_name(paper_id)}"
-        answer = await self._door.ask(HttpRequest(path, params), json_object)
+        answer = await self._client.ask(HttpRequest(path, params), json_object)
         if answer is None:
             return None
         records = [as_map(one) for one in as_list(answer.value.get("recommendedPapers"))]
@@ -114,7 +114,7 @@ class SemanticScholar(NoRecommendations):
 
     async def disconnect(self) -> None:
         """Close connections."""
-        await self._door.disconnect()
+        await self._client.disconnect()
 
     async def _neighbours(self, paper_id: str, which: str, member: str) -> Neighbours:
         path = f"{_GRAPH}/paper/{_name(paper_id)}/{which}"
@@ -133,7 +133,7 @@ class SemanticScholar(NoRecommendations):
         self, path: str, params: dict[str, str], member: str | None
     ) -> tuple[list[Paper], int | None]:
         """The papers of one page, and where the next one begins."""
-        answer = await self._door.ask(HttpRequest(path, {"fields": _FIELDS, **params}), json_object)
+        answer = await self._client.ask(HttpRequest(path, {"fields": _FIELDS, **params}), json_object)
         if answer is None:
             return [], None
         items = [as_map(one) for one in as_list(answer.value.get("data"))]

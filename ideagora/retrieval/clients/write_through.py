@@ -50,18 +50,18 @@ class WriteThroughSource:
         self,
         sources: FederatedSource,
         store: Store,
-        walks: CitationLists,
+        citation_lists: CitationLists,
         embedder: Embedder,
-        journal: RunNotes,
+        run_notes: RunNotes,
         time: Clock,
         days: int,
     ) -> None:
         self._sources = sources
         self._asked = ",".join(sorted(sources.editions))
         self._store = store
-        self._walks = walks
+        self._citation_lists = citation_lists
         self._embedder = embedder
-        self._journal = journal
+        self._run_notes = run_notes
         self._time = time
         self._days = days
         self._writing = threading.Lock()
@@ -72,7 +72,7 @@ class WriteThroughSource:
         found = await self._sources.search(query, k)
         papers = await self._kept(found)
         if not papers and found.complete:
-            self._journal.note("nothing", query)
+            self._run_notes.note("nothing", query)
         return await asyncio.to_thread(by_similarity, self._embedder, papers, query)
 
     async def paper(self, paper_id: str) -> Paper | None:
@@ -112,28 +112,28 @@ class WriteThroughSource:
             with cache_only():
                 found = await ask(names)
         except NotCached:
-            walk = await asyncio.to_thread(self._walks.get, paper_id, kind, self._asked)
-            if walk and walk.day > (self._today() - timedelta(days=self._days)).isoformat():
-                return await self._walked(walk)
+            neighbor_list = await asyncio.to_thread(self._citation_lists.get, paper_id, kind, self._asked)
+            if neighbor_list and neighbor_list.day > (self._today() - timedelta(days=self._days)).isoformat():
+                return await self._walked(neighbor_list)
             try:
                 found = await ask(names)
             except SourceDown:
-                if walk is None:
+                if neighbor_list is None:
                     raise
-                self._journal.note("as of", paper_id, f"{kind} from the store, as of {walk.day}")
-                return await self._walked(walk)
+                self._run_notes.note("as of", paper_id, f"{kind} from the store, as of {neighbor_list.day}")
+                return await self._walked(neighbor_list)
         return await self._told(paper_id, kind, found)
 
     async def _told(self, paper_id: str, kind: Kind, found: FederatedResult) -> list[Paper]:
         """Write a list through."""
         papers = await self._kept(found)
         if found.cut:
-            self._journal.note("cut", paper_id, f"only {len(papers)} {kind} were read")
+            self._run_notes.note("cut", paper_id, f"only {len(papers)} {kind} were read")
         await asyncio.to_thread(self._link, paper_id, kind, [paper.id for paper in papers], found.complete)
         return papers
 
-    async def _walked(self, walk: NeighborList) -> list[Paper]:
-        papers = await asyncio.to_thread(lambda: [self._store.get(one) for one in walk.ids])
+    async def _walked(self, neighbor_list: NeighborList) -> list[Paper]:
+        papers = await asyncio.to_thread(lambda: [self._store.get(one) for one in neighbor_list.ids])
         return self._noted([paper for paper in papers if paper])
 
     async def _kept(self, found: FederatedResult) -> list[Paper]:
@@ -145,12 +145,12 @@ class WriteThroughSource:
     def _noted(self, papers: list[Paper]) -> list[Paper]:
         for paper in papers:
             if paper.abstract is None:
-                self._journal.note("no abstract", paper.title)
+                self._run_notes.note("no abstract", paper.title)
         return papers
 
     async def _names(self, paper_id: str) -> list[str]:
         """An id and the other names of its paper, so that each source finds one that it understands."""
-        return list(dict.fromkeys([paper_id, *await asyncio.to_thread(self._walks.names, paper_id)]))
+        return list(dict.fromkeys([paper_id, *await asyncio.to_thread(self._citation_lists.names, paper_id)]))
 
     def _today(self) -> date:
         return self._time.now().date()
@@ -166,12 +166,12 @@ class WriteThroughSource:
                 if after != before:
                     changed.append(after)
             self._store.add(changed)
-            self._walks.learn({one.id: [*names_of(one), *title_names(one)] for one in here.values()})
+            self._citation_lists.learn({one.id: [*names_of(one), *title_names(one)] for one in here.values()})
         return list(here.values())
 
     def _as_known(self, paper: Paper) -> Paper:
         """The paper under the id that it has in the store, where it is known by any of its names."""
-        for known_id in self._walks.find([*names_of(paper), *near_title_names(paper)]):
+        for known_id in self._citation_lists.find([*names_of(paper), *near_title_names(paper)]):
             known = self._store.get(known_id)
             if known and known_id != paper.id and is_same(known, paper):
                 others = dict.fromkeys([*paper.other_ids, paper.id])
@@ -188,7 +188,9 @@ class WriteThroughSource:
             references = dict.fromkeys([*ids, *(paper.references or ())])
             self._store.add([paper.model_copy(update={"references": tuple(references)})])
         if complete:
-            self._walks.save(paper_id, kind, self._asked, NeighborList(tuple(ids), self._today().isoformat()))
+            self._citation_lists.save(
+                paper_id, kind, self._asked, NeighborList(tuple(ids), self._today().isoformat())
+            )
 
 
 def _brought_together(paper: Paper, before: Paper) -> Paper:

@@ -225,8 +225,8 @@ class PaperIngest:
 
     def _learn(self, papers: Iterable[Paper]) -> None:
         """So that what a source on the network tells of these papers comes to the same records."""
-        with closing(CitationLists(self._store.folder)) as walks:
-            walks.learn({one.id: [*names_of(one), *title_names(one)] for one in papers})
+        with closing(CitationLists(self._store.folder)) as citation_lists:
+            citation_lists.learn({one.id: [*names_of(one), *title_names(one)] for one in papers})
 
     def _link(self) -> None:
         """Make citations of all lists of references, also of papers that came long before what they cite.

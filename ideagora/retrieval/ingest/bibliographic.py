@@ -12,7 +12,7 @@ from ideagora.schema import Paper
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
-def own_paper(
+def target_paper(
     title: str,
     ids: Identifiers,
     source: str,

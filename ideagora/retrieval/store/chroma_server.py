@@ -79,13 +79,13 @@ class ChromaServerBackend:
                 or another embedder.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        shelf = cls(url, embedder, FolderLock(folder, timeout, on_wait))
+        backend = cls(url, embedder, FolderLock(folder, timeout, on_wait))
         try:
-            shelf._check()
+            backend._check()
         except BaseException:
-            shelf.close()
+            backend.close()
             raise
-        return shelf
+        return backend
 
     def close(self) -> None:
         """Close the connection and release the lock."""

@@ -84,9 +84,9 @@ class CitationLists:
             row = self._db.execute(query, (paper_id, kind, sources)).fetchone()
         return NeighborList(tuple(json.loads(row[0])), row[1]) if row else None
 
-    def save(self, paper_id: str, kind: Kind, sources: str, walk: NeighborList) -> None:
+    def save(self, paper_id: str, kind: Kind, sources: str, neighbor_list: NeighborList) -> None:
         """Keep a complete list."""
-        row = (paper_id, kind, sources, walk.day, json.dumps(walk.ids))
+        row = (paper_id, kind, sources, neighbor_list.day, json.dumps(neighbor_list.ids))
         with self._threads, self._named():
             self._db.execute("INSERT OR REPLACE INTO walks VALUES (?, ?, ?, ?, ?)", row).close()
 

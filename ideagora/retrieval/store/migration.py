@@ -103,10 +103,10 @@ def migrate(
     with ExitStack() as stack:
         old = stack.enter_context(_opened_source(source, embedder, on_wait))
         new = stack.enter_context(Store.at(target.url, target.folder, embedder, on_wait=on_wait))
-        stack.enter_context(old.shelf.reading())
-        papers, sent, embedded = _send(old.shelf, new, embedder.name, tell or (lambda done, total: None))
-        edges = _link(old.shelf, new)
-        _demand_all(papers, edges, old.shelf, new.shelf)
+        stack.enter_context(old.backend.reading())
+        papers, sent, embedded = _send(old.backend, new, embedder.name, tell or (lambda done, total: None))
+        edges = _link(old.backend, new)
+        _demand_all(papers, edges, old.backend, new.backend)
         return MigrationSummary(
             source=str(source),
             target=str(target),
@@ -159,7 +159,7 @@ def _send(old: StoreBackend, new: Store, embedder: str, tell: Tell) -> tuple[lis
     keeps_vectors = old.manifest()["embedder"] == embedder
     for batch in batches(ids, _BATCH):
         with new.writing():
-            wanted = _missing(old, new.shelf, batch)
+            wanted = _missing(old, new.backend, batch)
             vectors = old.vectors([paper.id for paper in wanted]) if wanted and keeps_vectors else {}
             ready = [paper for paper in wanted if paper.id in vectors]
             if ready:

@@ -1,6 +1,6 @@
 """The store of papers: what is in it, what it is near to, who cites whom.
 
-Where its papers stand is the business of a shelf (``shelf.py``): a folder (``folder.py``), or a
+Where its papers stand is the business of a shelf (``backend.py``): a folder (``folder.py``), or a
 Chroma server that several users share (``server.py``).
 """
 
@@ -65,7 +65,7 @@ class Store:
     """Papers, for any number of threads and processes; ``open`` makes one of a folder."""
 
     def __init__(
-        self, folder: Path, embedder: Embedder, shelf: StoreBackend, *, copy_of: Path | None = None
+        self, folder: Path, embedder: Embedder, backend: StoreBackend, *, copy_of: Path | None = None
     ) -> None:
         """Take a shelf into use.
 
@@ -75,7 +75,7 @@ class Store:
         """
         self.folder = folder
         self.copy_of = copy_of
-        self.shelf = shelf
+        self.backend = backend
         self._embedder = embedder
 
     @classmethod
@@ -108,21 +108,21 @@ class Store:
         """
         if may_copy and may_only_be_read(folder):
             return cls._copied(folder, embedder)
-        shelf = EmbeddedBackend.open(
+        backend = EmbeddedBackend.open(
             folder, embedder, timeout=timeout, on_wait=on_wait, exact_below=exact_below
         )
-        return cls(folder, embedder, shelf)
+        return cls(folder, embedder, backend)
 
     @classmethod
     def _copied(cls, folder: Path, embedder: Embedder) -> Self:
         place = private_copy(folder)
         try:
-            shelf = EmbeddedBackend.open(place, embedder, has_index=False)
+            backend = EmbeddedBackend.open(place, embedder, has_index=False)
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise
-        shelf.where = str(folder)
-        return cls(place, embedder, shelf, copy_of=folder)
+        backend.where = str(folder)
+        return cls(place, embedder, backend, copy_of=folder)
 
     @classmethod
     def at(
@@ -148,8 +148,8 @@ class Store:
             return cls.open(folder, embedder, timeout=timeout, on_wait=on_wait, may_copy=may_copy)
         from ideagora.retrieval.store.chroma_server import ChromaServerBackend
 
-        shelf = ChromaServerBackend.open(url, folder, embedder, timeout=timeout, on_wait=on_wait)
-        return cls(folder, embedder, shelf)
+        backend = ChromaServerBackend.open(url, folder, embedder, timeout=timeout, on_wait=on_wait)
+        return cls(folder, embedder, backend)
 
     @classmethod
     def of(
@@ -165,7 +165,7 @@ class Store:
 
     def close(self) -> None:
         """Close files and release locks."""
-        self.shelf.close()
+        self.backend.close()
         if self.copy_of is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -178,7 +178,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Keep other processes from writing between several calls; many writes within are quicker."""
-        with self.shelf.writing():
+        with self.backend.writing():
             yield
 
     def add(self, papers: Iterable[Paper], on_progress: Tell | None = None) -> Added:
@@ -193,8 +193,8 @@ class Store:
         """
         wanted = list({paper.id: paper for paper in papers}.values())
         ids = [paper.id for paper in wanted]
-        here = self.shelf.papers(ids)
-        hashes = self.shelf.content_hashes(ids)
+        here = self.backend.papers(ids)
+        hashes = self.backend.content_hashes(ids)
         merged = [_with_references(paper, here.get(paper.id)) for paper in wanted]
         embedded = [paper for paper in merged if hashes.get(paper.id) != content_hash(paper)]
         updated = [p for p in merged if hashes.get(p.id) == content_hash(p) and here[p.id] != p]
@@ -210,19 +210,19 @@ class Store:
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Note who cites whom (citing id, cited id), as told by somebody else than the citing paper."""
-        self.shelf.add_citations(pairs)
+        self.backend.add_citations(pairs)
 
     def get(self, paper_id: str) -> Paper | None:
         """The paper with an id."""
-        return self.shelf.papers([paper_id]).get(paper_id)
+        return self.backend.papers([paper_id]).get(paper_id)
 
     def references(self, paper_id: str) -> list[Paper]:
         """The papers here that one cites, in the order of its references."""
-        return self._in_order(self.shelf.cited_by(paper_id))
+        return self._in_order(self.backend.cited_by(paper_id))
 
     def citations(self, paper_id: str) -> list[Paper]:
         """The papers here that cite one, oldest first."""
-        return self._in_order(self.shelf.citing(paper_id))
+        return self._in_order(self.backend.citing(paper_id))
 
     def search(self, vector: NDArray[np.float32], k: int, before: str | None = None) -> list[Scored]:
         """The k papers nearest to a vector of unit length, best first.
@@ -236,51 +236,51 @@ class Store:
 
         if k < 1:
             return []
-        found = self.shelf.nearest(np.asarray(vector, dtype=np.float64), k, before)
-        papers = self.shelf.papers([paper_id for paper_id, _ in found])
+        found = self.backend.nearest(np.asarray(vector, dtype=np.float64), k, before)
+        papers = self.backend.papers([paper_id for paper_id, _ in found])
         return [Scored(paper=papers[i], similarity=similarity) for i, similarity in found if i in papers]
 
     def count(self) -> int:
         """Number of papers."""
-        return self.shelf.count()
+        return self.backend.count()
 
     def stats(self) -> StoreStats:
         """Figures for the user."""
-        manifest = self.shelf.manifest()
+        manifest = self.backend.manifest()
         return StoreStats(
-            kind=self.shelf.kind,
-            folder=self.shelf.where,
+            kind=self.backend.kind,
+            folder=self.backend.where,
             version=manifest["version"],
             embedder=manifest["embedder"],
-            **self.shelf.figures()._asdict(),
+            **self.backend.figures()._asdict(),
         )
 
     def names(self) -> Iterator[Names]:
         """What each paper goes by: id, title, date, arXiv id, DOI."""
-        return self.shelf.names()
+        return self.backend.names()
 
     def by_source(self) -> dict[str, int]:
         """Number of papers by where their record came from."""
-        return self.shelf.figures().sources
+        return self.backend.figures().sources
 
     def has(self, ids: Sequence[str]) -> list[bool]:
         """Whether each paper is here."""
-        here = self.shelf.content_hashes(ids)
+        here = self.backend.content_hashes(ids)
         return [paper_id in here for paper_id in ids]
 
     @property
     def generation(self) -> int:
         """Another number when the set of papers has changed, by any process."""
-        return self.shelf.generation()
+        return self.backend.generation()
 
     def mark(self, key: str) -> str | None:
         """A note that a filler of the store left."""
-        return self.shelf.mark(key)
+        return self.backend.mark(key)
 
     def set_mark(self, key: str, value: str) -> None:
         """Leave a note."""
         with self.writing():
-            self.shelf.set_mark(key, value)
+            self.backend.set_mark(key, value)
 
     def _embed(self, papers: Sequence[Paper], done: int, total: int, on_progress: Tell | None) -> None:
         """Embed in small batches and write in larger ones.
@@ -312,10 +312,10 @@ class Store:
 
     def _put(self, papers: Sequence[Paper], vectors: NDArray[np.float32] | None) -> None:
         if papers:
-            self.shelf.put(papers, {paper.id: content_hash(paper) for paper in papers}, vectors)
+            self.backend.put(papers, {paper.id: content_hash(paper) for paper in papers}, vectors)
 
     def _in_order(self, ids: Sequence[str]) -> list[Paper]:
-        papers = self.shelf.papers(ids)
+        papers = self.backend.papers(ids)
         return [papers[paper_id] for paper_id in ids if paper_id in papers]
 
 

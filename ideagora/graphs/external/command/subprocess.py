@@ -219,15 +219,17 @@ async def answered(ask: Any, tools: AgentContext) -> Any:
         ValueError: the question is none of these.
     """
     questions = {"search": ("k",), "model": ("system", "sample")}
-    doors = {"model": tools.model} | {name: getattr(tools.library, name) for name in tools.library.__slots__}
-    found = [name for name in doors if isinstance(ask, dict) and name in ask]
+    clients = {"model": tools.model} | {
+        name: getattr(tools.library, name) for name in tools.library.__slots__
+    }
+    found = [name for name in clients if isinstance(ask, dict) and name in ask]
     if len(found) != 1:
-        raise ValueError(f"ask has to have one of {', '.join(sorted(doors))}")
+        raise ValueError(f"ask has to have one of {', '.join(sorted(clients))}")
     name = found[0]
     more = {key: value for key, value in ask.items() if key != name}
     if unknown := set(more) - set(questions.get(name, ())):
         raise ValueError(f"{name} does not take {', '.join(sorted(unknown))}")
-    return _plain(await doors[name](ask[name], **more))
+    return _plain(await clients[name](ask[name], **more))
 
 
 def _plain(value: Any) -> Any:

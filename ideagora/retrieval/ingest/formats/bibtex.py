@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ideagora.retrieval.ingest.bibliographic import natural_name, own_paper, partial_date
+from ideagora.retrieval.ingest.bibliographic import natural_name, partial_date, target_paper
 from ideagora.retrieval.ingest.documents import Document, Found, Problem
 from ideagora.retrieval.ingest.identifiers import identifiers
 
@@ -94,7 +94,7 @@ def _of_entry(path: str, entry: Entry, place: str) -> Found:
     )
     year, month, day = _dated(fields)
     return Document(
-        paper=own_paper(
+        paper=target_paper(
             title,
             ids,
             "bibtex",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ideagora.retrieval.ingest.bibliographic import own_paper, partial_date
+from ideagora.retrieval.ingest.bibliographic import partial_date, target_paper
 from ideagora.retrieval.ingest.documents import Document, Found, Problem
 from ideagora.retrieval.ingest.identifiers import identifiers, year_in
 from ideagora.retrieval.store.fulltext import CitedWork
@@ -80,7 +80,7 @@ def _of_item(path: str, item: Any, line: int, done: float) -> Found:
         return Problem(path=path, place=place, what="the item has no title", step=_STEP)
     places = [_text(item.get(name)) for name in ("URL", "number", "note", "id")]
     ids = identifiers(_text(item.get("DOI")), None, *places)
-    paper = own_paper(
+    paper = target_paper(
         title,
         ids,
         "csl",

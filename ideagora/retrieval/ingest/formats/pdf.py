@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ideagora.retrieval.ingest.bibliographic import own_paper, partial_date, tidy
+from ideagora.retrieval.ingest.bibliographic import partial_date, target_paper, tidy
 from ideagora.retrieval.ingest.documents import Document, Found, Problem
 from ideagora.retrieval.ingest.formats.pdf_layout import (
     Page,
@@ -187,7 +187,7 @@ def _paper(title: str, read: _Read, text: str) -> Any:
     about = " ".join(read.information.get(name, "") for name in ("Subject", "Keywords"))
     ids = identifiers(doi_in(about) or doi_in(before_abstract), arxiv_in(_unspaced_stamp(first)))
     day = arxiv_month(ids.arxiv_id) if ids.arxiv_id else read.information.get("Day")
-    return own_paper(title, ids, "pdf", abstract=abstract_of(text), day=day or None)
+    return target_paper(title, ids, "pdf", abstract=abstract_of(text), day=day or None)
 
 
 def _unspaced_stamp(first: str) -> str:

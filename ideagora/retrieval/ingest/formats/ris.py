@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from io import StringIO
 from typing import Any
 
-from ideagora.retrieval.ingest.bibliographic import natural_name, own_paper, partial_date
+from ideagora.retrieval.ingest.bibliographic import natural_name, partial_date, target_paper
 from ideagora.retrieval.ingest.documents import Document, Found, Problem
 from ideagora.retrieval.ingest.identifiers import identifiers
 from ideagora.schema import Paper
@@ -76,7 +76,7 @@ def _paper(entry: dict[str, Any], title: str) -> Paper:
     year, month, day = [*date, "", "", ""][:3]
     if not re.search(r"\d{4}", year):
         year = _first(entry, "year", "publication_year")
-    return own_paper(
+    return target_paper(
         title,
         ids,
         "ris",

@@ -94,13 +94,13 @@ class EmbeddedBackend:
             folder.mkdir(parents=True, exist_ok=True)
             require_own_folder(folder)
             lock = FolderLock(folder, timeout, on_wait)
-            shelf = cls(folder, embedder, lock, exact_below, has_index=has_index)
+            backend = cls(folder, embedder, lock, exact_below, has_index=has_index)
             try:
-                shelf._make_or_check(on_wait or (lambda text: None))
+                backend._make_or_check(on_wait or (lambda text: None))
             except BaseException:
-                shelf.close()
+                backend.close()
                 raise
-        return shelf
+        return backend
 
     def close(self) -> None:
         """Close files and release locks."""

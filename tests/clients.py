@@ -37,7 +37,7 @@ class Pair(Inputs):
     second: str = "two"
 
 
-def recipe(engine: Any, inputs: Any) -> dict[str, Any]:
+def handler(engine: Any, inputs: Any) -> dict[str, Any]:
     return {"label": inputs.first, "why": inputs.second}
 
 
@@ -49,7 +49,7 @@ def call(prompt: str = "Compare.", **changes: Any) -> Call[Label]:
         prompt=prompt,
         answer=Label,
         inputs=Pair(),
-        recipe=recipe,
+        handler=handler,
     )
     return replace(plain, **changes)
 
@@ -58,8 +58,8 @@ def call(prompt: str = "Compare.", **changes: Any) -> Call[Label]:
 class Bench:
     """A door with what it left behind."""
 
-    door: LLMClient
-    meter: UsageTracker
+    client: LLMClient
+    tracker: UsageTracker
     events: list[dict[str, Any]] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
 
@@ -75,7 +75,7 @@ async def bench(
     *,
     chats: dict[str, BaseChatModel] | None = None,
     run_id: str = "run",
-    meter: UsageTracker | None = None,
+    tracker: UsageTracker | None = None,
     asked_anew: Mapping[str, int] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Bench]:
@@ -84,7 +84,7 @@ async def bench(
     if server is not None:
         chosen["api_base"] = server.base
     found = Settings(home=home, **chosen)
-    meter = meter or UsageTracker()
+    tracker = tracker or UsageTracker()
     events: list[dict[str, Any]] = []
     waits: list[float] = []
 
@@ -94,10 +94,10 @@ async def bench(
     def no_embedder() -> Any:
         raise AssertionError("no embedder is needed here")
 
-    door = LLMClient(
+    client = LLMClient(
         found,
         cache=Cache.at_home(home),
-        meter=meter,
+        tracker=tracker,
         embedder=no_embedder,
         run_id=run_id,
         chats=chats,
@@ -107,9 +107,9 @@ async def bench(
         asked_anew=asked_anew,
     )
     try:
-        yield Bench(door, meter, events, waits)
+        yield Bench(client, tracker, events, waits)
     finally:
-        await door.aclose()
+        await client.aclose()
 
 
 def scripted(*replies: Any) -> ScriptedChatModel:
