@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from bench.process import ideagora
-from tests.loopback import Body, Loopback
-from tests.standin import answer
+from tests.support.loopback import Body, Loopback
+from tests.support.standin import answer
 
 LATENCY = 1.0
 TOPIC = "language model agents that use tools"

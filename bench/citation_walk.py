@@ -22,7 +22,7 @@ from ideagora.config import Settings
 from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.library import open_library
 from ideagora.schema import Paper
-from tests.literature_server import Asked, FakeTime, LiteratureServer, Work, hurry
+from tests.support.literature_server import Asked, FakeTime, LiteratureServer, Work, hurry
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SOURCES = ("semantic-scholar", "openalex", "semantic-scholar,openalex,arxiv")

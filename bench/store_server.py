@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.texts import Clustered, chunks, records
 from ideagora.retrieval.store.store import Store, paper_text
-from tests.chroma_server import chroma_server
+from tests.support.chroma_server import chroma_server
 
 SIZE = int(os.environ.get("IDEAGORA_BENCH_PAPERS", "10000"))
 CHUNK = 1_000

@@ -1,4 +1,4 @@
 """Faults on purpose: damaged files, kills, a model that fails. ``make faults`` runs all and prints a table.
 
-``tests/test_faults.py`` runs a short sample of the same cases in the suite.
+``tests/project/test_faults.py`` runs a short sample of the same cases in the suite.
 """

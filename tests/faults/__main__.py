@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.table import Table
 
-from tests import standin
 from tests.faults import budget, fuzz, matrix, worlds
 from tests.faults.kills import kill_often
 from tests.faults.outcome import Outcome
-from tests.loopback import Loopback
+from tests.support import standin
+from tests.support.loopback import Loopback
 
 KILLS = 20
 OTHERS = {

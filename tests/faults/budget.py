@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ideagora.errors import BudgetExhausted, ModelUnavailable
-from tests import command, standin
-from tests.billing import Bill
 from tests.faults.outcome import Outcome, bad_end, first_line
 from tests.faults.worlds import environment, new_home
-from tests.loopback import Answer, Body, Loopback
+from tests.support import command, standin
+from tests.support.billing import Bill
+from tests.support.loopback import Answer, Body, Loopback
 
 PROMPT, COMPLETION = 1.0, 100.0
 """US dollars per million tokens."""

@@ -15,13 +15,13 @@ from typing import Any
 from ideagora.errors import IdeagoraError, UsageError
 from ideagora.importing import read_ideas
 from ideagora.retrieval.ingest.read_file import read_file
-from tests import command, idea_files, local_files, standin
 from tests.faults.outcome import Outcome, bad_end, first_line
 from tests.faults.worlds import SMALL, TOPIC, new_home, run
-from tests.literature_server import Asked, LiteratureServer, Work
-from tests.loopback import Answer, Body, Fault, Loopback, Reply, completion
-from tests.mutations import damaged, rewritten
-from tests.services import SOURCES, damaged_bodies, misread, samples
+from tests.support import command, idea_files, local_files, standin
+from tests.support.literature_server import Asked, LiteratureServer, Work
+from tests.support.loopback import Answer, Body, Fault, Loopback, Reply, completion
+from tests.support.mutations import damaged, rewritten
+from tests.support.services import SOURCES, damaged_bodies, misread, samples
 
 SEED = 1_000
 """Other damage than the suite's."""

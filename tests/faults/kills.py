@@ -8,9 +8,9 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests import command
 from tests.faults.outcome import Outcome
 from tests.faults.worlds import World, environment, result
+from tests.support import command
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tests import command
+from tests.support import command
 
 GOOD = ("same", "said", "kept")
 _SAYS_WHY = re.compile(r"(?m)^(error|incomplete): ")

@@ -10,8 +10,8 @@ import signal
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tests import command, standin
-from tests.loopback import Loopback
+from tests.support import command, standin
+from tests.support.loopback import Loopback
 
 TOPIC = "tool use by language models"
 SMALL = ("--branches", "2", "--length", "3", "--retries", "0")

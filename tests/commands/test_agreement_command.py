@@ -1,0 +1,186 @@
+"""``ideagora agreement``: raters of every kind, figures that can be worked out by hand, and bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ideagora.commands.agreement import conclusion
+from ideagora.evaluators.verdict_files import verdict_lines
+from ideagora.schema import Verdict
+from tests.support.command import Done, run
+
+AGENTS, TOPICS = ("ant", "bee", "cat"), ("t0", "t1", "t2", "t3")
+
+
+def agreement(*arguments: str | Path) -> Done:
+    return run(["agreement", *map(str, arguments)])
+
+
+def read(*arguments: str | Path) -> dict[str, Any]:
+    done = agreement(*arguments, "--json")
+    assert done.code == 0, done.err
+    told: dict[str, Any] = json.loads(done.out)
+    return told
+
+
+def verdict(judge: str, topic: str, one: str, other: str, value: float | None) -> Verdict:
+    return Verdict(
+        id=f"{judge}{topic}{one}{other}", evaluator="arena", protocol="default", topic=topic,
+        subject=(f"{one}-{topic}", f"{other}-{topic}"), agents=(one, other), judge=judge,
+        criteria=None if value is None else {"novelty": value},
+        status="unscored" if value is None else "scored",
+        reason="refused" if value is None else None,
+    )  # fmt: skip
+
+
+def written(path: Path, verdicts: list[Verdict]) -> Path:
+    path.write_text(verdict_lines(verdicts), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """In both orders the one earlier in the alphabet wins; one match is judged by its place alone."""
+    told = []
+    for topic in TOPICS:
+        for one, other in combinations(AGENTS, 2):
+            by_place = (topic, one) == ("t3", "bee")
+            told += [
+                verdict("m", topic, one, other, 1.0),
+                verdict("m", topic, other, one, 1.0 if by_place else 0.0),
+            ]
+    return written(tmp_path / "model.jsonl", told)
+
+
+@pytest.fixture
+def human(tmp_path: Path) -> Path:
+    """One order only; says the same but on the first topic, and nothing on one match."""
+    told = [
+        verdict("human:ada", topic, other, one, 1.0 if topic == "t0" else 0.0)
+        for topic in TOPICS
+        for one, other in combinations(AGENTS, 2)
+        if (topic, one, other) != ("t1", "ant", "cat")
+    ]
+    return written(tmp_path / "ada.jsonl", [*told, verdict("human:ada", "t1", "ant", "cat", None)])
+
+
+def test_verdicts_are_compared_match_by_match(model: Path, human: Path) -> None:
+    told = read(model, human)
+    figures = told["pairs"][0]["criteria"]["novelty"]
+    assert figures["percent"]["n"] == 11
+    assert figures["percent"]["value"] == pytest.approx(7 / 11, abs=1e-4)  # 3 of t0, and the tie of t3
+    assert figures["percent"]["low"] < 7 / 11 < figures["percent"]["high"]
+    assert figures["ratings, kendall"]["value"] == 1.0
+    assert figures["ratings, kendall"]["n"] == 3
+    assert [rater["kind"] for rater in told["raters"]] == ["verdicts", "verdicts"]
+    assert told["raters"][1]["left_out"] == {"unscored": 1}
+    assert told["all"] is None
+
+
+def test_several_criteria_have_an_overall_winner_too(tmp_path: Path) -> None:
+    said = {"novelty": 1.0, "clarity": 1.0, "feasibility": 0.0}
+    paths = []
+    for name, values in (("a", said), ("b", {**said, "clarity": 0.0})):
+        told = [verdict(name, t, "ant", "bee", 1.0).model_copy(update={"criteria": values}) for t in TOPICS]
+        paths.append(written(tmp_path / f"{name}.jsonl", told))
+    figures = read(*paths)["pairs"][0]["criteria"]
+    assert next(iter(figures)) == "overall"
+    assert {name: one["percent"]["value"] for name, one in figures.items()} == {
+        "overall": 0.0, "novelty": 1.0, "clarity": 0.0, "feasibility": 1.0,
+    }  # fmt: skip
+    assert figures["novelty"]["cohen_kappa"]["value"] is None
+    assert "undefined" in figures["novelty"]["cohen_kappa"]["reason"]
+
+
+def test_scores_are_compared_by_correlations_and_all_raters_together(tmp_path: Path) -> None:
+    tables = {"a": [1, 2, 3, 4, 6], "b": [2, 4, 6, 8, 12], "c": [6, 4, 3, 2, 1]}
+    paths = []
+    for name, values in tables.items():
+        rows = "".join(f"i{n},t{n % 3},{value}\n" for n, value in enumerate(values))
+        paths.append(tmp_path / f"{name}.csv")
+        paths[-1].write_text(f"idea,topic,originality\n{rows}i9,t0,\n", encoding="utf-8")
+    told = read(*paths)
+    assert [pair["raters"] for pair in told["pairs"]] == [
+        [str(one), str(other)] for one, other in combinations(paths, 2)
+    ]
+    same, opposite = (told["pairs"][place]["criteria"]["originality"] for place in (0, 1))
+    assert same["pearson"]["value"] == 1.0
+    assert same["icc(3,1)"]["value"] < 1.0
+    assert opposite["spearman"]["value"] == -1.0
+    assert {"krippendorff_alpha", "icc(2,1)", "icc(2,k)", "icc(3,1)"} == set(told["all"]["originality"])
+    assert told["raters"][0]["left_out"] == {"originality": 1}
+
+
+def test_leaderboards_are_compared_by_their_ratings(tmp_path: Path) -> None:
+    for name, ratings in (("a", (1100, 1000, 900, 950)), ("b", (1200, 1010, 700, None))):
+        rows = [{"agent": f"x{n}", "rating": rating} for n, rating in enumerate(ratings)]
+        held = {"ranking": rows, "criteria": {"novelty": rows}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(held), encoding="utf-8")
+    figures = read(tmp_path / "a.json", tmp_path / "b.json")["pairs"][0]["criteria"]
+    assert figures["overall"]["spearman"]["value"] == 1.0
+    assert figures["novelty"]["kendall"]["n"] == 3
+
+
+def test_the_table_shows_figures_intervals_and_what_was_left_out(model: Path, human: Path) -> None:
+    done = agreement(model, human, "--criteria", "novelty")
+    assert done.code == 0
+    assert "percent" in done.out
+    assert "0.636" in done.out
+    assert "left out 1 × unscored" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["{model}"], "Give two raters or more"),
+        (["{model}", "none.csv"], "none.csv cannot be read"),
+        (["{model}", "{scores}"], "only two of a kind can be compared"),
+        (["{scores}", "{other}"], "share nothing"),
+        (["{scores}", "{nameless}"], "no column that names the item"),
+        (["{scores}", "{twice}"], "has two rows for 'i1'"),
+        (["{model}", "{model}", "--criteria", "beauty"], "--criteria names 'beauty'"),
+        (["{scores}", "{broken}"], "is no leaderboard that can be read"),
+    ],
+)
+def test_bad_input_is_one_clear_line(model: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
+    files = {"scores": "idea,x\ni1,1\n", "other": "idea,x\ni2,1\n", "nameless": "x,y\n1,2\n",
+             "twice": "idea,x\ni1,1\ni1,2\n"}  # fmt: skip
+    paths = {name: tmp_path / f"{name}.csv" for name in files}
+    for name, text in files.items():
+        paths[name].write_text(text, encoding="utf-8")
+    paths |= {"model": model, "broken": tmp_path / "broken.json"}
+    paths["broken"].write_text("[1, 2]", encoding="utf-8")
+    done = agreement(*[argument.format_map(paths) for argument in arguments])
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_it_begins_with_one_sentence_of_conclusion(model: Path, human: Path, tmp_path: Path) -> None:
+    done = agreement(model, human)
+    assert done.code == 0, done.err
+    first = " ".join(done.out.split("\n\n")[0].split())
+    assert re.match(
+        r"\S+model.jsonl and \S+ada.jsonl agree on 64% of 11 items, kappa \S+; chance alone may", first
+    )
+    more = written(tmp_path / "bob.jsonl", [verdict("bob", topic, "ant", "bee", 1.0) for topic in TOPICS])
+    first = " ".join(agreement(model, human, more).out.split("\n\n")[0].split())
+    assert re.match(r"\d of 3 pairs of raters agree by more than chance: from .*, who agree on .* to ", first)
+
+
+def test_scores_are_concluded_by_their_correlation(tmp_path: Path) -> None:
+    figure = {"value": 0.5, "low": -0.1, "high": 0.9, "n": 12, "reason": None}
+    pair = {"raters": ["a", "b"], "criteria": {"overall": {"spearman": figure}}}
+    assert conclusion([pair]) == "a and b correlate by 0.50 (12 items); chance alone may give as much."
+    unknown = {
+        "raters": ["a", "c"],
+        "criteria": {"overall": {"spearman": {**figure, "value": None, "reason": "x."}}},
+    }
+    assert "cannot be compared (x)" in conclusion([unknown])
+    assert conclusion([pair, unknown]).startswith("0 of 2 pairs")

@@ -1,0 +1,285 @@
+"""Leads, which the offline model gives in place of ideas: quotes, pairs, words, the page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ideagora.agents.offline_leads import leads
+from ideagora.agents.offline_leads.difficulties import (
+    DIFFICULTIES,
+    DROP,
+    difficulty_of,
+    is_scope,
+    shared_difficulty,
+)
+from ideagora.agents.text.quotes import is_quoted
+from ideagora.graphs.chain_of_ideas.leads import distinct, how_many, place_of
+from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.offline import ExtractiveModel
+from ideagora.models.offline import text as texts
+from ideagora.report.run.leads import novelty_lines, to_read
+from ideagora.report.run.novelty import verdict
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.schema import Close, Idea, NoveltyCheck, Paper
+from tests.support.command import run
+from tests.support.role_samples import with_weights
+
+TOPIC = "language models as judges"
+ENGINE = ExtractiveModel(HashEmbedder())
+
+
+def test_a_mechanism_says_what_is_done() -> None:
+    done = (
+        "Self-consistency samples many chains and returns the answer on which most agree.",
+        "We propose a decoder that drafts tokens and checks them in one pass.",
+        "Reflexion lets an agent turn a failed attempt into a written critique.",
+        "PRD borrows from peer review: every contestant also judges battles.",
+    )
+    other = (
+        "Accuracy improved by four points on GSM8K.",
+        "The method fails when the context is long.",
+        "Prompting cannot teach the model a new language.",
+        "The study measures how often judges prefer the first answer.",
+        "GAIA poses 466 questions in three difficulty levels.",
+        "SWE-bench turns issue reports into tasks.",
+        "Models produced hypotheses that the later literature supports.",
+        "Galactica is a family of decoder models up to 120 billion parameters.",
+        "Subjects then show up more often than with earlier methods.",
+    )
+    assert [sentence for sentence in done if not leads.is_done(sentence)] == []
+    assert [sentence for sentence in other if leads.is_done(sentence)] == []
+
+
+def test_no_finding_of_the_corpus_passes_for_a_mechanism_of_its_paper() -> None:
+    for paper in starter_corpus().papers:
+        told = leads.paper_facts(ENGINE, paper.title, paper.year, paper.abstract)
+        last = texts.sentences(paper.abstract or "")[-1]
+        assert told.method is None or last not in told.method or last == told.problem, paper.title
+
+
+def test_a_quote_with_a_dangling_beginning_has_the_sentence_before_it() -> None:
+    parts = ["A decoder drafts four tokens.", "This checks them in one pass."]
+    assert leads.grounded(parts[1], parts) == " ".join(parts)
+    assert leads.grounded(parts[0], parts) == parts[0]
+
+
+def test_a_heading_is_not_quoted_with_its_sentence() -> None:
+    for heading in ("Abstract ", "3.2 Method ", "1 Introduction ", "ABSTRACT: "):
+        text = f"{heading}We train a retriever on its own mistakes."
+        found = leads.paper_facts(ENGINE, "A paper", "2024", text, method=text).method
+        assert found == "We train a retriever on its own mistakes.", heading
+    kept = "Method Mixer trains two decoders at once."
+    assert leads.paper_facts(ENGINE, "A paper", "2024", kept, method=kept).method == kept
+
+
+def test_what_only_says_how_far_a_paper_was_tested_is_no_limitation() -> None:
+    assert leads.limits("Only two models were examined, and no other language was tested.") == []
+    said = "Each decision costs many more calls, and the method was studied on three tasks."
+    assert leads.limits(said) == ["Each decision costs many more calls"]
+    assert is_scope("experiments cover mainly English")
+
+
+def test_difficulties_are_known_by_their_words() -> None:
+    assert difficulty_of("decoding is slow and expensive").name == "cost"
+    shared = shared_difficulty("costly labels from people", "human annotation is scarce, labels are few")
+    assert shared is not None
+    assert shared[0].name == "the need for labels"
+    assert shared_difficulty("decoding is slow", "judges prefer long answers") is None
+    about = frozenset(kind for kind in DIFFICULTIES if kind.found_in("bias of judges"))
+    assert shared_difficulty("a bias towards length", "biases of position", about) is None
+
+
+def test_a_quote_is_cut_without_changing_a_word() -> None:
+    sentence = (
+        "Judges are slow, their scores cluster near the top of the scale, later rounds bring nothing, "
+        "and labels are costly."
+    )
+    for limit in range(4, 25):
+        for about in ("", "later rounds bring nothing", "and labels are costly"):
+            cut = leads.quotable(sentence, limit, about)
+            assert len([word for word in cut.split() if word != "…"]) <= limit
+            assert is_quoted(cut, sentence), cut
+    assert leads.quotable("It is short.", 10) == "It is short"
+
+
+def test_names_of_models_and_adjectives_are_no_data_sets() -> None:
+    text = (
+        "BERT and GPT-4 call APIs on questions. Knowledge-Intensive tasks need RAG on collections. We test "
+        "on GSM8K, on the FooSet benchmark and on BarBench, with ControlNet on images and DrQA on problems."
+    )
+    assert [name.name for name in texts.names(text) if name.kind == "dataset"] == [
+        "GSM8K",
+        "FooSet",
+        "BarBench",
+    ]
+
+
+def test_a_paper_is_called_what_its_text_calls_it() -> None:
+    by_id = {paper.id: paper for paper in starter_corpus().papers}
+    for paper_id, name in {
+        "arxiv:2203.11171": "Self-Consistency",
+        "arxiv:2007.01282": "Fusion-in-Decoder",
+        "arxiv:2205.11916": "Zero-shot chain-of-thought",
+        "arxiv:2005.11401": "RAG",
+        "arxiv:2210.03629": "ReAct",
+    }.items():
+        paper = by_id[paper_id]
+        assert leads.name_of(paper.title, paper.abstract or "") == name
+    assert leads.name_of("A very long title that has no name of its own", "") == "A very long title …"
+
+
+# --- choosing among chains --------------------------------------------------------------------
+
+
+def pair(weak: str, strong: str, cites: str | None = None, kind: str = "cost") -> dict[str, Any]:
+    return {"weak": weak, "strong": strong, "cites": cites, "kind": kind, "good": True}
+
+
+def test_leads_differ_in_limitation_and_mechanism() -> None:
+    branches = [
+        {"branch": 2, "pairs": [pair("b", "x"), pair("b", "y", kind="bias")]},
+        {"branch": 1, "pairs": [pair("a", "x"), pair("a", "y"), pair("c", "z"), pair("x", "a")]},
+    ]
+    chosen = [(one["weak"], one["strong"]) for one in distinct(branches, 5)]
+    assert chosen == [("a", "x"), ("b", "y"), ("c", "z")]
+    assert len(distinct(branches, 2)) == 2
+
+
+def test_pairs_of_papers_that_cite_each_other_come_last_and_only_where_leads_are_few() -> None:
+    linked = [pair("a", "x", cites="strong")]
+    few = [{"branch": 1, "pairs": [*linked, pair("b", "y")]}]
+    assert [one["weak"] for one in distinct(few, 5)] == ["b", "a"]
+    many = [{"branch": 1, "pairs": [*linked, *(pair(name, name.upper()) for name in "bcd")]}]
+    assert [one["weak"] for one in distinct(many, 5)] == ["b", "c", "d"]
+
+
+def test_without_a_good_pair_one_that_is_merely_the_nearest_is_offered_as_such() -> None:
+    nearest = {**pair("a", "x"), "good": False}
+    assert [one["weak"] for one in distinct([{"branch": 1, "pairs": [nearest, nearest]}], 5)] == ["a"]
+    assert [one["weak"] for one in distinct([{"branch": 1, "pairs": [nearest, pair("b", "y")]}], 5)] == ["b"]
+    assert distinct([{"branch": 1, "pairs": [{**nearest, "strong": "a"}]}], 5) == []
+    weak = leads.paper_facts(ENGINE, "Alpha: one", "2020", "Alpha counts sheep. Alpha sleeps at once.")
+    strong = leads.paper_facts(ENGINE, "Beta: two", "2021", "Nobody drew maps. Beta draws maps of caves.")
+    told = leads.lead_text(leads.nearest_fit(ENGINE, [weak, strong], 0, 1), weak, strong, "")
+    assert told.novelty.startswith(leads.NEAREST_ONLY)
+
+
+def test_where_two_papers_stand_is_said_in_one_sentence() -> None:
+    one, two, three = (Paper(id=name, title=f"{name}: a paper") for name in ("One", "Two", "Three"))
+    assert place_of([one, two], two, three, None) == (
+        "Two is paper 2 of 2 in the chain, Three stands beside it; neither cites the other."
+    )
+    assert "Three cites Two: look first" in place_of([one, two], two, three, "strong")
+    assert place_of([one], two, three, None).startswith("Two and Three stand beside the chain")
+
+
+def test_fewer_leads_than_usual_are_explained() -> None:
+    lead = {"novelty_check": {"status": "novel"}}
+    close = {"novelty_check": {"status": "too_close"}}
+    state: dict[str, Any] = {"pairs": [], "branches": [], "leads": [lead, close]}
+    assert how_many(state)[0].startswith("1 lead where three to five are usual")
+    assert how_many({**state, "leads": [lead] * 3}) == []
+    assert how_many({"branches": []}) == []
+
+
+# --- what the novelty check says --------------------------------------------------------------
+
+
+def check(**fields: Any) -> NoveltyCheck:
+    return NoveltyCheck(**{"status": "novel", "compared": 12, "library": 260, "judge": "offline", **fields})
+
+
+def test_a_verdict_on_novelty_claims_no_more_than_was_compared() -> None:
+    assert verdict(check()).startswith("No near-verbatim match among 12 of 260 summaries. Sentences were")
+    assert "12 summaries that were found for it" in verdict(check(library=None))
+    close = Close(paper_id="p", title="P", similarity=0.9, overlap=None, too_close=True)
+    assert verdict(check(status="too_close", closest=(close,))).startswith("1 near-verbatim match among 12")
+    real = verdict(check(judge="openai/gpt-4o", library=None))
+    assert real == (
+        "openai/gpt-4o was shown 12 papers that were found for it and called none of them too close. "
+        "Of other papers this says nothing."
+    )
+    assert verdict(check(judge=None)).startswith("The judge was shown 12 of 260 papers")
+    assert "no verdict" in verdict(check(status="unchecked"))
+
+
+def lead(references: tuple[str, ...], *closest: Close) -> Idea:
+    return Idea(
+        id="i", topic="t", agent="a", kind="lead", title="T", method="m", references=references,
+        novelty_check=check(closest=closest),
+    )  # fmt: skip
+
+
+def test_the_same_mechanism_elsewhere_is_said_and_what_holds_for_all_is_said_once() -> None:
+    same = {"purpose": "different", "mechanism": "same"}
+    own = Close(paper_id="own", title="Own", similarity=0.9, overlap=None, facets=same)
+    other = Close(paper_id="other", title="Other", similarity=0.6, overlap=None, facets=same)
+    first, second = lead(("weak", "own"), own, other), lead(("weak", "own"), own)
+    said = novelty_lines([first, second])
+    assert "Every lead: No near-verbatim match among 12 of 260 summaries." in said
+    assert "Lead 1: The mechanism is rated the same as in: Other." in said
+    assert len(said) == 3
+    assert to_read(first) == ("own", "weak", "other")
+
+
+# --- a whole run ------------------------------------------------------------------------------
+
+
+def shown_words(idea: dict[str, Any]) -> int:
+    parts = [idea[name] for name in ("title", "motivation", "method", "novelty")]
+    return sum(len(part.split()) for part in [*parts, *idea["experiment"]["steps"]])
+
+
+@pytest.mark.slow
+@with_weights
+def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -> None:
+    done = run(["generate", TOPIC, "--json"])
+    assert done.code == 0, done.err
+    answer = json.loads(done.out)
+    ideas = answer["ideas"]
+    assert 3 <= len(ideas) <= 5
+    assert {idea["kind"] for idea in ideas} == {"lead"}
+    papers = {paper.id: paper for paper in starter_corpus().papers}
+    weak, strong = ([idea["references"][place] for idea in ideas] for place in (0, 1))
+    assert len(set(weak)) == len(set(strong)) == len(ideas)
+    for idea in ideas:
+        assert shown_words(idea) <= 150, idea["title"]
+        for text, paper_id in (
+            (idea["motivation"], idea["references"][0]),
+            (idea["method"], idea["references"][1]),
+        ):
+            quote = text.partition("“")[2].rpartition("”")[0]
+            assert is_quoted(quote, papers[paper_id].abstract or ""), text
+        assert DROP in idea["experiment"]["steps"][0]
+    report = (Path(answer["run"]) / "report.md").read_text(encoding="utf-8")
+    told = report.partition("## Cost")[0]
+    sentences = Counter(
+        s for s in re.split(r"(?<=[.”])\s+|\n", told) if len(s.split()) > 7 and s[:3] != "- ["
+    )
+    assert [sentence for sentence, times in sentences.items() if times > 1] == []
+    shown = run(["generate", TOPIC]).out
+    assert "Open limitation" in shown
+    assert "Leads of the offline model" in shown
+    assert "Experiment" not in shown
+
+
+def test_a_lead_stays_short_whatever_the_papers_are_called() -> None:
+    title = "Long Winding Names Can Self-Improve"
+    text = f"Nobody drew errors of maps that anybody could read or mend. {title} draws maps of caves."
+    weak = leads.paper_facts(
+        ENGINE, title, "2020", text, limitation=", and errors go unnoticed".join(["Maps"] * 20)
+    )
+    strong = leads.paper_facts(
+        ENGINE, title, "2021", text, method=", and ".join([f"{title} draws maps"] * 20)
+    )
+    fit = leads.nearest_fit(ENGINE, [weak, strong], 0, 1)
+    place = (
+        f"{title} is paper 2 of 4 in the chain, {title} is paper 1 of 4 in the chain; {title} cites {title}."
+    )
+    assert leads.lead_text(fit, weak, strong, place).length <= 150

@@ -1,0 +1,116 @@
+"""Doors for tests: on their own home folder, with their events and waits kept."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from ideagora.config import Settings
+from ideagora.models.cache.answers import Cache
+from ideagora.models.call import Answer, Call, Inputs
+from ideagora.models.chat_models import ScriptedChatModel
+from ideagora.models.client import LLMClient
+from ideagora.models.usage import UsageTracker
+from tests.support.loopback import Loopback
+
+GOOD = '{"label": "related", "why": "both use retrieval"}'
+PRICED: dict[str, Any] = {"price_prompt": 1.0, "price_completion": 2.0}
+KEY = "very-secret-key-0123456789"
+
+
+class Label(Answer):
+    """A judgement of two texts."""
+
+    label: str
+    why: str
+
+
+class Pair(Inputs):
+    """Two texts."""
+
+    first: str = "one"
+    second: str = "two"
+
+
+def handler(engine: Any, inputs: Any) -> dict[str, Any]:
+    return {"label": inputs.first, "why": inputs.second}
+
+
+def call(prompt: str = "Compare.", **changes: Any) -> Call[Label]:
+    plain = Call(
+        role="judge",
+        group="main",
+        system="You judge.",
+        prompt=prompt,
+        answer=Label,
+        inputs=Pair(),
+        handler=handler,
+    )
+    return replace(plain, **changes)
+
+
+@dataclass
+class Bench:
+    """A door with what it left behind."""
+
+    client: LLMClient
+    tracker: UsageTracker
+    events: list[dict[str, Any]] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+
+    def told(self, *names: str) -> list[Any]:
+        rows = [tuple(event[name] for name in names) for event in self.events if event["event"] == "call"]
+        return [row[0] for row in rows] if len(names) == 1 else rows
+
+
+@asynccontextmanager
+async def bench(
+    home: Path,
+    server: Loopback | None = None,
+    *,
+    chats: dict[str, BaseChatModel] | None = None,
+    run_id: str = "run",
+    tracker: UsageTracker | None = None,
+    asked_anew: Mapping[str, int] | None = None,
+    **settings: Any,
+) -> AsyncIterator[Bench]:
+    """A door on its own home folder; it notes the waits between tries and does not wait."""
+    chosen = {"model": "openai/test" if chats is None else "scripted", "retries": 2, **settings}
+    if server is not None:
+        chosen["api_base"] = server.base
+    found = Settings(home=home, **chosen)
+    tracker = tracker or UsageTracker()
+    events: list[dict[str, Any]] = []
+    waits: list[float] = []
+
+    async def no_sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    def no_embedder() -> Any:
+        raise AssertionError("no embedder is needed here")
+
+    client = LLMClient(
+        found,
+        cache=Cache.at_home(home),
+        tracker=tracker,
+        embedder=no_embedder,
+        run_id=run_id,
+        chats=chats,
+        raw_folder=home / "raw",
+        on_event=events.append,
+        sleep=no_sleep,
+        asked_anew=asked_anew,
+    )
+    try:
+        yield Bench(client, tracker, events, waits)
+    finally:
+        await client.aclose()
+
+
+def scripted(*replies: Any) -> ScriptedChatModel:
+    return ScriptedChatModel(replies={"judge": list(replies)})

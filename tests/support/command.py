@@ -1,0 +1,154 @@
+"""The command line in processes of its own that start at once, for tests that run it often.
+
+A process is forked from a server (multiprocessing's) that has imported the heavy libraries already,
+and then calls ``ideagora.cli.main`` as the installed script does: its own memory, its own files, and
+it can be killed. Some tests still start a whole new interpreter, see ``fresh_interpreter``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from pathlib import Path
+from tempfile import mkdtemp
+
+SECONDS = 120
+"""A command that takes longer hangs."""
+PRELOADED = [
+    "tests.support.command",
+    "ideagora.cli",
+    "ideagora.commands.agents",
+    "ideagora.commands.arena",
+    "ideagora.commands.doctor",
+    "ideagora.commands.generate",
+    "ideagora.evaluators.arena.graph",
+    "ideagora.graphs.chain_of_ideas.graph",
+    "ideagora.report.run.write",
+    "langgraph.checkpoint.sqlite.aio",
+    "chromadb",
+    "evalica",
+    "jinja2",
+    "litellm",
+    "openai.resources",
+    "scipy.stats",
+]
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended; ``code`` is negative for a signal."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Running:
+    """A command at work."""
+
+    process: ForkServerProcess
+    folder: Path
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal."""
+        assert self.process.pid is not None
+        os.kill(self.process.pid, number)
+
+    def has_ended(self) -> bool:
+        """Whether it is no longer at work."""
+        return not self.process.is_alive()
+
+    def wait(self) -> Done:
+        """Wait for its end."""
+        self.process.join(SECONDS)
+        if self.process.exitcode is None:
+            self.process.kill()
+            raise AssertionError(f"the command hangs: {self.read('err')}")
+        done = Done(self.process.exitcode, self.read("out"), self.read("err"))
+        shutil.rmtree(self.folder)
+        return done
+
+    def read(self, stream: str) -> str:
+        """What it has written so far to ``out`` or ``err``."""
+        return (self.folder / stream).read_text(encoding="utf-8", errors="replace")
+
+
+def start(
+    arguments: Sequence[str], env: Mapping[str, str | None] | None = None, largest_file: int | None = None
+) -> Running:
+    """Start ``ideagora`` in this process's folder; ``None`` in ``env`` unsets a variable.
+
+    Args:
+        arguments: of the command line.
+        env: on top of this process's environment.
+        largest_file: bytes to which a file may grow, as on a disk that is full.
+    """
+    folder = Path(mkdtemp(prefix="ideagora-command-"))
+    for stream in ("out", "err"):
+        (folder / stream).touch()
+    environment = {k: v for k, v in {**os.environ, **(env or {})}.items() if v is not None}
+    process = _context().Process(
+        target=_command, args=(list(arguments), environment, str(Path.cwd()), str(folder), largest_file)
+    )
+    process.start()
+    return Running(process, folder)
+
+
+def run(
+    arguments: Sequence[str], env: Mapping[str, str | None] | None = None, largest_file: int | None = None
+) -> Done:
+    """Start ``ideagora`` and wait for its end."""
+    return start(arguments, env, largest_file).wait()
+
+
+def fresh_interpreter(arguments: Sequence[str]) -> subprocess.Popen[str]:
+    """Start ``ideagora`` as a user does, in an interpreter that has imported nothing."""
+    command = [sys.executable, "-m", "ideagora.cli", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@cache
+def _context() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    return context
+
+
+def _command(
+    arguments: list[str], env: dict[str, str], cwd: str, folder: str, largest_file: int | None
+) -> None:
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(cwd)
+    for stream, number in (("out", 1), ("err", 2)):
+        os.dup2(os.open(Path(folder) / stream, os.O_WRONLY | os.O_APPEND), number)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if largest_file is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    sys.argv = ["ideagora", *arguments]
+    from ideagora.cli import main
+
+    main()
+
+
+@cache
+def filled_home() -> Path:
+    """A home whose store holds the starter corpus under the hash embedder; copy it before use."""
+    from ideagora.config import Settings
+    from ideagora.retrieval.library import open_library
+
+    home = Path(mkdtemp(prefix="ideagora-filled-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    open_library(Settings(home=home, embedder="hash")).close()
+    return home

@@ -1,0 +1,351 @@
+"""A stand-in for a language model behind the loopback server: valid answers for every role, made of nothing.
+
+It reads the wanted schema's name and the numbers in the prompt, and answers in the schema's form with
+texts that depend on the prompt only, so that a run against it gives the same result each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.support.loopback import Answer, Body
+
+_NUMBERED = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
+_WORD = re.compile(r"(?<!material )(?<!message: )\b[0-9a-f]{12}\b")
+SIDES = [
+    "language model agents",
+    "tool use planning",
+    "reasoning verification",
+    "judging text",
+    "retrieval of evidence",
+    "generation of hypotheses",
+    "control of diffusion",
+]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request that was answered."""
+
+    body: str
+    """The whole request, as canonical JSON."""
+    wanted: str
+    """Name of the schema of the answer."""
+    prompt: str
+    reply: Answer
+
+    @property
+    def word(self) -> str:
+        """What marks everything that was written in reply to this prompt."""
+        return _word(self.prompt)
+
+    @property
+    def words(self) -> set[str]:
+        """The words of earlier replies that this prompt was made from."""
+        return set(_WORD.findall(self.prompt))
+
+
+class Model:
+    """Answers as a model does, each time after some seconds, and remembers what it was asked."""
+
+    def __init__(
+        self,
+        reply: Callable[[Body], Answer] | None = None,
+        seconds: Callable[[Body], float] = lambda body: 0.0,
+    ) -> None:
+        self.reply = reply or answer
+        self.seconds = seconds
+        self.asked: list[Asked] = []
+        self._out = 0
+        self._changed = threading.Condition()
+
+    def __call__(self, body: Body) -> Answer:
+        """The handler of a ``Loopback``."""
+        with self._changed:
+            self._out += 1
+        try:
+            time.sleep(self.seconds(body))
+            reply = self.reply(body)
+            with self._changed:
+                self.asked.append(_asked(body, reply))
+            return reply
+        finally:
+            with self._changed:
+                self._out -= 1
+                self._changed.notify_all()
+
+    @property
+    def bodies(self) -> list[str]:
+        """What was asked, request by request."""
+        return [asked.body for asked in self.asked]
+
+    def wait_until_quiet(self) -> None:
+        """Wait until no request is being answered, such as those of a client that was killed."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._out, timeout=60)
+
+    def wait_for(self, answered: int, unless: Callable[[], bool]) -> None:
+        """Wait until so many requests are answered in all, unless something else happens before."""
+        with self._changed:
+            while len(self.asked) < answered and not unless():
+                self._changed.wait(0.02)
+
+
+def _asked(body: Body, reply: Answer) -> Asked:
+    return Asked(
+        body=json.dumps(body, sort_keys=True),
+        wanted=body["response_format"]["json_schema"]["name"],
+        prompt=str(body["messages"][-1]["content"]),
+        reply=reply,
+    )
+
+
+def answer(body: Body) -> str:
+    """The reply to a chat request (OpenAI form)."""
+    prompt = str(body["messages"][-1]["content"])
+    wanted = body["response_format"]["json_schema"]["name"]
+    return json.dumps(ANSWERS[wanted](prompt))
+
+
+def _count(prompt: str, after: str = "", before: str = "Answer with one JSON object") -> int:
+    part = prompt.partition(after)[2] if after else prompt
+    return len({int(n) for n in _NUMBERED.findall(part.partition(before)[0])})
+
+
+def _word(prompt: str) -> str:
+    """A word that stands for this prompt."""
+    return hashlib.sha256(prompt.encode()).hexdigest()[:12]
+
+
+def _text(prompt: str, what: str, sentences: int) -> str:
+    word = _word(prompt)
+    return " ".join(
+        f"The {what} {word} part {n} says what a model might say about it." for n in range(sentences)
+    )
+
+
+def _queries(prompt: str) -> dict[str, Any]:
+    several = re.search(r"Write (\d+) different", prompt)
+    count = int(several[1]) if several else 1
+    return {
+        "queries": (SIDES + [f"{side} of agents" for side in SIDES] + [f"{side} of text" for side in SIDES])[
+            :count
+        ]
+    }
+
+
+def _judgements(prompt: str) -> dict[str, Any]:
+    count = _count(prompt, "Papers, numbered from 0:")
+    reason = f"Same task {_word(prompt)}."
+    return {"judgements": [{"paper": n, "reason": reason, "relevant": True} for n in range(count)]}
+
+
+def _reading(prompt: str) -> dict[str, Any]:
+    known = _count(prompt, "References of this paper, numbered")
+    follow = [{"paper": 0, "relation": "builds on", "reason": "Extends it."}] if known else []
+    return {
+        "problem": _text(prompt, "problem", 2),
+        "method": _text(prompt, "method", 4),
+        "finding": _text(prompt, "finding", 2),
+        "limitation": _text(prompt, "limitation", 1),
+        "experiment": _text(prompt, "experiment", 3),
+        "entities": [
+            {"name": f"Thing{n} {_word(prompt)}", "description": _text(prompt, "entity", 1), "kind": kind}
+            for n, kind in enumerate(["model", "dataset", "metric"])
+        ],
+        "references": follow,
+    }
+
+
+def _trend(prompt: str) -> dict[str, Any]:
+    pairs = _count(prompt, "Papers from early to late, numbered") - 1
+    return {
+        "changes": [
+            {"earlier": n, "entered": ["a search"], "left": ["a guess"], "text": _text(prompt, "change", 3)}
+            for n in range(pairs)
+        ]
+    }
+
+
+def _forecast(prompt: str) -> dict[str, Any]:
+    last = _count(prompt, "The chain, from early to late", "Work in the order") - 1
+    return {
+        "limitations": [{"paper": 0, "limitation": _text(prompt, "open limitation", 1), "answered_by": None}],
+        "pairings": [{"limitation_from": 0, "mechanism_from": last, "why": _text(prompt, "pairing", 1)}],
+        "limitation": _text(prompt, "limitation", 1),
+        "limitation_from": 0,
+        "mechanism": _text(prompt, "mechanism", 1),
+        "mechanism_from": last,
+        "direction": _text(prompt, "direction", 5),
+    }
+
+
+def _idea(prompt: str) -> dict[str, Any]:
+    return {
+        "motivation": _text(prompt, "motivation", 6),
+        "novelty": _text(prompt, "novelty", 4),
+        "method": "\n".join(f"{n}. {_text(prompt, 'step', 2)}" for n in range(1, 6)),
+        "title": f"An Idea {_word(prompt)}",
+        "summary": _text(prompt, "summary", 2),
+        "purpose": _text(prompt, "purpose", 1),
+        "mechanism": _text(prompt, "mechanism", 1),
+        "evaluation": _text(prompt, "evaluation", 1),
+        "sources": [{"part": "method", "paper": 0, "quote": "nothing that anybody wrote"}],
+    }
+
+
+def _comparisons(prompt: str) -> dict[str, Any]:
+    count = min(3, _count(prompt, "Papers that were retrieved"))
+    levels = {"purpose": "related", "mechanism": "different", "evaluation": "related"}
+    return {
+        "comparisons": [
+            {
+                "paper": n,
+                **levels,
+                "overlap": None,
+                "difference": _text(prompt, "difference", 1),
+                "too_close": False,
+            }
+            for n in range(count)
+        ]
+    }
+
+
+def _duel(prompt: str) -> dict[str, Any]:
+    """The idea whose word comes later wins, in either order; ideas of others tie."""
+    words = list(dict.fromkeys(re.findall(r"An Idea (\w+)", prompt)))
+    first = len(words) == 2 and words[0] > words[1]
+    choice = "tie" if len(words) != 2 else "first" if first else "second"
+    names = ("novelty", "significance", "clarity", "feasibility", "effectiveness")
+    return {"reason": _text(prompt, "verdict", 3), **dict.fromkeys(names, choice)}
+
+
+def _plan_duel(prompt: str) -> dict[str, Any]:
+    """As ``_duel``, by the words of the two ideas."""
+    choice = _duel(prompt)["novelty"]
+    names = ("feasibility", "technical_quality", "clarity")
+    return {"reason": _text(prompt, "verdict on plans", 2), **dict.fromkeys(names, choice)}
+
+
+def _plan(prompt: str) -> dict[str, Any]:
+    return {
+        "steps": [_text(prompt, f"step {n}", 2) for n in range(6)],
+        "datasets": ["A data set"],
+        "baselines": ["A baseline"],
+        "metrics": ["accuracy"],
+        "ablations": ["without search"],
+        "risks": ["it may not work"],
+        "refuted_if": "no difference is found",
+    }
+
+
+def _refined(prompt: str) -> dict[str, Any]:
+    return {**_plan(prompt), "declined": []}
+
+
+def _review(prompt: str) -> dict[str, Any]:
+    return {"suggestions": [_text(prompt, "suggestion", 1)], "queries": ["evaluation of agents"]}
+
+
+def _direct_idea(prompt: str) -> dict[str, Any]:
+    return {name: text for name, text in _idea(prompt).items() if name != "sources"}
+
+
+_MATERIAL = re.compile(r"<material (\w+)>(.*?)</material \1>", re.DOTALL)
+
+
+def _between(prompt: str, start: str, end: str) -> str:
+    return prompt.partition(start)[2].partition(end)[0]
+
+
+def _after(prompt: str, label: str) -> str | None:
+    """What stands between the marks after a label; ``None``: not available."""
+    rest = prompt.partition(f"{label}: ")[2]
+    found = _MATERIAL.match(rest)
+    return found[2] if found else None
+
+
+def _styled(prompt: str) -> dict[str, Any]:
+    """A copy: what a careful model changes least."""
+    return {name: _after(prompt, name.capitalize()) for name in ("title", "motivation", "novelty", "method")}
+
+
+def _styled_plan(prompt: str) -> dict[str, Any]:
+    heads = ["Steps", "Data sets", "Baselines", "Measures", "Ablations", "Risks", "Would be refuted by"]
+    names = ["steps", "datasets", "baselines", "metrics", "ablations", "risks"]
+    lists = {
+        name: [said for _, said in _MATERIAL.findall(_between(prompt, f"{head}:\n", f"{following}:"))]
+        for name, head, following in zip(names, heads, heads[1:], strict=False)
+    }
+    return {**lists, "refuted_if": _after(prompt, "Would be refuted by")}
+
+
+def _topic(prompt: str) -> dict[str, Any]:
+    return {"topic": "language models", "task": f"what {_word(prompt)} asks for"}
+
+
+def _paper_idea(prompt: str) -> dict[str, Any]:
+    told = _idea(prompt)
+    plain = "It tells a motivation in words. Nothing of it is a figure."
+    return {"motivation": plain, "method": plain, "novelty": None, "title": f"Plan {told['title'][3:4]}"}
+
+
+def _paper_experiment(prompt: str) -> dict[str, Any]:
+    lists: dict[str, Any] = {name: [] for name in ("datasets", "baselines", "metrics", "ablations")}
+    return {"steps": ["Build it.", "Compare it with what there is."], **lists}
+
+
+ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "Queries": _queries,
+    "Judgements": _judgements,
+    "PaperReading": _reading,
+    "Trend": _trend,
+    "Forecast": _forecast,
+    "IdeaDraft": _idea,
+    "Comparisons": _comparisons,
+    "Duel": _duel,
+    "PlanDuel": _plan_duel,
+    "Plan": _plan,
+    "RefinedPlan": _refined,
+    "Review": _review,
+    "DirectIdea": _direct_idea,
+    "RagIdea": _idea,
+    "StyledIdea": _styled,
+    "StyledPlan": _styled_plan,
+    "PaperTopic": _topic,
+    "PaperIdea": _paper_idea,
+    "PaperExperiment": _paper_experiment,
+}
+
+ROLES = {
+    "query_planner": "Queries",
+    "relevance_judge": "Judgements",
+    "reader": "PaperReading",
+    "trend_analyst": "Trend",
+    "forecaster": "Forecast",
+    "ideator": "IdeaDraft",
+    "novelty_judge": "Comparisons",
+    "idea_judge": "Duel",
+    "experiment_designer": "Plan",
+    "experiment_refiner": "RefinedPlan",
+    "experiment_reviewer": "Review",
+}
+"""Name of the answer's schema, by role of Chain-of-Ideas: for a scripted model, which is told the role."""
+
+PLAIN_ROLES = {
+    "direct_ideator": "DirectIdea",
+    "rag_ideator": "RagIdea",
+    "restyle": "StyledIdea",
+    "restyle_plan": "StyledPlan",
+    "topic_extractor": "PaperTopic",
+    "idea_extractor": "PaperIdea",
+    "experiment_extractor": "PaperExperiment",
+}
+"""The same for the baselines, the style step and real papers."""
