@@ -63,7 +63,7 @@ def _show(name: str, found: list[Finding]) -> None:
     console = Console()
     for one in found:
         mark, style = _MARKS[one.outcome]
-        told = f"  {one.demand}" + (f": {plain(one.told)}" if one.told else "")
+        told = f"  {one.requirement}" + (f": {plain(one.told)}" if one.told else "")
         console.print(Text.assemble((mark, style), told), soft_wrap=True)
     failed = sum(one.outcome == "failed" for one in found)
     end = f"{failed} to mend." if failed else f"{plain(name)} can be used as --source."

@@ -22,13 +22,14 @@ from ideagora.schema import Usage
 WRITER = """
 import sys
 from pathlib import Path
-from ideagora.models.cache.answers import Cache, Stored
+from ideagora.models.cache.answers import Cache, CachedResponse
 from ideagora.schema import Usage
 cache = Cache(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):
     key = f"{sys.argv[2]}-{number}"
     usage = Usage(calls=1)
-    cache.put(key, Stored(model="m", text=key, finish_reason="stop", usage=usage, run_id="r", created="t"))
+    answer = CachedResponse(model="m", text=key, finish_reason="stop", usage=usage, run_id="r", created="t")
+    cache.put(key, answer)
     print(number, flush=True)
 """
 

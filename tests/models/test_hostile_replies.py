@@ -83,7 +83,7 @@ async def test_other_calls_go_on_while_a_long_reply_is_read(
         assert go.wait(20)
         return Label(label="slow", why="")
 
-    monkeypatch.setattr(read_reply, "read_answer", slow)
+    monkeypatch.setattr(read_reply, "parse_answer", slow)
     chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)]})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         asked = asyncio.create_task(one.client.ask(call()))
@@ -107,7 +107,7 @@ def test_ctrl_c_is_heard_at_the_first_press_while_a_reply_is_read(
         async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
             await one.client.ask(call())
 
-    monkeypatch.setattr(read_reply, "read_answer", slow)
+    monkeypatch.setattr(read_reply, "parse_answer", slow)
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(main())
     assert not ended
@@ -118,7 +118,7 @@ async def test_reading_that_takes_too_long_is_an_unreadable_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     never = threading.Event()
-    monkeypatch.setattr(read_reply, "read_answer", lambda *args: never.wait(20))
+    monkeypatch.setattr(read_reply, "parse_answer", lambda *args: never.wait(20))
     monkeypatch.setattr(read_reply, "DEADLINE", 0.05)
     chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)] * 3})
     async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:

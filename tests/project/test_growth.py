@@ -1,6 +1,7 @@
 """The work of everything that reads foreign text grows in proportion to the text.
 
-``tests/support/growth.py`` finds all patterns of the package, so a new one is measured as soon as it is written. Only ratios are compared, of CPU time, and only where it is long enough to be measured.
+``tests/support/growth.py`` finds all patterns of the package, so a new one is measured as soon as it is
+written. Only ratios are compared, of CPU time, and only where it is long enough to be measured.
 """
 
 from __future__ import annotations

@@ -46,14 +46,14 @@ except ValueError:
 BODY = """
 import asyncio
 from ideagora.errors import SourceDown
-from ideagora.retrieval.http.client import HttpDoor, Manners, Question
+from ideagora.retrieval.http.client import HttpClient, RateLimitPolicy, HttpRequest
 async def ask():
-    door = HttpDoor("openalex", sys.argv[2], Manners(0.0, retries=0))
+    client = HttpClient("openalex", sys.argv[2], RateLimitPolicy(0.0, retries=0))
     try:
-        await door.ask(Question("/body"), bytes)
+        await client.ask(HttpRequest("/body"), bytes)
     except SourceDown:
         pass
-    await door.disconnect()
+    await client.disconnect()
 asyncio.run(ask())
 """
 

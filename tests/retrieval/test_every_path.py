@@ -39,7 +39,7 @@ PATHS = {
     "read",
 }
 NO_PATHS = {
-    "begin_run", "end_run", "look_up_bans", "close", "disconnect", "embedder", "held_back", "notes",
+    "begin_run", "end_run", "resolve_exclusions", "close", "disconnect", "embedder", "held_back", "notes",
     "nearest_spelling", "restricted", "size",
 }  # fmt: skip
 LATE, UNDATED, TARGET = "Ideas of late research", "Ideas without any date", "Chain of Ideas revolution"

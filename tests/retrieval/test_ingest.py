@@ -233,14 +233,14 @@ from pathlib import Path
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.ingest import add_papers
 from ideagora.retrieval.store.store import Store
-from ideagora.retrieval.store.fulltext import Texts
+from ideagora.retrieval.store.fulltext import FullTextStore
 adding._BATCH = 4
 def tell(file, part, papers):
     if papers == 9:
         print("now", flush=True)
         sys.stdin.readline()
 with Store.open(Path(sys.argv[1]), HashEmbedder()) as store:
-    adding.Adding(store, Texts(store.folder), HashEmbedder(), tell).add([Path(sys.argv[2])])
+    adding.Adding(store, FullTextStore(store.folder), HashEmbedder(), tell).add([Path(sys.argv[2])])
 """
 
 

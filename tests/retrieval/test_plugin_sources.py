@@ -27,7 +27,7 @@ PAPERS: list[dict[str, object]] = [
 
 
 def outcomes(found: Any) -> dict[str, str]:
-    return {one.demand: one.outcome for one in found}
+    return {one.requirement: one.outcome for one in found}
 
 
 # --- the example --------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class Sloppy:
 
 async def test_each_fault_is_told_with_how_to_mend_it() -> None:
     found = await findings(Sloppy(), "ideas")
-    told = {one.demand: one.told for one in found if one.outcome == "failed"}
+    told = {one.requirement: one.told for one in found if one.outcome == "failed"}
     assert set(told) == {
         "search gives at most k",
         "the same search gives the same",

@@ -404,7 +404,7 @@ from ideagora.models.embeddings.cache import VectorCache
 from ideagora.retrieval.store import store as stores
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.store import Store
-from ideagora.retrieval.store.embedded.chroma_index import Vectors
+from ideagora.retrieval.store.embedded.chroma_index import ChromaIndex
 
 point = sys.argv[2]
 
@@ -412,7 +412,7 @@ def stop(*_):
     print("now", flush=True)
     sys.stdin.readline()
 
-class Stopping(Vectors):
+class Stopping(ChromaIndex):
     writes = 0
     def upsert(self, ids, vectors):
         Stopping.writes += 1
@@ -424,7 +424,7 @@ class Stopping(Vectors):
 
 embedder = CachedEmbedder(HashEmbedder(), VectorCache(Path(sys.argv[3])))
 with Store.open(Path(sys.argv[1]), embedder) as store:
-    store.shelf._vectors = Stopping(store.folder)
+    store.backend._vectors = Stopping(store.folder)
     stores.WRITE_BATCH = 64
     store.add(starter_corpus().papers, lambda done, total: point == "after records" and done > 200 and stop())
 """

@@ -83,7 +83,7 @@ UPGRADE_AND_STOP = """
 import sys
 from pathlib import Path
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.retrieval.store.embedded.sqlite_records import Records
+from ideagora.retrieval.store.embedded.sqlite_records import SqliteRecords
 from ideagora.retrieval.store.store import Store
 
 point = sys.argv[2]
@@ -92,13 +92,13 @@ def stop():
     print("now", flush=True)
     sys.stdin.readline()
 
-move = Records.move
+move = SqliteRecords.move
 def stopping(self, places, manifest):
     if point == "before":
         stop()
     move(self, places, manifest)
     stop()
-Records.move = stopping
+SqliteRecords.move = stopping
 Store.open(Path(sys.argv[1]), HashEmbedder())
 """
 

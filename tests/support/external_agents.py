@@ -194,7 +194,7 @@ class Callable_:
     calls = 2
 
     def __call__(self, topic: Any, seed: int) -> Any:
-        return [{**GOOD, "title": f"{topic.text} {seed} {topic.banned}"}]
+        return [{**GOOD, "title": f"{topic.text} {seed} {topic.excluded}"}]
 
 
 def looks(topic: Any, library: Any) -> Any:

@@ -1,7 +1,7 @@
 """A loopback server that speaks as Semantic Scholar, OpenAlex and arXiv do, over a small corpus.
 
     with LiteratureServer(WORKS) as server:
-        door = HttpDoor("semantic-scholar", server.url("semantic-scholar"), …)
+        client = HttpClient("semantic-scholar", server.url("semantic-scholar"), …)
 
 What was asked stands in ``requests``. ``faults`` are served first, one a request, in order; a fault
 for one service lets requests to the others through.

@@ -1,7 +1,7 @@
 """The arena as a state machine: one style for all, then rounds of bouts until the schedule has enough.
 
     restyle_idea × n (side by side)
-      → draw_round ⇄ judge_bout × n (side by side)
+      → draw_round ⇄ judge_comparison × n (side by side)
       → complete_record
 
 The state holds rows of small integers (``comparisons.py``); texts stay with the lineup and in the caches,
@@ -33,7 +33,7 @@ from ideagora.evaluators.arena.comparisons import (
     row_of_comparison,
     seen,
 )
-from ideagora.evaluators.arena.judging import JudgePanel, judge_comparison, shown_words, verdict_id
+from ideagora.evaluators.arena.judging import JudgePanel, ask_judge, shown_words, verdict_id
 from ideagora.evaluators.arena.lineup import Kind, Lineup
 from ideagora.evaluators.arena.verdict_log import VerdictLog
 from ideagora.evaluators.schedules.pairing import Schedule
@@ -204,12 +204,12 @@ def send_comparisons(state: ArenaState) -> list[Hashable | Send]:
     if state.get("skipped"):  # what comes next may depend on what they would have brought
         return [END]
     sends: list[Hashable | Send] = [
-        Send("judge_bout", {"comparison": comparison}) for comparison in state["batch"]
+        Send("judge_comparison", {"comparison": comparison}) for comparison in state["batch"]
     ]
     return sends or ["complete_record"]
 
 
-async def judge_comparison_node(state: ArenaState, runtime: Context) -> ArenaState:
+async def judge_comparison(state: ArenaState, runtime: Context) -> ArenaState:
     """One bout: its verdict goes to the folder, its result to the state."""
     comparison, arena = Comparison(*state["comparison"]), _arena(runtime)
     judge = arena.bench.judges[comparison.judge]
@@ -228,7 +228,7 @@ async def _judge(comparison: Comparison, runtime: Context) -> dict[str, float] |
     arena, client = _arena(runtime), runtime.context.client
     ideas = [arena.lineup.idea(comparison.topic, one) for one in (comparison.first, comparison.second)]
     first, second = [await arena.shown(client, idea) for idea in ideas if idea is not None]
-    verdict = await judge_comparison(client, arena.bench, comparison, (first, second))
+    verdict = await ask_judge(client, arena.bench, comparison, (first, second))
     arena.log.add(verdict)
     return verdict.criteria
 
@@ -257,12 +257,12 @@ def _competing(arena: ArenaContext, state: ArenaState) -> list[tuple[int, int]]:
 def build_graph() -> StateGraph[ArenaState, Services, ArenaState, ArenaState]:
     """The state machine of the arena."""
     graph = StateGraph(ArenaState, context_schema=Services)
-    for node in (enter, restyle_idea, draw_round, judge_comparison_node, complete_record):
+    for node in (enter, restyle_idea, draw_round, judge_comparison, complete_record):
         graph.add_node(node.__name__, node)
     graph.add_edge(START, "enter")
     graph.add_conditional_edges("enter", send_entries, ["restyle_idea", "draw_round"])
     graph.add_edge("restyle_idea", "draw_round")
-    graph.add_conditional_edges("draw_round", send_comparisons, ["judge_bout", "complete_record", END])
-    graph.add_edge("judge_bout", "draw_round")
+    graph.add_conditional_edges("draw_round", send_comparisons, ["judge_comparison", "complete_record", END])
+    graph.add_edge("judge_comparison", "draw_round")
     graph.add_edge("complete_record", END)
     return graph

@@ -63,7 +63,7 @@ def verdict_id(bench: JudgePanel, comparison: Comparison) -> str:
     )
 
 
-async def judge_comparison(
+async def ask_judge(
     client: LLMClient, bench: JudgePanel, comparison: Comparison, shown: tuple[Idea, Idea]
 ) -> Verdict:
     """Ask the judge once (with its bounded re-asks); what cannot be read is unscored, never a tie.

@@ -41,7 +41,7 @@ _MOST_TAGS = 500_000
 
 
 class Arxiv(NoRecommendations):
-    """Search and papers of arXiv, which knows neither references nor citations; see ``Remote``."""
+    """Search and papers of arXiv, which knows neither references nor citations; see ``RemoteSource``."""
 
     name = NAME
     prefixes: tuple[str, ...] = ("arxiv:",)

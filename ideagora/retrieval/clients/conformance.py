@@ -3,11 +3,11 @@
 On the command line: ``ideagora library check path.py:object --query "words it has papers for"``.
 With pytest:
 
-    from ideagora.retrieval.clients.conformance import DEMANDS, Demand, demand
+    from ideagora.retrieval.clients.conformance import REQUIREMENTS, Requirement, requirement
 
-    @pytest.mark.parametrize("one", DEMANDS, ids=lambda one: one.name)
-    async def test_my_source(one: Demand) -> None:
-        await demand(one, MySource(), "words it has papers for")
+    @pytest.mark.parametrize("one", REQUIREMENTS, ids=lambda one: one.name)
+    async def test_my_source(one: Requirement) -> None:
+        await requirement(one, MySource(), "words it has papers for")
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Requirement(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What came of one demand."""
+    """What came of one requirement."""
 
-    demand: str
+    requirement: str
     outcome: Literal["passed", "failed", "not offered"]
     told: str = ""
 
@@ -60,7 +60,7 @@ async def requirement(one: Requirement, source: Any, query: str) -> None:
 
 
 async def findings(source: Any, query: str) -> list[Finding]:
-    """Every demand, and what came of it."""
+    """Every requirement, and what came of it."""
     remote = as_remote(source)
     told = [await _finding(one, remote, query) for one in REQUIREMENTS]
     await remote.disconnect()

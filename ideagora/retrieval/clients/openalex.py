@@ -46,7 +46,7 @@ _LONGEST_ABSTRACT = 20_000
 
 
 class OpenAlex(NoRecommendations):
-    """Search, papers, references and citations of OpenAlex; see ``Remote``."""
+    """Search, papers, references and citations of OpenAlex; see ``RemoteSource``."""
 
     name = NAME
     prefixes: tuple[str, ...] = ("openalex:", "doi:", "arxiv:")

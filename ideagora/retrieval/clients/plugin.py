@@ -65,7 +65,7 @@ def load_plugin(name: str, time: Clock = SYSTEM_CLOCK) -> PluginSource:
 
 
 class PluginSource:
-    """A thing from outside as a source (see ``Remote``).
+    """A thing from outside as a source (see ``RemoteSource``).
 
     Raises:
         SettingsError: it has no ``search``.

@@ -26,7 +26,7 @@ _BY_YEAR = TypeAdapter(dict[int, int] | None)
 
 
 class ReplayablePlugin:
-    """See ``Remote``. The source is asked each time, since its owner may change it; only a replay is not."""
+    """See ``RemoteSource``. Asks the plug-in each time, since it may change; a replay never asks it."""
 
     def __init__(self, source: PluginSource, cache: HttpCache, time: Clock) -> None:
         self._source = source

@@ -46,7 +46,7 @@ _RECOMMENDED_MOST = 500
 
 
 class SemanticScholar(NoRecommendations):
-    """Search, papers, references and citations of Semantic Scholar; see ``Remote``."""
+    """Search, papers, references and citations of Semantic Scholar; see ``RemoteSource``."""
 
     name = NAME
     prefixes: tuple[str, ...] = ("s2:", "arxiv:", "doi:")

@@ -154,7 +154,7 @@ class CollectionSource:
         return await asyncio.to_thread(self._collection.citations, paper_id)
 
     async def words(self) -> frozenset[str]:
-        """See ``Listing``."""
+        """See ``SupportsWords``."""
         return await asyncio.to_thread(self._collection.words)
 
     async def disconnect(self) -> None:
@@ -162,7 +162,7 @@ class CollectionSource:
 
 
 class CollectionWithNetwork(NoRecommendations):
-    """A collection beside sources on the network (see ``Remote``)."""
+    """A collection beside sources on the network (see ``RemoteSource``)."""
 
     tells_neighbours = True
 

@@ -48,7 +48,7 @@ _BETWEEN = "\x1f"
 
 
 class ChromaServerBackend:
-    """See ``Shelf``."""
+    """See ``StoreBackend``."""
 
     kind: Kind = "server"
 
@@ -106,17 +106,17 @@ class ChromaServerBackend:
         return {"version": str(told.get(_VERSION)), "embedder": str(told.get(_EMBEDDER))}
 
     def mark(self, key: str) -> str | None:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         with self._named():
             found = self._marks.get(ids=[key], include=["metadatas"])["metadatas"]
         return str(found[0]["value"]) if found else None
 
     def marks(self) -> dict[str, str]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return {key: str(row["value"]) for key, row in self._pages(self._marks)}
 
     def set_mark(self, key: str, value: str) -> None:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         with self._named():
             self._marks.upsert(ids=[key], embeddings=_dummies([key]), metadatas=[{"value": value}])
 
@@ -127,7 +127,7 @@ class ChromaServerBackend:
     def put(
         self, papers: Sequence[Paper], hashes: Mapping[str, str], vectors: NDArray[np.float32] | None
     ) -> None:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         rows: list[Any] = [_metadata(paper, hashes[paper.id]) for paper in papers]
         ids = [paper.id for paper in papers]
         with self._named():
@@ -141,7 +141,7 @@ class ChromaServerBackend:
         self._forget_told(known)
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         rows = {_BETWEEN.join(pair): {"citing": pair[0], "cited": pair[1]} for pair in pairs}
         with self._named():
             for ids in batches(list(rows), _WRITE):
@@ -152,20 +152,20 @@ class ChromaServerBackend:
                 )
 
     def told_citations(self) -> list[tuple[str, str]]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         pages = self._pages(self._citations)
         return sorted((str(row["citing"]), str(row["cited"])) for _, row in pages)
 
     def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return {paper_id: self._parsed(paper_id, row) for paper_id, row in self._rows_of(ids)}
 
     def content_hashes(self, ids: Sequence[str]) -> dict[str, str]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return {paper_id: str(row["hash"]) for paper_id, row in self._rows_of(ids)}
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         import numpy as np
 
         found: dict[str, NDArray[np.float32]] = {}
@@ -176,22 +176,22 @@ class ChromaServerBackend:
         return found
 
     def ids(self) -> set[str]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return {paper_id for paper_id, _ in self._pages(self._papers, with_rows=False)}
 
     def names(self) -> Iterator[Names]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         papers = sorted((self._parsed(*row) for row in self._pages(self._papers)), key=lambda paper: paper.id)
         return (Names(one.id, one.title, one.date, one.arxiv_id, one.doi) for one in papers)
 
     def cited_by(self, paper_id: str) -> list[str]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         own = [cited for _, row in self._rows_of([paper_id]) for cited in row.get("cites") or ()]
         told = [str(row["cited"]) for row in self._told({"citing": paper_id})]
         return list(dict.fromkeys([*own, *sorted(told)]))
 
     def citing(self, paper_id: str) -> list[str]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         where: Any = {"cites": {"$contains": paper_id}}
         with self._named():
             got = self._papers.get(where=where, include=["metadatas"])
@@ -202,7 +202,7 @@ class ChromaServerBackend:
         return sorted(rows, key=lambda one: (dates[one] is None, dates[one] or "", one))
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
-        """See ``Shelf``. The server's index finds who is near; dates are exact.
+        """See ``StoreBackend``. The server's index finds who is near; dates are exact.
 
         The server's own filter is slow, so it is asked only when too few of the nearest are old enough.
         """
@@ -232,12 +232,12 @@ class ChromaServerBackend:
         return ranked([ids[n] for n in old], np.asarray([vectors[n] for n in old], dtype=np.float32), query)
 
     def count(self) -> int:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         with self._named():
             return int(self._papers.count())
 
     def figures(self) -> StoreFigures:
-        """See ``Shelf``; reads all records but their vectors."""
+        """See ``StoreBackend``; reads all records but their vectors."""
         rows = dict(self._pages(self._papers))
         edges = {(one, cited) for one, row in rows.items() for cited in row.get("cites") or ()}
         edges.update(self.told_citations())

@@ -120,7 +120,7 @@ def error_of(kind: str, text: str, number: int) -> Exception:
 
 
 class RemoteLibraryClient:
-    """The library, with the methods that ``tools.Books`` describes."""
+    """The library, with the methods that ``context.LibraryClient`` describes."""
 
     __slots__ = ("citations", "paper", "references", "search", "text")
 

@@ -55,7 +55,7 @@ _MARK = "mark:"
 
 
 class EmbeddedBackend:
-    """See ``Shelf``; one writer at a time, by a lock that a crash releases."""
+    """See ``StoreBackend``; one writer at a time, by a lock that a crash releases."""
 
     kind: Kind = "embedded"
 
@@ -129,16 +129,16 @@ class EmbeddedBackend:
         return self._records.manifest()
 
     def mark(self, key: str) -> str | None:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return self.marks().get(key)
 
     def marks(self) -> dict[str, str]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         lines = self._records.manifest().items()
         return {key.removeprefix(_MARK): value for key, value in lines if key.startswith(_MARK)}
 
     def set_mark(self, key: str, value: str) -> None:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         self._records.set_mark(f"{_MARK}{key}", value)
 
     def generation(self) -> int:
@@ -148,7 +148,7 @@ class EmbeddedBackend:
     def put(
         self, papers: Sequence[Paper], hashes: Mapping[str, str], vectors: NDArray[np.float32] | None
     ) -> None:
-        """See ``Shelf``; in one transaction, once the vectors are there."""
+        """See ``StoreBackend``; in one transaction, once the vectors are there."""
         with self.writing():
             if vectors is None:
                 self._records.save(papers, hashes, None)
@@ -163,24 +163,24 @@ class EmbeddedBackend:
             self._records.save(papers, hashes, places, {_ROWS: str(after)})
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         with self.writing():
             self._records.add_citations(pairs)
 
     def told_citations(self) -> list[tuple[str, str]]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return self._records.told_citations()
 
     def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return self._records.papers(ids)
 
     def content_hashes(self, ids: Sequence[str]) -> dict[str, str]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return self._records.content_hashes(ids)
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """See ``Shelf``; reads the rows, and writes nothing."""
+        """See ``StoreBackend``; reads the rows, and writes nothing."""
         note = self._note()
         if not self._rows.exists(note):
             return {}
@@ -188,27 +188,27 @@ class EmbeddedBackend:
         return {paper_id: matrix[place] for paper_id, place in self._records.places(ids).items()}
 
     def ids(self) -> set[str]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return self._records.ids()
 
     def names(self) -> Iterator[Names]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return self._records.names()
 
     def cited_by(self, paper_id: str) -> list[str]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return self._records.cited_by(paper_id)
 
     def citing(self, paper_id: str) -> list[str]:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return self._records.citing(paper_id)
 
     def count(self) -> int:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         return self._records.count()
 
     def figures(self) -> StoreFigures:
-        """See ``Shelf``."""
+        """See ``StoreBackend``."""
         oldest, newest = self._records.dates()
         return StoreFigures(
             papers=self.count(),
@@ -220,7 +220,7 @@ class EmbeddedBackend:
         )
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
-        """See ``Shelf``. Exact, but for a few papers of large stores without a date: those Chroma finds."""
+        """See ``StoreBackend``. Exact, except that Chroma finds papers without a date in large stores."""
         if (
             self._has_index
             and before is None

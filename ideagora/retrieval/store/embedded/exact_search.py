@@ -46,7 +46,7 @@ class Snapshot:
         return np.array([numbers[date] for date in self.dates], dtype=np.int32)
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
-        """See ``Shelf.nearest``."""
+        """See ``StoreBackend.nearest``."""
         import numpy as np
 
         if not len(self.ids):
