@@ -345,7 +345,7 @@ def test_unicode_line_ends_in_what_a_model_says(server: Loopback) -> None:
         (b'tools\n{"topic": "x"\n', ["line 2: it is no JSON"]),
         (b'\n{"topics": "x"}', ["line 2: has no field “topic”"]),
         (b'{"topic": "tools", "before": "x"}', ["line 1: --before is 'x'"]),
-        (b'{"topic": "tools", "banned": "x"}', ["line 1: banned is 'x'"]),
+        (b'{"topic": "tools", "banned": "x"}', ["line 1: excluded is 'x'"]),
         (b"tools\n...\n", ["line 2: The topic is empty"]),
     ],
 )

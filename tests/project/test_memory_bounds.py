@@ -24,7 +24,7 @@ print(peak(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 """
 IDEAS = """
 from ideagora.importing import read_ideas
-reading.MOST_IDEAS //= 5
+read_ideas.MOST_IDEAS //= 5
 from ideagora.errors import IdeasError
 from ideagora.importing import read_ideas
 try:

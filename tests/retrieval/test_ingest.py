@@ -139,7 +139,7 @@ def test_what_may_not_be_read_stops_nothing(
 
 def test_the_same_paper_from_three_files_is_one_record(store: Store, tmp_path: Path) -> None:
     head = [(9.0, "https://doi.org/10.1234/bridge.5")]
-    entry = bib("b", FIRST_TITLE, year="2021", author="Planke, Ada", run_notes="Bridges")
+    entry = bib("b", FIRST_TITLE, year="2021", author="Planke, Ada", journal="Bridges")
     record = {"title": "Another title", "doi": "10.1234/BRIDGE.5", "citation_count": 7}
     paths = [
         written(tmp_path, "a.pdf", article(head=head)),
@@ -234,13 +234,13 @@ from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.ingest import add_papers
 from ideagora.retrieval.store.store import Store
 from ideagora.retrieval.store.fulltext import FullTextStore
-adding._BATCH = 4
+add_papers._BATCH = 4
 def tell(file, part, papers):
     if papers == 9:
         print("now", flush=True)
         sys.stdin.readline()
 with Store.open(Path(sys.argv[1]), HashEmbedder()) as store:
-    adding.Adding(store, FullTextStore(store.folder), HashEmbedder(), tell).add([Path(sys.argv[2])])
+    add_papers.PaperIngest(store, FullTextStore(store.folder), HashEmbedder(), tell).add([Path(sys.argv[2])])
 """
 
 

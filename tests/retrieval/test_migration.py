@@ -175,7 +175,7 @@ def tell(done, total):
         print("now", flush=True)
         sys.stdin.readline()
 
-places = [migration.Place(None, Path(folder)) for folder in sys.argv[1:]]
+places = [migration.MigrationEnd(None, Path(folder)) for folder in sys.argv[1:]]
 migration.migrate(*places, HashEmbedder(), tell)
 """
 
