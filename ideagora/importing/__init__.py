@@ -4,7 +4,7 @@
 """
 
 from ideagora.importing.drafts import Imported, Problem
-from ideagora.importing.read_ideas import read_all, read_ideas
+from ideagora.importing.reader import read_all, read_ideas
 from ideagora.importing.storage import find_ideas
 
 __all__ = ["Imported", "Problem", "find_ideas", "read_all", "read_ideas"]

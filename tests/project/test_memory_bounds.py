@@ -23,8 +23,8 @@ file = Path(sys.argv[1])
 print(peak(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 """
 IDEAS = """
-from ideagora.importing import read_ideas
-read_ideas.MOST_IDEAS //= 5
+from ideagora.importing import reader
+reader.MOST_IDEAS //= 5
 from ideagora.errors import IdeasError
 from ideagora.importing import read_ideas
 try:
