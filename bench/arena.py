@@ -28,8 +28,8 @@ def main() -> None:
     """Print seconds and bytes of the first arena, and seconds when it is asked for again."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         os.environ["IDEAGORA_HOME"] = str(Path(folder) / "home")
-        things = tuple(_written(number) for number in range(CONTESTANTS))
-        first, again = _seconds(things), _seconds(things)
+        contestants = tuple(_written(number) for number in range(CONTESTANTS))
+        first, again = _seconds(contestants), _seconds(contestants)
         board = json.loads(Path("arena/leaderboard.json").read_text(encoding="utf-8"))
         sizes = {name: Path("arena", name).stat().st_size for name in FILES}
     asked = board["coverage"]["scored"]
@@ -40,9 +40,10 @@ def main() -> None:
     print(json.dumps({"benchmark": "arena", "verdicts": asked, **figures}))
 
 
-def _seconds(things: tuple[str, ...]) -> float:
+def _seconds(contestants: tuple[str, ...]) -> float:
     request = Request(
-        things=things, judges=("scripted",), options={"style": False}, out=Path("arena"), quiet=True,
+        contestants=contestants, judges=("scripted",),
+        options={"style": False}, out=Path("arena"), quiet=True,
         settings={"embedder": "hash", "concurrency": 32}, page=False, as_json=True,
     )  # fmt: skip
     started = time.perf_counter()

@@ -71,7 +71,7 @@ def schedules(world: World, seed: int) -> dict[str, Schedule]:
     chosen: dict[str, Schedule] = {
         "random pairs": RandomPairs(half, seed),
         "balanced rounds": Balanced(half, seed),
-        "adaptive": Adaptive(budget=half, seed=seed, certainty=None),
+        "adaptive": Adaptive(budget=half, seed=seed, confidence=None),
     }
     if seed % 5 == 0 and world == World():
         chosen["adaptive, top 3"] = Adaptive("top_k", TOP, None, half // 2, seed)

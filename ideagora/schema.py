@@ -331,7 +331,9 @@ class Idea(Record):
 
 
 class Verdict(Record):
-    """What one judge said once: scored with values, or unscored with a reason."""
+    """One answer of one judge: scored with values, or unscored with a reason."""
+
+    model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
 
     id: str
     evaluator: str
@@ -351,7 +353,7 @@ class Verdict(Record):
     """Who made the subjects, in the order shown. The judge never saw it."""
     words: tuple[int, ...] = ()
     """Words of each subject as it was shown."""
-    told: str | None = None
-    """The judge's reasons in its own words."""
+    rationale: str | None = Field(default=None, alias="told")
+    """The judge's reasons in its own words. Files call it ``told``; both names are read."""
     flags: tuple[str, ...] = ()
     """What was suspicious about a subject, e.g. text that speaks to the judge."""

@@ -36,11 +36,15 @@ if TYPE_CHECKING:
     from ideagora.schema import Topic
 
 
+_OPTION_NAMES = {field.alias: name for name, field in ArenaOptions.model_fields.items() if field.alias}
+"""Name in files -> name on the command line."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What was asked on the command line."""
 
-    things: tuple[str, ...] = ()
+    contestants: tuple[str, ...] = ()
     topic: tuple[str, ...] = ()
     topics: Path | None = None
     judges: tuple[str, ...] = ()
@@ -86,7 +90,7 @@ def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> i
 def _arena(request: Request, settings: Settings) -> Arena:
     options = _options(request, settings)
     topics = _topics(request, settings)
-    named = resolve_contestants(request.things, settings.home, topics)
+    named = resolve_contestants(request.contestants, settings.home, topics)
     if options.ablation_of is not None and options.ablation_of not in named.names:
         raise SettingsError(
             f"--ablation-of is {options.ablation_of!r}: nobody has this name; there are "
@@ -104,7 +108,7 @@ def _options(request: Request, settings: Settings) -> ArenaOptions:
         told = first["msg"].removeprefix("Value error, ")
         if not first["loc"]:
             raise SettingsError(f"{told[:1].upper()}{told[1:]}.") from None
-        name = str(first["loc"][0]).replace("_", "-")
+        name = _OPTION_NAMES.get(str(first["loc"][0]), str(first["loc"][0])).replace("_", "-")
         raise SettingsError(f"--{name} is {first['input']}: {told[:1].lower()}{told[1:]}.") from None
 
 

@@ -184,13 +184,14 @@ def arena(
     from ideagora.commands.arena import Request, run
 
     chosen = {
-        "protocol": protocol.value, "schedule": schedule.value, "verdicts": verdicts, "certainty": certainty,
+        "protocol": protocol.value, "schedule": schedule.value, "max_comparisons": verdicts,
+        "confidence": certainty,
         "top_k": top_k, "experiments": experiments or None, "style": False if no_style else None,
         "bias_aware": bias_aware or None, "bootstrap": bootstrap, "ablation_of": ablation_of,
         "criteria": _listed(criteria),
     }  # fmt: skip
     request = Request(
-        things=tuple(things or ()), topic=tuple(topic or ()), topics=topics, judges=tuple(judge or ()),
+        contestants=tuple(things or ()), topic=tuple(topic or ()), topics=topics, judges=tuple(judge or ()),
         options=options.given(chosen), settings=settings, before=before, excluded=tuple(exclude or ()),
         out=out, as_json=as_json, fresh=fresh, quiet=quiet, page=not no_page,
     )  # fmt: skip

@@ -81,18 +81,21 @@ def test_an_arena_of_what_an_arena_kept() -> None:
 def test_topics_are_matched_by_their_text_and_nothing_else() -> None:
     assert topic_key("  Tool USE\nby language models. ") == topic_key("tool use by language models")
     assert topic_key("tool use") != topic_key("use of tools")
-    things = [write("alpha", [idea("alpha", "Tool use", 1)]), write("beta", [idea("beta", " tool  USE.", 2)])]
-    held = Held(things)
+    contestants = [
+        write("alpha", [idea("alpha", "Tool use", 1)]),
+        write("beta", [idea("beta", " tool  USE.", 2)]),
+    ]
+    held = Held(contestants)
     assert held.ranking == ["beta", "alpha"]
     assert held.board["n_topics"] == 1
 
 
 def test_ideas_on_different_topics_are_not_compared(capsys: Capsys) -> None:
-    things = [
+    contestants = [
         write("alpha", [idea("alpha", TOPICS[0], 1)]),
         write("beta", [idea("beta", TOPICS[1], 1)]),
     ]
-    held = Held(things)
+    held = Held(contestants)
     said = error_of(held, capsys, 1)
     assert "No two contestants have an idea on the same topic" in said
     assert held.board["status"] == "nothing_scored"
@@ -101,13 +104,13 @@ def test_ideas_on_different_topics_are_not_compared(capsys: Capsys) -> None:
 
 
 def test_two_camps_are_disconnected_and_the_missing_pairs_are_named(capsys: Capsys) -> None:
-    things = [
+    contestants = [
         write(name, [idea(name, topic, strength)])
         for name, topic, strength in (
             ("alpha", TOPICS[0], 1), ("beta", TOPICS[0], 2), ("gamma", TOPICS[1], 1), ("delta", TOPICS[1], 2),
         )
     ]  # fmt: skip
-    held = Held(things)
+    held = Held(contestants)
     said = error_of(held, capsys, 1)
     assert "Not all contestants can be put on one scale" in said
     board = held.board
@@ -127,9 +130,9 @@ def test_topics_that_were_not_asked_for_are_left_out_and_said() -> None:
 
 
 def test_a_missing_idea_costs_nobody_else_anything() -> None:
-    things = field({"alpha": 1, "beta": 2})
-    things.append(write("gamma", [idea("gamma", topic, 3) for topic in TOPICS[:2]]))
-    held = Held(things)
+    contestants = field({"alpha": 1, "beta": 2})
+    contestants.append(write("gamma", [idea("gamma", topic, 3) for topic in TOPICS[:2]]))
+    held = Held(contestants)
     assert held.ranking == ["gamma", "beta", "alpha"]
     (gone,) = [one for one in held.board["contestants"] if one["missing"]]
     assert gone["agent"] == "gamma"
@@ -234,7 +237,7 @@ def test_a_judge_who_says_nothing_readable_decides_nothing(said: str, reason: st
     assert held.board["coverage"]["reasons"] == {reason: 2}
     assert len(held.chat.calls) == 6, "asked again twice, and no more"
     for one in held.verdicts:
-        assert (one.status, one.criteria, one.told) == ("unscored", None, None)
+        assert (one.status, one.criteria, one.rationale) == ("unscored", None, None)
     raw = "".join(path.read_text() for path in Path("arena/raw").iterdir())
     assert said in raw
 
@@ -274,10 +277,10 @@ def test_fresh_asks_again_what_could_not_be_read_and_nothing_else() -> None:
     def opinion(call: ScriptedCall) -> Any:
         return "Hm." if moods["bad"] and "search" in call.inputs.topic else by_strength(call)
 
-    chat, things = judge(opinion), field({"alpha": 1, "beta": 2})
-    assert Held(things, chat).board["coverage"]["unscored"] == 2
+    chat, contestants = judge(opinion), field({"alpha": 1, "beta": 2})
+    assert Held(contestants, chat).board["coverage"]["unscored"] == 2
     moods["bad"], asked = False, len(chat.calls)
-    held = Held(things, chat, fresh=True)
+    held = Held(contestants, chat, fresh=True)
     assert held.board["coverage"]["unscored"] == 0
     assert len(chat.calls) - asked == 2
 
@@ -290,10 +293,10 @@ def test_fresh_asks_again_what_could_not_be_read_and_nothing_else() -> None:
     [
         ({"criteria": ("novelty", "beauty")}, "not beauty"),
         ({"criteria": ()}, "not none"),
-        ({"certainty": 0.9}, "--schedule adaptive"),
-        ({"schedule": "adaptive", "certainty": 0.2}, "--certainty is 0.2"),
+        ({"confidence": 0.9}, "--schedule adaptive"),
+        ({"schedule": "adaptive", "confidence": 0.2}, "--confidence is 0.2"),
         ({"protocol": "paper", "schedule": "swiss"}, "paper's protocol is a round robin"),
-        ({"verdicts": 0}, "--verdicts is 0"),
+        ({"max_comparisons": 0}, "--max-comparisons is 0"),
         ({"bootstrap": 5}, "--bootstrap is 5"),
         ({"ablation_of": "delta"}, "nobody has this name; there are alpha, beta"),
     ],
@@ -321,14 +324,14 @@ def test_a_folder_that_holds_another_arena(capsys: Capsys) -> None:
 
 
 def test_a_line_that_a_kill_cut_short_is_judged_again() -> None:
-    chat, things = judge(), field({"alpha": 1, "beta": 2})
-    held = Held(things, chat)
+    chat, contestants = judge(), field({"alpha": 1, "beta": 2})
+    held = Held(contestants, chat)
     whole = (held.folder / "verdicts.jsonl").read_bytes()
     (held.folder / "verdicts.jsonl").write_bytes(whole[:-40])
     record = json.loads((held.folder / "run.json").read_text())
     (held.folder / "run.json").write_text(json.dumps({**record, "status": "running"}))
     asked = len(chat.calls)
-    Held(things, chat)
+    Held(contestants, chat)
     assert (held.folder / "verdicts.jsonl").read_bytes() == whole
     assert len(chat.calls) == asked
 
@@ -338,10 +341,10 @@ def test_the_last_line_of_a_verdict_holds(tmp_path: Path) -> None:
     first, second = held.verdicts
     heard: list[Verdict] = []
     with VerdictLog(tmp_path, heard.append) as log:
-        for one in (first, second, first.model_copy(update={"told": "Now I know."})):
+        for one in (first, second, first.model_copy(update={"rationale": "Now I know."})):
             log.add(one)
     with VerdictLog(tmp_path) as log:
-        assert [one.told for one in log.verdicts] == ["Now I know.", second.told]
+        assert [one.rationale for one in log.verdicts] == ["Now I know.", second.rationale]
         log.settle([second.id, first.id])
     assert [json.loads(line)["id"] for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()] == [
         second.id,
@@ -388,12 +391,12 @@ def test_experiments_that_nobody_has() -> None:
 
 @pytest.mark.parametrize(("name", "left"), [("verdicts.jsonl", 0), ("verdicts.jsonl", 3), ("ideas.jsonl", 1)])
 def test_a_finished_arena_that_has_lost_something_gets_it_back_from_the_cache(name: str, left: int) -> None:
-    things = field({"alpha": 1, "beta": 2})
-    whole = Held(things)
+    contestants = field({"alpha": 1, "beta": 2})
+    whole = Held(contestants)
     board, path = whole.board, whole.folder / name
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[:left]), encoding="utf-8")
-    again = Held(things)
+    again = Held(contestants)
     assert again.board == board
     assert path.read_text(encoding="utf-8") == "".join(lines)
     assert not again.chat.calls

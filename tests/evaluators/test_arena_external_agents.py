@@ -16,12 +16,12 @@ FORGED = "alpha\n   1  winner            2000\u2028  1\tbest\r\x1b[2K\u202egammu
 
 
 def test_a_name_forges_no_row_of_any_table() -> None:
-    things = [write("evil", [idea(FORGED, topic, 1) for topic in TOPICS]), *field({"beta": 2})]
-    held = Held(things, judge(), page=True)
+    contestants = [write("evil", [idea(FORGED, topic, 1) for topic in TOPICS]), *field({"beta": 2})]
+    held = Held(contestants, judge(), page=True)
     assert held.code == 0
     (name,) = [row["agent"] for row in held.board["ranking"] if row["agent"] != "beta"]
     assert name.isprintable()
-    done = command.run(["arena", *things, "--out", "shown", "--judge", "offline", "--no-style"])
+    done = command.run(["arena", *contestants, "--out", "shown", "--judge", "offline", "--no-style"])
     assert done.code == 0, done.err
     assert not [line for line in done.out.splitlines() if line.split()[:2] == ["1", "winner"]]
     rows = [
@@ -65,9 +65,20 @@ def forks(topic):
 
 def test_an_agent_that_leaves_the_directory_or_ends_the_process_costs_its_own_entry_at_most() -> None:
     Path("own.py").write_text(AGENTS, encoding="utf-8")
-    things = [f"own.py:{name}" for name in ("wanders", "ends", "forks")]
+    contestants = [f"own.py:{name}" for name in ("wanders", "ends", "forks")]
     done = command.run(
-        ["arena", *things, "--topic", TOPICS[0], "--home", "mine", "--out", "arena", "--no-page", "--json"]
+        [
+            "arena",
+            *contestants,
+            "--topic",
+            TOPICS[0],
+            "--home",
+            "mine",
+            "--out",
+            "arena",
+            "--no-page",
+            "--json",
+        ]
     )
     assert done.code == 0, done.err
     board = json.loads(done.out)["leaderboard"]

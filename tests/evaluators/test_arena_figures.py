@@ -41,11 +41,11 @@ def test_intervals_ranks_and_separation() -> None:
 
 
 def test_intervals_from_resampled_topics() -> None:
-    things = field({"alpha": 3, "beta": 2, "gamma": 1}, MANY)
-    closed = Held(things, judge(noisy))
+    contestants = field({"alpha": 3, "beta": 2, "gamma": 1}, MANY)
+    closed = Held(contestants, judge(noisy))
     first, one = closed.board, closed.row("alpha")
-    resampled = Held(things, judge(noisy), bootstrap=300)
-    again = Held(things, judge(noisy), bootstrap=300)
+    resampled = Held(contestants, judge(noisy), bootstrap=300)
+    again = Held(contestants, judge(noisy), bootstrap=300)
     assert resampled.board == again.board != first
     other = resampled.row("alpha")
     assert one["rating"] == other["rating"]
@@ -93,7 +93,7 @@ def test_a_liking_for_length_and_the_first_slot_is_taken_out() -> None:
         mood = random.Random(f"{call.inputs.topic} {first.title} {second.title}")  # whatever came before
         return "first" if mood.random() < 1 / (1 + exp(-leaning)) else "second"
 
-    things = [
+    contestants = [
         write(
             name,
             [
@@ -103,7 +103,7 @@ def test_a_liking_for_length_and_the_first_slot_is_taken_out() -> None:
         )
         for name, strength, length in (("alpha", 3, 60), ("beta", 2, 120), ("gamma", 1, 240))
     ]
-    held = Held(things, judge(biased), bias_aware=True)
+    held = Held(contestants, judge(biased), bias_aware=True)
     corrected = [row["agent"] for row in held.board["bias_aware"]]
     assert corrected == ["alpha", "beta", "gamma"] != held.ranking
     (bias,) = held.board["biases"]["judges"]
@@ -146,13 +146,13 @@ def test_preference_for_the_own_family_is_measured_where_it_can_be() -> None:
         home = ["ahpla" in name for name in names]
         return "first" if home[0] else "second" if home[1] else by_strength(call)
 
-    things = [
+    contestants = [
         write(name, [idea(name, topic, strength, model=model) for topic in MANY])
         for name, strength, model in (
             ("alpha", 1, "openai/gpt-4o"), ("beta", 2, "anthropic/claude-3"), ("gamma", 3, "unknown"),
         )
     ]  # fmt: skip
-    held = Held(things, judges={"openai/gpt-4o": judge(loyal), "other": judge()})
+    held = Held(contestants, judges={"openai/gpt-4o": judge(loyal), "other": judge()})
     figure = held.board["audit"]["own_family_preference"]
     assert figure["value"] > 0.3
 

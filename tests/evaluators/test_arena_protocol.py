@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ideagora.agents.judges import CRITERIA, EXPERIMENT_CRITERIA
+from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.models.chat_models import ScriptedCall
 from tests.support.arena_world import TOPICS, Held, always, by_strength, field, idea, judge, write
 
@@ -116,9 +117,9 @@ def test_experiment_designs_are_judged_apart() -> None:
 
 
 def test_an_idea_without_an_experiment_is_not_judged_by_it() -> None:
-    things = field({"alpha": 2, "beta": 1})
-    things.append(write("gamma", [idea("gamma", topic, 3, experiment=None) for topic in TOPICS]))
-    held = Held(things, experiments=True)
+    contestants = field({"alpha": 2, "beta": 1})
+    contestants.append(write("gamma", [idea("gamma", topic, 3, experiment=None) for topic in TOPICS]))
+    held = Held(contestants, experiments=True)
     assert held.ranking == ["gamma", "alpha", "beta"]
     assert [row["agent"] for row in held.board["experiments"]["ranking"]] == ["alpha", "beta"]
 
@@ -205,14 +206,14 @@ def test_a_schedule_decides_who_meets(schedule: str, verdicts: int) -> None:
 
 def test_the_adaptive_schedule_stops_when_it_is_sure() -> None:
     topics = [f"topic number {number} of many" for number in range(12)]
-    held = Held(field({"alpha": 5, "beta": 3, "gamma": 1}, topics), schedule="adaptive", certainty=0.8)
+    held = Held(field({"alpha": 5, "beta": 3, "gamma": 1}, topics), schedule="adaptive", confidence=0.8)
     coverage = held.board["coverage"]
     assert held.ranking == ["alpha", "beta", "gamma"]
     assert coverage["asked"] < coverage["expected"]
 
 
 def test_no_more_verdicts_than_wanted() -> None:
-    held = Held(field(STRENGTHS), verdicts=7)
+    held = Held(field(STRENGTHS), max_comparisons=7)
     assert held.board["coverage"]["asked"] == 7
 
 
@@ -239,27 +240,27 @@ def test_judges_see_neither_names_nor_ids() -> None:
 
 def test_a_new_contestant_pays_for_its_own_pairs_only() -> None:
     chat = judge()
-    things = field({**STRENGTHS, "aardvark": 4})
-    Held(things[:3], chat)
+    contestants = field({**STRENGTHS, "aardvark": 4})
+    Held(contestants[:3], chat)
     asked = len(chat.calls)
-    held = Held(things, chat, out="more")
+    held = Held(contestants, chat, out="more")
     assert asked == 18
     assert len(chat.calls) - asked == 18, "three pairs on three topics in both orders"
     assert held.ranking == ["aardvark", "alpha", "beta", "gamma"]
 
 
 def test_the_order_in_which_contestants_are_named_changes_nothing() -> None:
-    things = field(STRENGTHS)
-    one, other = Held(things), Held(things[::-1], out="other")
+    contestants = field(STRENGTHS)
+    one, other = Held(contestants), Held(contestants[::-1], out="other")
     assert one.board == other.board
     assert one.verdicts == other.verdicts
 
 
 def test_reversing_the_judge_reverses_the_ranking() -> None:
-    things = field(STRENGTHS)
-    one = Held(things)
+    contestants = field(STRENGTHS)
+    one = Held(contestants)
     other = Held(
-        things,
+        contestants,
         judges={"contrary": judge(lambda call: {"first": "second", "second": "first"}[by_strength(call)])},
         out="o",
     )
@@ -269,24 +270,24 @@ def test_reversing_the_judge_reverses_the_ranking() -> None:
 
 
 def test_a_finished_arena_is_shown_again_and_rated_anew_without_asking() -> None:
-    chat, things = judge(), field(STRENGTHS)
-    first = Held(things, chat)
+    chat, contestants = judge(), field(STRENGTHS)
+    first = Held(contestants, chat)
     files = {
         name: (first.folder / name).read_bytes()
         for name in ("leaderboard.json", "verdicts.jsonl", "ideas.jsonl")
     }
     asked = len(chat.calls)
-    Held(things, chat)
+    Held(contestants, chat)
     assert {name: (first.folder / name).read_bytes() for name in files} == files
-    with_ablation = Held(things, chat, ablation_of="alpha")
+    with_ablation = Held(contestants, chat, ablation_of="alpha")
     assert with_ablation.board["ablation"] is not None
     assert len(chat.calls) == asked
 
 
 def test_replay_gives_the_same_bytes() -> None:
-    chat, things = judge(), field(STRENGTHS)
-    first = Held(things, chat)
-    again = Held(things, judge(always("tie")), out="again", settings={"replay": True})
+    chat, contestants = judge(), field(STRENGTHS)
+    first = Held(contestants, chat)
+    again = Held(contestants, judge(always("tie")), out="again", settings={"replay": True})
     for name in ("leaderboard.json", "verdicts.jsonl", "ideas.jsonl"):
         assert (again.folder / name).read_bytes() == (first.folder / name).read_bytes()
 
@@ -295,7 +296,7 @@ def test_what_is_shown_is_what_the_strongest_reader_of_the_verdict_needs() -> No
     held = Held(field(STRENGTHS))
     verdict = held.verdicts[0]
     assert verdict.evaluator == "arena"
-    assert verdict.told in ("I say first.", "I say second.")
+    assert verdict.rationale in ("I say first.", "I say second.")
     assert verdict.status == "scored"
     assert all(words > 10 for words in verdict.words)
     ideas = [json.loads(line) for line in Path("arena/ideas.jsonl").read_text().splitlines()]
@@ -304,3 +305,20 @@ def test_what_is_shown_is_what_the_strongest_reader_of_the_verdict_needs() -> No
     value = (verdict.criteria or {})["novelty"]
     strengths = [int(by_id[one]["title"].split("strength ")[1].split()[0]) for one in verdict.subject]
     assert (value == 1.0) == (strengths[0] > strengths[1])
+
+
+def test_options_keep_their_names_in_files_and_in_the_identity() -> None:
+    options = ArenaOptions(judges=("one",), schedule="adaptive", confidence=0.8, max_comparisons=9)
+    record = options.model_dump(mode="json")
+    assert (record["certainty"], record["verdicts"]) == (0.8, 9)
+    assert ArenaOptions.model_validate(record) == options
+    assert options.known_by() == (
+        "default [('certainty', 0.8), ('criteria', ['novelty', 'significance', 'clarity', 'feasibility', "
+        "'effectiveness']), ('experiments', False), ('judges', ['one']), ('schedule', 'adaptive'), "
+        "('style', True), ('top_k', None), ('verdicts', 9)]"
+    )
+
+
+def test_a_verdict_keeps_its_key_for_the_rationale() -> None:
+    verdict = Held(field({"alpha": 1, "beta": 0}, TOPICS[:1])).verdicts[0]
+    assert json.loads(verdict.model_dump_json())["told"] == verdict.rationale == "I say first."

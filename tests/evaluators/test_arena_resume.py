@@ -46,7 +46,7 @@ def server(model: standin.Model) -> Iterator[Loopback]:
         yield running
 
 
-def arguments(server: Loopback, *things: str, out: Path = RUN) -> list[str]:
+def arguments(server: Loopback, *contestants: str, out: Path = RUN) -> list[str]:
     base = [
         "--model",
         "openai/standin",
@@ -57,12 +57,14 @@ def arguments(server: Loopback, *things: str, out: Path = RUN) -> list[str]:
         "--no-style",
         "--no-page",
     ]
-    return ["arena", *things, "--json", "--out", str(out), *base]
+    return ["arena", *contestants, "--json", "--out", str(out), *base]
 
 
-def judged(server: Loopback, *things: str, out: Path = RUN, home: Path | None = None) -> dict[str, Any]:
+def judged(server: Loopback, *contestants: str, out: Path = RUN, home: Path | None = None) -> dict[str, Any]:
     """Run the command to its end, which has to be a good one; the leaderboard."""
-    ended = command.run(arguments(server, *things, out=out), {"IDEAGORA_HOME": str(home)} if home else None)
+    ended = command.run(
+        arguments(server, *contestants, out=out), {"IDEAGORA_HOME": str(home)} if home else None
+    )
     assert ended.code == 0, ended.err
     found: dict[str, Any] = json.loads(ended.out)["leaderboard"]
     return found
@@ -82,18 +84,18 @@ def record(run: Path = RUN) -> dict[str, Any]:
 def test_kill_at_any_moment_loses_no_answer(
     model: standin.Model, server: Loopback, home: Path, tmp_path: Path
 ) -> None:
-    things = field({"alpha": 1, "beta": 2, "gamma": 3})
+    contestants = field({"alpha": 1, "beta": 2, "gamma": 3})
     shutil.copytree(home, tmp_path / "home")
-    judged(server, *things, out=Path("whole"), home=tmp_path / "home")
+    judged(server, *contestants, out=Path("whole"), home=tmp_path / "home")
     model.asked.clear()
     model.seconds = lambda body: 0.03
     for enough in (1, 7, 14):
-        running = command.start(arguments(server, *things))
+        running = command.start(arguments(server, *contestants))
         model.wait_for(enough, unless=running.has_ended)
         running.send(signal.SIGKILL)
         assert running.wait().code == -signal.SIGKILL
         model.wait_until_quiet()
-    judged(server, *things)
+    judged(server, *contestants)
     assert timeless() == timeless(Path("whole"))
     assert record()["usage"]["total"]["calls"] >= len(model.bodies) >= len(set(model.bodies)) == 18
     # what was out when a kill came may be asked again, and nothing else
@@ -103,9 +105,9 @@ def test_kill_at_any_moment_loses_no_answer(
 def test_a_spent_budget_is_3_with_a_leaderboard_so_far_and_more_goes_on(
     model: standin.Model, server: Loopback
 ) -> None:
-    things = field({"alpha": 1, "beta": 2, "gamma": 3})
+    contestants = field({"alpha": 1, "beta": 2, "gamma": 3})
     stopped = command.run(
-        arguments(server, *things, "--budget", "1.2", *PRICES, "--concurrency", "1", *LIMIT)
+        arguments(server, *contestants, "--budget", "1.2", *PRICES, "--concurrency", "1", *LIMIT)
     )
     assert (stopped.code, stopped.out) == (3, "")
     assert "budget of $1.20 is spent" in stopped.err
@@ -115,7 +117,7 @@ def test_a_spent_budget_is_3_with_a_leaderboard_so_far_and_more_goes_on(
     assert 0 < board["coverage"]["scored"] < board["coverage"]["expected"] == 18
     assert "The budget ended the arena after" in board["notes"][0]
     asked = len(model.asked)
-    whole = judged(server, *things, "--budget", "100", *PRICES)
+    whole = judged(server, *contestants, "--budget", "100", *PRICES)
     assert (whole["status"], whole["coverage"]["scored"]) == ("complete", 18)
     assert len(model.bodies) == len(set(model.bodies)) == 18 > asked
 
@@ -166,15 +168,15 @@ def test_agents_make_their_ideas_first_and_one_that_fails_costs_its_own_entry(
 
 
 def test_a_server_that_is_away_ends_it_and_it_goes_on(model: standin.Model, server: Loopback) -> None:
-    things = field({"alpha": 1, "beta": 2, "gamma": 3})
+    contestants = field({"alpha": 1, "beta": 2, "gamma": 3})
     model.reply = lambda body: Fault(503, "out for lunch") if len(model.asked) >= 7 else standin.answer(body)
-    failed = command.run(arguments(server, *things, "--concurrency", "1"))
+    failed = command.run(arguments(server, *contestants, "--concurrency", "1"))
     assert failed.code == 4
     assert "out for lunch" in failed.err
     assert record()["status"] == "incomplete"
     good = {asked.body for asked in model.asked[:7]}
     model.reply, number = standin.answer, len(model.asked)
-    assert judged(server, *things)["coverage"]["scored"] == 18
+    assert judged(server, *contestants)["coverage"]["scored"] == 18
     assert not good & {asked.body for asked in model.asked[number:]}
 
 
@@ -192,28 +194,28 @@ def test_offline_it_needs_no_key_and_says_what_it_is() -> None:
 
 
 def test_it_says_what_it_will_cost_before_it_starts(server: Loopback) -> None:
-    things = field({"alpha": 1, "beta": 2})
-    known = command.run([*arguments(server, *things), *PRICES, "--protocol", "paper"])
+    contestants = field({"alpha": 1, "beta": 2})
+    known = command.run([*arguments(server, *contestants), *PRICES, "--protocol", "paper"])
     assert re.search(r"Expected: at most about 6 calls \(6 to openai/standin\), about \$\d", known.err), (
         known.err
     )
-    again = command.run([*arguments(server, *things), *PRICES, "--protocol", "paper"])
+    again = command.run([*arguments(server, *contestants), *PRICES, "--protocol", "paper"])
     assert "Expected" not in again.err
-    unknown = command.run(arguments(server, *things, out=Path("unknown")))
+    unknown = command.run(arguments(server, *contestants, out=Path("unknown")))
     assert "price unknown" in unknown.err
 
 
 def test_an_unknown_judge_is_refused_before_anything_is_asked(server: Loopback, model: standin.Model) -> None:
-    things = field({"alpha": 1, "beta": 2})
+    contestants = field({"alpha": 1, "beta": 2})
     real = {"IDEAGORA_FORBID_REAL_CALLS": None}
-    done = command.run(["arena", *things, "--judge", "openai/gpt-4o", "--no-style"], real)
+    done = command.run(["arena", *contestants, "--judge", "openai/gpt-4o", "--no-style"], real)
     assert (done.code, done.out) == (1, "")
     assert "openai/gpt-4o needs a key: set OPENAI_API_KEY" in done.err
 
 
 def test_hostile_names_and_texts_are_text() -> None:
     hostile = "[red]x[/red] \x1b[31m<script>alert(1)</script>"
-    things = field({"alpha": 1})
+    contestants = field({"alpha": 1})
     lines = [json.loads(line) for line in Path("alpha.jsonl").read_text().splitlines()]
     Path("bad.jsonl").write_text(
         "".join(
@@ -222,7 +224,7 @@ def test_hostile_names_and_texts_are_text() -> None:
             for one in [{**one, "method": one["method"] + hostile}]
         )
     )
-    done = command.run(["arena", *things, "ideas:bad.jsonl", "--no-style"])
+    done = command.run(["arena", *contestants, "ideas:bad.jsonl", "--no-style"])
     assert done.code == 0, done.err
     assert "\x1b" not in done.out + done.err
     assert "[red]x[/red]" in " ".join(done.out.split())

@@ -33,9 +33,9 @@ def split(topic, library):
 
 def test_a_script_that_echoes_abstracts_does_not_come_first_and_no_interval_is_shown() -> None:
     Path("echo.py").write_text(ECHO, encoding="utf-8")
-    things = [*(f"echo.py:{name}" for name in ("bare", "repeated", "split")), "direct"]
+    contestants = [*(f"echo.py:{name}" for name in ("bare", "repeated", "split")), "direct"]
     asked = ["--topic", TOPICS[0], "--out", "arena"]
-    done = command.run(["arena", *things, *asked], {"IDEAGORA_EMBEDDER": "hash"})
+    done = command.run(["arena", *contestants, *asked], {"IDEAGORA_EMBEDDER": "hash"})
     assert done.code == 0, done.err
     board = json.loads(Path("arena/leaderboard.json").read_text(encoding="utf-8"))
     assert board["ranking"][0]["agent"] == "direct"

@@ -96,7 +96,7 @@ schedules = st.one_of(
         Adaptive,
         goal=st.sampled_from(["ranking", "top_k"]),
         k=st.just(1),  # with more, all who entered may be in the top
-        certainty=st.none() | st.floats(0.6, 0.99),
+        confidence=st.none() | st.floats(0.6, 0.99),
         budget=st.none() | st.integers(0, 40),
         seed=st.integers(0, 9),
     ),
@@ -251,7 +251,7 @@ def test_swiss_draws_lots_between_equally_good_rounds() -> None:
 
 
 @pytest.mark.parametrize(
-    "schedule", [Swiss(5), Adaptive(budget=600, certainty=None)], ids=["swiss", "adaptive"]
+    "schedule", [Swiss(5), Adaptive(budget=600, confidence=None)], ids=["swiss", "adaptive"]
 )
 @pytest.mark.parametrize("agents", [5, 12])
 def test_each_agent_and_each_idea_is_first_as_often_as_second(schedule: Schedule, agents: int) -> None:
@@ -269,7 +269,7 @@ def test_each_agent_and_each_idea_is_first_as_often_as_second(schedule: Schedule
 @given(st.integers(2, 6), st.integers(1, 4))
 def test_adaptive_asks_everything_once_before_it_swaps_when_no_judge_helps(agents: int, topics: int) -> None:
     field = everybody(topics, agents)
-    asked = play(Adaptive(certainty=None), field, JUDGES["always a tie"]).asked
+    asked = play(Adaptive(confidence=None), field, JUDGES["always a tie"]).asked
     assert len(asked) == 2 * field.couples()
     assert Counter((pairing.topic, pairing.couple) for pairing in asked) == Counter(
         {(topic, couple): 2 for topic in range(topics) for couple in combinations(range(agents), 2)}
@@ -280,7 +280,7 @@ def test_adaptive_looks_at_doubtful_neighbours_and_not_at_clear_cases() -> None:
     field, shift = everybody(40, 6), np.array([3.0, 3.0, 0.0, 0.0, -3.0, -3.0])
     luck = np.random.default_rng(4).random((40, 6, 6))
     verdicts = (luck < 1 / (1 + np.exp(shift - shift[:, None]))).astype(float)
-    asked = play(Adaptive(budget=300, certainty=None), field, lambda shown: float(verdicts[shown[:3]])).asked
+    asked = play(Adaptive(budget=300, confidence=None), field, lambda shown: float(verdicts[shown[:3]])).asked
     counts = Counter(pairing.couple for pairing in asked)
     assert min(counts[0, 1], counts[2, 3], counts[4, 5]) > 3 * max(counts[0, 4], counts[0, 5], counts[1, 5])
 
@@ -291,7 +291,7 @@ def test_adaptive_for_the_top_looks_at_its_border() -> None:
     luck = np.random.default_rng(0).random((60, 8, 8))
     verdicts = (luck < 1 / (1 + np.exp(strengths - strengths[:, None]))).astype(float)
     asked = play(
-        Adaptive(goal="top_k", k=3, budget=500, certainty=None),
+        Adaptive(goal="top_k", k=3, budget=500, confidence=None),
         field,
         lambda shown: float(verdicts[shown[:3]]),
     ).asked
@@ -302,17 +302,17 @@ def test_adaptive_for_the_top_looks_at_its_border() -> None:
 
 def test_adaptive_stops_once_it_is_certain_and_sooner_for_the_top_alone() -> None:
     field = everybody(40, 5)
-    certain = play(Adaptive(certainty=0.95), field).asked
+    certain = play(Adaptive(confidence=0.95), field).asked
     assert 0 < len(certain) < 2 * field.couples() // 2
-    top = play(Adaptive(goal="top_k", k=1, certainty=0.95), field).asked
+    top = play(Adaptive(goal="top_k", k=1, confidence=0.95), field).asked
     assert len(top) <= len(certain)
     posterior = fit(field, wins(field, heard(field, certain, _by_position)))
-    assert Adaptive(certainty=0.95).reached(field, posterior)
+    assert Adaptive(confidence=0.95).reached(field, posterior)
 
 
 def test_a_judge_without_an_opinion_leaves_the_order_uncertain_to_the_end() -> None:
     field = everybody(5, 4)
-    asked = play(Adaptive(certainty=0.8), field, JUDGES["always a tie"]).asked
+    asked = play(Adaptive(confidence=0.8), field, JUDGES["always a tie"]).asked
     assert len(asked) == 2 * field.couples()
     posterior = fit(field, wins(field, heard(field, asked, JUDGES["always a tie"])))
     assert posterior.probability() == pytest.approx(np.full((4, 4), 0.5))
@@ -357,7 +357,7 @@ def test_agents_without_ideas_are_left_out_of_the_ranking() -> None:
     entered = np.ones((6, 4), dtype=bool)
     entered[:, 2] = False
     field = Field(entered)
-    played = play(Adaptive(certainty=None), field)
+    played = play(Adaptive(confidence=None), field)
     posterior = fit(field, wins(field, heard(field, played.asked, _by_position)))
     assert ranking(field, posterior).tolist() == [0, 1, 3]
 
@@ -376,7 +376,7 @@ def test_schedules_go_by_their_names(name: str) -> None:
             "no schedule 'elimination'; take one of round_robin, swiss",
         ),
         (lambda: Adaptive(k=0), "the top 0 is nobody"),
-        (lambda: Adaptive(certainty=1.0), "a certainty of 1.0"),
+        (lambda: Adaptive(confidence=1.0), "a confidence of 1.0"),
         (
             lambda: Adaptive(goal="best"),  # type: ignore[arg-type]
             "the goal 'best' is unknown",

@@ -29,7 +29,7 @@ def _large(folder: Path, agents: tuple[str, ...], topics: int, words: int) -> tu
         Verdict(
             id=f"{topic} {one} {other}", evaluator="arena", protocol="default", topic=f"topic {topic}",
             subject=(f"{topic}-{one}", f"{topic}-{other}"), criteria={"novelty": 1.0}, status="scored",
-            judge="j", order=int(one > other), agents=(one, other), told=f"Because of {one}. " * 20,
+            judge="j", order=int(one > other), agents=(one, other), rationale=f"Because of {one}. " * 20,
         )
         for topic in range(topics)
         for one in agents
@@ -74,9 +74,9 @@ def test_hostile_verdicts_stay_text_and_broken_ones_are_passed_over(tmp_path: Pa
     path = folder / "verdicts.jsonl"
     first, *_ = path.read_text(encoding="utf-8").splitlines()
     verdict = Verdict.model_validate_json(first)
-    evil = verdict.model_copy(update={"id": "evil", "judge": EVIL, "told": EVIL})
+    evil = verdict.model_copy(update={"id": "evil", "judge": EVIL, "rationale": EVIL})
     unscored = verdict.model_copy(
-        update={"id": "none", "criteria": None, "status": "unscored", "reason": EVIL, "told": None}
+        update={"id": "none", "criteria": None, "status": "unscored", "reason": EVIL, "rationale": None}
     )
     stranger = verdict.model_copy(update={"id": "stranger", "subject": ("nobody", "0-beta")})
     lines = [

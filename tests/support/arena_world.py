@@ -88,7 +88,7 @@ class Held:
 
     def __init__(
         self,
-        things: Sequence[str],
+        contestants: Sequence[str],
         chat: ScriptedChatModel | None = None,
         *,
         out: str = "arena",
@@ -103,9 +103,9 @@ class Held:
         chats: dict[str, ScriptedChatModel] = dict(judges or {"scripted": chat or judge()})
         self.chat = next(iter(chats.values()))
         request = Request(
-            things=tuple(things), topic=tuple(topic), topics=topics, judges=tuple(chats), out=Path(out),
-            options={"style": False, **options}, settings={"embedder": "hash", **(settings or {})},
-            quiet=True, fresh=fresh, page=page,
+            contestants=tuple(contestants), topic=tuple(topic), topics=topics, judges=tuple(chats),
+            out=Path(out), options={"style": False, **options}, quiet=True, fresh=fresh, page=page,
+            settings={"embedder": "hash", **(settings or {})},
         )  # fmt: skip
         self.folder = Path(out)
         self.code = run(request, chats)

@@ -182,5 +182,5 @@ def _verdict(ballot: Ballot, crosses: dict[str, float], voter: str, comment: str
         order=ballot.order,
         kind=ballot.kind,
         agents=ballot.agents,
-        told=comment or None,
+        rationale=comment or None,
     )

@@ -107,7 +107,7 @@ async def ask_judge(
         kind=comparison.is_of,
         agents=tuple(idea.agent for idea in ideas),
         words=tuple(shown_words(idea, comparison.is_of) for idea in shown),
-        told=None if answer is None else answer.reason,
+        rationale=None if answer is None else answer.reason,
         flags=_flags(bench.lineup, ideas),
     )
 

@@ -18,17 +18,22 @@ ANALYSIS = ("bootstrap", "bias_aware", "ablation_of", "protocol")
 
 
 class ArenaOptions(BaseModel):
-    """Everything about an arena that is not about models."""
+    """Everything about an arena that is not about models.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    The aliases are the names in files and in the run's identity; both names are read.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
+    )
 
     protocol: Protocol = "default"
     """``both`` is the default protocol with the paper's figures beside it."""
     schedule: ScheduleName = "round-robin"
-    verdicts: int | None = Field(default=None, ge=1)
-    """Verdicts on ideas at most (and as many on experiments)."""
-    certainty: float | None = Field(default=None, gt=0.5, lt=1)
-    """The adaptive schedule stops when neighbours (or the top k) are told apart with this probability."""
+    max_comparisons: int | None = Field(default=None, ge=1, alias="verdicts")
+    """Maximum number of comparisons of ideas, and of experiments."""
+    confidence: float | None = Field(default=None, gt=0.5, lt=1, alias="certainty")
+    """The adaptive schedule stops at this probability of the order of neighbours (or of the top k)."""
     top_k: int | None = Field(default=None, ge=1)
     judges: tuple[str, ...] = Field(min_length=1)
     criteria: tuple[str, ...] = CRITERIA
@@ -52,8 +57,10 @@ class ArenaOptions(BaseModel):
             )
         if self.is_paper and self.schedule != "round-robin":
             raise ValueError("the paper's protocol is a round robin; leave --schedule out")
-        if self.schedule != "adaptive" and (self.certainty is not None or self.top_k is not None):
-            raise ValueError("--certainty and --top-k are of the adaptive schedule: add --schedule adaptive")
+        if self.schedule != "adaptive" and (self.confidence is not None or self.top_k is not None):
+            raise ValueError(
+                "--confidence and --top-k apply to the adaptive schedule: add --schedule adaptive"
+            )
         if len(set(self.judges)) < len(self.judges):
             raise ValueError("the same judge is named twice")
         return self

@@ -21,8 +21,8 @@ from ideagora.evaluators.schedules.swiss import Swiss
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.schema import Verdict
 
-SURE = 0.95
-"""The certainty at which the adaptive schedule stops, unless another one is asked for."""
+DEFAULT_CONFIDENCE = 0.95
+"""Probability of the order at which the adaptive schedule stops by default."""
 
 Values = Callable[[Verdict], float]
 """The outcome of a scored verdict: of one criterion, or overall."""
@@ -33,13 +33,13 @@ def schedule_of(options: ArenaOptions, seed: int) -> Schedule:
     if options.schedule == "swiss":
         return Swiss(seed=seed)
     if options.schedule == "balanced":
-        return Balanced(budget=options.verdicts, seed=seed)
+        return Balanced(budget=options.max_comparisons, seed=seed)
     if options.schedule == "adaptive":
         return Adaptive(
             goal="ranking" if options.top_k is None else "top_k",
             k=options.top_k or 1,
-            certainty=options.certainty or SURE,
-            budget=options.verdicts,
+            confidence=options.confidence or DEFAULT_CONFIDENCE,
+            budget=options.max_comparisons,
             seed=seed,
         )
     return RoundRobin(seed=seed, randomised=not options.is_paper)

@@ -222,7 +222,7 @@ def _arena_context(arena: Arena, lineup: Lineup, log: VerdictLog) -> ArenaContex
         ),
         schedules={kind: schedule_of(options, arena.settings.seed) for kind in options.kinds},
         log=log,
-        most=options.verdicts,
+        most=options.max_comparisons,
         style=options.style,
         turns=asyncio.Semaphore(arena.settings.concurrency),
     )
@@ -255,7 +255,7 @@ def expected_verdicts(lineup: Lineup, options: ArenaOptions, seed: int) -> int:
     for kind in options.kinds:
         entered = lineup.entered(kind)
         wanted = schedule.total(field_of(lineup, entered, len(options.judges)))
-        total += min(one for one in (wanted, options.verdicts, MOST) if one is not None)
+        total += min(one for one in (wanted, options.max_comparisons, MOST) if one is not None)
     return total
 
 

@@ -41,13 +41,13 @@ class Adaptive:
     verdict would narrow the differences between agents, each difference weighing as much as its sign is
     in doubt: all of them for ``goal="ranking"``, those between the top ``k`` and the rest for ``"top_k"``.
     It ends when every neighbour in the ranking, or every one of the top k against every one of the rest,
-    is in the right order with the probability ``certainty`` (None: never), when ``budget`` verdicts have
+    is in the right order with the probability ``confidence`` (None: never), when ``budget`` verdicts have
     been asked for, or when all pairs have met in both orders. Raises UsageError for values out of range.
     """
 
     goal: Goal = "ranking"
     k: int = 3
-    certainty: float | None = 0.95
+    confidence: float | None = 0.95
     budget: int | None = None
     seed: int = 0
     name: str = "adaptive"
@@ -58,10 +58,8 @@ class Adaptive:
         if self.k < 1:
             raise UsageError(f"the top {self.k} is nobody; k is at least 1")
         require_budget(self.budget)
-        if self.certainty is not None and not 0.5 < self.certainty < 1:
-            raise UsageError(
-                f"a certainty of {self.certainty} cannot be waited for; give one within 0.5 and 1"
-            )
+        if self.confidence is not None and not 0.5 < self.confidence < 1:
+            raise UsageError(f"a confidence of {self.confidence} is out of range; give one between 0.5 and 1")
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """The most telling pairings, about half as many as would give every idea one.
@@ -91,12 +89,12 @@ class Adaptive:
         return capped(_ORDERS * field.couples(), self.budget)
 
     def reached(self, field: Field, posterior: Posterior) -> bool:
-        """Whether the wanted certainty is there."""
-        if self.certainty is None:
+        """Whether the wanted confidence is reached."""
+        if self.confidence is None:
             return False
         probability = posterior.probability()
         above, below = self._decisive(field, posterior)
-        return bool((probability[above, below] >= self.certainty).all())
+        return bool((probability[above, below] >= self.confidence).all())
 
     def _require_border(self, field: Field) -> None:
         agents = int(field.entered.any(axis=0).sum())

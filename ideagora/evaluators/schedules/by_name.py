@@ -20,7 +20,7 @@ def schedule_by_name(
     rounds: int | None = None,
     goal: Goal = "ranking",
     k: int = 3,
-    certainty: float | None = 0.95,
+    confidence: float | None = 0.95,
 ) -> Schedule:
     """The schedule of that name; each takes what concerns it (``budget`` in verdicts) and no other setting.
 
@@ -32,7 +32,7 @@ def schedule_by_name(
         case "swiss":
             return Swiss(rounds, seed)
         case "adaptive":
-            return Adaptive(goal, k, certainty, budget, seed)
+            return Adaptive(goal, k, confidence, budget, seed)
         case "balanced":
             return Balanced(budget, seed)
         case "random":

@@ -128,7 +128,9 @@ def _said(verdict: Verdict) -> JudgeStatement:
     better = {
         name.replace("_", " "): names.get(value, "tie") for name, value in (verdict.criteria or {}).items()
     }
-    reason = verdict.told if verdict.criteria is not None else f"Not scored: {verdict.reason or 'unknown'}"
+    reason = (
+        verdict.rationale if verdict.criteria is not None else f"Not scored: {verdict.reason or 'unknown'}"
+    )
     return JudgeStatement(verdict.judge, verdict.agents[0], better, reason or "The judge gave no reason.")
 
 
