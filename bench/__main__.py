@@ -23,6 +23,7 @@ BENCHMARKS = {
     "arena_schedules": "schedules of the arena: what they lose against the full round robin",
     "citation_walk": "requests of a branch to the sources, by kind and by step of the walk",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",
+    "import_diagram": "the package diagram of ARCHITECTURE.md, from the imports",
     "outcomes": "which sentences of summaries are taken for results: counts",
 }
 
