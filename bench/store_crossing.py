@@ -29,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder, done = Path(name), 0
         for size in SIZES:
-            with Store.open(folder / "store", embedder) as store, store.writing():
+            with Store.open(folder / "store", embedder) as store, store.write_lock():
                 papers = records(done, size)
                 store.add_embedded(papers, embedder.encode([paper_text(paper) for paper in papers]))
                 done = size

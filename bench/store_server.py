@@ -25,7 +25,7 @@ def main() -> None:
     embedder, figures = Clustered(), {}
     with tempfile.TemporaryDirectory() as name, chroma_server(Path(name) / "server") as url:
         for place, its in (("folder", None), ("server", url)):
-            with Store.at(its, Path(name) / place, embedder) as store:
+            with Store.open_at(its, Path(name) / place, embedder) as store:
                 figures[place] = {"papers/s": round(_load(store)), **_milliseconds(store, embedder)}
             print(f"{place}: " + ", ".join(f"{about} {value}" for about, value in figures[place].items()))
     print(json.dumps({"benchmark": "store_server", "papers": SIZE, **figures}))
@@ -33,7 +33,7 @@ def main() -> None:
 
 def _load(store: Store) -> float:
     embedder, seconds = Clustered(), 0.0
-    with store.writing():
+    with store.write_lock():
         for papers in chunks(SIZE, CHUNK):
             vectors = embedder.encode([paper_text(paper) for paper in papers])
             before = time.perf_counter()

@@ -50,7 +50,7 @@ def load(folder: Path) -> dict[str, Any]:
     """Records, edges and vectors into a store; resident MiB on the way, without pages of files."""
     memory = {"0": _memory()}
     done = 0
-    with Store.open(folder, Clustered()) as store, store.writing():
+    with Store.open(folder, Clustered()) as store, store.write_lock():
         for papers, vectors in _loads():
             store.add_embedded(papers, vectors)
             done += len(papers)
@@ -68,7 +68,7 @@ def load_side_by_side(folder: Path) -> dict[str, Any]:
     space: Any = {"hnsw": {"space": "cosine"}}
     collection = client.create_collection("papers", configuration=space, embedding_function=None)
     ours = bare = 0.0
-    with Store.open(folder / "store", Clustered()) as store, store.writing():
+    with Store.open(folder / "store", Clustered()) as store, store.write_lock():
         for papers, vectors in _loads():
             start = time.perf_counter()
             store.add_embedded(papers, vectors)

@@ -110,7 +110,9 @@ def _store(settings: Settings) -> Finding:
     if isinstance(folder, Path) and not folder.exists():
         return Finding("store", "note", f"{folder} is not there yet; the first run makes it (half a minute).")
     try:
-        with Store.of(settings, load_embedder(settings.embedder, None), may_copy=True) as store:
+        with Store.from_settings(
+            settings, load_embedder(settings.embedder, None), copy_if_read_only=True
+        ) as store:
             return Finding("store", "ok", f"{store.count()} papers in {folder}")
     except IdeagoraError as error:
         return Finding("store", "missing", str(error))

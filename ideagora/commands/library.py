@@ -67,7 +67,7 @@ def _guarded(work: Callable[[Console], int]) -> int:
 
 @contextmanager
 def _opened(
-    settings: Settings, say: Callable[[str], None], *, fill: bool, may_copy: bool = True
+    settings: Settings, say: Callable[[str], None], *, fill: bool, copy_if_read_only: bool = True
 ) -> Iterator[tuple[Store, Embedder]]:
     """The store of the settings.
 
@@ -82,10 +82,10 @@ def _opened(
     from ideagora.retrieval.library import fill_starter
     from ideagora.retrieval.store.store import Store
 
-    if not may_copy:  # else nothing is to be written
+    if not copy_if_read_only:  # else nothing is to be written
         make_private(settings.home)
     embedder = load_embedder(settings.embedder, settings.home / "cache")
-    with Store.of(settings, embedder, say, may_copy=may_copy) as store:
+    with Store.from_settings(settings, embedder, say, copy_if_read_only=copy_if_read_only) as store:
         if fill and "starter" in settings.source:
             fill_starter(store, lambda done, total: say(f"filling the store: {done} of {total} papers"))
         yield store, embedder
@@ -102,7 +102,7 @@ def _add(paths: Sequence[Path], settings: Settings, as_json: bool, quiet: bool, 
             bar.update(task, completed=part, description=f"{papers} papers, {_short(file)}")
 
         say = lambda text: bar.update(task, description=plain(text))  # noqa: E731
-        with _opened(settings, say, fill=True, may_copy=False) as (store, embedder):
+        with _opened(settings, say, fill=True, copy_if_read_only=False) as (store, embedder):
             summary = PaperIngest(store, FullTextStore(store.folder), embedder, tell).add(paths)
     if as_json:
         print(json.dumps(summary.model_dump(), ensure_ascii=False))
@@ -163,7 +163,7 @@ def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
         figures = store.stats().model_dump()
         texts = FullTextStore(store.folder)
         figures |= {
-            "own_papers": len(texts.own()),
+            "own_papers": len(texts.own_papers()),
             "full_texts": texts.count(),
             "sources": figures.pop("sources"),
         }
@@ -219,11 +219,11 @@ def _migrate(
     target: str, source: str | None, settings: Settings, as_json: bool, quiet: bool, errors: Console
 ) -> int:
     from ideagora.models.embeddings.embedder import load_embedder
-    from ideagora.retrieval.store.migration import MigrationEnd, migrate
+    from ideagora.retrieval.store.migration import StoreLocation, migrate
 
-    def place(text: str | None) -> MigrationEnd:
+    def place(text: str | None) -> StoreLocation:
         named = settings if text is None else settings.model_copy(update={"store": text})
-        return MigrationEnd(named.store_url, named.store_folder)
+        return StoreLocation(named.store_url, named.store_folder)
 
     embedder = load_embedder(settings.embedder, settings.home / "cache")
     with _bar(errors, quiet) as bar:

@@ -55,7 +55,7 @@ def source_names(settings: Settings) -> tuple[str, ...]:
 
 def collection_of(names: Sequence[str], store: Store, embedder: Embedder) -> Collection:
     """What is here of the starter corpus and of the user's own papers, as far as they are named."""
-    own = FullTextStore(store.folder).own() if LOCAL in names else ()
+    own = FullTextStore(store.folder).own_papers() if LOCAL in names else ()
     papers = starter_corpus().papers if STARTER in names else ()
     return Collection(store, embedder, own, {paper.id: paper for paper in papers})
 

@@ -429,7 +429,7 @@ def open_library(
     """
     names = source_names(settings)
     embedder = load_embedder(settings.embedder, settings.home / "cache")
-    store = Store.of(settings, embedder, on_wait, may_copy=True)
+    store = Store.from_settings(settings, embedder, on_wait, copy_if_read_only=True)
     try:
         if not set(names) <= set(HERE):
             return _on_network(names, settings, store, embedder, time)
@@ -487,9 +487,9 @@ def fill_starter(store: Store, on_progress: Callable[[int, int], None] | None) -
     if store.copy_of is not None:
         return
     corpus = starter_corpus()
-    if store.mark(_STARTER_MARK) == corpus.fingerprint:
+    if store.get_metadata(_STARTER_MARK) == corpus.fingerprint:
         return
-    with store.writing():
-        if store.mark(_STARTER_MARK) != corpus.fingerprint:
+    with store.write_lock():
+        if store.get_metadata(_STARTER_MARK) != corpus.fingerprint:
             store.add(corpus.papers, on_progress)
-            store.set_mark(_STARTER_MARK, corpus.fingerprint)
+            store.set_metadata(_STARTER_MARK, corpus.fingerprint)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Literal
 
 from ideagora.errors import LibraryError, UsageError
 from ideagora.retrieval.cutoff import possible_ids
-from ideagora.retrieval.ingest.bibliographic import target_paper as record_of
+from ideagora.retrieval.ingest.bibliographic import make_paper
 from ideagora.retrieval.ingest.documents import Document
-from ideagora.retrieval.ingest.file_types import SUFFIXES, UnknownFileType, decoded, file_type_of
-from ideagora.retrieval.ingest.formats.pdf_layout import abstract_of, sections_of
-from ideagora.retrieval.ingest.formats.pdf_subprocess import read_bounded
+from ideagora.retrieval.ingest.file_types import SUFFIXES, UnknownFileType, decode, file_type_of
+from ideagora.retrieval.ingest.formats.pdf_layout import extract_abstract, extract_sections
+from ideagora.retrieval.ingest.formats.pdf_subprocess import read_with_limits
 from ideagora.retrieval.ingest.identifiers import Identifiers
 from ideagora.retrieval.section_selection import select_sections
 from ideagora.retrieval.store.fulltext import FullText
@@ -89,7 +89,7 @@ def paper_of_file(path: Path) -> TargetPaper:
     if path.suffix.lower() in TEXT_SUFFIXES and isinstance(file_type_of(path), UnknownFileType):
         paper, full_text = _of_text(path)
         return _whole(paper, select_sections(full_text.sections, TOKENS), str(path))
-    found = list(islice(read_bounded(path), _MOST_LOOKED_AT))
+    found = list(islice(read_with_limits(path), _MOST_LOOKED_AT))
     documents = [one for one in found if isinstance(one, Document)]
     if not documents:
         raise LibraryError(str(found[0]) if found else f"{path} holds no paper. Name another file.")
@@ -110,15 +110,15 @@ def _of_text(path: Path) -> tuple[Paper, FullText]:
         raise LibraryError(
             f"{path} has more than {_LARGEST / 1e6:.0f} MB, which no paper's text has. Name another."
         )
-    text = clean_text(re.sub(r"(?m)^#+[ \t]*", "", decoded(content)))
+    text = clean_text(re.sub(r"(?m)^#+[ \t]*", "", decode(content)))
     title, _, rest = text.strip().partition("\n")
     if len(text.strip()) < SHORTEST or not re.search(r"\w", title) or len(title) > _LONGEST_TITLE:
         raise LibraryError(
             f"{path} is no paper's text: its first line should be the title, with the text below. "
             f"It begins “{title.strip()[:60]}” and has {len(text.strip())} characters."
         )
-    record = record_of(title, Identifiers(), "text", abstract=abstract_of(rest))
-    return record, FullText(sections=tuple(sections_of(rest)))
+    record = make_paper(title, Identifiers(), "text", abstract=extract_abstract(rest))
+    return record, FullText(sections=tuple(extract_sections(rest)))
 
 
 def _whole(paper: Paper, full_text: str, which: str) -> TargetPaper:

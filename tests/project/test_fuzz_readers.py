@@ -128,7 +128,7 @@ def test_what_is_read_can_be_stored(tmp_path: Path) -> None:
     embedder = load_embedder("hash", tmp_path)
     with Store.open(tmp_path / "store", embedder) as store:
         summary = PaperIngest(store, FullTextStore(store.folder), embedder).add([tmp_path / "a.jsonl"])
-        found = {one.title for one in store.names()}
+        found = {one.title for one in store.identities()}
     assert {RECORDS[0]["title"], RECORDS[2]["title"]} <= found
     summary.model_dump_json().encode("utf-8")
 

@@ -87,7 +87,7 @@ def test_other_scripts_count_too() -> None:
 
 def test_texts_lists_and_files_come_back(tmp_path: Path) -> None:
     texts = FullTextStore(tmp_path)
-    assert (texts.get("own:1"), list(texts.cited()), texts.file("h", "1"), texts.count()) == (
+    assert (texts.get("own:1"), list(texts.cited_works()), texts.file_outcome("h", "1"), texts.count()) == (
         None,
         [],
         None,
@@ -100,13 +100,13 @@ def test_texts_lists_and_files_come_back(tmp_path: Path) -> None:
     texts.put_file("h", "1", "{}")
     again = FullTextStore(tmp_path)
     assert again.get("own:1") == full
-    assert list(again.cited()) == [
+    assert list(again.cited_works()) == [
         ("own:1", CitedWork(text="One", year="2019")),
         ("own:1", CitedWork(doi="10.1/x")),
     ]
-    assert (again.file("h", "1"), again.file("h", "2"), again.count()) == ("{}", None, 1)
+    assert (again.file_outcome("h", "1"), again.file_outcome("h", "2"), again.count()) == ("{}", None, 1)
     again.put_cited([("own:1", [])])
-    assert list(again.cited()) == []
+    assert list(again.cited_works()) == []
 
 
 def test_a_file_of_a_later_version_is_named(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_folder_with_everything_in_it(store: Store, tmp_path: Path) -> None:
         f"{folder}/c.jsonl, line 2",
         f"{folder}/deep/web.pdf",
     ]
-    papers = store.names()
+    papers = store.identities()
     assert {store.get(one.id).source for one in papers} == {"pdf", "bibtex", "jsonl"}  # type: ignore[union-attr]
 
 

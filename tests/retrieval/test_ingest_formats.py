@@ -12,7 +12,7 @@ from ideagora.retrieval.ingest.bibliographic import partial_date
 from ideagora.retrieval.ingest.documents import Document, Problem
 from ideagora.retrieval.ingest.formats import jsonl as jsonl_reader
 from ideagora.retrieval.ingest.formats import pdf as pdf_reader
-from ideagora.retrieval.ingest.identifiers import arxiv_month, arxiv_named, doi_in, identifiers
+from ideagora.retrieval.ingest.identifiers import arxiv_month, find_doi, find_identifiers, parse_arxiv_id
 from ideagora.retrieval.ingest.read_file import read_file
 from tests.support.local_files import ABSTRACT, FIRST_TITLE, Line, article, pdf, wrapped, written
 
@@ -50,7 +50,7 @@ def wrong(path: Path) -> str:
     ],
 )
 def test_dois_in_texts(text: str, doi: str | None) -> None:
-    assert doi_in(text) == doi
+    assert find_doi(text) == doi
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_dois_in_texts(text: str, doi: str | None) -> None:
     ],
 )
 def test_arxiv_ids(name: str, arxiv_id: str | None) -> None:
-    assert arxiv_named(name) == arxiv_id
+    assert parse_arxiv_id(name) == arxiv_id
 
 
 def test_an_arxiv_doi_is_an_arxiv_id_and_an_id_tells_its_month() -> None:
-    assert identifiers("10.48550/arXiv.2201.11903", None) == ("2201.11903", None)
+    assert find_identifiers("10.48550/arXiv.2201.11903", None) == ("2201.11903", None)
     assert [arxiv_month(one) for one in ("2201.11903", "cs/9901001", "cs/0112017")] == [
         "2022-01",
         "1999-01",
@@ -183,7 +183,7 @@ def test_a_scan_is_named(tmp_path: Path) -> None:
 
 
 def test_500_pages_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_reader, "MOST_PAGES", 20)
+    monkeypatch.setattr(pdf_reader, "MAX_PAGES", 20)
     pages = [
         [(18, FIRST_TITLE), *wrapped("First words. " * 30)],
         *([(10.0, f"Page {n} of many")] for n in range(499)),
@@ -203,12 +203,12 @@ def test_500_pages_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_huge_files_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_reader, "LARGEST", 1000)
+    monkeypatch.setattr(pdf_reader, "MAX_BYTES", 1000)
     assert "more than 0 are not read. Add a smaller version" in wrong(written(tmp_path, "a.pdf", article()))
 
 
 def test_what_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_reader, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(pdf_reader, "MAX_SECONDS", 0.05)
 
     def endless(reader: object) -> list[object]:
         while True:
@@ -380,7 +380,7 @@ def test_a_field_by_another_name_is_told_what_it_is_called_here(tmp_path: Path) 
 
 
 def test_an_endless_line_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl_reader, "LONGEST_LINE", 100)
+    monkeypatch.setattr(jsonl_reader, "MAX_LINE_BYTES", 100)
     text = '{"title": "One"}\n{"title": "' + "x" * 1000 + '"}\n{"title": "Three"}\n'
     documents, problems = read_all(written(tmp_path, "a.jsonl", text))
     assert [one.paper.title for one in documents] == ["One", "Three"]

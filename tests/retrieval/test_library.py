@@ -368,13 +368,13 @@ async def test_the_starter_corpus_can_be_walked(starter: Library) -> None:
 async def test_a_changed_corpus_is_filled_in_anew(filled_home: Path, tmp_path: Path) -> None:
     settings = Settings(home=filled_home, embedder="hash")
     with Store.open(settings.store_folder, EMBEDDER) as store:
-        store.set_mark("starter corpus", "of an older version")
+        store.set_metadata("starter corpus", "of an older version")
     told: list[tuple[int, int]] = []
     open_library(settings, on_progress=lambda done, of: told.append((done, of))).close()
     open_library(settings, on_progress=lambda done, of: told.append((done, of))).close()
     assert told == []  # every paper was there, so nothing was embedded
     with Store.open(settings.store_folder, EMBEDDER) as store:
-        assert store.mark("starter corpus") == starter_corpus().fingerprint
+        assert store.get_metadata("starter corpus") == starter_corpus().fingerprint
 
 
 OPEN = """
@@ -409,10 +409,10 @@ def test_a_store_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, embedder="hash")
     open_library(settings).close()
     with Store.open(settings.store_folder, EMBEDDER) as store:
-        store.set_mark("starter corpus", "other")
+        store.set_metadata("starter corpus", "other")
         assert isinstance(store.backend, EmbeddedBackend)
         store.backend._records._connection.execute("UPDATE papers SET record = '{}'")
     with pytest.raises(StoreCorrupted):
         open_library(settings)
-    with Store.open(settings.store_folder, EMBEDDER, timeout=0) as store, store.writing():
+    with Store.open(settings.store_folder, EMBEDDER, timeout=0) as store, store.write_lock():
         assert store.count() > 0

@@ -21,7 +21,7 @@ from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.citation_lists import CitationLists, NeighborList
 from ideagora.retrieval.store.fulltext import FullText, FullTextStore, Section
-from ideagora.retrieval.store.migration import MigrationEnd, migrate
+from ideagora.retrieval.store.migration import StoreLocation, migrate
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Scored
 from tests.support.chroma_server import chroma_server, empty
@@ -70,9 +70,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store.open(folder, EMBEDDER) as store:
         store.add(PAPERS)
         store.add_citations(TOLD)
-        store.set_mark("corpus", "v1")
+        store.set_metadata("corpus", "v1")
         with closing(CitationLists(folder)) as citation_lists:
-            citation_lists.learn({PAPERS[0].id: ["doi:10.1/x"]})
+            citation_lists.add_names({PAPERS[0].id: ["doi:10.1/x"]})
             citation_lists.save(
                 PAPERS[0].id, "references", "arxiv", NeighborList((PAPERS[1].id,), "2024-01-01")
             )
@@ -89,8 +89,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def demand_same(one: Store, other: Store) -> None:
     assert search(one) == search(other)
     assert [one.get(paper.id) for paper in PAPERS] == [other.get(paper.id) for paper in PAPERS]
-    assert one.backend.told_citations() == other.backend.told_citations()
-    assert one.backend.marks() == other.backend.marks()
+    assert one.backend.reported_citations() == other.backend.reported_citations()
+    assert one.backend.metadata() == other.backend.metadata()
     assert (
         FullTextStore(one.folder).get(PAPERS[0].id) == FullTextStore(other.folder).get(PAPERS[0].id) == TEXT
     )
@@ -103,16 +103,16 @@ def demand_same(one: Store, other: Store) -> None:
 
 def test_there_and_back_again(source: Path, server: str, tmp_path: Path) -> None:
     before = content(source)
-    there = MigrationEnd(server, tmp_path / "here")
+    there = StoreLocation(server, tmp_path / "here")
     told: list[tuple[int, int]] = []
     moved = migrate(
-        MigrationEnd(None, source), there, Silent(), lambda done, total: told.append((done, total))
+        StoreLocation(None, source), there, Silent(), lambda done, total: told.append((done, total))
     )
     assert told[-1] == (len(PAPERS), len(PAPERS))
     assert (moved.papers, moved.sent, moved.embedded) == (len(PAPERS), len(PAPERS), 0)
     assert (moved.citations, moved.files) == (2, ("texts.sqlite", "walks.sqlite"))
     assert content(source) == before
-    back = MigrationEnd(None, tmp_path / "back")
+    back = StoreLocation(None, tmp_path / "back")
     migrate(there, back, Silent())
     with Store.open(source, EMBEDDER) as one, Store.open(back.folder, EMBEDDER) as other:
         demand_same(one, other)
@@ -124,7 +124,7 @@ def test_an_older_version_is_copied_and_stays_as_it_is(tmp_path: Path) -> None:
     source = tmp_path / "source"
     make_version_1(source, EMBEDDER, PAPERS, TOLD)
     before = content(source)
-    moved = migrate(MigrationEnd(None, source), MigrationEnd(None, tmp_path / "new"), Silent())
+    moved = migrate(StoreLocation(None, source), StoreLocation(None, tmp_path / "new"), Silent())
     assert (moved.sent, moved.embedded, moved.citations) == (len(PAPERS), 0, 2)
     assert content(source) == before
     with Store.open(tmp_path / "new", EMBEDDER) as new, Store.open(source, EMBEDDER) as old:
@@ -132,7 +132,7 @@ def test_an_older_version_is_copied_and_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_to_another_embedder(source: Path, tmp_path: Path) -> None:
-    moved = migrate(MigrationEnd(None, source), MigrationEnd(None, tmp_path / "new"), Other())
+    moved = migrate(StoreLocation(None, source), StoreLocation(None, tmp_path / "new"), Other())
     assert (moved.sent, moved.embedded) == (len(PAPERS), len(PAPERS))
     with Store.open(tmp_path / "new", Other()) as new:
         assert new.count() == len(PAPERS)
@@ -143,7 +143,7 @@ def test_to_another_embedder(source: Path, tmp_path: Path) -> None:
 def test_rows_that_are_gone_are_embedded_in_the_target(source: Path, tmp_path: Path) -> None:
     (source / "vectors.1.f32").unlink()
     before = content(source)
-    moved = migrate(MigrationEnd(None, source), MigrationEnd(None, tmp_path / "new"), EMBEDDER)
+    moved = migrate(StoreLocation(None, source), StoreLocation(None, tmp_path / "new"), EMBEDDER)
     assert (moved.sent, moved.embedded) == (len(PAPERS), len(PAPERS))
     assert content(source) == before
 
@@ -154,7 +154,7 @@ def test_into_a_store_with_papers_of_its_own(source: Path, tmp_path: Path) -> No
     with Store.open(tmp_path / "new", EMBEDDER) as new:
         new.add([own, older, PAPERS[2]])
         FullTextStore(new.folder).put([("own:1", TEXT)])
-    moved = migrate(MigrationEnd(None, source), MigrationEnd(None, tmp_path / "new"), EMBEDDER)
+    moved = migrate(StoreLocation(None, source), StoreLocation(None, tmp_path / "new"), EMBEDDER)
     assert moved.sent == len(PAPERS) - 1
     with Store.open(tmp_path / "new", EMBEDDER) as new:
         assert new.count() == len(PAPERS) + 1
@@ -175,7 +175,7 @@ def tell(done, total):
         print("now", flush=True)
         sys.stdin.readline()
 
-places = [migration.MigrationEnd(None, Path(folder)) for folder in sys.argv[1:]]
+places = [migration.StoreLocation(None, Path(folder)) for folder in sys.argv[1:]]
 migration.migrate(*places, HashEmbedder(), tell)
 """
 
@@ -187,7 +187,7 @@ def test_a_killed_migration_goes_on(source: Path, tmp_path: Path) -> None:
         assert moving.stdout
         assert moving.stdout.readline() == "now\n"
         moving.send_signal(signal.SIGKILL)
-    moved = migrate(MigrationEnd(None, source), MigrationEnd(None, target), Silent())
+    moved = migrate(StoreLocation(None, source), StoreLocation(None, target), Silent())
     assert moved.sent == len(PAPERS) - 100
     with Store.open(source, EMBEDDER) as one, Store.open(target, EMBEDDER) as other:
         demand_same(one, other)
@@ -199,23 +199,23 @@ def test_from_a_folder_that_cannot_be_written(source: Path, tmp_path: Path) -> N
     source.chmod(0o500)
     try:
         assert migrate(
-            MigrationEnd(None, source), MigrationEnd(None, tmp_path / "new"), Silent()
+            StoreLocation(None, source), StoreLocation(None, tmp_path / "new"), Silent()
         ).sent == len(PAPERS)
     finally:
         source.chmod(0o700)
 
 
 def test_what_cannot_be_migrated(source: Path, server: str, tmp_path: Path) -> None:
-    here, nowhere = MigrationEnd(None, source), MigrationEnd(None, tmp_path / "nowhere")
+    here, nowhere = StoreLocation(None, source), StoreLocation(None, tmp_path / "nowhere")
     with pytest.raises(UsageError, match="to be copied to itself"):
-        migrate(here, MigrationEnd(None, tmp_path / "x" / ".." / "source"), EMBEDDER)
+        migrate(here, StoreLocation(None, tmp_path / "x" / ".." / "source"), EMBEDDER)
     with pytest.raises(LibraryError, match=r"there is no store in .*nowhere"):
         migrate(nowhere, here, EMBEDDER)
     assert not nowhere.folder.exists()
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("precious")
     with pytest.raises(Exception, match=r"thesis\.tex"):
-        migrate(here, MigrationEnd(None, tmp_path / "thesis"), EMBEDDER)
+        migrate(here, StoreLocation(None, tmp_path / "thesis"), EMBEDDER)
 
 
 def test_the_command(source: Path, server: str, tmp_path: Path) -> None:

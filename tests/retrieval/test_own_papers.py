@@ -155,7 +155,7 @@ async def test_the_starter_corpus_stays_as_it_ships(home: Path, opened: Open) ->
 
 def test_what_was_read_off_a_pdf_is_no_whole_list(home: Path) -> None:
     with Store.open(home / "store", EMBEDDER) as store:
-        [last] = [store.get(one.id) for one in store.names() if one.title == TITLES[3]]
+        [last] = [store.get(one.id) for one in store.identities() if one.title == TITLES[3]]
         assert last is not None
         assert last.references is None
         assert len(store.references(last.id)) == 4
@@ -169,7 +169,7 @@ def test_a_store_of_before_knows_its_own_papers(home: Path, opened: Open) -> Non
     with closing(sqlite3.connect(path)) as texts, texts:
         texts.execute("DROP TABLE own")
         texts.execute("PRAGMA user_version = 1")
-    assert len(FullTextStore(home / "store").own()) == len(OWN)
+    assert len(FullTextStore(home / "store").own_papers()) == len(OWN)
 
 
 # --- beside the network -------------------------------------------------------------------------
@@ -203,7 +203,7 @@ async def test_an_own_paper_and_the_service_ones_are_one(server: LiteratureServe
         assert citing == {*TITLES[1:], "Bridges cited elsewhere"}
         await library.disconnect()
     with Store.open(home / "store", EMBEDDER) as store:
-        assert [one.title for one in store.names()].count(TITLES[0]) == 1
+        assert [one.title for one in store.identities()].count(TITLES[0]) == 1
 
 
 # --- as a user does it --------------------------------------------------------------------------

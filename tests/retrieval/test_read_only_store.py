@@ -15,7 +15,7 @@ import pytest
 from ideagora.commands import library as library_command
 from ideagora.commands.generate import Request, run
 from ideagora.retrieval.store import store as store_module
-from ideagora.retrieval.store.embedded.read_only_copy import may_only_be_read, private_copy
+from ideagora.retrieval.store.embedded.read_only_copy import copy_to_temp, is_read_only_store
 from tests.support import command
 from tests.support.local_files import written
 
@@ -31,7 +31,7 @@ def curated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path in [tmp_path / "curated", *(tmp_path / "curated").rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     if os.access(tmp_path / "curated", os.W_OK):  # root may write everywhere
-        monkeypatch.setattr(store_module, "may_only_be_read", lambda folder: folder == tmp_path / "curated")
+        monkeypatch.setattr(store_module, "is_read_only_store", lambda folder: folder == tmp_path / "curated")
     return tmp_path / "curated"
 
 
@@ -79,9 +79,9 @@ def test_a_copy_is_of_one_moment_while_the_curator_writes(curated: Path) -> None
     with closing(sqlite3.connect(curated / "records.sqlite")) as curator:
         curator.execute("BEGIN IMMEDIATE")
         curator.execute("DELETE FROM papers")
-        copy = private_copy(curated)
+        copy = copy_to_temp(curated)
         with closing(sqlite3.connect(copy / "records.sqlite")) as reader:
             assert reader.execute("SELECT count(*) > 100 FROM papers").fetchone()[0]
         curator.rollback()
     shutil.rmtree(copy)
-    assert not may_only_be_read(curated / "nothing here")
+    assert not is_read_only_store(curated / "nothing here")

@@ -166,13 +166,13 @@ def test_what_was_embedded_before_a_stop_is_written(folder: Path) -> None:
 def test_all_is_there_after_reopening(folder: Path) -> None:
     with Store.open(folder, EMBEDDER) as store:
         store.add(starter_corpus().papers)
-        store.set_mark("corpus", "v1")
+        store.set_metadata("corpus", "v1")
         before = pairs(store.search(query("agents that use tools"), 20))
     counting = Counting()
     with Store.open(folder, counting) as store:
         assert pairs(store.search(query("agents that use tools"), 20)) == before
-        assert store.mark("corpus") == "v1"
-        assert store.mark("another") is None
+        assert store.get_metadata("corpus") == "v1"
+        assert store.get_metadata("another") is None
         assert store.add(starter_corpus().papers) == (0, 0, len(starter_corpus().papers))
     assert counting.asked == []
 
@@ -302,7 +302,7 @@ import sys
 from pathlib import Path
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.store.store import Store
-with Store.open(Path(sys.argv[1]), HashEmbedder()) as store, store.writing():
+with Store.open(Path(sys.argv[1]), HashEmbedder()) as store, store.write_lock():
     print("held", flush=True)
     sys.stdin.readline()
 """
@@ -355,7 +355,7 @@ def test_who_waits_too_long_is_told_whom_for(folder: Path, store: Store) -> None
 
 
 def test_one_holder_is_announced_once(folder: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locking, "_SLICE_SECONDS", 0.01)
+    monkeypatch.setattr(locking, "_POLL_SECONDS", 0.01)
     told: list[str] = []
     with held(folder), Store.open(folder, EMBEDDER, timeout=0.2, on_wait=told.append) as waiting:
         for times in (1, 2):
@@ -389,7 +389,7 @@ def test_an_embedder_that_fails_leaves_the_lock_open(folder: Path, store: Store)
     with (
         Store.open(folder, Failing()) as failing,
         pytest.raises(OSError, match="no weights"),
-        failing.writing(),
+        failing.write_lock(),
     ):
         failing.add([paper(1)])
     with Store.open(folder, EMBEDDER, timeout=0) as other:
@@ -675,7 +675,7 @@ def test_a_vector_that_chroma_lost_is_embedded_again(folder: Path) -> None:
         store.add([paper(1), paper(2)])
         backend = store.backend
         assert isinstance(backend, EmbeddedBackend)
-        with backend.writing(), backend._vectors._client() as client:
+        with backend.write_lock(), backend._vectors._client() as client:
             backend._begin()
             backend._vectors._collection(client).delete(ids=["p:0002"])
     (folder / "vectors.1.f32").unlink()

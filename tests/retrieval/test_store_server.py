@@ -16,7 +16,7 @@ from ideagora.errors import LibraryError, SettingsError, StoreCorrupted
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.chroma_server import CITATIONS, MARKS, PAPERS, ChromaServerBackend
-from ideagora.retrieval.store.migration import MigrationEnd
+from ideagora.retrieval.store.migration import StoreLocation
 from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, Scored
 from tests.support.chroma_server import bare, chroma_server, empty, free_port
@@ -55,7 +55,7 @@ def url(server: str) -> str:
 
 @pytest.fixture
 def store(url: str, tmp_path: Path) -> Iterator[Store]:
-    with Store.at(url, tmp_path / "here", EMBEDDER) as opened:
+    with Store.open_at(url, tmp_path / "here", EMBEDDER) as opened:
         yield opened
 
 
@@ -75,8 +75,8 @@ def test_a_server_answers_as_a_folder_does(store: Store, tmp_path: Path) -> None
             assert store.references(known.id) == folder.references(known.id)
             assert store.citations(known.id) == folder.citations(known.id)
         theirs, ours = (one.stats().model_dump() for one in (store, folder))
-        assert list(store.names()) == list(folder.names())
-        assert store.backend.told_citations() == folder.backend.told_citations()
+        assert list(store.identities()) == list(folder.identities())
+        assert store.backend.reported_citations() == folder.backend.reported_citations()
     differ = {"kind", "folder", "size_bytes"}
     assert {name: value for name, value in theirs.items() if name not in differ} == {
         name: value for name, value in ours.items() if name not in differ
@@ -85,15 +85,15 @@ def test_a_server_answers_as_a_folder_does(store: Store, tmp_path: Path) -> None
 
 
 def test_what_one_user_adds_another_one_sees(url: str, store: Store, tmp_path: Path) -> None:
-    with Store.at(url, tmp_path / "another home", EMBEDDER) as other:
+    with Store.open_at(url, tmp_path / "another home", EMBEDDER) as other:
         assert other.search(EMBEDDER.encode(["Paper"])[0], 3) == []
         assert store.add([paper(1, date="2020-01"), paper(2, references=["p:0001"])]) == (2, 0, 0)
-        store.set_mark("corpus", "v1")
+        store.set_metadata("corpus", "v1")
         assert other.get("p:0001") == paper(1, date="2020-01")
         assert other.citations("p:0001") == [paper(2, references=["p:0001"])]
         assert other.has(["p:0001", "p:0009"]) == [True, False]
-        assert other.mark("corpus") == "v1"
-        assert other.mark("another") is None
+        assert other.get_metadata("corpus") == "v1"
+        assert other.get_metadata("another") is None
         assert other.generation == 2
 
 
@@ -120,7 +120,7 @@ def test_ties_are_ordered_by_id(store: Store) -> None:
 
 def test_threads_and_users_write_at_once(url: str, store: Store, tmp_path: Path) -> None:
     def work(number: int) -> list[Scored]:
-        with Store.at(url, tmp_path / f"user {number % 3}", EMBEDDER) as mine:
+        with Store.open_at(url, tmp_path / f"user {number % 3}", EMBEDDER) as mine:
             mine.add([paper(number, title=f"Thread {number}")])
             return mine.search(EMBEDDER.encode([f"Thread {number}"])[0], 1)
 
@@ -132,14 +132,14 @@ def test_threads_and_users_write_at_once(url: str, store: Store, tmp_path: Path)
 
 def test_another_embedder_is_refused(url: str, store: Store, tmp_path: Path) -> None:
     with pytest.raises(LibraryError, match=r"made with the embedder hash, not other\. Set IDEAGORA_EMB"):
-        Store.at(url, tmp_path / "other", Other())
+        Store.open_at(url, tmp_path / "other", Other())
 
 
 def test_another_version_is_refused(url: str, tmp_path: Path) -> None:
     with bare(url) as client:
         client.create_collection(PAPERS, metadata={"ideagora-version": "9", "ideagora-embedder": "hash"})
     with pytest.raises(LibraryError, match=r"has version 9, this program reads 2\."):
-        Store.at(url, tmp_path / "other", EMBEDDER)
+        Store.open_at(url, tmp_path / "other", EMBEDDER)
 
 
 def test_a_damaged_record_is_named(url: str, store: Store) -> None:
@@ -161,13 +161,13 @@ def test_collections_that_go_are_named(url: str, store: Store) -> None:
 
 def test_a_server_that_goes_is_named(tmp_path: Path) -> None:
     with chroma_server(tmp_path / "server") as url:
-        store = Store.at(url, tmp_path / "here", EMBEDDER)
+        store = Store.open_at(url, tmp_path / "here", EMBEDDER)
         store.add([paper(1)])
     with pytest.raises(LibraryError, match=rf"no Chroma server answers at {url} \(.*chroma run --path"):
         store.get("p:0001")
     store.close()
     with pytest.raises(LibraryError, match=rf"no Chroma server answers at {url} "):
-        Store.at(url, tmp_path / "here", EMBEDDER)
+        Store.open_at(url, tmp_path / "here", EMBEDDER)
 
 
 class Web(BaseHTTPRequestHandler):
@@ -184,7 +184,7 @@ def test_a_server_of_another_kind_is_named(tmp_path: Path) -> None:
     with HTTPServer(("127.0.0.1", 0), Web) as web:
         threading.Thread(target=web.serve_forever, daemon=True).start()
         with pytest.raises(LibraryError, match=r"not as a Chroma server of version 1 does"):
-            Store.at(f"http://127.0.0.1:{web.server_port}", tmp_path / "here", EMBEDDER)
+            Store.open_at(f"http://127.0.0.1:{web.server_port}", tmp_path / "here", EMBEDDER)
         web.shutdown()
 
 
@@ -214,7 +214,7 @@ def test_places(tmp_path: Path) -> None:
     assert server_url("~/papers") is None
     settings = load_settings(store="http://127.0.0.1:8000", home=tmp_path)
     assert settings.store_folder == tmp_path / "servers" / "127.0.0.1-8000"
-    assert str(MigrationEnd(settings.store_url, settings.store_folder)) == "http://127.0.0.1:8000"
+    assert str(StoreLocation(settings.store_url, settings.store_folder)) == "http://127.0.0.1:8000"
 
 
 def test_the_command_line_on_a_server(url: str, tmp_path: Path) -> None:
@@ -241,8 +241,8 @@ def test_the_command_line_on_a_server(url: str, tmp_path: Path) -> None:
 
 
 def test_pages_of_a_server_hold_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ideagora.retrieval.store.chroma_server._PAGE", 7)
-    monkeypatch.setattr("ideagora.retrieval.store.chroma_server._WRITE", 4)
+    monkeypatch.setattr("ideagora.retrieval.store.chroma_server._PAGE_SIZE", 7)
+    monkeypatch.setattr("ideagora.retrieval.store.chroma_server._WRITE_SIZE", 4)
     papers = [paper(number, references=[f"p:{number - 1:04}"]) for number in range(30)]
     store.add(papers)
     backend = store.backend

@@ -51,8 +51,8 @@ def test_version_1_is_brought_up_to_date_without_embedding(
         assert told == [f"bringing the store in {folder} up to version 2; this is done once"]
         assert found(store, len(PAPERS)) == fresh
         assert (store.stats().version, store.count()) == ("2", len(PAPERS))
-        assert store.mark("corpus") == "kept"
-        assert store.backend.told_citations() == [("x:1", PAPERS[0].id)]
+        assert store.get_metadata("corpus") == "kept"
+        assert store.backend.reported_citations() == [("x:1", PAPERS[0].id)]
         assert [store.get(paper.id) for paper in PAPERS] == list(PAPERS)
     with Store.open(folder, EMBEDDER, on_wait=told.append, exact_below=0) as store:
         assert len(told) == 1
@@ -92,13 +92,13 @@ def stop():
     print("now", flush=True)
     sys.stdin.readline()
 
-move = SqliteRecords.move
+set_places = SqliteRecords.set_places
 def stopping(self, places, manifest):
     if point == "before":
         stop()
-    move(self, places, manifest)
+    set_places(self, places, manifest)
     stop()
-SqliteRecords.move = stopping
+SqliteRecords.set_places = stopping
 Store.open(Path(sys.argv[1]), HashEmbedder())
 """
 

@@ -52,9 +52,9 @@ def in_fields(text: str) -> None:
 
 def page(text: str) -> list[Any]:
     return [
-        pdf_layout.abstract_of(text),
-        pdf_layout.sections_of(text),
-        pdf_layout.references_of(f"References\n{text}"),
+        pdf_layout.extract_abstract(text),
+        pdf_layout.extract_sections(text),
+        pdf_layout.extract_references(f"References\n{text}"),
     ]
 
 
@@ -65,8 +65,8 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "fence": lambda text: MESSAGE.render({"text": text}),
     "file kinds": lambda text: file_types.looks_like_html(text.encode()),
     "pages of a PDF": page,
-    "flowing text": pdf_layout.flowing,
-    "identifiers": lambda text: [identifiers.identifiers(text, text, text), identifiers.year_in(text)],
+    "flowing text": pdf_layout.reflow,
+    "identifiers": lambda text: [identifiers.find_identifiers(text, text, text), identifiers.find_year(text)],
     "BibTeX": lambda text: list(bibtex.read_bibtex("a.bib", f"@article{{a, title = {{{text}}}}}")),
     "BibTeX file": lambda text: list(bibtex.read_bibtex("a.bib", text)),
     "RIS": lambda text: list(ris.read_ris("a.ris", text)),

@@ -61,7 +61,7 @@ def agent(which: str = "") -> Agent:
 
 
 def _options(which: str) -> RealPaperOptions:
-    from ideagora.retrieval.ingest.scan import digest
+    from ideagora.retrieval.ingest.scan import file_digest
     from ideagora.retrieval.target_paper import is_file_name
 
     if not which or not is_file_name(which):
@@ -70,7 +70,7 @@ def _options(which: str) -> RealPaperOptions:
     if not path.is_file():
         raise UsageError(f"There is no file {which}. Look at the path, or name a paper of the library by id.")
     try:
-        return RealPaperOptions(paper=path.name, content=digest(path))
+        return RealPaperOptions(paper=path.name, content=file_digest(path))
     except OSError as error:
         raise UsageError(f"{which} cannot be read: {error.strerror or error}.") from None
 

@@ -27,7 +27,7 @@ from ideagora.retrieval.corpus.dedup import (
 from ideagora.retrieval.http.client import Clock, NotCached, cache_only
 from ideagora.retrieval.protocols import by_similarity
 from ideagora.retrieval.run_notes import RunNotes
-from ideagora.retrieval.store.citation_lists import CitationLists, Kind, NeighborList
+from ideagora.retrieval.store.citation_lists import CitationLists, ListKind, NeighborList
 from ideagora.schema import Paper, Scored
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class WriteThroughSource:
         """Close connections; the next question opens new ones."""
         await self._sources.disconnect()
 
-    async def _neighbours(self, paper_id: str, kind: Kind) -> list[Paper]:
+    async def _neighbours(self, paper_id: str, kind: ListKind) -> list[Paper]:
         names = await self._names(paper_id)
         ask = self._sources.references if kind == "references" else self._sources.citations
         try:
@@ -124,7 +124,7 @@ class WriteThroughSource:
                 return await self._walked(neighbor_list)
         return await self._told(paper_id, kind, found)
 
-    async def _told(self, paper_id: str, kind: Kind, found: FederatedResult) -> list[Paper]:
+    async def _told(self, paper_id: str, kind: ListKind, found: FederatedResult) -> list[Paper]:
         """Write a list through."""
         papers = await self._kept(found)
         if found.cut:
@@ -166,12 +166,14 @@ class WriteThroughSource:
                 if after != before:
                     changed.append(after)
             self._store.add(changed)
-            self._citation_lists.learn({one.id: [*names_of(one), *title_names(one)] for one in here.values()})
+            self._citation_lists.add_names(
+                {one.id: [*names_of(one), *title_names(one)] for one in here.values()}
+            )
         return list(here.values())
 
     def _as_known(self, paper: Paper) -> Paper:
         """The paper under the id that it has in the store, where it is known by any of its names."""
-        for known_id in self._citation_lists.find([*names_of(paper), *near_title_names(paper)]):
+        for known_id in self._citation_lists.find_ids([*names_of(paper), *near_title_names(paper)]):
             known = self._store.get(known_id)
             if known and known_id != paper.id and is_same(known, paper):
                 others = dict.fromkeys([*paper.other_ids, paper.id])
@@ -180,7 +182,7 @@ class WriteThroughSource:
                 return paper
         return paper
 
-    def _link(self, paper_id: str, kind: Kind, ids: list[str], complete: bool) -> None:
+    def _link(self, paper_id: str, kind: ListKind, ids: list[str], complete: bool) -> None:
         """Citation edges, and the list itself when every source has answered."""
         if kind == "citations":
             self._store.add_citations([(citing, paper_id) for citing in ids])

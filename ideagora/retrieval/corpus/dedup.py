@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from ideagora.retrieval.cutoff import title_key
-from ideagora.retrieval.store.embedded.sqlite_records import Names
+from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
 from ideagora.schema import Paper
 
 _SHORTEST_TITLE = 8
@@ -30,7 +30,7 @@ _OTHER_WORTH = 2
 _ARXIV_DOI = "10.48550/arxiv."
 
 
-KnownNames = Paper | Names
+KnownNames = Paper | PaperIdentity
 """What tells one paper from another; the store's names have no authors and no further ids."""
 
 

@@ -14,9 +14,9 @@ from ideagora.retrieval.clients.base import arxiv_of
 from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
 from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.http.pdf_download import LinkRefused, PdfDownloader
-from ideagora.retrieval.ingest.documents import Document, Found
+from ideagora.retrieval.ingest.documents import Document, ReadResult
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_in_subprocess
-from ideagora.retrieval.ingest.read_file import READERS
+from ideagora.retrieval.ingest.read_file import READERS_VERSION
 from ideagora.retrieval.store.fulltext import FullText
 from ideagora.schema import Paper
 
@@ -72,7 +72,7 @@ class OpenAccessTexts:
         """The text behind a link; two branches that want it at once fetch it once."""
         lock = self._reading.setdefault(link, asyncio.Lock())
         async with lock:
-            key = hashlib.sha256(f"pdf\x1f{READERS}\x1f{link}".encode()).hexdigest()
+            key = hashlib.sha256(f"pdf\x1f{READERS_VERSION}\x1f{link}".encode()).hexdigest()
             kept = await asyncio.to_thread(self._cache.get, key)
             if kept is None and self._cache.replay:
                 raise LinkRefused("it was not read when this run was made (--replay)", for_good=False)
@@ -101,14 +101,14 @@ class OpenAccessTexts:
             status, body = _REFUSED, str(error).encode()
         return CachedHttpResponse(status, body, self._time.now().date().isoformat())
 
-    async def _found(self, link: str) -> Found:
+    async def _found(self, link: str) -> ReadResult:
         with tempfile.TemporaryDirectory(prefix="ideagora-pdf-") as folder:
             path = Path(folder) / "paper.pdf"
             await self._downloads.fetch(link, path)
             return await asyncio.to_thread(read_in_subprocess, path)
 
 
-def _body(found: Found) -> bytes:
+def _body(found: ReadResult) -> bytes:
     if not isinstance(found, Document) or found.full_text is None:
         raise LinkRefused("it has no text" if isinstance(found, Document) else found.what)
     told = {"text": found.full_text.model_dump(mode="json"), "paper": found.paper.model_dump(mode="json")}

@@ -23,7 +23,7 @@ from ideagora.models.retry import TRANSIENT_STATUS
 from ideagora.retrieval.http.client import REDIRECTS, SYSTEM_CLOCK, Clock, Limiter
 from ideagora.retrieval.http.origin import Origin, origin_of
 from ideagora.retrieval.http.rate_limit import SharedRateLimit
-from ideagora.retrieval.ingest.file_types import PDF_WITHIN, looks_like_html
+from ideagora.retrieval.ingest.file_types import PDF_HEADER_LIMIT, looks_like_html
 
 if TYPE_CHECKING:
     import httpx
@@ -225,7 +225,7 @@ class PdfDownloader:
                 size += len(part)
                 if size > most:
                     raise LinkRefused(f"it has more than {most / 1e6:,.0f} MB")
-                if len(head) < PDF_WITHIN:
+                if len(head) < PDF_HEADER_LIMIT:
                     head = _demand_pdf(head + part)
                 file.write(part)
         if b"%PDF-" not in head:
@@ -249,7 +249,7 @@ def _demand_pdf(head: bytes) -> bytes:
     """The beginning of a body that may still be a PDF."""
     if looks_like_html(head):
         raise LinkRefused("it is a web page (HTML), not a PDF")
-    if len(head) >= PDF_WITHIN and b"%PDF-" not in head[:PDF_WITHIN]:
+    if len(head) >= PDF_HEADER_LIMIT and b"%PDF-" not in head[:PDF_HEADER_LIMIT]:
         raise LinkRefused("it is no PDF")
     return head
 

@@ -15,19 +15,19 @@ from pathlib import Path
 from ideagora.models.embeddings.embedder import Embedder
 from ideagora.retrieval.corpus.dedup import names_of, rewrites, title_names, update_record
 from ideagora.retrieval.ingest.documents import Document, Problem
-from ideagora.retrieval.ingest.formats.pdf_subprocess import read_bounded
-from ideagora.retrieval.ingest.paper_index import PaperIndex, names_in_store
-from ideagora.retrieval.ingest.read_file import READERS
-from ideagora.retrieval.ingest.scan import digest, scan_paths
+from ideagora.retrieval.ingest.formats.pdf_subprocess import read_with_limits
+from ideagora.retrieval.ingest.paper_index import PaperIndex, identity_of
+from ideagora.retrieval.ingest.read_file import READERS_VERSION
+from ideagora.retrieval.ingest.scan import file_digest, scan_paths
 from ideagora.retrieval.store.citation_lists import CitationLists
 from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, Record
 
 _BATCH = 128
-_MOST_PROBLEMS = 1_000
+_MAX_PROBLEMS = 1_000
 """Of one file; more are counted."""
-Tell = Callable[[str, float, int], None]
+ProgressCallback = Callable[[str, float, int], None]
 
 
 class IngestSummary(Record):
@@ -60,14 +60,14 @@ class PaperIngest:
     """One call of ``add``: reads files and writes what they hold, batch by batch."""
 
     def __init__(
-        self, store: Store, texts: FullTextStore, embedder: Embedder, tell: Tell | None = None
+        self, store: Store, texts: FullTextStore, embedder: Embedder, tell: ProgressCallback | None = None
     ) -> None:
         """``tell`` hears the file, the part (0 to 1) of all bytes that is done, and papers so far."""
         self._store = store
         self._texts = texts
         self._embedder = embedder
         self._tell = tell or (lambda file, part, papers: None)
-        self._known = PaperIndex(store.names())
+        self._known = PaperIndex(store.identities())
         self._generation = store.generation
         self._waiting: list[Document] = []
         self._new: set[str] = set()
@@ -110,9 +110,9 @@ class PaperIngest:
         """Read one file, or remember what came of it; ``read``, ``skipped``, or ``None``: nothing in it."""
         self._progress(path, 0.0)
         try:
-            content = digest(path)
+            content = file_digest(path)
         except OSError:
-            self._problems += [one for one in read_bounded(path) if isinstance(one, Problem)]
+            self._problems += [one for one in read_with_limits(path) if isinstance(one, Problem)]
             return None
         outcome = "skipped" if self._is_remembered(path, content) else self._read(path, content)
         self._bytes_done += self._sizes[path]
@@ -121,13 +121,13 @@ class PaperIngest:
     def _read(self, path: Path, content: str) -> str | None:
         wrong, more = [], 0
         self._ids = []
-        for found in read_bounded(path):
+        for found in read_with_limits(path):
             one = (
                 self._unlike_known(str(path), found.paper) or found if isinstance(found, Document) else found
             )
             if isinstance(one, Problem):
                 wrong.append(one)
-                if len(wrong) > _MOST_PROBLEMS:
+                if len(wrong) > _MAX_PROBLEMS:
                     wrong.pop()
                     more += 1
                 continue
@@ -144,7 +144,7 @@ class PaperIngest:
         self._problems += wrong
         if not self._ids:
             return None
-        self._texts.put_file(content, READERS, _outcome(self._ids, wrong))
+        self._texts.put_file(content, READERS_VERSION, _outcome(self._ids, wrong))
         return "read"
 
     def _unlike_known(self, path: str, paper: Paper) -> Problem | None:
@@ -162,7 +162,7 @@ class PaperIngest:
 
     def _is_remembered(self, path: Path, content: str) -> bool:
         """Whether this content was read and its papers are still here; tells again what was wrong in it."""
-        noted = self._texts.file(content, READERS)
+        noted = self._texts.file_outcome(content, READERS_VERSION)
         if noted is None:
             return False
         outcome = json.loads(noted)
@@ -177,9 +177,9 @@ class PaperIngest:
         if not self._waiting:
             return
         self._embedder.encode([paper_text(paper) for paper in self._changes(self._merged()[0])])
-        with self._store.writing():
+        with self._store.write_lock():
             if self._generation != self._store.generation:  # another process wrote meanwhile
-                self._known = PaperIndex(self._store.names())
+                self._known = PaperIndex(self._store.identities())
             merged, ids = self._merged()
             self._write(merged, ids)
             self._generation = self._store.generation
@@ -195,7 +195,7 @@ class PaperIngest:
             old = papers.get(paper_id) or self._store.get(paper_id)
             whole = update_record(old, self._with_known_references(paper))
             papers[paper_id] = whole
-            self._known.learn(names_in_store(whole))
+            self._known.add(identity_of(whole))
             ids.append(paper_id)
         return papers, ids
 
@@ -226,7 +226,7 @@ class PaperIngest:
     def _learn(self, papers: Iterable[Paper]) -> None:
         """So that what a source on the network tells of these papers comes to the same records."""
         with closing(CitationLists(self._store.folder)) as citation_lists:
-            citation_lists.learn({one.id: [*names_of(one), *title_names(one)] for one in papers})
+            citation_lists.add_names({one.id: [*names_of(one), *title_names(one)] for one in papers})
 
     def _link(self) -> None:
         """Make citations of all lists of references, also of papers that came long before what they cite.
@@ -234,7 +234,7 @@ class PaperIngest:
         They are edges and no list of the paper's own: what could be read off a PDF and is here too is
         a part of what the paper cites.
         """
-        cited = [(paper_id, self._known.find_cited(entry)) for paper_id, entry in self._texts.cited()]
+        cited = [(paper_id, self._known.find_cited(entry)) for paper_id, entry in self._texts.cited_works()]
         pairs = [(paper_id, found) for paper_id, found in cited if found and found != paper_id]
         here = dict(zip(pairs, self._store.has([paper_id for paper_id, _ in pairs]), strict=True))
         self._store.add_citations([pair for pair in dict.fromkeys(pairs) if here[pair]])

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from ideagora.retrieval.ingest.identifiers import Identifiers, own_id
+from ideagora.retrieval.ingest.identifiers import Identifiers, make_paper_id
 from ideagora.schema import Paper
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
-def target_paper(
+def make_paper(
     title: str,
     ids: Identifiers,
     source: str,
@@ -24,19 +24,19 @@ def target_paper(
 ) -> Paper:
     """A record of a paper that the user has; ``day`` is an ISO date, possibly partial."""
     return Paper(
-        id=own_id(title, day[:4] if day else None, ids),
-        title=tidy(title),
-        abstract=tidy(abstract or "") or None,
-        authors=tuple(filter(None, map(tidy, authors))),
+        id=make_paper_id(title, day[:4] if day else None, ids),
+        title=clean_line(title),
+        abstract=clean_line(abstract or "") or None,
+        authors=tuple(filter(None, map(clean_line, authors))),
         date=day,
-        venue=tidy(venue or "") or None,
+        venue=clean_line(venue or "") or None,
         arxiv_id=ids.arxiv_id,
         doi=ids.doi,
         source=source,
     )
 
 
-def tidy(text: str) -> str:
+def clean_line(text: str) -> str:
     """A text on one line, without characters that only control a terminal."""
     return " ".join("".join(c if c.isprintable() or c.isspace() else " " for c in text).split())
 
@@ -55,7 +55,7 @@ def partial_date(year: str, month: str = "", day: str = "") -> str | None:
         return f"{found[1]}-{number:02d}"
 
 
-def natural_name(name: str) -> str:
+def given_name_first(name: str) -> str:
     """``Turing, Alan M.`` as ``Alan M. Turing``."""
     last, comma, first = name.partition(",")
     return f"{first.strip()} {last.strip()}" if comma and first.strip() else name.strip(" ,")

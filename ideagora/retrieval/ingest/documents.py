@@ -34,4 +34,4 @@ class Document(Record):
     """Part of the file (0 to 1) that is read with this document."""
 
 
-Found = Document | Problem
+ReadResult = Document | Problem

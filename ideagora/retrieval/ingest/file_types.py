@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-Kind = Literal["pdf", "bibtex", "ris", "csl", "jsonl"]
+FileType = Literal["pdf", "bibtex", "ris", "csl", "jsonl"]
 
-SUFFIXES: dict[str, Kind] = {
+SUFFIXES: dict[str, FileType] = {
     ".pdf": "pdf",
     ".bib": "bibtex",
     ".bibtex": "bibtex",
@@ -18,7 +18,7 @@ SUFFIXES: dict[str, Kind] = {
     ".ndjson": "jsonl",
 }
 _HEAD_BYTES = 65_536
-PDF_WITHIN = 1024
+PDF_HEADER_LIMIT = 1024
 """Bytes of rubbish that may stand before a PDF's header, as readers have always allowed."""
 _HTML = re.compile(
     r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+<(?:!doctype\s++html|html|head|body)\b",
@@ -36,7 +36,7 @@ _MAGIC = {
     b"\x89PNG": ("a picture", "A picture has no text: add the PDF, or a BibTeX entry for it."),
     b"\xff\xd8\xff": ("a picture", "A picture has no text: add the PDF, or a BibTeX entry for it."),
 }
-_ANY = "Add a PDF, BibTeX, RIS, CSL-JSON or JSONL file."
+_SUPPORTED = "Add a PDF, BibTeX, RIS, CSL-JSON or JSONL file."
 
 
 class UnknownFileType(NamedTuple):
@@ -46,7 +46,7 @@ class UnknownFileType(NamedTuple):
     step: str
 
 
-def file_type_of(path: Path) -> Kind | UnknownFileType:
+def file_type_of(path: Path) -> FileType | UnknownFileType:
     """The kind of a file, from its first bytes.
 
     Raises:
@@ -56,14 +56,14 @@ def file_type_of(path: Path) -> Kind | UnknownFileType:
         head = file.read(_HEAD_BYTES)
     if not head.strip():
         return UnknownFileType("the file is empty", "Get it again, or remove it.")
-    if b"%PDF-" in head[:PDF_WITHIN]:
+    if b"%PDF-" in head[:PDF_HEADER_LIMIT]:
         return "pdf"
     for magic, (what, step) in _MAGIC.items():
         if head.startswith(magic):
             return UnknownFileType(f"it is {what}", step)
     if _is_binary(head, path.suffix.lower()):
-        return UnknownFileType("it is a binary file of no kind that is known", _ANY)
-    return _kind_of_text(decoded(head), path.suffix.lower())
+        return UnknownFileType("it is a binary file of no kind that is known", _SUPPORTED)
+    return _text_file_type(decode(head), path.suffix.lower())
 
 
 def _is_binary(head: bytes, suffix: str) -> bool:
@@ -87,7 +87,7 @@ def looks_like_html(head: bytes) -> bool:
     return bool(_HTML.match(head[:_HEAD_BYTES].decode("utf-8", "replace").lstrip("\ufeff")))
 
 
-def decoded(content: bytes) -> str:
+def decode(content: bytes) -> str:
     """Text as its mark of byte order says, else UTF-8, else what Windows wrote for decades."""
     for mark, encoding in _BOMS.items():
         if content.startswith(mark):
@@ -99,13 +99,13 @@ def decoded(content: bytes) -> str:
         return content.decode("utf-8" if is_only_cut else "cp1252", "replace")
 
 
-def _kind_of_text(head: str, suffix: str) -> Kind | UnknownFileType:
+def _text_file_type(head: str, suffix: str) -> FileType | UnknownFileType:
     if _HTML.match(head):
         called = "it is called a PDF and is" if suffix == ".pdf" else "it is"
         step = "Open it in a browser (often it asks for a login) and save the PDF itself."
         return UnknownFileType(f"{called} a web page (HTML)", step)
     if head.lstrip().startswith(("{", "[")):
-        return _kind_of_json(head.lstrip(), suffix)
+        return _json_file_type(head.lstrip(), suffix)
     ris, bibtex = _RIS.search(head), _BIBTEX.search(head)
     if ris and (not bibtex or ris.start() < bibtex.start()):
         return "ris"
@@ -116,11 +116,11 @@ def _kind_of_text(head: str, suffix: str) -> Kind | UnknownFileType:
         return UnknownFileType("it is called a PDF and has no PDF in it", "Get it again.")
     named = {"csl": "CSL-JSON", "jsonl": "JSON", "bibtex": "BibTeX", "ris": "RIS"}
     if expected:
-        return UnknownFileType(f"no {named[expected]} could be found in it", _ANY)
-    return UnknownFileType("it is text of no kind that is known", _ANY)
+        return UnknownFileType(f"no {named[expected]} could be found in it", _SUPPORTED)
+    return UnknownFileType("it is text of no kind that is known", _SUPPORTED)
 
 
-def _kind_of_json(head: str, suffix: str) -> Kind:
+def _json_file_type(head: str, suffix: str) -> FileType:
     """JSON lines have a whole object a line; CSL-JSON is a list, or an object with words of its own."""
     if head.startswith("["):
         return "csl"

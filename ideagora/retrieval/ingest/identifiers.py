@@ -26,32 +26,32 @@ class Identifiers(NamedTuple):
     doi: str | None = None
 
 
-def doi_in(text: str) -> str | None:
+def find_doi(text: str) -> str | None:
     """The first DOI of a text that is not arXiv's own."""
     for match in _DOI.finditer(text):
-        doi = _trimmed(match[0]).lower()
+        doi = _trim(match[0]).lower()
         if not _ARXIV_DOI.fullmatch(doi):
             return doi
     return None
 
 
-def arxiv_in(text: str) -> str | None:
+def find_arxiv_id(text: str) -> str | None:
     """The first arXiv id of a text that says it is one (``arXiv:2201.11903v2``, a link, arXiv's DOI)."""
     match = _ARXIV_IN_TEXT.search(text)
     return match[1].lower() if match else None
 
 
-def arxiv_named(name: str) -> str | None:
+def parse_arxiv_id(name: str) -> str | None:
     """The arXiv id in a field that can hold nothing else."""
     match = _ARXIV_NAME.fullmatch(re.sub(r"^arxiv\s*:\s*", "", name.strip(), flags=re.IGNORECASE))
-    return match[1].lower() if match else arxiv_in(name)
+    return match[1].lower() if match else find_arxiv_id(name)
 
 
-def identifiers(doi: str | None, arxiv: str | None, *places: str | None) -> Identifiers:
+def find_identifiers(doi: str | None, arxiv: str | None, *places: str | None) -> Identifiers:
     """Ids from a record's own fields, or else from other fields (links, the journal's name)."""
     rest = " ".join(place for place in places if place)
-    arxiv_id = (arxiv_named(arxiv) if arxiv else None) or arxiv_in(doi or "") or arxiv_in(rest)
-    return Identifiers(arxiv_id, doi_in(doi or "") or doi_in(rest))
+    arxiv_id = (parse_arxiv_id(arxiv) if arxiv else None) or find_arxiv_id(doi or "") or find_arxiv_id(rest)
+    return Identifiers(arxiv_id, find_doi(doi or "") or find_doi(rest))
 
 
 def arxiv_month(arxiv_id: str) -> str:
@@ -61,20 +61,20 @@ def arxiv_month(arxiv_id: str) -> str:
     return f"{century}{digits[:2]}-{digits[2:]}"
 
 
-def year_in(text: str) -> str | None:
+def find_year(text: str) -> str | None:
     """The last number of a text that can be a year; years come late in an entry, after pages and ids."""
     found = _YEAR.findall(text)
     return found[-1] if found else None
 
 
-def own_id(title: str, year: str | None, ids: Identifiers) -> str:
+def make_paper_id(title: str, year: str | None, ids: Identifiers) -> str:
     """The id of a paper: by arXiv, by DOI, else by title and year."""
     if ids.arxiv_id:
         return f"arxiv:{ids.arxiv_id}"
     return f"doi:{ids.doi}" if ids.doi else f"own:{stable_id(title_key(title), year or '')}"
 
 
-def _trimmed(doi: str) -> str:
+def _trim(doi: str) -> str:
     """Without what follows a DOI in a sentence; a closing bracket belongs to it when it opened there."""
     doi = doi.rstrip(".,;:'")
     while doi.endswith(")") and doi.count("(") < doi.count(")"):

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from ideagora.retrieval.corpus.dedup import KnownNames, is_same, may_be_of
 from ideagora.retrieval.cutoff import title_key
-from ideagora.retrieval.store.embedded.sqlite_records import Names
+from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
 from ideagora.retrieval.store.fulltext import CitedWork
 from ideagora.schema import Paper
 
-_SHORTEST_PIECE = 12
+_MIN_TITLE_PIECE = 12
 """Characters of a piece of a reference that can be a title; shorter ones are names and places."""
 _SENTENCE = re.compile(r"[“”\"]|(?<=[.?!])\s+|,\s+[”\"]|\)[.,]\s+|(?<=\d{4})[.,:]\s+")
 
@@ -20,13 +20,13 @@ _SENTENCE = re.compile(r"[“”\"]|(?<=[.?!])\s+|,\s+[”\"]|\)[.,]\s+|(?<=\d{4
 class PaperIndex:
     """An index of papers by ids and titles."""
 
-    def __init__(self, names: Iterable[Names]) -> None:
+    def __init__(self, names: Iterable[PaperIdentity]) -> None:
         self._by_name: dict[str, str] = {}
         self._by_title: dict[str, list[KnownNames]] = {}
         for one in names:
-            self.learn(one)
+            self.add(one)
 
-    def learn(self, one: KnownNames) -> None:
+    def add(self, one: KnownNames) -> None:
         """Take in a paper, or what is new of one."""
         for key in _keys(one.arxiv_id, one.doi):
             self._by_name.setdefault(key, one.id)
@@ -58,9 +58,9 @@ class PaperIndex:
         return None
 
 
-def names_in_store(paper: Paper) -> Names:
+def identity_of(paper: Paper) -> PaperIdentity:
     """What a record goes by, as the store tells it."""
-    return Names(paper.id, paper.title, paper.date, paper.arxiv_id, paper.doi)
+    return PaperIdentity(paper.id, paper.title, paper.date, paper.arxiv_id, paper.doi)
 
 
 def _keys(arxiv_id: str | None, doi: str | None) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _keys(arxiv_id: str | None, doi: str | None) -> Iterator[str]:
 def _possible_titles(entry: str) -> Iterator[str]:
     """Keys of what may be the title in an entry: each piece between points and quotes, and two in a row."""
     pieces = [key for piece in _SENTENCE.split(entry) if (key := title_key(piece))]
-    yield from (key for key in pieces if len(key) >= _SHORTEST_PIECE)
+    yield from (key for key in pieces if len(key) >= _MIN_TITLE_PIECE)
     yield from (first + second for first, second in pairwise(pieces))
     whole = title_key(entry)
     if whole not in pieces:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ideagora.retrieval.ingest.documents import Found, Problem
-from ideagora.retrieval.ingest.file_types import UnknownFileType, decoded, file_type_of
+from ideagora.retrieval.ingest.documents import Problem, ReadResult
+from ideagora.retrieval.ingest.file_types import UnknownFileType, decode, file_type_of
 from ideagora.retrieval.ingest.formats.bibtex import read_bibtex
 from ideagora.retrieval.ingest.formats.csl import read_csl
 from ideagora.retrieval.ingest.formats.jsonl import read_jsonl
 from ideagora.retrieval.ingest.formats.pdf import read_pdf
 from ideagora.retrieval.ingest.formats.ris import read_ris
 
-LARGEST_TEXT = 64_000_000
+MAX_TEXT_BYTES = 64_000_000
 """Bytes of a bibliography that is read at once; JSON lines have no such limit."""
-READERS = "1"
+READERS_VERSION = "1"
 """Version of the readers: files that an older one read are read again."""
 
 
-def read_file(path: Path) -> Iterator[Found]:
+def read_file(path: Path) -> Iterator[ReadResult]:
     """What is in a file, in its order. Never raises over the file: what is wrong is a problem."""
     name = str(path)
     try:
@@ -30,13 +30,13 @@ def read_file(path: Path) -> Iterator[Found]:
             yield from read_pdf(name, path)
         elif kind == "jsonl":
             yield from read_jsonl(name, path)
-        elif path.stat().st_size > LARGEST_TEXT:
-            most = f"more than {LARGEST_TEXT / 1e6:,.0f} are not read"
+        elif path.stat().st_size > MAX_TEXT_BYTES:
+            most = f"more than {MAX_TEXT_BYTES / 1e6:,.0f} are not read"
             what = f"it has {path.stat().st_size / 1e6:,.0f} MB, {most}"
             yield Problem(path=name, what=what, step="Split it, or export it as JSON lines.")
         else:
             reader = {"bibtex": read_bibtex, "ris": read_ris, "csl": read_csl}[kind]
-            yield from reader(name, decoded(path.read_bytes()))
+            yield from reader(name, decode(path.read_bytes()))
     except OSError as error:
         what = f"it cannot be read ({error.strerror or error})"
         yield Problem(path=name, what=what, step="See to it that you may read it, and add it again.")

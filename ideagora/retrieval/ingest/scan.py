@@ -40,7 +40,7 @@ def scan_paths(paths: Sequence[Path]) -> ScannedFiles:
     return ScannedFiles(list(files), problems, ignored)
 
 
-def digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
     """SHA-256 of a file's content.
 
     Raises:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from ideagora.retrieval.store.embedded.sqlite_records import Names
+from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
 from ideagora.schema import Paper
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 STORE_VERSION = "2"
 """Of the layout, in folders and on servers. 1: vectors in Chroma alone. 2: also in a file of rows."""
-Kind = Literal["embedded", "server"]
+StoreKind = Literal["embedded", "server"]
 
 
-class StoreFigures(NamedTuple):
+class BackendStats(NamedTuple):
     """What a place holds, in numbers."""
 
     papers: int
@@ -39,19 +39,19 @@ class StoreBackend(Protocol):
     What goes wrong with the place is raised as a named error with a next step.
     """
 
-    kind: Kind
-    where: str
+    kind: StoreKind
+    location: str
     """Folder or URL, for the user."""
 
     def close(self) -> None:
         """Let go of files, connections and locks."""
         ...
 
-    def writing(self) -> AbstractContextManager[None]:
+    def write_lock(self) -> AbstractContextManager[None]:
         """Keep others on this machine from writing; may be nested."""
         ...
 
-    def reading(self) -> AbstractContextManager[None]:
+    def read_lock(self) -> AbstractContextManager[None]:
         """Keep others on this machine from writing, and let them read."""
         ...
 
@@ -59,15 +59,15 @@ class StoreBackend(Protocol):
         """At least ``version`` and ``embedder``."""
         ...
 
-    def mark(self, key: str) -> str | None:
-        """A note that was left with ``set_mark``."""
+    def get_metadata(self, key: str) -> str | None:
+        """A note that was left with ``set_metadata``."""
         ...
 
-    def marks(self) -> dict[str, str]:
+    def metadata(self) -> dict[str, str]:
         """All notes."""
         ...
 
-    def set_mark(self, key: str, value: str) -> None:
+    def set_metadata(self, key: str, value: str) -> None:
         """Leave a note."""
         ...
 
@@ -91,7 +91,7 @@ class StoreBackend(Protocol):
         """Write edges (citing, cited) that others than the citing paper told."""
         ...
 
-    def told_citations(self) -> list[tuple[str, str]]:
+    def reported_citations(self) -> list[tuple[str, str]]:
         """Those edges."""
         ...
 
@@ -111,7 +111,7 @@ class StoreBackend(Protocol):
         """Ids of all papers."""
         ...
 
-    def names(self) -> Iterator[Names]:
+    def identities(self) -> Iterator[PaperIdentity]:
         """What each paper goes by."""
         ...
 
@@ -135,11 +135,11 @@ class StoreBackend(Protocol):
         """Number of papers."""
         ...
 
-    def figures(self) -> StoreFigures:
+    def stats(self) -> BackendStats:
         """Figures for the user; reads as much as it takes."""
         ...
 
 
-def files_size(folder: Path) -> int:
+def folder_size(folder: Path) -> int:
     """Bytes of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -28,7 +28,7 @@ def connect(url: str) -> ClientAPI:
     import chromadb
     from chromadb.config import Settings
 
-    _demand_chroma(url)
+    _check_heartbeat(url)
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
@@ -36,13 +36,13 @@ def connect(url: str) -> ClientAPI:
         client = chromadb.HttpClient(
             parts.hostname or "", port, ssl=secure, settings=Settings(anonymized_telemetry=False)
         )
-    _bound(client)
+    _set_timeouts(client)
     return client
 
 
 def disconnect(client: ClientAPI) -> None:
     """Close a client with its connections, which Chroma's own ``close`` leaves open."""
-    sessions = _sessions(client)
+    sessions = _http_sessions(client)
     client.close()  # type: ignore[attr-defined]
     for session in sessions:
         session.close()
@@ -61,7 +61,7 @@ def translate_server_errors(url: str) -> Iterator[None]:
     except IdeagoraError:
         raise
     except httpx.TransportError as error:
-        raise down(url, error) from error
+        raise server_down_error(url, error) from error
     except Exception as error:
         raise LibraryError(
             f"the Chroma server {url} refused a request ({type(error).__name__}: {_short(error)}). "
@@ -69,19 +69,19 @@ def translate_server_errors(url: str) -> Iterator[None]:
         ) from error
 
 
-def down(url: str, error: Exception) -> StoreDown:
+def server_down_error(url: str, error: Exception) -> StoreDown:
     """The error for a server that does not answer."""
     return StoreDown(f"no Chroma server answers at {url} ({_short(error) or type(error).__name__}). {_START}")
 
 
-def _demand_chroma(url: str) -> None:
+def _check_heartbeat(url: str) -> None:
     """Ask for a sign of life, with a bound on the wait, which Chroma's own client does not have."""
     import httpx
 
     try:
         answer = httpx.get(url + _HEARTBEAT, timeout=_CONNECT_SECONDS)
     except (httpx.TransportError, httpx.InvalidURL) as error:
-        raise down(url, error) from error
+        raise server_down_error(url, error) from error
     if answer.status_code != httpx.codes.OK or "heartbeat" not in answer.text:
         raise LibraryError(
             f"{url} answers, but not as a Chroma server of version 1 does (asked for {_HEARTBEAT}, "
@@ -89,15 +89,15 @@ def _demand_chroma(url: str) -> None:
         )
 
 
-def _bound(client: ClientAPI) -> None:
+def _set_timeouts(client: ClientAPI) -> None:
     """Chroma's client waits for an answer for ever; ours doesn't."""
     import httpx
 
-    for session in _sessions(client):
+    for session in _http_sessions(client):
         session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
 
 
-def _sessions(client: ClientAPI) -> list[httpx.Client]:
+def _http_sessions(client: ClientAPI) -> list[httpx.Client]:
     """The HTTP clients within Chroma's (one asks for databases), as far as they are where they were."""
     import httpx
 

@@ -23,11 +23,11 @@ from pydantic import ValidationError
 
 from ideagora.errors import LibraryError, StoreCorrupted
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.store.backend import STORE_VERSION, Kind, StoreFigures
+from ideagora.retrieval.store.backend import STORE_VERSION, BackendStats, StoreKind
 from ideagora.retrieval.store.chroma_connection import connect, disconnect, translate_server_errors
-from ideagora.retrieval.store.embedded.exact_search import day_number, ranked
+from ideagora.retrieval.store.embedded.exact_search import day_number, rank
 from ideagora.retrieval.store.embedded.locking import FolderLock
-from ideagora.retrieval.store.embedded.sqlite_records import Names
+from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
 from ideagora.retrieval.store.hashing import batches
 from ideagora.schema import Paper, last_day
 
@@ -38,22 +38,22 @@ if TYPE_CHECKING:
 
 PAPERS, CITATIONS, MARKS = "ideagora-papers", "ideagora-citations", "ideagora-marks"
 _VERSION, _EMBEDDER = "ideagora-version", "ideagora-embedder"
-_PAGE = 1_000
-_WRITE = 1_000
-_SPARE = 8
+_PAGE_SIZE = 1_000
+_WRITE_SIZE = 1_000
+_EXTRA_NEIGHBORS = 8
 """Neighbours asked of the index beyond the k, since their order is settled by exact similarity."""
-_MORE = 5
+_DATE_OVERSAMPLING = 5
 """Times as many neighbours, of any date, as papers wanted that are old enough."""
-_BETWEEN = "\x1f"
+_SEPARATOR = "\x1f"
 
 
 class ChromaServerBackend:
     """See ``StoreBackend``."""
 
-    kind: Kind = "server"
+    kind: StoreKind = "server"
 
     def __init__(self, url: str, embedder: Embedder, lock: FolderLock) -> None:
-        self.where = url
+        self.location = url
         self._embedder = embedder
         self._lock = lock
         self._client = connect(url)
@@ -92,33 +92,35 @@ class ChromaServerBackend:
         disconnect(self._client)
         self._lock.close()
 
-    def writing(self) -> AbstractContextManager[None]:
+    def write_lock(self) -> AbstractContextManager[None]:
         """Keep this user's other processes from writing; users on other machines are not kept."""
-        return self._lock.alone()
+        return self._lock.exclusive()
 
-    def reading(self) -> AbstractContextManager[None]:
-        """See ``writing``."""
-        return self._lock.together()
+    def read_lock(self) -> AbstractContextManager[None]:
+        """See ``write_lock``."""
+        return self._lock.shared()
 
     def manifest(self) -> dict[str, str]:
         """Version and embedder, as the server has them."""
         told = self._papers.metadata or {}
         return {"version": str(told.get(_VERSION)), "embedder": str(told.get(_EMBEDDER))}
 
-    def mark(self, key: str) -> str | None:
+    def get_metadata(self, key: str) -> str | None:
         """See ``StoreBackend``."""
         with self._named():
             found = self._marks.get(ids=[key], include=["metadatas"])["metadatas"]
         return str(found[0]["value"]) if found else None
 
-    def marks(self) -> dict[str, str]:
+    def metadata(self) -> dict[str, str]:
         """See ``StoreBackend``."""
         return {key: str(row["value"]) for key, row in self._pages(self._marks)}
 
-    def set_mark(self, key: str, value: str) -> None:
+    def set_metadata(self, key: str, value: str) -> None:
         """See ``StoreBackend``."""
         with self._named():
-            self._marks.upsert(ids=[key], embeddings=_dummies([key]), metadatas=[{"value": value}])
+            self._marks.upsert(
+                ids=[key], embeddings=_placeholder_vectors([key]), metadatas=[{"value": value}]
+            )
 
     def generation(self) -> int:
         """The number of papers."""
@@ -131,7 +133,7 @@ class ChromaServerBackend:
         rows: list[Any] = [_metadata(paper, hashes[paper.id]) for paper in papers]
         ids = [paper.id for paper in papers]
         with self._named():
-            for places in batches(range(len(ids)), _WRITE):
+            for places in batches(range(len(ids)), _WRITE_SIZE):
                 some = slice(places[0], places[-1] + 1)
                 if vectors is None:
                     self._papers.update(ids=ids[some], metadatas=rows[some])
@@ -142,16 +144,16 @@ class ChromaServerBackend:
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
         """See ``StoreBackend``."""
-        rows = {_BETWEEN.join(pair): {"citing": pair[0], "cited": pair[1]} for pair in pairs}
+        rows = {_SEPARATOR.join(pair): {"citing": pair[0], "cited": pair[1]} for pair in pairs}
         with self._named():
-            for ids in batches(list(rows), _WRITE):
+            for ids in batches(list(rows), _WRITE_SIZE):
                 self._citations.upsert(
                     ids=list(ids),
-                    embeddings=_dummies(ids),
+                    embeddings=_placeholder_vectors(ids),
                     metadatas=[rows[one] for one in ids],
                 )
 
-    def told_citations(self) -> list[tuple[str, str]]:
+    def reported_citations(self) -> list[tuple[str, str]]:
         """See ``StoreBackend``."""
         pages = self._pages(self._citations)
         return sorted((str(row["citing"]), str(row["cited"])) for _, row in pages)
@@ -170,7 +172,7 @@ class ChromaServerBackend:
 
         found: dict[str, NDArray[np.float32]] = {}
         with self._named():
-            for some in batches(ids, _PAGE):
+            for some in batches(ids, _PAGE_SIZE):
                 got = self._papers.get(ids=list(some), include=["embeddings"])
                 found.update(zip(got["ids"], np.asarray(got["embeddings"], dtype=np.float32), strict=True))
         return found
@@ -179,10 +181,10 @@ class ChromaServerBackend:
         """See ``StoreBackend``."""
         return {paper_id for paper_id, _ in self._pages(self._papers, with_rows=False)}
 
-    def names(self) -> Iterator[Names]:
+    def identities(self) -> Iterator[PaperIdentity]:
         """See ``StoreBackend``."""
         papers = sorted((self._parsed(*row) for row in self._pages(self._papers)), key=lambda paper: paper.id)
-        return (Names(one.id, one.title, one.date, one.arxiv_id, one.doi) for one in papers)
+        return (PaperIdentity(one.id, one.title, one.date, one.arxiv_id, one.doi) for one in papers)
 
     def cited_by(self, paper_id: str) -> list[str]:
         """See ``StoreBackend``."""
@@ -207,11 +209,11 @@ class ChromaServerBackend:
         The server's own filter is slow, so it is asked only when too few of the nearest are old enough.
         """
         if before is None:
-            return self._asked(query, k + _SPARE, None, None)[:k]
+            return self._asked(query, k + _EXTRA_NEIGHBORS, None, None)[:k]
         day = day_number(before)
-        found = self._asked(query, _MORE * k, None, day)
-        if len(found) < k + _SPARE:
-            found = self._asked(query, k + _SPARE, {"day": {"$lt": day}}, day)
+        found = self._asked(query, _DATE_OVERSAMPLING * k, None, day)
+        if len(found) < k + _EXTRA_NEIGHBORS:
+            found = self._asked(query, k + _EXTRA_NEIGHBORS, {"day": {"$lt": day}}, day)
         return found[:k]
 
     def _asked(
@@ -229,20 +231,20 @@ class ChromaServerBackend:
             got["metadatas"][0] if day and got["metadatas"] else [{}] * len(ids)
         )
         old = [n for n, row in enumerate(rows) if day is None or (row.get("day") or day) < day]
-        return ranked([ids[n] for n in old], np.asarray([vectors[n] for n in old], dtype=np.float32), query)
+        return rank([ids[n] for n in old], np.asarray([vectors[n] for n in old], dtype=np.float32), query)
 
     def count(self) -> int:
         """See ``StoreBackend``."""
         with self._named():
             return int(self._papers.count())
 
-    def figures(self) -> StoreFigures:
+    def stats(self) -> BackendStats:
         """See ``StoreBackend``; reads all records but their vectors."""
         rows = dict(self._pages(self._papers))
         edges = {(one, cited) for one, row in rows.items() for cited in row.get("cites") or ()}
-        edges.update(self.told_citations())
+        edges.update(self.reported_citations())
         dates = [str(row["date"]) for row in rows.values() if row.get("date")]
-        return StoreFigures(
+        return BackendStats(
             papers=len(rows),
             citations=sum(citing in rows and cited in rows for citing, cited in edges),
             oldest=min(dates, default=None),
@@ -284,20 +286,20 @@ class ChromaServerBackend:
         told = self.manifest()
         if told["version"] != STORE_VERSION:
             raise LibraryError(
-                f"the store on {self.where} has version {told['version']}, this program reads "
+                f"the store on {self.location} has version {told['version']}, this program reads "
                 f"{STORE_VERSION}. Use the ideagora that made it, or set IDEAGORA_STORE to another place."
             )
         if told["embedder"] != self._embedder.name:
             raise LibraryError(
-                f"the store on {self.where} was made with the embedder {told['embedder']}, not "
+                f"the store on {self.location} was made with the embedder {told['embedder']}, not "
                 f"{self._embedder.name}. Set IDEAGORA_EMBEDDER to that one, or embed its papers anew: "
-                f"ideagora library migrate OTHER --from {self.where}"
+                f"ideagora library migrate OTHER --from {self.location}"
             )
 
     # --- rows -------------------------------------------------------------------------------------
 
     def _rows_of(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        for some in batches(list(dict.fromkeys(ids)), _PAGE):
+        for some in batches(list(dict.fromkeys(ids)), _PAGE_SIZE):
             with self._named():
                 got = self._papers.get(ids=list(some), include=["metadatas"])
             yield from zip(got["ids"], got["metadatas"] or [], strict=True)
@@ -310,12 +312,12 @@ class ChromaServerBackend:
         while True:
             with self._named():
                 include: Any = ["metadatas"] if with_rows else []
-                got = collection.get(include=include, limit=_PAGE, offset=offset)
+                got = collection.get(include=include, limit=_PAGE_SIZE, offset=offset)
             rows: Sequence[Mapping[str, Any]] = (got["metadatas"] if with_rows else None) or []
             yield from zip(got["ids"], rows or [{}] * len(got["ids"]), strict=True)
-            if len(got["ids"]) < _PAGE:
+            if len(got["ids"]) < _PAGE_SIZE:
                 return
-            offset += _PAGE
+            offset += _PAGE_SIZE
 
     def _told(self, where: dict[str, Any]) -> list[Mapping[str, Any]]:
         with self._named():
@@ -325,7 +327,7 @@ class ChromaServerBackend:
         """Papers whose own list of references is known need no others to tell."""
         with self._named():
             if ids and self._citations.count():
-                for some in batches(ids, _PAGE):
+                for some in batches(ids, _PAGE_SIZE):
                     where: Any = {"citing": {"$in": list(some)}}
                     self._citations.delete(where=where)
 
@@ -334,12 +336,12 @@ class ChromaServerBackend:
             return Paper.model_validate_json(str(row.get("record")))
         except ValidationError as error:
             raise StoreCorrupted(
-                f"the record of {paper_id} in the store on {self.where} is damaged "
+                f"the record of {paper_id} in the store on {self.location} is damaged "
                 f"({error.errors()[0]['msg']}). Add the paper again, or delete it on the server."
             ) from error
 
     def _named(self) -> AbstractContextManager[None]:
-        return translate_server_errors(self.where)
+        return translate_server_errors(self.location)
 
 
 def stored_embedder(url: str) -> str:
@@ -376,7 +378,7 @@ def _metadata(paper: Paper, content_hash: str) -> dict[str, Any]:
     }
 
 
-def _dummies(keys: Sequence[str]) -> NDArray[np.float32]:
+def _placeholder_vectors(keys: Sequence[str]) -> NDArray[np.float32]:
     """Vectors for rows that nobody searches, since Chroma wants some; spread, which its index likes."""
     import numpy as np
 

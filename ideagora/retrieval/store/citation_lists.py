@@ -27,7 +27,7 @@ _TABLES = (
     " day TEXT NOT NULL, ids TEXT NOT NULL, PRIMARY KEY (paper, kind, sources)) WITHOUT ROWID",
 )
 
-Kind = Literal["references", "citations"]
+ListKind = Literal["references", "citations"]
 
 
 class NeighborList(NamedTuple):
@@ -54,7 +54,7 @@ class CitationLists:
         """Close the file."""
         self._db.close()
 
-    def find(self, names: Sequence[str]) -> list[str]:
+    def find_ids(self, names: Sequence[str]) -> list[str]:
         """The ids of the papers that go by one of these names, in the order of the names."""
         marks = ",".join("?" * len(names))
         with self._threads, self._named():
@@ -69,7 +69,7 @@ class CitationLists:
             query = "SELECT name FROM names WHERE paper = ? ORDER BY name"
             return [row[0] for row in self._db.execute(query, (paper_id,))]
 
-    def learn(self, names: Mapping[str, Iterable[str]]) -> None:
+    def add_names(self, names: Mapping[str, Iterable[str]]) -> None:
         """Take in the names of papers (id -> names); a name that is taken stays where it is."""
         rows = [(name, paper_id) for paper_id, some in names.items() for name in some]
         with self._threads, self._named():
@@ -77,14 +77,14 @@ class CitationLists:
             self._db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", rows)
             self._db.execute("COMMIT")
 
-    def get(self, paper_id: str, kind: Kind, sources: str) -> NeighborList | None:
+    def get(self, paper_id: str, kind: ListKind, sources: str) -> NeighborList | None:
         """What these sources told of a paper's neighbours."""
         query = "SELECT ids, day FROM walks WHERE paper = ? AND kind = ? AND sources = ?"
         with self._threads, self._named():
             row = self._db.execute(query, (paper_id, kind, sources)).fetchone()
         return NeighborList(tuple(json.loads(row[0])), row[1]) if row else None
 
-    def save(self, paper_id: str, kind: Kind, sources: str, neighbor_list: NeighborList) -> None:
+    def save(self, paper_id: str, kind: ListKind, sources: str, neighbor_list: NeighborList) -> None:
         """Keep a complete list."""
         row = (paper_id, kind, sources, neighbor_list.day, json.dumps(neighbor_list.ids))
         with self._threads, self._named():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ideagora.errors import FolderUnusable, IdeagoraError, StoreBusy, StoreCorrupted
 
-_NO_ROOM_OR_RIGHT = (
+_UNUSABLE_PHRASES = (
     "disk is full",
     "no space left",
     "readonly database",
@@ -41,16 +41,16 @@ def translate_errors(folder: Path, part: Path | None = None) -> Iterator[None]:
     except (IdeagoraError, sqlite3.ProgrammingError):  # the latter: our own mistake, not the files'
         raise
     except OSError as error:
-        raise unusable(folder, error.strerror or str(error)) from error
+        raise unusable_error(folder, error.strerror or str(error)) from error
     except sqlite3.Error as error:
-        raise _of_text(folder, str(error), part) from error
+        raise _from_message(folder, str(error), part) from error
     except BaseException as error:
-        if not _is_chroma(error):
+        if not _is_chroma_error(error):
             raise
-        raise _of_text(folder, str(error), part) from error
+        raise _from_message(folder, str(error), part) from error
 
 
-def corrupted(folder: Path, what: str, part: Path | None = None) -> StoreCorrupted:
+def corrupted_error(folder: Path, what: str, part: Path | None = None) -> StoreCorrupted:
     """The error for a store whose files cannot be read; ``part`` as in ``translate_errors``."""
     step = (
         f"Remove {part} and run the same command again: it is then made anew, and no paper is lost."
@@ -61,7 +61,7 @@ def corrupted(folder: Path, what: str, part: Path | None = None) -> StoreCorrupt
     return StoreCorrupted(f"the store in {folder} cannot be read: {' '.join(what.split())[:200]}. {step}")
 
 
-def unusable(folder: Path, what: str) -> FolderUnusable:
+def unusable_error(folder: Path, what: str) -> FolderUnusable:
     """The error for a folder that cannot be used at all."""
     return FolderUnusable(
         f"the folder {folder} cannot be used for the store: {' '.join(what.split())[:200]}. "
@@ -69,16 +69,16 @@ def unusable(folder: Path, what: str) -> FolderUnusable:
     )
 
 
-def _of_text(folder: Path, text: str, part: Path | None) -> IdeagoraError:
+def _from_message(folder: Path, text: str, part: Path | None) -> IdeagoraError:
     lowered = text.lower()
-    if any(sign in lowered for sign in _NO_ROOM_OR_RIGHT):
-        return unusable(folder, text)
+    if any(sign in lowered for sign in _UNUSABLE_PHRASES):
+        return unusable_error(folder, text)
     if "database is locked" in lowered:
         return StoreBusy(f"another process holds the store in {folder}. Wait for it, then run this again.")
-    return corrupted(folder, text, part)
+    return corrupted_error(folder, text, part)
 
 
-def _is_chroma(error: BaseException) -> bool:
+def _is_chroma_error(error: BaseException) -> bool:
     """Chroma's own errors, and the panic of its Rust part, which is no ``Exception``."""
     kind = type(error)
     return kind.__module__.startswith("chromadb") or kind.__name__ == "PanicException"

@@ -96,7 +96,7 @@ class FullTextStore:
         with self._writing() as connection:
             connection.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", rows)
 
-    def cited(self) -> Iterator[tuple[str, CitedWork]]:
+    def cited_works(self) -> Iterator[tuple[str, CitedWork]]:
         """Every entry of every list of references, in the order of paper and list."""
         query = "SELECT paper, entry, year, arxiv_id, doi FROM cited ORDER BY paper, position"
         for paper, entry, year, arxiv_id, doi in self._rows(query):
@@ -110,7 +110,7 @@ class FullTextStore:
                 rows = [(paper, n, e.text, e.year, e.arxiv_id, e.doi) for n, e in enumerate(entries)]
                 connection.executemany("INSERT INTO cited VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    def file(self, content_hash: str, reader: str) -> str | None:
+    def file_outcome(self, content_hash: str, reader: str) -> str | None:
         """What the filler noted of a file with this content, if this version of the readers read it."""
         query = "SELECT outcome FROM files WHERE hash = ? AND reader = ?"
         rows = self._rows(query, (content_hash, reader))
@@ -123,7 +123,7 @@ class FullTextStore:
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (content_hash, reader, outcome)
             )
 
-    def own(self) -> list[str]:
+    def own_papers(self) -> list[str]:
         """Ids of the papers that came from files of the user's, ascending."""
         return [row[0] for row in self._rows("SELECT paper FROM own ORDER BY paper")]
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 _BATCH = 500
 _WAIT_SECONDS = 60.0
-Tell = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 
 
-class MigrationEnd(NamedTuple):
+class StoreLocation(NamedTuple):
     """Where a store is: a server's URL with a folder for what stays here, or a folder alone."""
 
     url: str | None
@@ -62,7 +62,7 @@ class MigrationSummary(Record):
     """Files beside the records whose content went along (full texts, lists that sources told)."""
 
 
-class _Named:
+class _NameOnlyEmbedder:
     """Stands for the embedder of a store that is only read."""
 
     dimension = 0
@@ -79,10 +79,10 @@ class _Named:
 
 
 def migrate(
-    source: MigrationEnd,
-    target: MigrationEnd,
+    source: StoreLocation,
+    target: StoreLocation,
     embedder: Embedder,
-    tell: Tell | None = None,
+    tell: ProgressCallback | None = None,
     on_wait: Callable[[str], None] | None = None,
 ) -> MigrationSummary:
     """Put all papers of one store into another, with vectors, citations, marks and full texts.
@@ -101,12 +101,12 @@ def migrate(
     if (source.url or source.folder.resolve()) == (target.url or target.folder.resolve()):
         raise UsageError(f"the store in {source} is to be copied to itself. Name another place.")
     with ExitStack() as stack:
-        old = stack.enter_context(_opened_source(source, embedder, on_wait))
-        new = stack.enter_context(Store.at(target.url, target.folder, embedder, on_wait=on_wait))
-        stack.enter_context(old.backend.reading())
+        old = stack.enter_context(_open_source(source, embedder, on_wait))
+        new = stack.enter_context(Store.open_at(target.url, target.folder, embedder, on_wait=on_wait))
+        stack.enter_context(old.backend.read_lock())
         papers, sent, embedded = _send(old.backend, new, embedder.name, tell or (lambda done, total: None))
-        edges = _link(old.backend, new)
-        _demand_all(papers, edges, old.backend, new.backend)
+        edges = _send_citations(old.backend, new)
+        _verify(papers, edges, old.backend, new.backend)
         return MigrationSummary(
             source=str(source),
             target=str(target),
@@ -119,51 +119,51 @@ def migrate(
 
 
 @contextmanager
-def _opened_source(
-    place: MigrationEnd, embedder: Embedder, on_wait: Callable[[str], None] | None
+def _open_source(
+    place: StoreLocation, embedder: Embedder, on_wait: Callable[[str], None] | None
 ) -> Iterator[Store]:
     """The store to read; nothing of it is changed."""
     if place.url:
         from ideagora.retrieval.store.chroma_server import stored_embedder
 
-        named = _Named(stored_embedder(place.url))
-        with Store.at(place.url, place.folder, named, on_wait=on_wait) as store:
+        named = _NameOnlyEmbedder(stored_embedder(place.url))
+        with Store.open_at(place.url, place.folder, named, on_wait=on_wait) as store:
             yield store
         return
     manifest = read_manifest(place.folder)
     name = manifest.get("embedder", "")
-    reading = embedder if name == embedder.name else _Named(name)
+    reading = embedder if name == embedder.name else _NameOnlyEmbedder(name)
     with tempfile.TemporaryDirectory(prefix="ideagora-migrate-") as scratch:
         folder = place.folder
         if manifest.get("version") != STORE_VERSION or not os.access(folder, os.W_OK):
-            folder = _copied(folder, Path(scratch) / "store", on_wait)
+            folder = _copy_folder(folder, Path(scratch) / "store", on_wait)
         with Store.open(folder, reading, on_wait=on_wait) as store:
             yield store
 
 
-def _copied(folder: Path, copy: Path, on_wait: Callable[[str], None] | None) -> Path:
+def _copy_folder(folder: Path, copy: Path, on_wait: Callable[[str], None] | None) -> Path:
     """A copy of a store's folder, made while nobody writes there (as far as it can be locked)."""
     with ExitStack() as stack:
         if os.access(folder, os.W_OK):
             lock = FolderLock(folder, _WAIT_SECONDS, on_wait)
             stack.callback(lock.close)
-            stack.enter_context(lock.together())
+            stack.enter_context(lock.shared())
         with translate_errors(copy.parent):
             return Path(shutil.copytree(folder, copy))
 
 
-def _send(old: StoreBackend, new: Store, embedder: str, tell: Tell) -> tuple[list[str], int, int]:
+def _send(old: StoreBackend, new: Store, embedder: str, tell: ProgressCallback) -> tuple[list[str], int, int]:
     """Send what the target does not have; the source's ids, papers sent, papers embedded for it."""
     ids = sorted(old.ids())
     done = sent = embedded = 0
     keeps_vectors = old.manifest()["embedder"] == embedder
     for batch in batches(ids, _BATCH):
-        with new.writing():
-            wanted = _missing(old, new.backend, batch)
+        with new.write_lock():
+            wanted = _papers_to_send(old, new.backend, batch)
             vectors = old.vectors([paper.id for paper in wanted]) if wanted and keeps_vectors else {}
             ready = [paper for paper in wanted if paper.id in vectors]
             if ready:
-                new.add_embedded(ready, _stacked(vectors, ready))
+                new.add_embedded(ready, _stack(vectors, ready))
             new.add([paper for paper in wanted if paper.id not in vectors])
         sent += len(wanted)
         embedded += len(wanted) - len(ready)
@@ -172,40 +172,40 @@ def _send(old: StoreBackend, new: Store, embedder: str, tell: Tell) -> tuple[lis
     return ids, sent, embedded
 
 
-def _missing(old: StoreBackend, new: StoreBackend, ids: Sequence[str]) -> list[Paper]:
+def _papers_to_send(old: StoreBackend, new: StoreBackend, ids: Sequence[str]) -> list[Paper]:
     """Papers that the target lacks, or has another record of."""
     theirs = new.papers(ids)
     return [paper for paper in old.papers(ids).values() if theirs.get(paper.id) != paper]
 
 
-def _stacked(vectors: dict[str, NDArray[np.float32]], papers: Sequence[Paper]) -> NDArray[np.float32]:
+def _stack(vectors: dict[str, NDArray[np.float32]], papers: Sequence[Paper]) -> NDArray[np.float32]:
     import numpy as np
 
     return np.stack([vectors[paper.id] for paper in papers])
 
 
-def _link(old: StoreBackend, new: Store) -> list[tuple[str, str]]:
+def _send_citations(old: StoreBackend, new: Store) -> list[tuple[str, str]]:
     """Send the edges that others told, and the marks that fillers left."""
-    edges = old.told_citations()
+    edges = old.reported_citations()
     for some in batches(edges, _BATCH):
         new.add_citations(some)
-    for key, value in old.marks().items():
-        new.set_mark(key, value)
+    for key, value in old.metadata().items():
+        new.set_metadata(key, value)
     return edges
 
 
-def _demand_all(
+def _verify(
     ids: Sequence[str], edges: Sequence[tuple[str, str]], old: StoreBackend, new: StoreBackend
 ) -> None:
     """Count in the target what was sent; the source may not lose what the target does not have."""
     here = [new.content_hashes(some) for some in batches(ids, _BATCH)]
     known = sum(map(len, here))
-    told = set(new.told_citations())
+    told = set(new.reported_citations())
     lost = sum(edge not in told and edge[1] not in new.cited_by(edge[0]) for edge in edges)
     if known != len(ids) or lost:
         raise LibraryError(
-            f"of {len(ids)} papers in {old.where} only {known} arrived in {new.where}, and {lost} citations "
-            "are missing: somebody removed them meanwhile. Run the same command again."
+            f"only {known} of the {len(ids)} papers in {old.location} arrived in {new.location}, and {lost} "
+            "citations are missing: they were removed meanwhile. Run the same command again."
         )
 
 
@@ -240,11 +240,11 @@ def _copy_rows(connection: sqlite3.Connection, table: str) -> None:
     query = (
         "SELECT o.name FROM pragma_table_info(?, 'old') o JOIN pragma_table_info(?, 'main') m USING (name)"
     )
-    columns = ", ".join(_quoted(row[0]) for row in connection.execute(query, (table, table)))
-    name = _quoted(table)
+    columns = ", ".join(_quote(row[0]) for row in connection.execute(query, (table, table)))
+    name = _quote(table)
     copy = f"INSERT OR IGNORE INTO main.{name} ({columns}) SELECT {columns} FROM old.{name}"  # noqa: S608
     connection.execute(copy)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

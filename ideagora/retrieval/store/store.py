@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from ideagora.config import Settings
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.store.backend import STORE_VERSION, Kind, StoreBackend
+from ideagora.retrieval.store.backend import STORE_VERSION, StoreBackend, StoreKind
 from ideagora.retrieval.store.embedded.backend import EXACT_BELOW, EmbeddedBackend
-from ideagora.retrieval.store.embedded.read_only_copy import may_only_be_read, private_copy
-from ideagora.retrieval.store.embedded.sqlite_records import Names
+from ideagora.retrieval.store.embedded.read_only_copy import copy_to_temp, is_read_only_store
+from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
 from ideagora.retrieval.store.hashing import batches, content_hash, paper_text
 from ideagora.schema import Paper, Record, Scored
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["EXACT_BELOW", "STORE_VERSION", "Added", "Store", "StoreStats", "content_hash", "paper_text"]
+__all__ = ["EXACT_BELOW", "STORE_VERSION", "AddResult", "Store", "StoreStats", "content_hash", "paper_text"]
 
 EMBED_BATCH = 32
 """Papers between two words on the progress; the embedder's cache keeps them from then on."""
 WRITE_BATCH = 512
 """Papers that are written at once: half a minute of embedding, half a second of writing when large."""
-Tell = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 
 
-class Added(NamedTuple):
+class AddResult(NamedTuple):
     """What ``add`` did, in papers."""
 
     new: int
@@ -45,7 +45,7 @@ class Added(NamedTuple):
 class StoreStats(Record):
     """What a store holds."""
 
-    kind: Kind
+    kind: StoreKind
     folder: str
     """The folder, or the server's URL."""
     version: str
@@ -87,7 +87,7 @@ class Store:
         timeout: float = 60.0,
         on_wait: Callable[[str], None] | None = None,
         exact_below: int = EXACT_BELOW,
-        may_copy: bool = False,
+        copy_if_read_only: bool = False,
     ) -> Self:
         """Open the store of a folder, or make an empty one.
 
@@ -106,7 +106,7 @@ class Store:
             LibraryError: the store was made by another version that cannot be brought up to date, or
                 with another embedder.
         """
-        if may_copy and may_only_be_read(folder):
+        if copy_if_read_only and is_read_only_store(folder):
             return cls._copied(folder, embedder)
         backend = EmbeddedBackend.open(
             folder, embedder, timeout=timeout, on_wait=on_wait, exact_below=exact_below
@@ -115,17 +115,17 @@ class Store:
 
     @classmethod
     def _copied(cls, folder: Path, embedder: Embedder) -> Self:
-        place = private_copy(folder)
+        place = copy_to_temp(folder)
         try:
             backend = EmbeddedBackend.open(place, embedder, has_index=False)
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise
-        backend.where = str(folder)
+        backend.location = str(folder)
         return cls(place, embedder, backend, copy_of=folder)
 
     @classmethod
-    def at(
+    def open_at(
         cls,
         url: str | None,
         folder: Path,
@@ -133,7 +133,7 @@ class Store:
         *,
         timeout: float = 60.0,
         on_wait: Callable[[str], None] | None = None,
-        may_copy: bool = False,
+        copy_if_read_only: bool = False,
     ) -> Self:
         """Open the store of a Chroma server, or without a URL that of the folder.
 
@@ -145,23 +145,31 @@ class Store:
             LibraryError: nobody answers, or it is no Chroma server, or see ``open``.
         """
         if url is None:
-            return cls.open(folder, embedder, timeout=timeout, on_wait=on_wait, may_copy=may_copy)
+            return cls.open(
+                folder, embedder, timeout=timeout, on_wait=on_wait, copy_if_read_only=copy_if_read_only
+            )
         from ideagora.retrieval.store.chroma_server import ChromaServerBackend
 
         backend = ChromaServerBackend.open(url, folder, embedder, timeout=timeout, on_wait=on_wait)
         return cls(folder, embedder, backend)
 
     @classmethod
-    def of(
+    def from_settings(
         cls,
         settings: Settings,
         embedder: Embedder,
         on_wait: Callable[[str], None] | None = None,
         *,
-        may_copy: bool = False,
+        copy_if_read_only: bool = False,
     ) -> Self:
-        """Open the store that the settings name; arguments and errors as ``at``."""
-        return cls.at(settings.store_url, settings.store_folder, embedder, on_wait=on_wait, may_copy=may_copy)
+        """Open the store that the settings name; arguments and errors as ``open_at``."""
+        return cls.open_at(
+            settings.store_url,
+            settings.store_folder,
+            embedder,
+            on_wait=on_wait,
+            copy_if_read_only=copy_if_read_only,
+        )
 
     def close(self) -> None:
         """Close files and release locks."""
@@ -176,12 +184,12 @@ class Store:
         self.close()
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def write_lock(self) -> Iterator[None]:
         """Keep other processes from writing between several calls; many writes within are quicker."""
-        with self.backend.writing():
+        with self.backend.write_lock():
             yield
 
-    def add(self, papers: Iterable[Paper], on_progress: Tell | None = None) -> Added:
+    def add(self, papers: Iterable[Paper], on_progress: ProgressCallback | None = None) -> AddResult:
         """Put papers in; those that are there already are brought up to date.
 
         Only a paper whose title or abstract changed is embedded again. References that a record does
@@ -195,14 +203,14 @@ class Store:
         ids = [paper.id for paper in wanted]
         here = self.backend.papers(ids)
         hashes = self.backend.content_hashes(ids)
-        merged = [_with_references(paper, here.get(paper.id)) for paper in wanted]
+        merged = [_keep_references(paper, here.get(paper.id)) for paper in wanted]
         embedded = [paper for paper in merged if hashes.get(paper.id) != content_hash(paper)]
         updated = [p for p in merged if hashes.get(p.id) == content_hash(p) and here[p.id] != p]
         same = len(wanted) - len(embedded) - len(updated)
         self._embed(embedded, same + len(updated), len(wanted), on_progress)
         self._put(updated, None)
         new = sum(paper.id not in here for paper in wanted)
-        return Added(new, len(embedded) + len(updated) - new, same)
+        return AddResult(new, len(embedded) + len(updated) - new, same)
 
     def add_embedded(self, papers: Sequence[Paper], vectors: NDArray[np.float32]) -> None:
         """Put papers in whose vectors this store's embedder has made, shape (len(papers), dimension)."""
@@ -249,19 +257,19 @@ class Store:
         manifest = self.backend.manifest()
         return StoreStats(
             kind=self.backend.kind,
-            folder=self.backend.where,
+            folder=self.backend.location,
             version=manifest["version"],
             embedder=manifest["embedder"],
-            **self.backend.figures()._asdict(),
+            **self.backend.stats()._asdict(),
         )
 
-    def names(self) -> Iterator[Names]:
+    def identities(self) -> Iterator[PaperIdentity]:
         """What each paper goes by: id, title, date, arXiv id, DOI."""
-        return self.backend.names()
+        return self.backend.identities()
 
     def by_source(self) -> dict[str, int]:
         """Number of papers by where their record came from."""
-        return self.backend.figures().sources
+        return self.backend.stats().sources
 
     def has(self, ids: Sequence[str]) -> list[bool]:
         """Whether each paper is here."""
@@ -273,16 +281,18 @@ class Store:
         """Another number when the set of papers has changed, by any process."""
         return self.backend.generation()
 
-    def mark(self, key: str) -> str | None:
+    def get_metadata(self, key: str) -> str | None:
         """A note that a filler of the store left."""
-        return self.backend.mark(key)
+        return self.backend.get_metadata(key)
 
-    def set_mark(self, key: str, value: str) -> None:
+    def set_metadata(self, key: str, value: str) -> None:
         """Leave a note."""
-        with self.writing():
-            self.backend.set_mark(key, value)
+        with self.write_lock():
+            self.backend.set_metadata(key, value)
 
-    def _embed(self, papers: Sequence[Paper], done: int, total: int, on_progress: Tell | None) -> None:
+    def _embed(
+        self, papers: Sequence[Paper], done: int, total: int, on_progress: ProgressCallback | None
+    ) -> None:
         """Embed in small batches and write in larger ones.
 
         Others may write in between, since embedding takes its time. What was embedded is written also
@@ -319,7 +329,7 @@ class Store:
         return [papers[paper_id] for paper_id in ids if paper_id in papers]
 
 
-def _with_references(paper: Paper, before: Paper | None) -> Paper:
+def _keep_references(paper: Paper, before: Paper | None) -> Paper:
     if before is None or paper.references is not None or before.references is None:
         return paper
     return paper.model_copy(update={"references": before.references})

@@ -9,21 +9,21 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ideagora.retrieval.ingest.bibliographic import natural_name, partial_date, target_paper
-from ideagora.retrieval.ingest.documents import Document, Found, Problem
-from ideagora.retrieval.ingest.identifiers import identifiers
+from ideagora.retrieval.ingest.bibliographic import given_name_first, make_paper, partial_date
+from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
+from ideagora.retrieval.ingest.identifiers import find_identifiers
 
 if TYPE_CHECKING:
     from bibtexparser.model import Block, Entry
     from pylatexenc.latex2text import LatexNodes2Text
 
-_PART = 200_000
+_CHUNK_CHARS = 200_000
 """Characters that are parsed at once, or one entry if it has more."""
 _ENTRY = re.compile(r"^[ \t]*@", re.M)
 _MACRO = re.compile(r"^[ \t]*@[sS][tT][rR][iI][nN][gG][ \t]*[{(][^\n]{1,500}[})][ \t]*$", re.M)
-_MOST_OF_MACROS = 20_000
+_MAX_MACRO_CHARS = 20_000
 _STEP = "Mend this entry and add the file again."
-_OURS = {"title", "author", "year", "month", "date", "doi", "eprint", "abstract"}
+_USED_FIELDS = {"title", "author", "year", "month", "date", "doi", "eprint", "abstract"}
 _VENUES = ("journal", "journaltitle", "booktitle", "school", "publisher")
 _MARKUP = re.compile(r"[\\{}$~^]|``|''|--")
 _ENCLOSED = re.compile(r'^(?:"(.*)"|\{([^{}]*)\})$', re.S)
@@ -31,87 +31,90 @@ _ENCLOSED = re.compile(r'^(?:"(.*)"|\{([^{}]*)\})$', re.S)
 _PERCENT = re.compile(r"(?<!\\)%")
 
 
-def read_bibtex(path: str, text: str) -> Iterator[Found]:
+def read_bibtex(path: str, text: str) -> Iterator[ReadResult]:
     """The entries of a BibTeX file. ``text`` is its content, ``path`` its name in problems."""
     from bibtexparser.entrypoint import parse_string
 
     total = text.count("\n") + 1
     macros = ""
-    for before, part in _parts(text):
-        with _silent():
+    for before, part in _chunks(text):
+        with _quiet_parser():
             blocks = parse_string(macros + part).blocks
         above = before - macros.count("\n")
         for block in blocks:
             line = above + (block.start_line or 0) + 1
-            found = _of_block(path, block, line) if line > before else None
+            found = _parse_block(path, block, line) if line > before else None
             if isinstance(found, Document):
                 found = found.model_copy(update={"done": min(1.0, line / total)})
             if found:
                 yield found
-        macros = (macros + "".join(f"{one}\n" for one in _MACRO.findall(part)))[:_MOST_OF_MACROS]
+        macros = (macros + "".join(f"{one}\n" for one in _MACRO.findall(part)))[:_MAX_MACRO_CHARS]
 
 
-def _parts(text: str) -> Iterator[tuple[int, str]]:
+def _chunks(text: str) -> Iterator[tuple[int, str]]:
     """(lines above it, text) of parts with whole entries, so that a large file is never parsed at once."""
     start = line = 0
     for entry in _ENTRY.finditer(text):
-        if entry.start() - start >= _PART:
+        if entry.start() - start >= _CHUNK_CHARS:
             yield line, text[start : entry.start()]
             line += text.count("\n", start, entry.start())
             start = entry.start()
     yield line, text[start:]
 
 
-def _of_block(path: str, block: Block, line: int) -> Found | None:
+def _parse_block(path: str, block: Block, line: int) -> ReadResult | None:
     from bibtexparser.model import DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
 
     place = f"line {line}"
-    if isinstance(block, DuplicateFieldKeyBlock) and _OURS & set(block.duplicate_keys):
-        twice = ", ".join(sorted(_OURS & set(block.duplicate_keys)))
+    if isinstance(block, DuplicateFieldKeyBlock) and _USED_FIELDS & set(block.duplicate_keys):
+        twice = ", ".join(sorted(_USED_FIELDS & set(block.duplicate_keys)))
         return Problem(path=path, place=place, what=f"{_name(block)} has {twice} more than once", step=_STEP)
     if isinstance(block, ParsingFailedBlock) and block.ignore_error_block is None:
         reason = " ".join(str(getattr(block.error, "abort_reason", block.error)).split())[:160].rstrip(". ")
         what = f"{_name(block)} cannot be read ({reason})"
         return Problem(path=path, place=place, what=what, step=_STEP)
     entry = block.ignore_error_block if isinstance(block, ParsingFailedBlock) else block
-    return _of_entry(path, entry, place) if isinstance(entry, Entry) else None
+    return _parse_entry(path, entry, place) if isinstance(entry, Entry) else None
 
 
-def _of_entry(path: str, entry: Entry, place: str) -> Found:
+def _parse_entry(path: str, entry: Entry, place: str) -> ReadResult:
     fields: dict[str, str] = {}
     for field in entry.fields:  # of a field that is there twice the first counts
         fields.setdefault(field.key.lower(), _ENCLOSED.sub(r"\1\2", str(field.value).strip()))
-    raw_title = _plain_braces(fields.get("title", ""))
-    title = _latex_free(raw_title)
+    raw_title = _strip_braces(fields.get("title", ""))
+    title = _strip_latex(raw_title)
     if not any(character.isalnum() for character in title):
         return Problem(path=path, place=place, what=f"entry {entry.key!r} has no title", step=_STEP)
     venue = next((fields[name] for name in _VENUES if name in fields), "")
     eprint = fields.get("eprint", "") if _is_arxiv(fields) else None
-    ids = identifiers(
-        _latex_free(fields.get("doi", "")),
+    ids = find_identifiers(
+        _strip_latex(fields.get("doi", "")),
         eprint,
-        *(_latex_free(fields.get(name, "")) for name in ("url", "journal", "note", "howpublished", "number")),
+        *(
+            _strip_latex(fields.get(name, ""))
+            for name in ("url", "journal", "note", "howpublished", "number")
+        ),
     )
-    year, month, day = _dated(fields)
+    year, month, day = _date_parts(fields)
     return Document(
-        paper=target_paper(
+        paper=make_paper(
             title,
             ids,
             "bibtex",
-            abstract=_latex_free(fields.get("abstract", "")),
+            abstract=_strip_latex(fields.get("abstract", "")),
             authors=_authors(fields.get("author", "")),
             day=partial_date(year, month, day),
-            venue=_latex_free(venue),
+            venue=_strip_latex(venue),
         )
     )
 
 
-def _dated(fields: dict[str, str]) -> tuple[str, str, str]:
+def _date_parts(fields: dict[str, str]) -> tuple[str, str, str]:
     """Year, month, day: BibLaTeX's ``date`` (maybe a range), else BibTeX's own fields."""
-    parts = [*_latex_free(fields.get("date", "")).partition("/")[0].strip().split("-"), "", ""]
+    parts = [*_strip_latex(fields.get("date", "")).partition("/")[0].strip().split("-"), "", ""]
     if re.fullmatch(r"\d{4}", parts[0]):
         return parts[0], parts[1], parts[2]
-    return _latex_free(fields.get("year", "")), _latex_free(fields.get("month", "")), fields.get("day", "")
+    return _strip_latex(fields.get("year", "")), _strip_latex(fields.get("month", "")), fields.get("day", "")
 
 
 def _is_arxiv(fields: dict[str, str]) -> bool:
@@ -123,11 +126,11 @@ def _authors(field: str) -> list[str]:
     from bibtexparser.middlewares.names import split_multiple_persons_names
 
     names = split_multiple_persons_names(" ".join(field.split()))
-    plain = [_latex_free(name if name.startswith("{") else natural_name(name)) for name in names]
+    plain = [_strip_latex(name if name.startswith("{") else given_name_first(name)) for name in names]
     return [name for name in plain if name.lower() != "others"]
 
 
-def _latex_free(text: str) -> str:
+def _strip_latex(text: str) -> str:
     """A field's text without LaTeX; text that has none is left alone."""
     if not _MARKUP.search(text) and "\\" not in text:
         return text.strip()
@@ -136,10 +139,10 @@ def _latex_free(text: str) -> str:
     try:
         return str(_decoder().latex_to_text(_PERCENT.sub(r"\\%", text))).strip()
     except (LatexWalkerError, ValueError, IndexError, RecursionError):
-        return _plain_braces(text).strip()
+        return _strip_braces(text).strip()
 
 
-def _plain_braces(text: str) -> str:
+def _strip_braces(text: str) -> str:
     """Without braces that only keep capitals: ``{BERT}``, but not ``\\'{e}``."""
     return re.sub(r"(?<![\\\w'\"`^~=.}])\{([^{}\\]*)\}", r"\1", text)
 
@@ -158,7 +161,7 @@ def _name(block: Block) -> str:
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
+def _quiet_parser() -> Iterator[None]:
     """Keep the parser from logging what we report ourselves."""
     logger = logging.getLogger("bibtexparser")
     level = logger.level

@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ideagora.retrieval.ingest.bibliographic import partial_date, target_paper
-from ideagora.retrieval.ingest.documents import Document, Found, Problem
-from ideagora.retrieval.ingest.identifiers import identifiers, year_in
+from ideagora.retrieval.ingest.bibliographic import make_paper, partial_date
+from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
+from ideagora.retrieval.ingest.identifiers import find_identifiers, find_year
 from ideagora.retrieval.store.fulltext import CitedWork
 from ideagora.retrieval.untrusted_json import UnreadableJSON, json_value
 
 _STEP = "Mend this item and add the file again."
 _TAGS = re.compile(r"</?[a-zA-Z][\w:.-]*(?:\s[^<>]*)?/?>")
-_BETWEEN = re.compile(r"[\s,]*")
+_SEPARATORS = re.compile(r"[\s,]*")
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
 _STRUCTURE = re.compile(rf"{_STRING}|[\[\]{{}}]", re.DOTALL)
 _SCALAR = re.compile(rf"{_STRING}|[^\s,\[\]{{}}\"]+", re.DOTALL)
 
 
-def read_csl(path: str, text: str) -> Iterator[Found]:
+def read_csl(path: str, text: str) -> Iterator[ReadResult]:
     """The items of a CSL-JSON file. ``text`` is its content, ``path`` its name in problems."""
     text = text.lstrip("\ufeff")
     line, counted = 1, 0
@@ -36,24 +36,24 @@ def read_csl(path: str, text: str) -> Iterator[Found]:
             what = "the JSON is broken, nothing after it could be read"
             yield Problem(path=path, place=f"line {line}", what=what, step="Mend or export the file again.")
             return
-        yield _of_item(path, item, line, end / len(text))
+        yield _parse_item(path, item, line, end / len(text))
 
 
 def _items(text: str) -> Iterator[tuple[int, int]]:
     """Where each item begins and ends, found by brackets and quotes alone; time grows with the text."""
-    place = _between(text, 0)
-    place = _between(text, place + 1) if text.startswith("[", place) else place
+    place = _skip_separators(text, 0)
+    place = _skip_separators(text, place + 1) if text.startswith("[", place) else place
     while place < len(text) and text[place] != "]":
         if text[place] in "{[":
-            end = _closing(text, place)
+            end = _closing_bracket(text, place)
         else:
             scalar = _SCALAR.match(text, place)
             end = scalar.end() if scalar else len(text)
         yield place, end
-        place = _between(text, end)
+        place = _skip_separators(text, end)
 
 
-def _closing(text: str, start: int) -> int:
+def _closing_bracket(text: str, start: int) -> int:
     """Where the bracket that opens at ``start`` is closed; the end of the text when it is not."""
     depth = 0
     for token in _STRUCTURE.finditer(text, start):
@@ -66,12 +66,12 @@ def _closing(text: str, start: int) -> int:
     return len(text)
 
 
-def _between(text: str, place: int) -> int:
-    match = _BETWEEN.match(text, place)
+def _skip_separators(text: str, place: int) -> int:
+    match = _SEPARATORS.match(text, place)
     return match.end() if match else place
 
 
-def _of_item(path: str, item: Any, line: int, done: float) -> Found:
+def _parse_item(path: str, item: Any, line: int, done: float) -> ReadResult:
     place = f"line {line}"
     if not isinstance(item, dict):
         return Problem(path=path, place=place, what=f"{str(item)[:40]!r} is no item", step=_STEP)
@@ -79,8 +79,8 @@ def _of_item(path: str, item: Any, line: int, done: float) -> Found:
     if not any(character.isalnum() for character in title):
         return Problem(path=path, place=place, what="the item has no title", step=_STEP)
     places = [_text(item.get(name)) for name in ("URL", "number", "note", "id")]
-    ids = identifiers(_text(item.get("DOI")), None, *places)
-    paper = target_paper(
+    ids = find_identifiers(_text(item.get("DOI")), None, *places)
+    paper = make_paper(
         title,
         ids,
         "csl",
@@ -128,6 +128,8 @@ def _cited(value: Any) -> tuple[CitedWork, ...] | None:
 
 def _reference(entry: dict[str, Any]) -> CitedWork:
     printed = _text(entry.get("unstructured"))
-    ids = identifiers(_text(entry.get("DOI")), None, printed)
+    ids = find_identifiers(_text(entry.get("DOI")), None, printed)
     title = _text(entry.get("article-title")) or printed or _text(entry.get("volume-title"))
-    return CitedWork(text=title, year=year_in(str(entry.get("year", ""))), arxiv_id=ids.arxiv_id, doi=ids.doi)
+    return CitedWork(
+        text=title, year=find_year(str(entry.get("year", ""))), arxiv_id=ids.arxiv_id, doi=ids.doi
+    )

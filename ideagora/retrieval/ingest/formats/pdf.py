@@ -17,68 +17,68 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ideagora.retrieval.ingest.bibliographic import partial_date, target_paper, tidy
-from ideagora.retrieval.ingest.documents import Document, Found, Problem
+from ideagora.retrieval.ingest.bibliographic import clean_line, make_paper, partial_date
+from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
 from ideagora.retrieval.ingest.formats.pdf_layout import (
     Page,
-    Run,
-    abstract_of,
-    references_of,
-    sections_of,
-    title_of,
+    TextRun,
+    extract_abstract,
+    extract_references,
+    extract_sections,
+    extract_title,
 )
-from ideagora.retrieval.ingest.identifiers import arxiv_in, arxiv_month, doi_in, identifiers
+from ideagora.retrieval.ingest.identifiers import arxiv_month, find_arxiv_id, find_doi, find_identifiers
 from ideagora.retrieval.store.fulltext import FullText
 from ideagora.retrieval.untrusted_json import clean_text
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
 
-LARGEST = 200_000_000
+MAX_BYTES = 200_000_000
 """Bytes."""
-MOST_PAGES = 100
-MOST_SECONDS = 120.0
-_MOST_CHARACTERS = 2_000_000
-_LEAST_CHARACTERS = 200
+MAX_PAGES = 100
+MAX_SECONDS = 120.0
+_MAX_CHARACTERS = 2_000_000
+_MIN_CHARACTERS = 200
 """A paper has more text than this, a scan with a stamp or a watermark does not."""
 _STAMP = re.compile(r"arXiv:\s*+\S{1,60}+\s++\[[\w.-]{1,60}+\]\s++(\d{1,2}) ([A-Z][a-z]{2}) (\d{4})")
 _INTRODUCTION = re.compile(r"(?im)^[^\S\n]*+(?:1\.?\s++)?introduction\b")
 _LAST_PAGES = 6
-_FAULTS = (
+_PYPDF_ERRORS = (
     ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError, NotImplementedError,
     OSError, RecursionError, TypeError, ValueError, struct.error, zlib.error,
 )  # fmt: skip
 """What pypdf lets through over damaged files, beside its own errors."""
 
 
-class _TookTooLong(BaseException):
+class _TimeLimitExceeded(BaseException):
     """Not an ``Exception``: pypdf swallows those in places."""
 
 
-class _Read(NamedTuple):
+class _PdfContent(NamedTuple):
     pages: list[Page]
     number: int
     information: dict[str, str]
 
 
-def read_pdf(path: str, file_path: Path) -> Iterator[Found]:
+def read_pdf(path: str, file_path: Path) -> Iterator[ReadResult]:
     """The paper in a PDF file, or what is the matter with it. ``path`` is its name in problems."""
     size = file_path.stat().st_size
-    if size > LARGEST:
-        what = f"it has {size / 1e6:,.0f} MB, more than {LARGEST / 1e6:,.0f} are not read"
+    if size > MAX_BYTES:
+        what = f"it has {size / 1e6:,.0f} MB, more than {MAX_BYTES / 1e6:,.0f} are not read"
         yield Problem(path=path, what=what, step="Add a smaller version, or a BibTeX entry for it.")
         return
     try:
-        with _silent(), _time_limit(MOST_SECONDS):
+        with _quiet_parser(), _time_limit(MAX_SECONDS):
             read = _read(path, file_path)
-    except _TookTooLong:
-        what = f"reading it takes longer than {MOST_SECONDS:g} s"
+    except _TimeLimitExceeded:
+        what = f"reading it takes longer than {MAX_SECONDS:g} s"
         yield Problem(path=path, what=what, step="Print it into a new PDF and add that.")
         return
-    yield read if isinstance(read, Problem) else _found(path, read)
+    yield read if isinstance(read, Problem) else _to_result(path, read)
 
 
-def _read(path: str, file_path: Path) -> _Read | Problem:
+def _read(path: str, file_path: Path) -> _PdfContent | Problem:
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, PyPdfError
 
@@ -89,13 +89,13 @@ def _read(path: str, file_path: Path) -> _Read | Problem:
             if reader.is_encrypted and not reader.decrypt(""):
                 step = "Save it without the password and add that."
                 return Problem(path=path, what="it is protected with a password", step=step)
-            return _Read(_pages(reader), len(reader.pages), _information(reader))
+            return _PdfContent(_pages(reader), len(reader.pages), _information(reader))
     except DependencyError:
         step = "Run: pip install cryptography; then add the file again."
         return Problem(
             path=path, what="it is encrypted in a way that wants the package cryptography", step=step
         )
-    except (PyPdfError, *_FAULTS) as error:
+    except (PyPdfError, *_PYPDF_ERRORS) as error:
         told = " ".join(str(error).split())[:120] or type(error).__name__
         return damaged.model_copy(update={"what": f"the PDF is damaged ({told})"})
 
@@ -103,7 +103,7 @@ def _read(path: str, file_path: Path) -> _Read | Problem:
 def _pages(reader: PdfReader) -> list[Page]:
     """The first pages, and of a longer document the last ones, where the references are."""
     number = len(reader.pages)
-    wanted = list(range(min(number, MOST_PAGES)))
+    wanted = list(range(min(number, MAX_PAGES)))
     wanted += range(max(len(wanted), number - _LAST_PAGES), number)
     pages: list[Page] = []
     characters = 0
@@ -111,7 +111,7 @@ def _pages(reader: PdfReader) -> list[Page]:
         page = _page(reader, place)
         pages.append(page)
         characters += len(page.text)
-        if characters > _MOST_CHARACTERS:
+        if characters > _MAX_CHARACTERS:
             break
     return pages
 
@@ -120,12 +120,12 @@ def _page(reader: PdfReader, place: int) -> Page:
     """One page; a page that cannot be read is told by ``failed`` and doesn't stop the others."""
     from pypdf.errors import PyPdfError
 
-    runs: list[Run] = []
+    runs: list[TextRun] = []
     try:
         page = reader.pages[place]
-        visit = _collector(runs) if place == 0 else None
+        visit = _run_collector(runs) if place == 0 else None
         text = page.extract_text(visitor_text=visit) if visit else _text(page)
-    except (PyPdfError, *_FAULTS):
+    except (PyPdfError, *_PYPDF_ERRORS):
         return Page(place + 1, "", (), failed=True)
     return Page(place + 1, clean_text(text), tuple(runs))
 
@@ -134,13 +134,13 @@ def _text(page: PageObject) -> str:
     return page.extract_text()
 
 
-def _collector(runs: list[Run]) -> Any:
+def _run_collector(runs: list[TextRun]) -> Any:
     """A visitor that keeps pieces of upright text with their size on the page."""
 
     def visit(text: str, user: list[float], matrix: list[float], font: Any, size: float) -> None:
         is_upright = abs(matrix[1]) < 1e-3 and abs(user[1]) < 1e-3  # arXiv's stamp runs up the margin
         if is_upright and text.strip():
-            runs.append(Run(clean_text(text), abs(size * matrix[3] * user[3])))
+            runs.append(TextRun(clean_text(text), abs(size * matrix[3] * user[3])))
 
     return visit
 
@@ -159,53 +159,55 @@ def _information(reader: PdfReader) -> dict[str, str]:
     return information
 
 
-def _found(path: str, read: _Read) -> Found:
+def _to_result(path: str, read: _PdfContent) -> ReadResult:
     text = "\n".join(page.text for page in read.pages)
-    if len("".join(text.split())) < _LEAST_CHARACTERS:
+    if len("".join(text.split())) < _MIN_CHARACTERS:
         if read.number and all(page.failed for page in read.pages):
             return Problem(path=path, what="none of its pages can be read", step="Print it into a new PDF.")
         what = "it has no text: its pages are pictures (a scan)"
         return Problem(
             path=path, what=what, step="Run OCR over it (for example ocrmypdf) and add the result."
         )
-    title = title_of(read.pages[0], read.information.get("Title", ""))
+    title = extract_title(read.pages[0], read.information.get("Title", ""))
     if not title:
         step = "Add a BibTeX entry with its title instead."
         return Problem(path=path, place="page 1", what="no title could be found", step=step)
     return Document(
         paper=_paper(title, read, text),
-        full_text=FullText(sections=tuple(sections_of(text)), as_of=_version_day(read)),
-        cited=references_of(text),
+        full_text=FullText(sections=tuple(extract_sections(text)), as_of=_version_day(read)),
+        cited=extract_references(text),
         note=_note(read),
     )
 
 
-def _paper(title: str, read: _Read, text: str) -> Any:
+def _paper(title: str, read: _PdfContent, text: str) -> Any:
     """The record. Its day is the arXiv id's month, else that of the file: the text is not younger."""
     first = read.pages[0].text
     before_abstract = _INTRODUCTION.split(first, maxsplit=1)[0]
     about = " ".join(read.information.get(name, "") for name in ("Subject", "Keywords"))
-    ids = identifiers(doi_in(about) or doi_in(before_abstract), arxiv_in(_unspaced_stamp(first)))
+    ids = find_identifiers(
+        find_doi(about) or find_doi(before_abstract), find_arxiv_id(_unspaced_stamp(first))
+    )
     day = arxiv_month(ids.arxiv_id) if ids.arxiv_id else read.information.get("Day")
-    return target_paper(title, ids, "pdf", abstract=abstract_of(text), day=day or None)
+    return make_paper(title, ids, "pdf", abstract=extract_abstract(text), day=day or None)
 
 
 def _unspaced_stamp(first: str) -> str:
     """The part of page 1 in which an arXiv id is the paper's own: its stamp, not what it cites."""
-    stamp = _STAMP.search(tidy(first))
+    stamp = _STAMP.search(clean_line(first))
     return stamp[0] if stamp else ""
 
 
-def _version_day(read: _Read) -> str | None:
-    stamp = _STAMP.search(tidy(read.pages[0].text))
+def _version_day(read: _PdfContent) -> str | None:
+    stamp = _STAMP.search(clean_line(read.pages[0].text))
     day = partial_date(stamp[3], stamp[2], stamp[1]) if stamp else None
     return day or read.information.get("Day") or None
 
 
-def _note(read: _Read) -> str | None:
+def _note(read: _PdfContent) -> str | None:
     notes = []
     if read.number > len(read.pages):
-        first = min(MOST_PAGES, len(read.pages))
+        first = min(MAX_PAGES, len(read.pages))
         notes.append(f"of its {read.number} pages the first {first} and the last were read")
     failed = [str(page.number) for page in read.pages if page.failed]
     if failed:
@@ -214,7 +216,7 @@ def _note(read: _Read) -> str | None:
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
+def _quiet_parser() -> Iterator[None]:
     """Keep pypdf from logging each of a file's faults."""
     logger = logging.getLogger("pypdf")
     level = logger.level
@@ -230,7 +232,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
     """End what takes longer, where that can be done: in the main thread."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise _TookTooLong
+        raise _TimeLimitExceeded
 
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -11,21 +11,21 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ideagora.retrieval.cutoff import title_key
-from ideagora.retrieval.ingest.bibliographic import tidy
-from ideagora.retrieval.ingest.identifiers import arxiv_in, doi_in, year_in
+from ideagora.retrieval.ingest.bibliographic import clean_line
+from ideagora.retrieval.ingest.identifiers import find_arxiv_id, find_doi, find_year
 from ideagora.retrieval.store.fulltext import CitedWork, Section, SectionKind
 
-_LONGEST_TITLE = 300
-_LONGEST_ABSTRACT = 5_000
-_MOST_REFERENCES = 1_000
-_LONGEST_ENTRY = 1_500
+_MAX_TITLE = 300
+_MAX_ABSTRACT = 5_000
+_MAX_REFERENCES = 1_000
+_MAX_ENTRY = 1_500
 _SAME_SIZE = 0.5
 """Points by which the lines of one title may differ."""
 _NO_TITLE = re.compile(
     r"^(?:untitled|microsoft word|paper|manuscript|main|template)\b|\.(?:dvi|tex|pdf|docx?|indd)$|^\W*$",
     re.I,
 )
-_NAMED = re.compile(
+_KNOWN_HEADING = re.compile(
     r"(?:abstract|introduction|(?:related|prior|previous) works?|background|preliminaries|methods?|"
     r"methodology|approach|materials and methods|experiments?|experimental (?:setup|results)|"
     r"results(?: and discussion)?|"
@@ -48,7 +48,7 @@ _SECTION_WORDS: tuple[tuple[str, SectionKind], ...] = (
     (r"method|approach|model|framework|algorithm|architect|our |propos|design|system", "method"),
 )
 _KINDS = tuple((re.compile(words, re.I), kind) for words, kind in _SECTION_WORDS)
-_LEFT_OUT = re.compile(
+_OMITTED = re.compile(
     r"acknowledge?ment|author contribution|funding|ethics statement|references|bibliography", re.I
 )
 _NUMBER_IN_BRACKETS = re.compile(r"(?m)^[^\S\n]*+\[(\d{1,3})\]")
@@ -61,7 +61,7 @@ _NEAR_BEGINNING = 300
 """Characters; a list that begins later is not that of the references."""
 
 
-class Run(NamedTuple):
+class TextRun(NamedTuple):
     """A piece of upright text and its size in points."""
 
     text: str
@@ -73,7 +73,7 @@ class Page(NamedTuple):
 
     number: int
     text: str
-    runs: tuple[Run, ...] = ()
+    runs: tuple[TextRun, ...] = ()
     failed: bool = False
 
 
@@ -84,66 +84,66 @@ class _Heading(NamedTuple):
     is_appendix: bool
 
 
-def title_of(first: Page, told: str) -> str:
+def extract_title(first: Page, told: str) -> str:
     """The title: the file's metadata where page 1 has it too, else the largest text there; or ``""``."""
-    told = tidy(told)
+    told = clean_line(told)
     is_told = _can_be_title(told) and not _NO_TITLE.search(told)
     if is_told and title_key(told) in title_key(first.text):
         return told
-    return _largest(first.runs) or (told if is_told else "")
+    return _largest_text(first.runs) or (told if is_told else "")
 
 
-def abstract_of(text: str) -> str | None:
+def extract_abstract(text: str) -> str | None:
     """The abstract; ``None`` when its beginning or its end cannot be told."""
     lines = text.split("\n")[:400]
     for number, line in enumerate(lines):
         match = _ABSTRACT_IN_LINE.fullmatch(line.strip())
         if match:
             rest = [match[1], *_until_heading(lines[number + 1 :])]
-            abstract = flowing("\n".join(rest))
-            return abstract if 80 <= len(abstract) <= _LONGEST_ABSTRACT else None
+            abstract = reflow("\n".join(rest))
+            return abstract if 80 <= len(abstract) <= _MAX_ABSTRACT else None
     return None
 
 
-def sections_of(text: str) -> list[Section]:
+def extract_sections(text: str) -> list[Section]:
     """The sections, without the list of references; one without a heading when there are none."""
     lines = text.split("\n")
     headings = list(_headings(lines))
     ends = [*(heading.start for heading in headings[1:]), len(lines)][: len(headings)]
     sections = []
     for heading, end in zip(headings, ends, strict=True):
-        body = flowing("\n".join(lines[heading.start + 1 : end]))
-        if body and not _LEFT_OUT.search(heading.text) and not re.fullmatch(r"abstract", heading.text, re.I):
+        body = reflow("\n".join(lines[heading.start + 1 : end]))
+        if body and not _OMITTED.search(heading.text) and not re.fullmatch(r"abstract", heading.text, re.I):
             kind = "appendix" if heading.is_appendix else _kind(heading.text)
             sections.append(Section(kind=kind, heading=heading.text, text=body))
     if sections:
         return sections
-    body = flowing("\n".join(lines[: _references_start(lines)]))
+    body = reflow("\n".join(lines[: _references_start(lines)]))
     return [Section(kind="other", heading="", text=body)] if body else []
 
 
-def references_of(text: str) -> tuple[CitedWork, ...] | None:
+def extract_references(text: str) -> tuple[CitedWork, ...] | None:
     """The entries of the list of references; ``None`` when there is no such list."""
     lines = text.split("\n")
     start = _references_start(lines)
     if start is None:
         return None
     end = next((n for n in range(start + 3, len(lines)) if _begins_appendix(lines[n].strip())), len(lines))
-    entries = [flowing(entry)[:_LONGEST_ENTRY] for entry in _entries("\n".join(lines[start + 1 : end]))]
-    return tuple(_cited(entry) for entry in entries[:_MOST_REFERENCES] if len(entry) > 15)
+    entries = [reflow(entry)[:_MAX_ENTRY] for entry in _entries("\n".join(lines[start + 1 : end]))]
+    return tuple(_cited(entry) for entry in entries[:_MAX_REFERENCES] if len(entry) > 15)
 
 
-def flowing(text: str) -> str:
+def reflow(text: str) -> str:
     """Text with ligatures as letters, words that a line's end had parted, and no line ends."""
     plain = unicodedata.normalize("NFKC", text)
-    return tidy(re.sub(r"(?<=[a-z])[-\u00ad]\s*\n\s*(?=[a-z])", "", plain))
+    return clean_line(re.sub(r"(?<=[a-z])[-\u00ad]\s*\n\s*(?=[a-z])", "", plain))
 
 
-def _largest(runs: Sequence[Run]) -> str:
+def _largest_text(runs: Sequence[TextRun]) -> str:
     """The largest text that can be a title; its lines have about one size."""
     sizes = sorted({round(run.size, 1) for run in runs}, reverse=True)
     for size in sizes[:4]:
-        joined = flowing("\n".join(run.text for run in runs if abs(run.size - size) <= _SAME_SIZE))
+        joined = reflow("\n".join(run.text for run in runs if abs(run.size - size) <= _SAME_SIZE))
         if _can_be_title(joined):
             return joined
     return ""
@@ -151,14 +151,14 @@ def _largest(runs: Sequence[Run]) -> str:
 
 def _can_be_title(text: str) -> bool:
     letters = sum(character.isalpha() for character in text)
-    is_sized = 8 <= len(text) <= _LONGEST_TITLE and " " in text
+    is_sized = 8 <= len(text) <= _MAX_TITLE and " " in text
     return is_sized and letters > 0.6 * len(text) and "@" not in text
 
 
 def _until_heading(lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
         plain = line.strip()
-        if _AFTER_ABSTRACT.match(plain) or _is_named(plain) or re.match(r"(?:1|I)\.?\s+[A-Z]", plain):
+        if _AFTER_ABSTRACT.match(plain) or _is_known_heading(plain) or re.match(r"(?:1|I)\.?\s+[A-Z]", plain):
             return
         yield line
 
@@ -167,21 +167,21 @@ def _headings(lines: Sequence[str]) -> Iterator[_Heading]:
     """Headings of sections: known names, and numbers that count on from the last heading."""
     last, is_appendix, references = 0, False, _references_start(lines)
     for number, line in enumerate(lines):
-        plain = tidy(unicodedata.normalize("NFKC", line))
+        plain = clean_line(unicodedata.normalize("NFKC", line))
         after_references = references is not None and number > references
         match = _NUMBERED.fullmatch(plain)
-        count = _counted(match[1]) if match else None
+        count = _section_number(match[1]) if match else None
         if match and count == last + 1 and not after_references and _looks_like_heading(match[2]):
             last = count
             yield _Heading(number, match[2], is_appendix=False)
         elif match and match[1] in "ABCDEFGH" and after_references and _looks_like_heading(match[2]):
             yield _Heading(number, match[2], is_appendix=True)
-        elif _is_named(plain) and (not after_references or _APPENDIX.match(plain)):
+        elif _is_known_heading(plain) and (not after_references or _APPENDIX.match(plain)):
             is_appendix = bool(_APPENDIX.match(plain))
             yield _Heading(number, match[2] if match else plain, is_appendix)
 
 
-def _counted(number: str) -> int | None:
+def _section_number(number: str) -> int | None:
     if number.isdecimal():
         return int(number)
     roman = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"]
@@ -196,8 +196,8 @@ def _looks_like_heading(text: str) -> bool:
     )
 
 
-def _is_named(plain: str) -> bool:
-    return bool(_NAMED.fullmatch(plain.rstrip(".:"))) and plain[:1].isupper()
+def _is_known_heading(plain: str) -> bool:
+    return bool(_KNOWN_HEADING.fullmatch(plain.rstrip(".:"))) and plain[:1].isupper()
 
 
 def _kind(heading: str) -> SectionKind:
@@ -220,15 +220,15 @@ def _begins_appendix(line: str) -> bool:
 def _entries(text: str) -> list[str]:
     """One text an entry: by numbers that count up, else by ends of sentences before names."""
     for pattern, least in ((_NUMBER_IN_BRACKETS, 1), (_NUMBER_WITH_DOT, 2)):
-        starts = _counting_up(pattern, text)
+        starts = _consecutive_numbers(pattern, text)
         if len(starts) >= least and starts[0][0] < _NEAR_BEGINNING:
             ends = [start for start, _ in starts[1:]] + [len(text)]
             return [text[begin:end] for (_, begin), end in zip(starts, ends, strict=True)]
     bullets = _BULLET.split(text)[1:]
-    return bullets if len(bullets) >= 2 else _by_sentence(text.split("\n"))
+    return bullets if len(bullets) >= 2 else _split_by_sentence(text.split("\n"))
 
 
-def _counting_up(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+def _consecutive_numbers(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
     """Where each number begins and ends, from 1 on without a gap."""
     starts: list[tuple[int, int]] = []
     for match in pattern.finditer(text):
@@ -237,7 +237,7 @@ def _counting_up(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
     return starts
 
 
-def _by_sentence(lines: Sequence[str]) -> list[str]:
+def _split_by_sentence(lines: Sequence[str]) -> list[str]:
     """Entries without numbers: one begins with a name after a line that ends a sentence and had a year."""
     entries: list[list[str]] = [[]]
     has_year, is_ended = False, False
@@ -246,7 +246,7 @@ def _by_sentence(lines: Sequence[str]) -> list[str]:
             entries.append([])
             has_year = False
         entries[-1].append(line)
-        has_year = has_year or year_in(line) is not None
+        has_year = has_year or find_year(line) is not None
         is_ended = line.endswith((".", "]")) or _LINK.search(line.rsplit(None, 1)[-1]) is not None
     return ["\n".join(entry) for entry in entries if entry]
 
@@ -254,5 +254,8 @@ def _by_sentence(lines: Sequence[str]) -> list[str]:
 def _cited(entry: str) -> CitedWork:
     joined = re.sub(r"(?<=[/.])\s+(?=[\w(]+[/.])", "", entry)  # links are broken at the ends of lines
     return CitedWork(
-        text=entry, year=year_in(entry), arxiv_id=arxiv_in(entry), doi=doi_in(entry) or doi_in(joined)
+        text=entry,
+        year=find_year(entry),
+        arxiv_id=find_arxiv_id(entry),
+        doi=find_doi(entry) or find_doi(joined),
     )

@@ -16,24 +16,29 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import ideagora
-from ideagora.retrieval.ingest.documents import Document, Found, Problem
+from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
 from ideagora.retrieval.ingest.file_types import is_pdf
 from ideagora.retrieval.ingest.read_file import read_file
 
-SECONDS = 90
-_MEMORY = 2**30
+TIMEOUT_SECONDS = 90
+_MAX_MEMORY = 2**30
 """Bytes of address space."""
 _FAILED = "reading it takes too much memory or time"
 
 
-def read_in_subprocess(path: Path) -> Found:
+def read_in_subprocess(path: Path) -> ReadResult:
     """The paper in a PDF file, or what is the matter with it. Blocks; no key reaches the process."""
     failed = Problem(path=str(path), what=_FAILED, step="Print it into a new PDF.")
     whole = path.resolve()
     command = [sys.executable, "-P", "-m", "ideagora.retrieval.ingest.formats.pdf_subprocess", str(whole)]
     try:
         done = subprocess.run(
-            command, capture_output=True, env=_environment(), timeout=SECONDS, check=False, cwd=whole.parent
+            command,
+            capture_output=True,
+            env=_environment(),
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+            cwd=whole.parent,
         )
     except subprocess.TimeoutExpired:
         return failed
@@ -46,7 +51,7 @@ def read_in_subprocess(path: Path) -> Found:
     return Problem.model_validate({**told["problem"], "path": str(path)})
 
 
-def read_bounded(path: Path) -> Iterator[Found]:
+def read_with_limits(path: Path) -> Iterator[ReadResult]:
     """As ``read_file``, with a PDF read in a process of its own."""
     if is_pdf(path):
         yield read_in_subprocess(path)
@@ -56,8 +61,8 @@ def read_bounded(path: Path) -> Iterator[Found]:
 
 def main(path: str) -> None:
     """Read and print; more memory or time than is allowed ends the process."""
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (TIMEOUT_SECONDS, TIMEOUT_SECONDS))
     found = next(iter(read_file(Path(path))))
     kind = "document" if isinstance(found, Document) else "problem"
     sys.stdout.write(json.dumps({kind: found.model_dump(mode="json")}))

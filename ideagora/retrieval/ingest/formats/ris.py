@@ -7,25 +7,25 @@ from collections.abc import Iterable, Iterator
 from io import StringIO
 from typing import Any
 
-from ideagora.retrieval.ingest.bibliographic import natural_name, partial_date, target_paper
-from ideagora.retrieval.ingest.documents import Document, Found, Problem
-from ideagora.retrieval.ingest.identifiers import identifiers
+from ideagora.retrieval.ingest.bibliographic import given_name_first, make_paper, partial_date
+from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
+from ideagora.retrieval.ingest.identifiers import find_identifiers
 from ideagora.schema import Paper
 
 _TAG = re.compile(r"^([A-Z][A-Z0-9]) {1,2}-(?: |$)")
 _ODD_TAG = re.compile(r"^([A-Z][A-Z0-9]) {1,2}- ?")
 _PLACES_OF_IDS = ("urls", "notes", "journal_name", "custom1", "number", "secondary_title")
-_MOST_LINES = 5_000
+_MAX_LINES = 5_000
 """Of one record; what follows in it is no part of a paper's."""
 _STEP = "Mend this record and add the file again."
 
 
-def read_ris(path: str, text: str) -> Iterator[Found]:
+def read_ris(path: str, text: str) -> Iterator[ReadResult]:
     """The records of a RIS file. ``text`` is its content, ``path`` its name in problems."""
     total = max(1, text.count("\n"))
     lines = (line.rstrip("\r\n") for line in StringIO(text.lstrip("\ufeff")))
     for start, record in _records(lines):
-        found = _of_record(path, start, record)
+        found = _parse_record(path, start, record)
         if isinstance(found, Document):
             found = found.model_copy(update={"done": min(1.0, (start + len(record)) / total)})
         yield found
@@ -45,13 +45,13 @@ def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
             if record:
                 yield start, [*record, line]
             record = []
-        elif record and len(record) < _MOST_LINES:
+        elif record and len(record) < _MAX_LINES:
             record.append(line)
     if record:
         yield start, record
 
 
-def _of_record(path: str, start: int, record: list[str]) -> Found:
+def _parse_record(path: str, start: int, record: list[str]) -> ReadResult:
     import rispy
 
     place = f"line {start}"
@@ -71,17 +71,17 @@ def _of_record(path: str, start: int, record: list[str]) -> Found:
 
 
 def _paper(entry: dict[str, Any], title: str) -> Paper:
-    ids = identifiers(_first(entry, "doi"), None, *_all(entry, *_PLACES_OF_IDS))
+    ids = find_identifiers(_first(entry, "doi"), None, *_all(entry, *_PLACES_OF_IDS))
     date = (_first(entry, "date") or _first(entry, "year", "publication_year")).split("/")
     year, month, day = [*date, "", "", ""][:3]
     if not re.search(r"\d{4}", year):
         year = _first(entry, "year", "publication_year")
-    return target_paper(
+    return make_paper(
         title,
         ids,
         "ris",
         abstract=_first(entry, "abstract", "notes_abstract"),
-        authors=[natural_name(name) for name in _all(entry, "authors", "first_authors")],
+        authors=[given_name_first(name) for name in _all(entry, "authors", "first_authors")],
         day=partial_date(year, month, day),
         venue=_first(entry, "journal_name", "secondary_title", "alternate_title3", "publisher"),
     )

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Self
 
 from ideagora.errors import LibraryError
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.store.backend import STORE_VERSION, Kind, StoreFigures, files_size
+from ideagora.retrieval.store.backend import STORE_VERSION, BackendStats, StoreKind, folder_size
 from ideagora.retrieval.store.embedded.chroma_index import ChromaIndex
-from ideagora.retrieval.store.embedded.exact_search import Snapshot, ranked
-from ideagora.retrieval.store.embedded.folder_ownership import foreign_files, require_own_folder
+from ideagora.retrieval.store.embedded.exact_search import Snapshot, rank
+from ideagora.retrieval.store.embedded.folder_ownership import require_store_folder, unsupported_version
 from ideagora.retrieval.store.embedded.locking import FolderLock
-from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE, Names, SqliteRecords
+from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE, PaperIdentity, SqliteRecords
 from ideagora.retrieval.store.embedded.vector_file import VectorFile, VectorFileInfo, file_name
-from ideagora.retrieval.store.errors import corrupted, translate_errors
+from ideagora.retrieval.store.errors import corrupted_error, translate_errors
 from ideagora.retrieval.store.hashing import batches, paper_text
 from ideagora.schema import Paper
 
@@ -41,12 +41,12 @@ logger = logging.getLogger(__name__)
 
 EXACT_BELOW = 20_000
 """Papers up to which a search compares with every vector: below it that is faster than the index."""
-_UPGRADED = ("1",)
+_UPGRADABLE = ("1",)
 """Versions that are brought up to date in place."""
-_MOST_INDEXED = 100
+_MAX_INDEXED = 100
 """Neighbours up to which the index is asked; for more of them it is neither quick nor complete."""
 _REBUILD_BATCH = 1_000
-_SPARE = 8
+_EXTRA_NEIGHBORS = 8
 """Neighbours asked of the index beyond the k, since their order is settled by exact similarity."""
 _VECTORS, _OPEN = "vectors", "open"
 """Line of the manifest on the state of Chroma's folder, and what it says while that is worked on."""
@@ -57,7 +57,7 @@ _MARK = "mark:"
 class EmbeddedBackend:
     """See ``StoreBackend``; one writer at a time, by a lock that a crash releases."""
 
-    kind: Kind = "embedded"
+    kind: StoreKind = "embedded"
 
     def __init__(
         self, folder: Path, embedder: Embedder, lock: FolderLock, exact_below: int, *, has_index: bool = True
@@ -65,7 +65,7 @@ class EmbeddedBackend:
         """``has_index``: whether Chroma has the vectors too; without it every search is exact."""
         self.folder = folder
         self._has_index = has_index
-        self.where = str(folder)
+        self.location = str(folder)
         self._embedder = embedder
         self._lock = lock
         self._exact_below = exact_below
@@ -92,7 +92,7 @@ class EmbeddedBackend:
         """Open a folder, or make an empty one; an older version is brought up to date. See ``Store.open``."""
         with translate_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            require_own_folder(folder)
+            require_store_folder(folder)
             lock = FolderLock(folder, timeout, on_wait)
             backend = cls(folder, embedder, lock, exact_below, has_index=has_index)
             try:
@@ -109,9 +109,9 @@ class EmbeddedBackend:
         self._lock.close()
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def write_lock(self) -> Iterator[None]:
         """Hold the folder alone. Chroma stays open between the writes within, which makes many quick."""
-        with self._lock.alone():
+        with self._lock.exclusive():
             self._holds += 1
             try:
                 yield
@@ -120,26 +120,26 @@ class EmbeddedBackend:
                 if self._holds == 0:
                     self._settle()
 
-    def reading(self) -> AbstractContextManager[None]:
+    def read_lock(self) -> AbstractContextManager[None]:
         """Hold the folder with other readers."""
-        return self._lock.together()
+        return self._lock.shared()
 
     def manifest(self) -> dict[str, str]:
         """Everything in the manifest."""
         return self._records.manifest()
 
-    def mark(self, key: str) -> str | None:
+    def get_metadata(self, key: str) -> str | None:
         """See ``StoreBackend``."""
-        return self.marks().get(key)
+        return self.metadata().get(key)
 
-    def marks(self) -> dict[str, str]:
+    def metadata(self) -> dict[str, str]:
         """See ``StoreBackend``."""
         lines = self._records.manifest().items()
         return {key.removeprefix(_MARK): value for key, value in lines if key.startswith(_MARK)}
 
-    def set_mark(self, key: str, value: str) -> None:
+    def set_metadata(self, key: str, value: str) -> None:
         """See ``StoreBackend``."""
-        self._records.set_mark(f"{_MARK}{key}", value)
+        self._records.set_manifest(f"{_MARK}{key}", value)
 
     def generation(self) -> int:
         """Counts the changes by any process."""
@@ -149,7 +149,7 @@ class EmbeddedBackend:
         self, papers: Sequence[Paper], hashes: Mapping[str, str], vectors: NDArray[np.float32] | None
     ) -> None:
         """See ``StoreBackend``; in one transaction, once the vectors are there."""
-        with self.writing():
+        with self.write_lock():
             if vectors is None:
                 self._records.save(papers, hashes, None)
                 return
@@ -164,12 +164,12 @@ class EmbeddedBackend:
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
         """See ``StoreBackend``."""
-        with self.writing():
+        with self.write_lock():
             self._records.add_citations(pairs)
 
-    def told_citations(self) -> list[tuple[str, str]]:
+    def reported_citations(self) -> list[tuple[str, str]]:
         """See ``StoreBackend``."""
-        return self._records.told_citations()
+        return self._records.reported_citations()
 
     def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
         """See ``StoreBackend``."""
@@ -191,9 +191,9 @@ class EmbeddedBackend:
         """See ``StoreBackend``."""
         return self._records.ids()
 
-    def names(self) -> Iterator[Names]:
+    def identities(self) -> Iterator[PaperIdentity]:
         """See ``StoreBackend``."""
-        return self._records.names()
+        return self._records.identities()
 
     def cited_by(self, paper_id: str) -> list[str]:
         """See ``StoreBackend``."""
@@ -207,16 +207,16 @@ class EmbeddedBackend:
         """See ``StoreBackend``."""
         return self._records.count()
 
-    def figures(self) -> StoreFigures:
+    def stats(self) -> BackendStats:
         """See ``StoreBackend``."""
         oldest, newest = self._records.dates()
-        return StoreFigures(
+        return BackendStats(
             papers=self.count(),
             citations=self._records.count_citations(),
             oldest=oldest,
             newest=newest,
             sources=self._records.by_source(),
-            size_bytes=files_size(self.folder),
+            size_bytes=folder_size(self.folder),
         )
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
@@ -224,7 +224,7 @@ class EmbeddedBackend:
         if (
             self._has_index
             and before is None
-            and k <= _MOST_INDEXED
+            and k <= _MAX_INDEXED
             and self._known_count() >= self._exact_below
         ):
             return self._indexed(query, k)
@@ -241,21 +241,21 @@ class EmbeddedBackend:
 
     def _make_or_check(self, say: Callable[[str], None]) -> None:
         if not self._records.exists():
-            with self.writing():
+            with self.write_lock():
                 if not self._records.exists():  # nobody made it while we waited
                     self._make()
         manifest = self._records.manifest()
         self._check_embedder(manifest.get("embedder"))
-        if manifest.get("version") in _UPGRADED:
-            with self.writing():
+        if manifest.get("version") in _UPGRADABLE:
+            with self.write_lock():
                 self._upgrade(say)
         version = self._records.manifest().get("version")
         if version != STORE_VERSION:
-            raise LibraryError(foreign_files(self.folder, version))
+            raise LibraryError(unsupported_version(self.folder, version))
 
     def _make(self) -> None:
         if self._vectors.create():
-            raise corrupted(self.folder, f"there are vectors, but {RECORDS_FILE} is missing or empty")
+            raise corrupted_error(self.folder, f"there are vectors, but {RECORDS_FILE} is missing or empty")
         manifest = {"version": STORE_VERSION, "embedder": self._embedder.name}
         state = {_VECTORS: self._vectors.fingerprint(), _ROWS: str(VectorFileInfo(file_name(1)))}
         self._records.create({**manifest, **state})
@@ -270,7 +270,7 @@ class EmbeddedBackend:
 
     def _upgrade(self, say: Callable[[str], None]) -> None:
         """Bring a folder of version 1 up to date: it gets rows, and all else stays as it is."""
-        if self._records.manifest().get("version") in _UPGRADED:  # nobody did it while we waited
+        if self._records.manifest().get("version") in _UPGRADABLE:  # nobody did it while we waited
             say(f"bringing the store in {self.folder} up to version {STORE_VERSION}; this is done once")
             self._make_rows(file_name(1), {"version": STORE_VERSION})
 
@@ -297,7 +297,7 @@ class EmbeddedBackend:
                 yield vectors
 
         note = self._rows.fill(file, told())
-        self._records.move(list(zip(count(), ids)), {**manifest, _ROWS: str(note)})
+        self._records.set_places(list(zip(count(), ids)), {**manifest, _ROWS: str(note)})
         self._rows.remove_others(note)
 
     def _all_vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
@@ -328,7 +328,7 @@ class EmbeddedBackend:
             self._rebuild()
         elif self._records.manifest()[_VECTORS] != self._vectors.fingerprint():
             raise self._vectors.damaged("the files of the index are not as they were written")
-        self._records.set_mark(_VECTORS, _OPEN)
+        self._records.set_manifest(_VECTORS, _OPEN)
         self._is_begun, self._is_doubtful = True, False
 
     def _settle(self) -> None:
@@ -338,7 +338,7 @@ class EmbeddedBackend:
             if not self._vectors.is_open_at(self._records.generation()):
                 self._vectors.close()
             if not self._is_doubtful:
-                self._records.set_mark(_VECTORS, self._vectors.fingerprint())
+                self._records.set_manifest(_VECTORS, self._vectors.fingerprint())
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -350,7 +350,7 @@ class EmbeddedBackend:
     def _rebuild(self) -> None:
         """Make Chroma's folder anew from the rows."""
         logger.warning("the vectors of the store in %s are made anew from its rows", self.folder)
-        self._records.set_mark(_VECTORS, _OPEN)
+        self._records.set_manifest(_VECTORS, _OPEN)
         self._vectors.remove()
         self._vectors.create()
         matrix = self._rows.matrix(self._whole_rows())
@@ -362,10 +362,10 @@ class EmbeddedBackend:
 
     def _indexed(self, query: NDArray[np.float64], k: int) -> list[tuple[str, float]]:
         """Ask Chroma's index, with a client that has seen the store as it is now."""
-        with self._lock.together():
+        with self._lock.shared():
             if self._vectors.is_open_at(self._records.generation()):
                 return self._asked(query, k)
-        with self.writing():
+        with self.write_lock():
             self._whole_rows()
             self._begin()
             with self._changing():
@@ -373,19 +373,19 @@ class EmbeddedBackend:
             return self._asked(query, k)
 
     def _asked(self, query: NDArray[np.float64], k: int) -> list[tuple[str, float]]:
-        places = self._records.places(self._vectors.nearest(query, k + _SPARE))
+        places = self._records.places(self._vectors.nearest(query, k + _EXTRA_NEIGHBORS))
         rows = self._rows.matrix(self._note())[list(places.values())]
-        return ranked(list(places), rows, query)[:k]
+        return rank(list(places), rows, query)[:k]
 
     def _current_snapshot(self) -> Snapshot:
         """All papers as they are now. Readers take no lock for it."""
         snapshot = self._snapshot
         while snapshot is None or snapshot.generation != self._records.generation():
-            manifest, placed = self._records.placed()
+            manifest, placed = self._records.read_placements()
             try:
                 rows = self._rows.matrix(VectorFileInfo.read(manifest[_ROWS]))
             except FileNotFoundError:  # made anew by another process, or gone
-                with self.writing():
+                with self.write_lock():
                     self._whole_rows()
                 continue
             snapshot = self._snapshot = _snapshot(int(manifest["generation"]), placed, rows)

@@ -22,7 +22,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ideagora.retrieval.store.errors import corrupted, translate_errors
+from ideagora.retrieval.store.errors import corrupted_error, translate_errors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,8 +37,8 @@ COLLECTION = "papers"
 _DATABASE = "chroma.sqlite3"
 _UNIT_TOLERANCE = 1e-3
 """Chroma keeps vectors at unit length; one that is off has been damaged on disk."""
-_PAGE = 1_000
-_MOST_AT_ONCE = 5_000
+_PAGE_SIZE = 1_000
+_MAX_BATCH = 5_000
 """Below what Chroma takes in one call."""
 
 
@@ -77,8 +77,8 @@ class ChromaIndex:
             if self._writer is None:
                 self.close()
                 self._writer = self._opened()
-            for start in range(0, len(ids), _MOST_AT_ONCE):
-                some = slice(start, start + _MOST_AT_ONCE)
+            for start in range(0, len(ids), _MAX_BATCH):
+                some = slice(start, start + _MAX_BATCH)
                 self._writer[1].upsert(ids=list(ids[some]), embeddings=vectors[some])
 
     def pages(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
@@ -87,8 +87,8 @@ class ChromaIndex:
 
         with self._client() as client:
             collection = self._collection(client)
-            for offset in range(0, collection.count(), _PAGE):
-                got = collection.get(include=["embeddings"], limit=_PAGE, offset=offset)
+            for offset in range(0, collection.count(), _PAGE_SIZE):
+                got = collection.get(include=["embeddings"], limit=_PAGE_SIZE, offset=offset)
                 matrix = np.asarray(got["embeddings"], dtype=np.float32)
                 lengths = np.linalg.norm(matrix, axis=1)
                 if not np.all(np.abs(lengths - 1) < _UNIT_TOLERANCE):  # so written that NaN is damage too
@@ -139,7 +139,7 @@ class ChromaIndex:
 
     def damaged(self, what: str) -> StoreCorrupted:
         """The error for this folder."""
-        return corrupted(self._store_folder, f"{CHROMA_FOLDER}: {what}", self.folder)
+        return corrupted_error(self._store_folder, f"{CHROMA_FOLDER}: {what}", self.folder)
 
     def close(self) -> None:
         """Close the clients that are open."""

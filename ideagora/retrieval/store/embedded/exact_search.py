@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MARGIN = 2e-4
 """Half a unit of the 4th decimal twice (what may round to the same figure), and single precision."""
-_FEW = 0.25
+_GATHER_BELOW = 0.25
 """Part of all rows."""
 _NEVER = "9999-99-99"
 
@@ -56,15 +56,15 @@ class Snapshot:
         else:
             papers = np.flatnonzero(self.days < day_number(before))
         places = self.places[papers]
-        possible = _possible(self._scores(places, query.astype(np.float32)), k)
+        possible = _candidates(self._scores(places, query.astype(np.float32)), k)
         ids = [self.ids[n] for n in papers[possible]]
-        return ranked(ids, self.rows[places[possible]], query)[:k]
+        return rank(ids, self.rows[places[possible]], query)[:k]
 
     def _scores(self, places: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Similarities in single precision. Few rows are picked out; of many it is quicker to take all."""
-        if len(places) < _FEW * len(self.rows):
-            return _products(self.rows[places], query)
-        return _products(self.rows, query)[places]
+        if len(places) < _GATHER_BELOW * len(self.rows):
+            return _dot_products(self.rows[places], query)
+        return _dot_products(self.rows, query)[places]
 
 
 def day_number(day: str) -> int:
@@ -72,7 +72,7 @@ def day_number(day: str) -> int:
     return int(day.replace("-", ""))
 
 
-def ranked(
+def rank(
     ids: Sequence[str], rows: NDArray[np.float32], query: NDArray[np.float64]
 ) -> list[tuple[str, float]]:
     """Ids with their similarity in double precision, rounded; best first, ties by id."""
@@ -84,7 +84,7 @@ def ranked(
     return sorted(zip(ids, map(float, similarities), strict=True), key=lambda pair: (-pair[1], pair[0]))
 
 
-def _products(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
+def _dot_products(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
     """Each row times the query, in this thread.
 
     ``@`` takes as many threads as there are cores, and when another process wants one of these, all
@@ -96,7 +96,7 @@ def _products(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[
     return scores
 
 
-def _possible(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+def _candidates(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
     """Where the k largest scores are, and those that may be as large."""
     import numpy as np
 

@@ -9,7 +9,7 @@ from ideagora.retrieval.store.embedded.chroma_index import CHROMA_FOLDER
 from ideagora.retrieval.store.embedded.locking import HOLDER_FILE, LOCK_FILE
 from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE
 from ideagora.retrieval.store.embedded.vector_file import is_vector_file
-from ideagora.retrieval.store.errors import unusable
+from ideagora.retrieval.store.errors import unusable_error
 
 _OWN_FILES = {
     RECORDS_FILE,
@@ -21,7 +21,7 @@ _OWN_FILES = {
 }
 
 
-def foreign_files(folder: Path, version: str | None) -> str:
+def unsupported_version(folder: Path, version: str | None) -> str:
     """What to say of a store of a version that is not ours."""
     later = version is not None and version.isdecimal() and int(version) > int(STORE_VERSION)
     step = "Use the newer ideagora that made it" if later else "Nothing here can bring it up to date"
@@ -31,8 +31,8 @@ def foreign_files(folder: Path, version: str | None) -> str:
     )
 
 
-def require_own_folder(folder: Path) -> None:
+def require_store_folder(folder: Path) -> None:
     """Refuse a folder that holds something else: the store's files would end up among it."""
     names = {path.name for path in folder.iterdir() if not is_vector_file(path.name)}
     if RECORDS_FILE not in names and names - _OWN_FILES:
-        raise unusable(folder, f"it holds {sorted(names - _OWN_FILES)[0]} and no store")
+        raise unusable_error(folder, f"it holds {sorted(names - _OWN_FILES)[0]} and no store")

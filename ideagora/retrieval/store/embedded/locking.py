@@ -18,7 +18,7 @@ from ideagora.retrieval.store.errors import translate_errors
 
 LOCK_FILE = "store.lock"
 HOLDER_FILE = "store.holder.json"
-_SLICE_SECONDS = 1.0
+_POLL_SECONDS = 1.0
 """How often a waiting process looks whether another one holds the lock by now."""
 
 
@@ -52,7 +52,7 @@ class FolderLock:
         self._depth = 0
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Hold the folder alone; may be nested.
 
         Raises:
@@ -73,8 +73,8 @@ class FolderLock:
                     self._lock.release()
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """Hold the folder with other readers; inside ``alone`` there is nothing more to hold.
+    def shared(self) -> Iterator[None]:
+        """Hold the folder with other readers; inside ``exclusive`` there is nothing more to hold.
 
         Raises:
             StoreBusy: the timeout passed.
@@ -125,7 +125,7 @@ class FolderLock:
                     f"waiting for the store in {self._folder}: held by {holder or 'another process'}"
                 )
             told = holder
-            patience = min(_SLICE_SECONDS, left)
+            patience = min(_POLL_SECONDS, left)
 
     def _tried(self, *, alone: bool, seconds: float) -> bool:
         from filelock import Timeout

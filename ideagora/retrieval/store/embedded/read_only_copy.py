@@ -18,13 +18,13 @@ from ideagora.retrieval.store.embedded.vector_file import is_vector_file
 from ideagora.retrieval.store.errors import translate_errors
 
 
-def may_only_be_read(folder: Path) -> bool:
+def is_read_only_store(folder: Path) -> bool:
     """Whether a folder holds a store to which nothing can be written."""
     records = folder / RECORDS_FILE
     return records.is_file() and not (os.access(folder, os.W_OK) and os.access(records, os.W_OK))
 
 
-def private_copy(folder: Path) -> Path:
+def copy_to_temp(folder: Path) -> Path:
     """A new folder with the store's records, texts and vectors; its index of vectors is left out.
 
     Raises:
@@ -51,10 +51,10 @@ def _copy_database(file: Path, target: Path) -> None:
     Without a log beside it nobody has the file open; SQLite then reads it without making files there.
     """
     has_log = file.with_name(f"{file.name}-wal").exists()
-    _backed_up(file, target, "mode=ro" if has_log else "immutable=1")
+    _backup(file, target, "mode=ro" if has_log else "immutable=1")
 
 
-def _backed_up(file: Path, target: Path, how: str) -> None:
+def _backup(file: Path, target: Path, how: str) -> None:
     with (
         closing(sqlite3.connect(f"{file.resolve().as_uri()}?{how}", uri=True)) as source,
         closing(sqlite3.connect(target)) as copy,

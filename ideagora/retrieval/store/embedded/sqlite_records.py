@@ -12,16 +12,16 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from ideagora.errors import LibraryError
-from ideagora.retrieval.store.errors import corrupted, translate_errors
+from ideagora.retrieval.store.errors import corrupted_error, translate_errors
 from ideagora.schema import Paper
 
 RECORDS_FILE = "records.sqlite"
 _BUSY_SECONDS = 30.0
-_IDS_A_QUERY = 500
+_IDS_PER_QUERY = 500
 _LAST_POSITION = 1_000_000
 """Place of a reference of which we know only that it is there."""
 _NEXT_GENERATION = "UPDATE manifest SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation'"
-_SHORT = "CREATE INDEX IF NOT EXISTS papers_short ON papers (id, place, date)"
+_SHORT_INDEX = "CREATE INDEX IF NOT EXISTS papers_short ON papers (id, place, date)"
 """Counting and placing papers reads this instead of all records."""
 _TABLES = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -30,15 +30,15 @@ _TABLES = (
     "CREATE TABLE citations (citing TEXT NOT NULL, cited TEXT NOT NULL, position INTEGER NOT NULL,"
     " PRIMARY KEY (citing, cited)) WITHOUT ROWID",
     "CREATE INDEX citations_by_cited ON citations (cited)",
-    _SHORT,
+    _SHORT_INDEX,
 )
 
 
 _SAVE = "INSERT OR REPLACE INTO papers VALUES (:id, :hash, :date, :record, :place)"
-_CHANGE = "UPDATE papers SET content_hash = :hash, date = :date, record = :record WHERE id = :id"
+_UPDATE = "UPDATE papers SET content_hash = :hash, date = :date, record = :record WHERE id = :id"
 
 
-class Names(NamedTuple):
+class PaperIdentity(NamedTuple):
     """What tells one paper from another."""
 
     id: str
@@ -92,7 +92,7 @@ class SqliteRecords:
         with self._reading() as connection:
             verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if verdict != "ok":
-                raise corrupted(self._folder, f"{RECORDS_FILE}: {verdict}")
+                raise corrupted_error(self._folder, f"{RECORDS_FILE}: {verdict}")
             row = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'manifest'").fetchone()
         return row is not None
 
@@ -123,7 +123,7 @@ class SqliteRecords:
         with self._writing() as connection:
             connection.execute(_NEXT_GENERATION)
 
-    def set_mark(self, key: str, value: str) -> None:
+    def set_manifest(self, key: str, value: str) -> None:
         """Write one line of the manifest."""
         with self._writing() as connection:
             connection.execute("INSERT OR REPLACE INTO manifest VALUES (?, ?)", (key, value))
@@ -148,7 +148,7 @@ class SqliteRecords:
         with self._reading() as connection:
             return {row[0] for row in connection.execute("SELECT id FROM papers")}
 
-    def names(self) -> Iterator[Names]:
+    def identities(self) -> Iterator[PaperIdentity]:
         """What each paper goes by, without reading the records as a whole."""
         query = (
             "SELECT id, json_extract(record, '$.title'), date, json_extract(record, '$.arxiv_id'), "
@@ -156,7 +156,7 @@ class SqliteRecords:
         )
         with self._reading() as connection:
             rows = connection.execute(query).fetchall()
-        return (Names(*row) for row in rows)
+        return (PaperIdentity(*row) for row in rows)
 
     def by_source(self) -> dict[str, int]:
         """Number of papers by where their record came from."""
@@ -196,7 +196,7 @@ class SqliteRecords:
         ]
         with self._writing() as connection:
             if places is None:
-                connection.executemany(_CHANGE, rows)
+                connection.executemany(_UPDATE, rows)
             else:
                 placed = [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
                 connection.executemany(_SAVE, placed)
@@ -208,7 +208,7 @@ class SqliteRecords:
             connection.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", (manifest or {}).items())
             connection.execute(_NEXT_GENERATION)
 
-    def move(self, places: Sequence[tuple[int, str]], manifest: Mapping[str, str]) -> None:
+    def set_places(self, places: Sequence[tuple[int, str]], manifest: Mapping[str, str]) -> None:
         """Give papers other rows of vectors (place, id), and change the manifest, in one transaction.
 
         A table of before there were places gets its column on the way.
@@ -216,12 +216,12 @@ class SqliteRecords:
         with self._writing() as connection:
             if not self._has_places(connection):
                 connection.execute("ALTER TABLE papers ADD COLUMN place INTEGER NOT NULL DEFAULT -1")
-                connection.execute(_SHORT)
+                connection.execute(_SHORT_INDEX)
             connection.executemany("UPDATE papers SET place = ? WHERE id = ?", places)
             connection.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", manifest.items())
             connection.execute(_NEXT_GENERATION)
 
-    def placed(self) -> tuple[dict[str, str], list[tuple[str, int, str | None]]]:
+    def read_placements(self) -> tuple[dict[str, str], list[tuple[str, int, str | None]]]:
         """The manifest, and (id, place, date) of every paper by id, as of one moment."""
         with self._reading() as connection:
             connection.execute("BEGIN")
@@ -237,7 +237,7 @@ class SqliteRecords:
         rows = self._by_ids("SELECT id, place FROM papers WHERE id IN", ids)
         return {row[0]: int(row[1]) for row in rows}
 
-    def told_citations(self) -> list[tuple[str, str]]:
+    def reported_citations(self) -> list[tuple[str, str]]:
         """The edges that were written with ``add_citations``."""
         query = "SELECT citing, cited FROM citations WHERE position = ? ORDER BY citing, cited"
         with self._reading() as connection:
@@ -273,7 +273,7 @@ class SqliteRecords:
             return Paper.model_validate_json(record)
         except ValidationError as error:
             reason = f"the record of {paper_id} is damaged ({error.errors()[0]['msg']})"
-            raise corrupted(self._folder, reason) from error
+            raise corrupted_error(self._folder, reason) from error
 
     def _number(self, query: str) -> int:
         with self._reading() as connection:
@@ -286,8 +286,8 @@ class SqliteRecords:
     def _by_ids(self, query: str, ids: Sequence[str]) -> list[tuple[str, str]]:
         rows: list[tuple[str, str]] = []
         with self._reading() as connection:
-            for start in range(0, len(ids), _IDS_A_QUERY):
-                some = ids[start : start + _IDS_A_QUERY]
+            for start in range(0, len(ids), _IDS_PER_QUERY):
+                some = ids[start : start + _IDS_PER_QUERY]
                 rows += connection.execute(f"{query} ({','.join('?' * len(some))})", tuple(some)).fetchall()
         return rows
 

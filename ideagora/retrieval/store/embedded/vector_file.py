@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from ideagora.retrieval.store.errors import corrupted, translate_errors
+from ideagora.retrieval.store.errors import corrupted_error, translate_errors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _UNIT_TOLERANCE = 1e-3
 """Vectors have unit length; one that is off has been damaged on disk."""
-_CHECKED_AT_ONCE = 8_192
+_CHECK_BATCH = 8_192
 
 
 @dataclass(frozen=True)
@@ -125,12 +125,12 @@ class VectorFile:
         import numpy as np
 
         first = self._checked[1] if self._checked[0] == note.file else 0
-        for start in range(first, len(matrix), _CHECKED_AT_ONCE):
-            some = matrix[start : start + _CHECKED_AT_ONCE]
+        for start in range(first, len(matrix), _CHECK_BATCH):
+            some = matrix[start : start + _CHECK_BATCH]
             lengths = np.sqrt(np.einsum("ij,ij->i", some, some))
             if not np.all(np.abs(lengths - 1) < _UNIT_TOLERANCE):  # so written that NaN is damage too
                 raise self._damaged(note, "some vectors are not of unit length")
         self._checked = (note.file, len(matrix))
 
     def _damaged(self, note: VectorFileInfo, what: str) -> StoreCorrupted:
-        return corrupted(self._folder, f"{note.file}: {what}", self._folder / note.file)
+        return corrupted_error(self._folder, f"{note.file}: {what}", self._folder / note.file)
