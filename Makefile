@@ -40,8 +40,8 @@ idea: $(if $(TOPIC_TEXT),$(BASE))  ## ideas for TOPIC="…" (ARGS="…": options
 		echo 'Which topic? Say: make idea TOPIC="how language models can plan experiments"' >&2; exit 2; }
 	@$(VENV)/bin/ideagora generate $(ARGS) -- "$$TOPIC_TEXT"
 
-test: $(DEV)  ## all tests (ARGS="…": options of pytest)
-	@$(PY) -m pytest $(ARGS)
+test: $(DEV)  ## all tests, on all cores (ARGS="…": options of pytest instead, in one process)
+	@$(PY) -m pytest $(or $(ARGS),-n logical --dist loadfile)
 
 check: $(DEV)  ## style, format, types and the rooms' rule
 	@$(VENV)/bin/ruff check $(CODE)
