@@ -5,7 +5,7 @@ The starter corpus's summaries of four sentences: problem, method, finding, limi
 
 from __future__ import annotations
 
-from ideagora.agents.offline_leads.outcomes import outcomes
+from ideagora.agents.text.outcomes import find_outcomes
 from ideagora.models.offline.text import sentences
 from ideagora.retrieval.corpus.starter import starter_corpus
 
@@ -17,5 +17,5 @@ def main() -> None:
     summaries = [sentences(paper.abstract or "") for paper in starter_corpus().papers]
     four = [parts for parts in summaries if len(parts) == len(PLACES)]
     for place, name in enumerate(PLACES):
-        found = sum(bool(outcomes(parts[place])) for parts in four)
+        found = sum(bool(find_outcomes(parts[place])) for parts in four)
         print(f"{name:<11} {found:>4} of {len(four)} taken for outcomes ({found / len(four):.0%})")

@@ -10,14 +10,14 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.offline_leads.difficulties import DROP
+from ideagora.agents.offline_leads.difficulties import DROP_IF
 from ideagora.agents.role import Role
 from ideagora.agents.views import EntityView, IdeaView, PaperBrief, PastExperiment
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
-NOT_PLANNED = "The offline model plans no more than a first cheap test."
+DECLINED = "The offline model plans no more than a first cheap test."
 
 
 class PlanView(Inputs):
@@ -54,7 +54,7 @@ class RefinedPlan(Plan):
     )
 
 
-def _has_steps(inputs: Inputs, answer: Plan) -> str | None:
+def _check_steps(inputs: Inputs, answer: Plan) -> str | None:
     return None if any(step.strip() for step in answer.steps) else "a plan needs at least one step"
 
 
@@ -72,7 +72,7 @@ class DesignInputs(Inputs):
 def _design(engine: ExtractiveModel, inputs: DesignInputs) -> dict[str, Any]:
     """A first cheap test and what would end the matter there; no plan beyond it."""
     test = inputs.evaluation.strip() or f"Try by hand, on ten cases, what is proposed for: {inputs.topic}."
-    refuted = test.partition(DROP)[2]
+    refuted = test.partition(DROP_IF)[2]
     named = texts.names(f"{inputs.evaluation} {inputs.idea.motivation or ''}")
     return {
         "steps": [test],
@@ -91,7 +91,7 @@ EXPERIMENT_DESIGNER = Role(
     inputs=DesignInputs,
     answer=Plan,
     offline=_design,
-    check=_has_steps,
+    check=_check_steps,
 )
 
 
@@ -135,7 +135,7 @@ class RefineInputs(Inputs):
 
 def _refine(engine: ExtractiveModel, inputs: RefineInputs) -> dict[str, Any]:
     """The plan as it is; every suggestion is declined, with the reason."""
-    declined = [f"{suggestion} {NOT_PLANNED}" for suggestion in inputs.suggestions]
+    declined = [f"{suggestion} {DECLINED}" for suggestion in inputs.suggestions]
     return {**inputs.plan.model_dump(), "declined": declined}
 
 
@@ -145,5 +145,5 @@ EXPERIMENT_REFINER = Role(
     inputs=RefineInputs,
     answer=RefinedPlan,
     offline=_refine,
-    check=_has_steps,
+    check=_check_steps,
 )

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ideagora.agents.offline_leads.leads import Fit, PaperFacts, fits, lead_text, nearest_fit, paper_facts
+from ideagora.agents.offline_leads.leads import (
+    Fit,
+    PaperFacts,
+    find_fits,
+    measure_pair,
+    paper_facts,
+    write_lead,
+)
 from ideagora.agents.views import Change, EntityView, ShownPaper
 from ideagora.models.call import Inputs
 from ideagora.models.offline import ExtractiveModel
@@ -53,12 +60,12 @@ class IdeaInputs(Inputs):
     too_close: tuple[TooClose, ...]
 
 
-def lead_idea(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
+def draft_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
     """The offline recipe of the ideator: a lead in the fields of an ``IdeaDraft`` (see ``leads``)."""
     papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
-    fit = _given(engine, inputs, papers) if inputs.direction else _found(engine, inputs, papers)
+    fit = _fit_of_direction(engine, inputs, papers) if inputs.direction else _best_fit(engine, inputs, papers)
     weak, strong = papers[fit.weak], papers[fit.strong]
-    lead = lead_text(fit, weak, strong, inputs.direction.text if inputs.direction else "")
+    lead = write_lead(fit, weak, strong, inputs.direction.text if inputs.direction else "")
     sources = [("motivation", fit.weak, lead.limitation), ("method", fit.strong, lead.mechanism)]
     if strong.problem:
         sources.append(("novelty", fit.strong, strong.problem))
@@ -77,7 +84,7 @@ def lead_idea(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
     }
 
 
-def _given(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts]) -> Fit:
+def _fit_of_direction(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts]) -> Fit:
     """The pair that the direction names, measured anew; where it measures as too far, as it is."""
     direction = inputs.direction
     assert direction is not None
@@ -86,20 +93,20 @@ def _given(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFa
         replace(papers[weak], limitation=direction.limitation or papers[weak].limitation),
         papers[strong],
     ]
-    found = [fit for fit in fits(engine, inputs.topic, chosen, [0]) if fit.strong == 1]
-    fit = found[0] if found else nearest_fit(engine, chosen, 0, 1)
+    found = [fit for fit in find_fits(engine, inputs.topic, chosen, [0]) if fit.strong == 1]
+    fit = found[0] if found else measure_pair(engine, chosen, 0, 1)
     return replace(fit, weak=weak, strong=strong)
 
 
-def _found(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts]) -> Fit:
+def _best_fit(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts]) -> Fit:
     """The best pair of the papers shown; one that an earlier draft was too close to lends no mechanism."""
     closed = {paper.paper for paper in inputs.too_close}
     weak = range(inputs.chain_length or len(papers))
-    found = [fit for fit in fits(engine, inputs.topic, papers, weak) if fit.strong not in closed]
+    found = [fit for fit in find_fits(engine, inputs.topic, papers, weak) if fit.strong not in closed]
     if found:
         return found[0]
     stated = [i for i in weak if papers[i].limitation] or [weak[-1]]
     place = stated[-1] if inputs.chain_length else stated[0]
     others = [i for i in range(len(papers)) if i != place and i not in closed] or [place]
     best = next((i for i in others if papers[i].method), others[0])
-    return nearest_fit(engine, papers, place, best)
+    return measure_pair(engine, papers, place, best)

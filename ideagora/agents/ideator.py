@@ -10,11 +10,11 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
-from ideagora.agents.idea_inputs import IdeaInputs, lead_idea
-from ideagora.agents.offline_leads.leads import NEAREST_ONLY, Fit, PaperFacts, fits, paper_facts
+from ideagora.agents.idea_inputs import IdeaInputs, draft_lead
+from ideagora.agents.offline_leads.leads import NEAREST_ONLY, Fit, PaperFacts, find_fits, paper_facts
 from ideagora.agents.role import Role
 from ideagora.agents.text.quotes import is_quoted
-from ideagora.agents.views import ChainPaper, Change, EntityView, PaperBrief, numbers_missing
+from ideagora.agents.views import ChainPaper, Change, EntityView, PaperBrief, check_paper_numbers
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
@@ -61,8 +61,8 @@ class Forecast(Answer):
 
 def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]:
     """The pairs that are good enough, best first; the first is the direction, else the nearest there are."""
-    papers = told_papers(engine, inputs)
-    found = fits(engine, inputs.topic, papers, _near_papers(engine, inputs))
+    papers = _paper_facts(engine, inputs)
+    found = find_fits(engine, inputs.topic, papers, _candidate_papers(engine, inputs))
     weak, strong = (
         (found[0].weak, found[0].strong) if found else _nearest_pair(engine, papers, len(inputs.papers))
     )
@@ -75,7 +75,7 @@ def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]
             if paper.limitation
         ],
         "pairings": [
-            {"limitation_from": fit.weak, "mechanism_from": fit.strong, "why": _measured(fit)}
+            {"limitation_from": fit.weak, "mechanism_from": fit.strong, "why": _explain_fit(fit)}
             for fit in found
         ]
         or [{"limitation_from": weak, "mechanism_from": strong, "why": NEAREST_ONLY}],
@@ -87,21 +87,21 @@ def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]
     }
 
 
-NEAR = 0.42
+NEIGHBOUR_SIMILARITY = 0.42
 """Cosine of a neighbour to topic and chain from which its limitation may be taken up too."""
 
 
-def _near_papers(engine: ExtractiveModel, inputs: ForecastInputs) -> list[int]:
+def _candidate_papers(engine: ExtractiveModel, inputs: ForecastInputs) -> list[int]:
     """The chain's papers, and the neighbours that are near to the topic and to the chain's nearest paper."""
     titles = [paper.title for paper in inputs.papers]
     middle = titles[engine.rank(inputs.topic, titles)[0][0]]
     shown = [f"{paper.title}. {paper.abstract or ''}" for paper in inputs.neighbours]
     near = engine.similarity(f"{inputs.topic}. {middle}", shown)
     count = len(titles)
-    return [*range(count), *(count + i for i, score in enumerate(near) if score >= NEAR)]
+    return [*range(count), *(count + i for i, score in enumerate(near) if score >= NEIGHBOUR_SIMILARITY)]
 
 
-def told_papers(engine: ExtractiveModel, inputs: ForecastInputs) -> list[PaperFacts]:
+def _paper_facts(engine: ExtractiveModel, inputs: ForecastInputs) -> list[PaperFacts]:
     """The chain as its readers told it, then the neighbours, of which the abstract is known."""
     chain = [
         paper_facts(engine, p.title, p.year, None, p.problem, p.method, p.limitation) for p in inputs.papers
@@ -118,17 +118,17 @@ def _nearest_pair(engine: ExtractiveModel, papers: Sequence[PaperFacts], chain: 
     return weak, others[ranked[0][0]]
 
 
-def _measured(fit: Fit) -> str:
+def _explain_fit(fit: Fit) -> str:
     shared = f"; {'both speak' if fit.terms else 'the limitation speaks'} of {fit.kind.name}"
     return (
         f"Similarity of limitation and problem {fit.to_problem:.2f}, and method {fit.to_method:.2f}{shared}."
     )
 
 
-def _forecast_sources(inputs: ForecastInputs, answer: Forecast) -> str | None:
+def _check_forecast(inputs: ForecastInputs, answer: Forecast) -> str | None:
     titles = [*(paper.title for paper in inputs.papers), *(paper.title for paper in inputs.neighbours)]
     for field in ("limitation_from", "mechanism_from"):
-        if complaint := numbers_missing(field, [getattr(answer, field)], titles):
+        if complaint := check_paper_numbers(field, [getattr(answer, field)], titles):
             return complaint
     if answer.limitation_from == answer.mechanism_from and len(titles) > 1:
         return f"limitation_from and mechanism_from are both {answer.mechanism_from}: two papers are wanted"
@@ -141,7 +141,7 @@ FORECASTER = Role(
     inputs=ForecastInputs,
     answer=Forecast,
     offline=_forecast,
-    check=_forecast_sources,
+    check=_check_forecast,
 )
 
 
@@ -178,7 +178,7 @@ class IdeaDraft(IdeaParts):
     sources: tuple[IdeaSource, ...] = Field(description="for every part, the papers it rests on")
 
 
-class ShowsPapers(Protocol):
+class HasPapers(Protocol):
     """Inputs with papers that an answer can refer to by their numbers."""
 
     @property
@@ -186,12 +186,12 @@ class ShowsPapers(Protocol):
         """Title and abstract, in the order of their numbers."""
 
 
-def idea_sources(inputs: ShowsPapers, answer: IdeaDraft) -> str | None:
+def check_sources(inputs: HasPapers, answer: IdeaDraft) -> str | None:
     """The complaint about an idea's sources: none, a number that nobody showed, words of another paper."""
     if not answer.sources:
         return "sources is empty: name the papers that each part rests on"
     titles = [paper.title for paper in inputs.papers]
-    if complaint := numbers_missing("sources.paper", [source.paper for source in answer.sources], titles):
+    if complaint := check_paper_numbers("sources.paper", [source.paper for source in answer.sources], titles):
         return complaint
     texts_shown = [f"{paper.title} {paper.abstract or ''}" for paper in inputs.papers]
     for place, source in enumerate(answer.sources, 1):
@@ -204,5 +204,5 @@ def idea_sources(inputs: ShowsPapers, answer: IdeaDraft) -> str | None:
 
 
 IDEATOR = Role(
-    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=lead_idea, check=idea_sources
+    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=draft_lead, check=check_sources
 )

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from ideagora.agents.experiment import PlanView
-from ideagora.agents.offline_leads.outcomes import outcomes
-from ideagora.agents.offline_leads.proposals import instructions
 from ideagora.agents.role import Role
+from ideagora.agents.text.instructions import count_instructions
+from ideagora.agents.text.outcomes import find_outcomes
 from ideagora.agents.views import IdeaView
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
@@ -26,10 +26,10 @@ EXPERIMENT_CRITERIA = ("feasibility", "technical_quality", "clarity")
 
 Choice = Literal["first", "second", "tie"]
 
-_THING = r"(?:the )?(?:(?:idea|plan|proposal|option|candidate)[ _-]*+)"
-_MEANT: tuple[tuple[Choice, re.Pattern[str]], ...] = (
-    ("first", re.compile(rf"{_THING}(?:1|one|a)|a|1st|the 1st")),
-    ("second", re.compile(rf"{_THING}(?:2|two|b)|b|2nd|the 2nd")),
+_OPTION = r"(?:the )?(?:(?:idea|plan|proposal|option|candidate)[ _-]*+)"
+_CHOICE_PATTERNS: tuple[tuple[Choice, re.Pattern[str]], ...] = (
+    ("first", re.compile(rf"{_OPTION}(?:1|one|a)|a|1st|the 1st")),
+    ("second", re.compile(rf"{_OPTION}(?:2|two|b)|b|2nd|the 2nd")),
     (
         "tie",
         re.compile(
@@ -40,20 +40,20 @@ _MEANT: tuple[tuple[Choice, re.Pattern[str]], ...] = (
 )
 
 
-def _meant(said: Any) -> Any:
+def _normalize_choice(said: Any) -> Any:
     """The choice that other usual names stand for. A bare number may be a score, and "both" a
     praise of the two: they are left, and asked about."""
     if not isinstance(said, str):
         return said
     plain = " ".join(said.casefold().strip(" .*_`\"'").split())
-    return next((choice for choice, pattern in _MEANT if pattern.fullmatch(plain)), said)
+    return next((choice for choice, pattern in _CHOICE_PATTERNS if pattern.fullmatch(plain)), said)
 
 
-Chosen = Annotated[Choice, BeforeValidator(_meant)]
+ChoiceField = Annotated[Choice, BeforeValidator(_normalize_choice)]
 """A choice as judges write it."""
 
 
-class DuelInputs(Inputs):
+class IdeaPairInputs(Inputs):
     """Two ideas on one topic, in the order shown."""
 
     topic: str
@@ -61,19 +61,19 @@ class DuelInputs(Inputs):
     second: IdeaView
 
 
-class Duel(Answer):
+class IdeaPreference(Answer):
     """The better idea by each criterion."""
 
     reason: str = Field(description="a short paragraph that weighs the two by each criterion")
-    novelty: Chosen
-    significance: Chosen
-    clarity: Chosen
-    feasibility: Chosen
-    effectiveness: Chosen
+    novelty: ChoiceField
+    significance: ChoiceField
+    clarity: ChoiceField
+    feasibility: ChoiceField
+    effectiveness: ChoiceField
 
 
 MARGINS = {"novelty": 0.05, "significance": 0.05, "clarity": 2.0, "feasibility": 1.0, "effectiveness": 0.05}
-"""Differences up to which the offline judge calls a tie, in the unit of each measure (``_measure``)."""
+"""Differences up to which the offline judge calls a tie, in the unit of each measure (``_measure_idea``)."""
 CLEARLY_NEARER = 0.15
 """By how much the nearness to the topic must differ before an idea far from it loses by every criterion."""
 SAME_TEXT = 0.97
@@ -82,17 +82,19 @@ WORDS_FOR_A_PART = 25.0
 """What a missing part weighs in the measure of clarity, as words by which sentences are too long."""
 
 
-def _judge(engine: ExtractiveModel, inputs: DuelInputs) -> dict[str, Any]:
-    first, second = (_measure(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
-    near = engine.similarity(inputs.topic, [_whole(inputs.first), _whole(inputs.second)])
+def _compare_ideas(engine: ExtractiveModel, inputs: IdeaPairInputs) -> dict[str, Any]:
+    first, second = (_measure_idea(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
+    near = engine.similarity(inputs.topic, [_full_text(inputs.first), _full_text(inputs.second)])
     far = [similarity < FAR_FROM_TOPIC for similarity in near]
     if far[0] != far[1] and abs(near[0] - near[1]) >= CLEARLY_NEARER:
         better = "second" if far[0] else "first"
         figures = f"{near[0]:.2f} to {near[1]:.2f}, limit {FAR_FROM_TOPIC:.2f}"
         reason = f"Only the {better} idea is near to the topic ({figures})."
         return {"reason": reason, **dict.fromkeys(CRITERIA, better)}
-    choices = {name: _better(first[name], second[name], MARGINS[name]) for name in CRITERIA}
-    figures = "; ".join(f"{name} {_shown(first[name])} to {_shown(second[name])}" for name in CRITERIA)
+    choices = {name: _prefer(first[name], second[name], MARGINS[name]) for name in CRITERIA}
+    figures = "; ".join(
+        f"{name} {_format_measure(first[name])} to {_format_measure(second[name])}" for name in CRITERIA
+    )
     return {
         "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
         "idea leaves out counts for the other.",
@@ -100,25 +102,25 @@ def _judge(engine: ExtractiveModel, inputs: DuelInputs) -> dict[str, Any]:
     }
 
 
-def _whole(idea: IdeaView) -> str:
+def _full_text(idea: IdeaView) -> str:
     return ". ".join(part for part in (idea.title, idea.motivation, idea.novelty, idea.method) if part)
 
 
-def _shown(value: float | None) -> str:
+def _format_measure(value: float | None) -> str:
     return "not said" if value is None else f"{round(value, 2) + 0.0:.2f}"  # no minus before a 0
 
 
-def _measure(engine: ExtractiveModel, topic: str, idea: IdeaView) -> dict[str, float | None]:
+def _measure_idea(engine: ExtractiveModel, topic: str, idea: IdeaView) -> dict[str, float | None]:
     """Properties that stand in for the criteria; what each is, is said where it is returned.
 
     ``None``: the idea does not say what would be measured. A part that repeats another one says nothing of
     its own, and a method that tells more results than things to do is no plan (an abstract, say).
     """
-    motivation = _own_words(engine, idea.motivation, [idea.method])
-    novelty = _own_words(engine, idea.novelty, [idea.method, idea.motivation or ""])
+    motivation = _unless_repeated(engine, idea.motivation, [idea.method])
+    novelty = _unless_repeated(engine, idea.novelty, [idea.method, idea.motivation or ""])
     parts = texts.sentences(idea.method)
     lengths = [len(texts.words(sentence)) for sentence in parts] or [0]
-    is_plan = instructions(idea.method) > len(outcomes(idea.method))
+    is_plan = count_instructions(idea.method) > len(find_outcomes(idea.method))
     absent = (motivation is None) + (novelty is None) + (not is_plan)
     return {
         # how far the motivation lies from the method: near ones restate, far ones combine
@@ -136,7 +138,7 @@ def _measure(engine: ExtractiveModel, topic: str, idea: IdeaView) -> dict[str, f
     }
 
 
-def _own_words(engine: ExtractiveModel, part: str | None, others: list[str]) -> str | None:
+def _unless_repeated(engine: ExtractiveModel, part: str | None, others: list[str]) -> str | None:
     """The part, unless it says what another one says already."""
     compared = [other for other in others if other]
     if part is None or not compared:
@@ -153,7 +155,7 @@ def _similarity(
     return 1.0 - found if distance else found
 
 
-def _better(first: float | None, second: float | None, margin: float) -> Choice:
+def _prefer(first: float | None, second: float | None, margin: float) -> Choice:
     """A tie within the margin, and where neither says anything; else the one that says more, or says it."""
     if first is None or second is None:
         return "tie" if first is second else "second" if first is None else "first"
@@ -163,11 +165,16 @@ def _better(first: float | None, second: float | None, margin: float) -> Choice:
 
 
 IDEA_JUDGE = Role(
-    name="idea_judge", group="judge", inputs=DuelInputs, answer=Duel, offline=_judge, temperature=0.0
+    name="idea_judge",
+    group="judge",
+    inputs=IdeaPairInputs,
+    answer=IdeaPreference,
+    offline=_compare_ideas,
+    temperature=0.0,
 )
 
 
-class JudgedPlan(Inputs):
+class PlanCandidate(Inputs):
     """An experiment plan, and what it is to test, without a word on who made it."""
 
     title: str
@@ -177,32 +184,33 @@ class JudgedPlan(Inputs):
     plan: PlanView
 
 
-class PlanDuelInputs(Inputs):
+class PlanPairInputs(Inputs):
     """Two experiment plans on one topic, in the order shown."""
 
     topic: str
-    first: JudgedPlan
-    second: JudgedPlan
+    first: PlanCandidate
+    second: PlanCandidate
 
 
-class PlanDuel(Answer):
+class PlanPreference(Answer):
     """The better plan by each criterion."""
 
     reason: str = Field(description="a short paragraph that weighs the two plans by each criterion")
-    feasibility: Chosen
-    technical_quality: Chosen
-    clarity: Chosen
+    feasibility: ChoiceField
+    technical_quality: ChoiceField
+    clarity: ChoiceField
 
 
 PLAN_MARGINS = {"feasibility": 1.0, "technical_quality": 0.5, "clarity": 2.0}
 """As ``MARGINS``, for plans (``_measure_plan``)."""
 
 
-def _judge_plans(engine: ExtractiveModel, inputs: PlanDuelInputs) -> dict[str, Any]:
+def _compare_plans(engine: ExtractiveModel, inputs: PlanPairInputs) -> dict[str, Any]:
     first, second = (_measure_plan(engine, shown) for shown in (inputs.first, inputs.second))
-    choices = {name: _better(first[name], second[name], PLAN_MARGINS[name]) for name in EXPERIMENT_CRITERIA}
+    choices = {name: _prefer(first[name], second[name], PLAN_MARGINS[name]) for name in EXPERIMENT_CRITERIA}
     figures = "; ".join(
-        f"{name} {_shown(first[name])} to {_shown(second[name])}" for name in EXPERIMENT_CRITERIA
+        f"{name} {_format_measure(first[name])} to {_format_measure(second[name])}"
+        for name in EXPERIMENT_CRITERIA
     )
     return {
         "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
@@ -211,7 +219,7 @@ def _judge_plans(engine: ExtractiveModel, inputs: PlanDuelInputs) -> dict[str, A
     }
 
 
-def _measure_plan(engine: ExtractiveModel, shown: JudgedPlan) -> dict[str, float | None]:
+def _measure_plan(engine: ExtractiveModel, shown: PlanCandidate) -> dict[str, float | None]:
     """Properties that stand in for the criteria; what each is, is said where it is returned."""
     plan = shown.plan
     lengths = [len(texts.words(step)) for step in plan.steps]
@@ -230,8 +238,8 @@ def _measure_plan(engine: ExtractiveModel, shown: JudgedPlan) -> dict[str, float
 EXPERIMENT_JUDGE = Role(
     name="experiment_judge",
     group="judge",
-    inputs=PlanDuelInputs,
-    answer=PlanDuel,
-    offline=_judge_plans,
+    inputs=PlanPairInputs,
+    answer=PlanPreference,
+    offline=_compare_plans,
     temperature=0.0,
 )

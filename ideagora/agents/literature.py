@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from ideagora.agents.role import Role
-from ideagora.agents.views import PaperBrief, numbers_missing
+from ideagora.agents.views import PaperBrief, check_paper_numbers
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 from ideagora.models.offline.relevance import COVERED, ON_TOPIC, STILL_ON_TOPIC, aboutness, coverage
 
-READING_CHARACTERS = 1_500
+READING_PREFIX = 1_500
 """Of a text, what stands for it when references are compared with it: about an abstract."""
 
 
@@ -33,7 +33,7 @@ class Queries(Answer):
     queries: tuple[str, ...] = Field(description="a literature search query of 3 to 10 words")
 
 
-def _plan(engine: ExtractiveModel, inputs: PlannerInputs) -> dict[str, Any]:
+def _plan_queries(engine: ExtractiveModel, inputs: PlannerInputs) -> dict[str, Any]:
     whole = texts.without_stop(texts.clip(inputs.topic, 30))
     aspects = [phrase for phrase in texts.phrases(inputs.topic) if not texts.is_generic(phrase)]
     ends = ["limitations", "evaluation", "training", "search and planning", "benchmarks", "survey"]
@@ -46,7 +46,7 @@ def _plan(engine: ExtractiveModel, inputs: PlannerInputs) -> dict[str, Any]:
     return {"queries": list({query.lower(): query for query in queries}.values())[: inputs.count]}
 
 
-def _enough_queries(inputs: PlannerInputs, answer: Queries) -> str | None:
+def _check_queries(inputs: PlannerInputs, answer: Queries) -> str | None:
     distinct = {query.strip().lower() for query in answer.queries if query.strip()}
     if len(distinct) >= inputs.count:
         return None
@@ -58,8 +58,8 @@ QUERY_PLANNER = Role(
     group="main",
     inputs=PlannerInputs,
     answer=Queries,
-    offline=_plan,
-    check=_enough_queries,
+    offline=_plan_queries,
+    check=_check_queries,
 )
 
 
@@ -87,36 +87,36 @@ class Judgements(Answer):
 
 
 def _judge_relevance(engine: ExtractiveModel, inputs: RelevanceInputs) -> dict[str, Any]:
-    papers = [_told(paper) for paper in inputs.papers]
+    papers = [_paper_text(paper) for paper in inputs.papers]
     if inputs.cited is None:
         found = coverage(engine, inputs.topic, papers)
         if not found.is_enough:
             reason = (
                 f"The papers found do not cover the topic (score {found.score:.2f}, limit {COVERED:.2f})."
             )
-            return {"judgements": [_judged(number, False, reason) for number in range(len(papers))]}
+            return {"judgements": [_judgement(number, False, reason) for number in range(len(papers))]}
     limit = ON_TOPIC if inputs.cited is None else STILL_ON_TOPIC
     middle = "the best one's" if inputs.cited is None else "the cited paper's"
-    shares = aboutness(engine, inputs.topic, papers, _told(inputs.cited) if inputs.cited else None)
+    shares = aboutness(engine, inputs.topic, papers, _paper_text(inputs.cited) if inputs.cited else None)
     judgements = []
     for number, share in enumerate(shares):
         sentence, _ = engine.best_sentence(inputs.topic, papers[number])
         reason = (
             f"Its nearness to the topic is {share:.0%} of {middle} (limit {limit:.0%}); closest: {sentence}"
         )
-        judgements.append(_judged(number, share >= limit, reason))
+        judgements.append(_judgement(number, share >= limit, reason))
     return {"judgements": judgements}
 
 
-def _told(paper: PaperBrief) -> str:
+def _paper_text(paper: PaperBrief) -> str:
     return f"{paper.title}. {paper.abstract or ''}"
 
 
-def _judged(number: int, relevant: bool, reason: str) -> dict[str, Any]:
+def _judgement(number: int, relevant: bool, reason: str) -> dict[str, Any]:
     return {"paper": number, "reason": reason, "relevant": relevant}
 
 
-def _each_paper_once(inputs: RelevanceInputs, answer: Judgements) -> str | None:
+def _check_judgements(inputs: RelevanceInputs, answer: Judgements) -> str | None:
     numbers = sorted(judgement.paper for judgement in answer.judgements)
     if numbers == list(range(len(inputs.papers))):
         return None
@@ -130,7 +130,7 @@ RELEVANCE_JUDGE = Role(
     answer=Judgements,
     offline=_judge_relevance,
     temperature=0.0,
-    check=_each_paper_once,
+    check=_check_judgements,
 )
 
 
@@ -148,7 +148,7 @@ class ReaderInputs(Inputs):
 EntityKind = Literal["model", "dataset", "metric", "technique", "other"]
 
 
-def _known_kind(value: object) -> object:
+def _normalize_kind(value: object) -> object:
     """Models invent kinds ("framework"); what is none of the named ones is other, by that word's meaning."""
     if not isinstance(value, str) or not value.strip():
         return value
@@ -162,7 +162,7 @@ class ReadEntity(Answer):
 
     name: str
     description: str = Field(description="one sentence from the paper's point of view")
-    kind: Annotated[EntityKind, BeforeValidator(_known_kind)]
+    kind: Annotated[EntityKind, BeforeValidator(_normalize_kind)]
 
 
 class ReadReference(Answer):
@@ -197,13 +197,13 @@ def _read(engine: ExtractiveModel, inputs: ReaderInputs) -> dict[str, Any]:
         "method": facets["method"] or inputs.text,
         "experiment": facets["finding"],
         "entities": [{"name": n.name, "description": n.sentence, "kind": n.kind} for n in found],
-        "references": _follow(engine, inputs),
+        "references": _choose_references(engine, inputs),
     }
 
 
-def _follow(engine: ExtractiveModel, inputs: ReaderInputs) -> list[dict[str, Any]]:
-    shown = [_told(reference) for reference in inputs.references]
-    reading = f"{inputs.title}. {inputs.text[:READING_CHARACTERS]}"
+def _choose_references(engine: ExtractiveModel, inputs: ReaderInputs) -> list[dict[str, Any]]:
+    shown = [_paper_text(reference) for reference in inputs.references]
+    reading = f"{inputs.title}. {inputs.text[:READING_PREFIX]}"
     shares = aboutness(engine, inputs.topic, shown, reading)
     followed = []
     for number, share in sorted(enumerate(shares), key=lambda pair: (-pair[1], pair[0]))[:3]:
@@ -218,11 +218,11 @@ def _follow(engine: ExtractiveModel, inputs: ReaderInputs) -> list[dict[str, Any
     return followed
 
 
-def _references_exist(inputs: ReaderInputs, answer: PaperReading) -> str | None:
+def _check_references(inputs: ReaderInputs, answer: PaperReading) -> str | None:
     numbers = [reference.paper for reference in answer.references]
     if numbers and not inputs.references:
         return "there are no references to follow: answer with an empty list"
-    return numbers_missing("references", numbers, [reference.title for reference in inputs.references])
+    return check_paper_numbers("references", numbers, [reference.title for reference in inputs.references])
 
 
 READER = Role(
@@ -232,5 +232,5 @@ READER = Role(
     answer=PaperReading,
     offline=_read,
     temperature=0.0,
-    check=_references_exist,
+    check=_check_references,
 )

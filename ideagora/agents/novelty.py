@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ideagora.agents.role import Role
-from ideagora.agents.views import PaperBrief, numbers_missing
+from ideagora.agents.views import PaperBrief, check_paper_numbers
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
@@ -23,7 +23,7 @@ RELATED = 0.45
 Calibrated on the starter corpus by ``bench/calibrate_offline.py``; the figures are in docs/offline.md.
 """
 
-Nearness = Literal["same", "related", "different"]
+FacetLevel = Literal["same", "related", "different"]
 
 
 class NoveltyInputs(Inputs):
@@ -40,13 +40,13 @@ class NoveltyInputs(Inputs):
     papers: tuple[PaperBrief, ...]
 
 
-class Comparison(Answer):
+class PaperComparison(Answer):
     """How near one paper comes to the idea."""
 
     paper: int = Field(description="number of the paper")
-    purpose: Nearness
-    mechanism: Nearness
-    evaluation: Nearness
+    purpose: FacetLevel
+    mechanism: FacetLevel
+    evaluation: FacetLevel
     overlap: str | None = Field(
         description="words of the paper nearest to the idea, copied; null when nothing comes near"
     )
@@ -56,24 +56,24 @@ class Comparison(Answer):
     too_close: bool = Field(description="true exactly when purpose and mechanism are both the same")
 
 
-class Comparisons(Answer):
+class PaperComparisons(Answer):
     """The nearest papers compared (all that are too close, and at least the nearest three)."""
 
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[PaperComparison, ...]
 
 
-def _compare(engine: ExtractiveModel, inputs: NoveltyInputs) -> dict[str, Any]:
-    return {"comparisons": [_against(engine, inputs, i) for i in range(len(inputs.papers))]}
+def _compare_papers(engine: ExtractiveModel, inputs: NoveltyInputs) -> dict[str, Any]:
+    return {"comparisons": [_compare_paper(engine, inputs, i) for i in range(len(inputs.papers))]}
 
 
-def _against(engine: ExtractiveModel, inputs: NoveltyInputs, number: int) -> dict[str, Any]:
+def _compare_paper(engine: ExtractiveModel, inputs: NoveltyInputs, number: int) -> dict[str, Any]:
     paper = inputs.papers[number]
     parts = texts.sentences((paper.abstract or "").strip() or paper.title)
     nearest = {
         facet: max(zip(engine.similarity(getattr(inputs, facet), parts), parts, strict=True))
         for facet in ("purpose", "mechanism", "evaluation")
     }
-    level = {facet: _nearness(score) for facet, (score, _) in nearest.items()}
+    level = {facet: _facet_level(score) for facet, (score, _) in nearest.items()}
     quoted = max(nearest["purpose"], nearest["mechanism"])[1]
     same = level["purpose"] == "same" and level["mechanism"] == "same"
     score = max(nearest["purpose"], nearest["mechanism"])[0]
@@ -86,13 +86,15 @@ def _against(engine: ExtractiveModel, inputs: NoveltyInputs, number: int) -> dic
     }
 
 
-def _nearness(score: float) -> Nearness:
+def _facet_level(score: float) -> FacetLevel:
     return "same" if score >= SAME else "related" if score >= RELATED else "different"
 
 
-def _papers_once(inputs: NoveltyInputs, answer: Comparisons) -> str | None:
+def _check_comparisons(inputs: NoveltyInputs, answer: PaperComparisons) -> str | None:
     numbers = [comparison.paper for comparison in answer.comparisons]
-    if complaint := numbers_missing("comparisons.paper", numbers, [paper.title for paper in inputs.papers]):
+    if complaint := check_paper_numbers(
+        "comparisons.paper", numbers, [paper.title for paper in inputs.papers]
+    ):
         return complaint
     least = min(3, len(inputs.papers))
     if len(set(numbers)) < least or len(set(numbers)) < len(numbers):
@@ -110,8 +112,8 @@ NOVELTY_JUDGE = Role(
     name="novelty_judge",
     group="judge",
     inputs=NoveltyInputs,
-    answer=Comparisons,
-    offline=_compare,
+    answer=PaperComparisons,
+    offline=_compare_papers,
     temperature=0.0,
-    check=_papers_once,
+    check=_check_comparisons,
 )

@@ -13,19 +13,19 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.offline_leads.outcomes import outcomes, without_outcomes
 from ideagora.agents.role import Role
-from ideagora.agents.text.faithfulness import first_few, unsupported
+from ideagora.agents.text.faithfulness import find_unsupported, quote_first
+from ideagora.agents.text.outcomes import find_outcomes, remove_outcomes
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
 FACETS = ("problem", "method", "finding", "limitation")
-FIRST = 40
+IDEA_SENTENCES = 40
 """Sentences of a text in which the offline model looks for the idea: introductions tell it in short."""
-LONGEST_TOPIC = 25
+MAX_TOPIC_WORDS = 25
 """Words."""
-NAMELESS = "the system"
+SYSTEM = "the system"
 """What the offline model calls a paper's system instead of its name."""
 
 
@@ -45,31 +45,31 @@ class PaperTopic(Answer):
     task: str = Field(description="the task within it that the paper takes on, 3 to 12 words")
 
 
-def _topic(engine: ExtractiveModel, inputs: TopicInputs) -> dict[str, Any]:
+def _extract_topic(engine: ExtractiveModel, inputs: TopicInputs) -> dict[str, Any]:
     """The field: a phrase of title and abstract. The task: phrases of the sentence on the problem."""
-    own = own_name(inputs.title)
+    own = system_name(inputs.title)
     text = inputs.abstract or inputs.opening or inputs.title
     problem = engine.facets(text, FACETS)["problem"] or text
     avoid = [own] if own else []
     head = inputs.title.partition(": ")[2] if own else inputs.title
-    fields = engine.key_phrases(f"{head}. {text}", 1, avoid) or [_clean(head or text, own)]
+    fields = engine.key_phrases(f"{head}. {text}", 1, avoid) or [_clean_phrase(head or text, own)]
     tasks = [p for p in engine.key_phrases(problem, 2, avoid) if p.lower() != fields[0].lower()]
     return {
         "topic": texts.clip(fields[0], 8),
-        "task": texts.listed(tasks) or _clean(texts.clip(head or text, 10), own),
+        "task": texts.listed(tasks) or _clean_phrase(texts.clip(head or text, 10), own),
     }
 
 
-def _clean(text: str, own: str | None) -> str:
-    return texts.without_stop(nameless(text, own))
+def _clean_phrase(text: str, own: str | None) -> str:
+    return texts.without_stop(remove_name(text, own))
 
 
-def _names_no_solution(inputs: TopicInputs, answer: PaperTopic) -> str | None:
+def _check_topic(inputs: TopicInputs, answer: PaperTopic) -> str | None:
     both = f"{answer.topic}: {answer.task}"
-    if len(both.split()) > LONGEST_TOPIC:
-        return f"topic and task have {len(both.split())} words, {LONGEST_TOPIC} are the most"
-    own = own_name(inputs.title)
-    if own and _says(both, own):
+    if len(both.split()) > MAX_TOPIC_WORDS:
+        return f"topic and task have {len(both.split())} words, {MAX_TOPIC_WORDS} are the most"
+    own = system_name(inputs.title)
+    if own and _mentions(both, own):
         return f"the topic names {own}, which is what the paper answers it with: say the question only"
     return None
 
@@ -79,9 +79,9 @@ TOPIC_EXTRACTOR = Role(
     group="reader",
     inputs=TopicInputs,
     answer=PaperTopic,
-    offline=_topic,
+    offline=_extract_topic,
     temperature=0.0,
-    check=_names_no_solution,
+    check=_check_topic,
 )
 
 
@@ -108,10 +108,10 @@ class PaperIdea(Answer):
     title: str = Field(description="a plain title of at most 15 words, other than the paper's")
 
 
-def _paper_idea(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
-    own = own_name(inputs.title)
-    first = " ".join(texts.sentences(inputs.text)[:FIRST])
-    text = nameless(without_outcomes(first), own) or nameless(inputs.title, own)
+def _extract_idea(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
+    own = system_name(inputs.title)
+    first = " ".join(texts.sentences(inputs.text)[:IDEA_SENTENCES])
+    text = remove_name(remove_outcomes(first), own) or remove_name(inputs.title, own)
     facets = engine.facets(text, FACETS)
     method = facets["method"] or text
     lack, step = engine.nearest_clauses(facets["problem"] or method, method)
@@ -123,16 +123,16 @@ def _paper_idea(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
         "novelty": f"Where earlier work stands: {lack}. What is done here: {step}."
         if facets["problem"]
         else None,
-        "title": title if _loose(title) != _loose(inputs.title) else f"An Idea on {title}",
+        "title": title if _normalize(title) != _normalize(inputs.title) else f"An Idea on {title}",
     }
 
 
-def _tells_idea_only(inputs: PaperInputs, answer: PaperIdea) -> str | None:
-    own = own_name(inputs.title)
-    if _loose(answer.title) == _loose(inputs.title):
+def _check_idea(inputs: PaperInputs, answer: PaperIdea) -> str | None:
+    own = system_name(inputs.title)
+    if _normalize(answer.title) == _normalize(inputs.title):
         return "title is the paper's own: write a plain one"
     told = {name: getattr(answer, name) or "" for name in PaperIdea.model_fields}
-    return _complaint(told, inputs, own)
+    return _check_texts(told, inputs, own)
 
 
 IDEA_EXTRACTOR = Role(
@@ -140,9 +140,9 @@ IDEA_EXTRACTOR = Role(
     group="reader",
     inputs=PaperInputs,
     answer=PaperIdea,
-    offline=_paper_idea,
+    offline=_extract_idea,
     temperature=0.0,
-    check=_tells_idea_only,
+    check=_check_idea,
 )
 
 
@@ -161,19 +161,22 @@ class PaperExperiment(Answer):
     ablations: tuple[str, ...] = Field(description="parts that are switched off, one each; [] when not told")
 
 
-def _paper_experiment(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
+def _extract_experiment(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
     """Sentences near to the notion of an experiment that tell no outcome, and the names in all of them."""
-    own = own_name(inputs.title)
+    own = system_name(inputs.title)
     parts = texts.sentences(inputs.text)
     query = "The system is evaluated on benchmark data sets and compared with baselines."
-    near = sorted(place for place, score in engine.rank(query, parts)[:6] if score >= NEAR)
+    near = sorted(place for place, score in engine.rank(query, parts)[:6] if score >= EXPERIMENT_SIMILARITY)
     found = [
-        name for place in near for name in texts.names(parts[place]) if not (own and _says(name.name, own))
+        name
+        for place in near
+        for name in texts.names(parts[place])
+        if not (own and _mentions(name.name, own))
     ]
-    facets = engine.facets(inputs.text, FACETS) if len(parts) <= FIRST else {}
+    facets = engine.facets(inputs.text, FACETS) if len(parts) <= IDEA_SENTENCES else {}
     other = {sentence for facet, sentence in facets.items() if facet != "method"}
-    told = [parts[place] for place in near if not outcomes(parts[place]) and parts[place] not in other]
-    steps = [nameless(sentence, own) for sentence in told]
+    told = [parts[place] for place in near if not find_outcomes(parts[place]) and parts[place] not in other]
+    steps = [remove_name(sentence, own) for sentence in told]
     named = {
         kind: list(dict.fromkeys(n.name for n in found if n.kind == kind))
         for kind in ("dataset", "model", "metric")
@@ -190,16 +193,16 @@ def _paper_experiment(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str,
     }
 
 
-NEAR = 0.3
+EXPERIMENT_SIMILARITY = 0.3
 """Cosine from which the offline model takes a sentence for one on an experiment."""
 
 
-def _tells_plan_only(inputs: PaperInputs, answer: PaperExperiment) -> str | None:
+def _check_experiment(inputs: PaperInputs, answer: PaperExperiment) -> str | None:
     rest = [*answer.datasets, *answer.baselines, *answer.metrics, *answer.ablations]
     if not answer.steps and rest:
         return "steps is empty though data sets, baselines or measures are told: say what is done with them"
     parts = {"steps": "\n".join(answer.steps), "the lists": ". ".join(rest)}
-    return _complaint(parts, inputs, own_name(inputs.title))
+    return _check_texts(parts, inputs, system_name(inputs.title))
 
 
 EXPERIMENT_EXTRACTOR = Role(
@@ -207,26 +210,26 @@ EXPERIMENT_EXTRACTOR = Role(
     group="reader",
     inputs=PaperInputs,
     answer=PaperExperiment,
-    offline=_paper_experiment,
+    offline=_extract_experiment,
     temperature=0.0,
-    check=_tells_plan_only,
+    check=_check_experiment,
 )
 
 
-def _complaint(parts: Mapping[str, str], inputs: PaperInputs, own: str | None) -> str | None:
+def _check_texts(parts: Mapping[str, str], inputs: PaperInputs, own: str | None) -> str | None:
     """The first complaint: an outcome, the system's own name, a figure or name that the text lacks."""
     shown = f"{inputs.topic} {inputs.title} {inputs.text}"
     for name, text in parts.items():
-        if told := outcomes(text):
-            return f"{name} tells results ({first_few(told, 2)}): say what is done, not what came out"
-        if own and _says(text, own):
+        if told := find_outcomes(text):
+            return f"{name} tells results ({quote_first(told, 2)}): say what is done, not what came out"
+        if own and _mentions(text, own):
             return f"{name} calls the system {own}: call it by what it does, or readers know the paper"
-        if new := unsupported(text, shown):
-            return f"{name} has {first_few(new)}, which the paper's text does not: keep to what it says"
+        if new := find_unsupported(text, shown):
+            return f"{name} has {quote_first(new)}, which the paper's text does not: keep to what it says"
     return None
 
 
-def own_name(title: str) -> str | None:
+def system_name(title: str) -> str | None:
     """The name that a paper gives its system: the title's head before a colon, if it looks like a name.
 
     >>> own_name("ReAct: Synergizing Reasoning and Acting in Language Models")
@@ -237,21 +240,21 @@ def own_name(title: str) -> str | None:
     return head.strip() if colon and is_name else None
 
 
-def nameless(text: str, own: str | None) -> str:
+def remove_name(text: str, own: str | None) -> str:
     """The text without the system's own name."""
     if not own:
         return text
-    plain = _whole(own).sub(NAMELESS, text)
-    return re.sub(rf"(^|[.!?]\s+){NAMELESS}", lambda m: f"{m[1]}{NAMELESS.capitalize()}", plain)
+    plain = _name_pattern(own).sub(SYSTEM, text)
+    return re.sub(rf"(^|[.!?]\s+){SYSTEM}", lambda m: f"{m[1]}{SYSTEM.capitalize()}", plain)
 
 
-def _says(text: str, name: str) -> bool:
-    return _whole(name).search(text) is not None
+def _mentions(text: str, name: str) -> bool:
+    return _name_pattern(name).search(text) is not None
 
 
-def _whole(name: str) -> re.Pattern[str]:
+def _name_pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.I)
 
 
-def _loose(text: str) -> str:
+def _normalize(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.lower())

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ideagora.agents.idea_inputs import IdeaInputs, lead_idea
-from ideagora.agents.ideator import IdeaDraft, IdeaParts, idea_sources
+from ideagora.agents.idea_inputs import IdeaInputs, draft_lead
+from ideagora.agents.ideator import IdeaDraft, IdeaParts, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, ShownPaper
 from ideagora.models.call import Inputs
@@ -28,7 +28,7 @@ class DirectIdea(IdeaParts):
     """An idea that stands on no paper."""
 
 
-def _recombine(engine: ExtractiveModel, inputs: DirectInputs) -> dict[str, Any]:
+def _recombine_topic(engine: ExtractiveModel, inputs: DirectInputs) -> dict[str, Any]:
     """The topic's own words in an idea's form: an extractive engine has nothing to extract here."""
     topic = texts.without_stop(texts.clip(inputs.topic, 40))
     phrases = sorted(texts.phrases(inputs.topic), key=texts.is_generic)
@@ -57,7 +57,7 @@ def _recombine(engine: ExtractiveModel, inputs: DirectInputs) -> dict[str, Any]:
 
 
 DIRECT_IDEATOR = Role(
-    name="direct_ideator", group="main", inputs=DirectInputs, answer=DirectIdea, offline=_recombine
+    name="direct_ideator", group="main", inputs=DirectInputs, answer=DirectIdea, offline=_recombine_topic
 )
 
 
@@ -72,7 +72,7 @@ class RagIdea(IdeaDraft):
     """An idea that stands on retrieved papers."""
 
 
-def _from_papers(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
+def _draft_lead(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
     """A lead from the papers shown, which stand in no chain."""
     shown = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
     whole = IdeaInputs(
@@ -85,7 +85,7 @@ def _from_papers(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
         earlier=None,
         too_close=(),
     )
-    return lead_idea(engine, whole)
+    return draft_lead(engine, whole)
 
 
 RAG_IDEATOR = Role(
@@ -93,6 +93,6 @@ RAG_IDEATOR = Role(
     group="main",
     inputs=RagInputs,
     answer=RagIdea,
-    offline=_from_papers,
-    check=idea_sources,
+    offline=_draft_lead,
+    check=check_sources,
 )

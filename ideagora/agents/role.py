@@ -18,7 +18,7 @@ from ideagora.models.call import COMPLETION_LIMIT, A, Call, Inputs
 from ideagora.prompts.loader import check_prompt, load_prompt
 
 if TYPE_CHECKING:
-    from ideagora.models.call import Recipe
+    from ideagora.models.call import OfflineHandler
     from ideagora.models.client import LLMClient
 
 ROLES: dict[str, Role[Any]] = {}
@@ -33,7 +33,7 @@ class Role(Generic[A]):
     group: Group
     inputs: type[Inputs]
     answer: type[A]
-    offline: Recipe
+    offline: OfflineHandler
     temperature: float | None = None
     check: Callable[[Any, A], str | None] | None = None
     completion_limit: int = COMPLETION_LIMIT
@@ -73,20 +73,20 @@ class Role(Generic[A]):
 
 def answer_format(answer: type[BaseModel]) -> str:
     """How to answer, for models that take no schema: a skeleton with each field's meaning."""
-    skeleton = json.dumps(_shape(answer), indent=1, ensure_ascii=False)
+    skeleton = json.dumps(_skeleton(answer), indent=1, ensure_ascii=False)
     return f"Answer with one JSON object of this form and nothing else:\n{skeleton}"
 
 
-def _shape(kind: Any, meaning: str = "") -> Any:
+def _skeleton(kind: Any, meaning: str = "") -> Any:
     origin = get_origin(kind)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return {n: _shape(f.annotation, f.description or "") for n, f in kind.model_fields.items()}
+        return {n: _skeleton(f.annotation, f.description or "") for n, f in kind.model_fields.items()}
     if origin in (tuple, list):
-        return [_shape(get_args(kind)[0], meaning)]
+        return [_skeleton(get_args(kind)[0], meaning)]
     if origin is Literal:
         return " | ".join(str(value) for value in get_args(kind)) + (f" ({meaning})" if meaning else "")
     if origin in (Union, types.UnionType):
         first = next(a for a in get_args(kind) if a is not type(None))
-        return _shape(first, f"{meaning}; null when the text does not tell")
+        return _skeleton(first, f"{meaning}; null when the text does not tell")
     named = {int: "integer", float: "number", bool: "true or false"}.get(kind)
     return f"<{named}: {meaning}>" if named else f"<{meaning}>"

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from ideagora.agents.role import Role
-from ideagora.agents.text.faithfulness import first_few, unsupported
-from ideagora.agents.text.plain_text import plain, plain_item, plain_title
+from ideagora.agents.text.faithfulness import find_unsupported, quote_first
+from ideagora.agents.text.plain_text import strip_formatting, strip_item, strip_title
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.schema import Experiment, Idea
@@ -23,9 +23,9 @@ from ideagora.schema import Experiment, Idea
 if TYPE_CHECKING:
     from ideagora.models.client import LLMClient
 
-SHORTEST, LONGEST = 0.7, 1.4
+MIN_LENGTH, MAX_LENGTH = 0.7, 1.4
 """Words of a restyled part, as a share of the plain original's."""
-LEEWAY = 8
+LENGTH_TOLERANCE = 8
 """Words by which any part may differ."""
 LISTS = ("steps", "datasets", "baselines", "metrics", "ablations", "risks")
 PARTS = ("title", "motivation", "novelty", "method")
@@ -49,21 +49,21 @@ class StyledIdea(Answer):
     method: str = Field(description="the method in plain sentences, in the same order")
 
 
-def _plain_idea(engine: ExtractiveModel, inputs: StyleInputs) -> dict[str, Any]:
+def _strip_idea(engine: ExtractiveModel, inputs: StyleInputs) -> dict[str, Any]:
     return {
-        "title": plain_title(inputs.title) or inputs.title,
-        "motivation": _plain_or_same(inputs.motivation),
-        "novelty": _plain_or_same(inputs.novelty),
-        "method": _plain_or_same(inputs.method),
+        "title": strip_title(inputs.title) or inputs.title,
+        "motivation": _strip_or_keep(inputs.motivation),
+        "novelty": _strip_or_keep(inputs.novelty),
+        "method": _strip_or_keep(inputs.method),
     }
 
 
-def _plain_or_same(text: str | None) -> str | None:
+def _strip_or_keep(text: str | None) -> str | None:
     """The plain form, or the text itself where nothing would be left of it."""
-    return text if text is None else plain(text) or text
+    return text if text is None else strip_formatting(text) or text
 
 
-def _same_idea(inputs: StyleInputs, answer: StyledIdea) -> str | None:
+def _check_idea(inputs: StyleInputs, answer: StyledIdea) -> str | None:
     """The complaint when a part was added or dropped, or says other things or much more or less."""
     for name in PARTS:
         before, after = getattr(inputs, name), getattr(answer, name)
@@ -72,18 +72,18 @@ def _same_idea(inputs: StyleInputs, answer: StyledIdea) -> str | None:
             return f"{name} {told}"
     whole = " ".join(getattr(inputs, name) or "" for name in PARTS)
     pairs = [(name, getattr(inputs, name), getattr(answer, name)) for name in PARTS if getattr(inputs, name)]
-    return next((said for pair in pairs if (said := _changed(*pair, whole))), None)
+    return next((said for pair in pairs if (said := _compare_part(*pair, whole))), None)
 
 
-def _changed(part: str, before: str, after: str, whole: str) -> str | None:
+def _compare_part(part: str, before: str, after: str, whole: str) -> str | None:
     """The complaint when a part says other things than it did; ``whole``: where its names may come from."""
-    old, new = plain(before) or before, plain(after) or after
-    if added := unsupported(new, f"{whole} {old}"):
-        return f"{part} has {first_few(added)}, which the idea does not: add nothing"
-    if lost := unsupported(old, new):
-        return f"{part} has lost {first_few(lost)}: leave nothing out"
+    old, new = strip_formatting(before) or before, strip_formatting(after) or after
+    if added := find_unsupported(new, f"{whole} {old}"):
+        return f"{part} has {quote_first(added)}, which the idea does not: add nothing"
+    if lost := find_unsupported(old, new):
+        return f"{part} has lost {quote_first(lost)}: leave nothing out"
     words, was = len(new.split()), len(old.split())
-    if not SHORTEST * was - LEEWAY <= words <= LONGEST * was + LEEWAY:
+    if not MIN_LENGTH * was - LENGTH_TOLERANCE <= words <= MAX_LENGTH * was + LENGTH_TOLERANCE:
         return f"{part} has {words} words, the original {was}: keep to about its length"
     return None
 
@@ -93,9 +93,9 @@ RESTYLE = Role(
     group="reader",
     inputs=StyleInputs,
     answer=StyledIdea,
-    offline=_plain_idea,
+    offline=_strip_idea,
     temperature=0.0,
-    check=_same_idea,
+    check=_check_idea,
 )
 
 
@@ -123,13 +123,13 @@ class StyledPlan(Answer):
     refuted_if: str | None = Field(description="the outcome that would refute the idea")
 
 
-def _plain_plan(engine: ExtractiveModel, inputs: PlanText) -> dict[str, Any]:
-    entries = {name: [plain_item(one) or one for one in getattr(inputs, name)] for name in LISTS[1:]}
-    steps = [_plain_or_same(step) for step in inputs.steps]
-    return {"steps": steps, **entries, "refuted_if": _plain_or_same(inputs.refuted_if)}
+def _strip_plan(engine: ExtractiveModel, inputs: PlanText) -> dict[str, Any]:
+    entries = {name: [strip_item(one) or one for one in getattr(inputs, name)] for name in LISTS[1:]}
+    steps = [_strip_or_keep(step) for step in inputs.steps]
+    return {"steps": steps, **entries, "refuted_if": _strip_or_keep(inputs.refuted_if)}
 
 
-def _same_plan(inputs: PlanText, answer: StyledPlan) -> str | None:
+def _check_plan(inputs: PlanText, answer: StyledPlan) -> str | None:
     """The same complaints as for an idea, list by list. Steps may be parted; other lists may not."""
     for name in LISTS:
         before, after = getattr(inputs, name), getattr(answer, name)
@@ -140,7 +140,7 @@ def _same_plan(inputs: PlanText, answer: StyledPlan) -> str | None:
     if (inputs.refuted_if is None) != (answer.refuted_if is None):
         return "refuted_if is null exactly when the plan has none"
     whole = " ".join(_texts(inputs))
-    return next((said for part in _parts(inputs, answer) if (said := _changed(*part, whole))), None)
+    return next((said for part in _parts(inputs, answer) if (said := _compare_part(*part, whole))), None)
 
 
 def _parts(inputs: PlanText, answer: StyledPlan) -> Iterator[tuple[str, str, str]]:
@@ -162,13 +162,13 @@ RESTYLE_PLAN = Role(
     group="reader",
     inputs=PlanText,
     answer=StyledPlan,
-    offline=_plain_plan,
+    offline=_strip_plan,
     temperature=0.0,
-    check=_same_plan,
+    check=_check_plan,
 )
 
 
-async def restyled(client: LLMClient, idea: Idea) -> Idea:
+async def with_plain_style(client: LLMClient, idea: Idea) -> Idea:
     """The idea in the plain form, experiment included; id, agent and all else stay.
 
     The parts as they were are in ``extra["original_text"]`` (a field the idea lacks is ``None``), the
@@ -180,7 +180,7 @@ async def restyled(client: LLMClient, idea: Idea) -> Idea:
     """
     if "styled_by" in idea.extra:
         return idea
-    told, plan = await asyncio.gather(_styled_parts(client, idea), _styled_plan(client, idea.experiment))
+    told, plan = await asyncio.gather(_restyle_parts(client, idea), _restyle_plan(client, idea.experiment))
     original = {name: getattr(idea, name) for name in PARTS}
     original["experiment"] = idea.experiment and idea.experiment.model_dump(
         mode="json", include={*LISTS, "refuted_if"}
@@ -193,7 +193,7 @@ async def restyled(client: LLMClient, idea: Idea) -> Idea:
     return idea.model_copy(update={**told, "experiment": plan, "extra": extra})
 
 
-async def _styled_parts(client: LLMClient, idea: Idea) -> dict[str, str]:
+async def _restyle_parts(client: LLMClient, idea: Idea) -> dict[str, str]:
     """The parts that the idea has, in the plain form whatever the model left of the old one."""
     answer = await RESTYLE(
         client,
@@ -203,21 +203,21 @@ async def _styled_parts(client: LLMClient, idea: Idea) -> dict[str, str]:
         method=idea.method,
     )
     told = {name: getattr(answer, name) for name in PARTS if getattr(idea, name)}
-    shown = {name: plain(text) or text for name, text in told.items()}
-    return {**shown, "title": plain_title(answer.title) or answer.title}
+    shown = {name: strip_formatting(text) or text for name, text in told.items()}
+    return {**shown, "title": strip_title(answer.title) or answer.title}
 
 
-async def _styled_plan(client: LLMClient, plan: Experiment | None) -> Experiment | None:
+async def _restyle_plan(client: LLMClient, plan: Experiment | None) -> Experiment | None:
     """The plan in the plain form; what is told of its making is left as it is."""
     if plan is None:
         return None
     asked = plan.model_dump(include={*LISTS, "refuted_if"})
     answer = await RESTYLE_PLAN(client, **{**asked, "refuted_if": plan.refuted_if or None})
-    lists = {name: _plain_items(getattr(answer, name)) for name in LISTS[1:]}
-    steps = tuple(plain(step) or step for step in answer.steps)
-    refuted = plain(answer.refuted_if) if answer.refuted_if else plan.refuted_if
+    lists = {name: _strip_items(getattr(answer, name)) for name in LISTS[1:]}
+    steps = tuple(strip_formatting(step) or step for step in answer.steps)
+    refuted = strip_formatting(answer.refuted_if) if answer.refuted_if else plan.refuted_if
     return plan.model_copy(update={"steps": steps, **lists, "refuted_if": refuted})
 
 
-def _plain_items(items: Sequence[str]) -> tuple[str, ...]:
-    return tuple(plain_item(item) or item for item in items)
+def _strip_items(items: Sequence[str]) -> tuple[str, ...]:
+    return tuple(strip_item(item) or item for item in items)

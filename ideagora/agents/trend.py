@@ -27,7 +27,7 @@ class TrendInputs(Inputs):
     entities: tuple[EntityView, ...]
 
 
-class ChangeFound(Answer):
+class PaperChange(Answer):
     """What changed from one paper to the next."""
 
     earlier: int = Field(description="number of the earlier paper; the later one is the next number")
@@ -43,7 +43,7 @@ class ChangeFound(Answer):
 class Trend(Answer):
     """One change for each pair of neighbours."""
 
-    changes: tuple[ChangeFound, ...]
+    changes: tuple[PaperChange, ...]
 
 
 def _analyse(engine: ExtractiveModel, inputs: TrendInputs) -> dict[str, Any]:
@@ -60,11 +60,13 @@ def _compare(engine: ExtractiveModel, papers: tuple[ChainPaper, ...], i: int) ->
         "earlier": i,
         "entered": contrast.entered,
         "left": contrast.left,
-        "text": " ".join(_tell(engine, earlier, later, contrast.entered, contrast.left, contrast.kept)),
+        "text": " ".join(
+            _describe_change(engine, earlier, later, contrast.entered, contrast.left, contrast.kept)
+        ),
     }
 
 
-def _tell(
+def _describe_change(
     engine: ExtractiveModel,
     earlier: ChainPaper,
     later: ChainPaper,
@@ -90,7 +92,7 @@ def _tell(
     return told
 
 
-def _every_pair(inputs: TrendInputs, answer: Trend) -> str | None:
+def _check_changes(inputs: TrendInputs, answer: Trend) -> str | None:
     wanted = list(range(len(inputs.papers) - 1))
     got = [change.earlier for change in answer.changes]
     if got == wanted:
@@ -99,5 +101,10 @@ def _every_pair(inputs: TrendInputs, answer: Trend) -> str | None:
 
 
 TREND_ANALYST = Role(
-    name="trend_analyst", group="main", inputs=TrendInputs, answer=Trend, offline=_analyse, check=_every_pair
+    name="trend_analyst",
+    group="main",
+    inputs=TrendInputs,
+    answer=Trend,
+    offline=_analyse,
+    check=_check_changes,
 )

@@ -78,7 +78,7 @@ class IdeaView(Inputs):
     method: str
 
 
-def brief(paper: Paper) -> PaperBrief:
+def paper_brief(paper: Paper) -> PaperBrief:
     """Title and abstract of a paper."""
     return PaperBrief(title=paper.title, year=paper.year, abstract=paper.abstract)
 
@@ -102,7 +102,7 @@ def chain_paper(link: Link) -> ChainPaper:
     )
 
 
-def change(transition: Transition) -> Change:
+def change_view(transition: Transition) -> Change:
     """A transition without its ids."""
     return Change(entered=transition.entered, left=transition.left, text=transition.text)
 
@@ -125,7 +125,7 @@ def past_experiments(links: Sequence[Link]) -> list[PastExperiment]:
     ]
 
 
-def numbers_missing(field: str, numbers: Iterable[int], titles: Sequence[str]) -> str | None:
+def check_paper_numbers(field: str, numbers: Iterable[int], titles: Sequence[str]) -> str | None:
     """The complaint when paper numbers of a field point outside the list; ``None`` when all exist."""
     wrong = sorted({n for n in numbers if not 0 <= n < len(titles)})
     if not wrong:

@@ -22,7 +22,7 @@ from ideagora.graphs.run_folder import make_private, unusable, write_atomically
 from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.idea_ids import CollectedIdeas
-from ideagora.importing.storage import is_name, stored_file, stored_names
+from ideagora.importing.storage import is_valid_name, stored_file, stored_names
 from ideagora.registry import AGENTS
 from ideagora.report.run.terminal import cell, error_line, plain
 from ideagora.schema import Idea
@@ -112,7 +112,7 @@ def _default_name(imported: Imported) -> str:
     """The maker's name if there is one, and it can be a file's; else the form's."""
     agents = {idea.agent for idea in imported.ideas}
     name = agents.pop() if len(agents) == 1 else ""
-    return name if is_name(name) else imported.kind.partition(",")[0]
+    return name if is_valid_name(name) else imported.kind.partition(",")[0]
 
 
 def _demand_free(name: str, home: Path) -> None:

@@ -9,17 +9,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ideagora.importing.drafts import Draft, Format, Problem, SideRecord
-from ideagora.importing.sections import title_from
+from ideagora.importing.records import Format, IdeaAnnotation, ParsedIdea, Problem
+from ideagora.importing.sections import title_from_text
 from ideagora.schema import Idea, Usage, stable_id
 
 
-def convert_drafts(
-    draft: Draft,
+def convert_idea(
+    draft: ParsedIdea,
     form: Format,
     agent: str | None,
     topic: str | None,
-    sides: Iterable[SideRecord],
+    sides: Iterable[IdeaAnnotation],
     *,
     several: bool,
 ) -> Idea | Problem:
@@ -41,22 +41,22 @@ def convert_drafts(
     if not draft.method or not re.search(r"\w", draft.method):
         return draft.row.problem("method", "there is no text that says what would be done")
     scores = {name: score for side in told for name, score in side.scores.items()} | dict(draft.scores)
-    maker = _named(draft, form, agent, several)
+    maker = _agent_name(draft, form, agent, several)
     try:
-        return _idea(draft, form.name, maker, wanted, scores)
+        return _build_idea(draft, form.name, maker, wanted, scores)
     except ValidationError as error:
         first = error.errors()[0]
         return draft.row.problem(".".join(map(str, first["loc"])) or None, first["msg"].lower())
 
 
-def maker_of(draft: Draft) -> str | None:
+def source_agent(draft: ParsedIdea) -> str | None:
     """Who made it, as the source says."""
     return draft.whole.agent if draft.whole else draft.maker
 
 
-def _named(draft: Draft, form: Format, agent: str | None, several: bool) -> str:
+def _agent_name(draft: ParsedIdea, form: Format, agent: str | None, several: bool) -> str:
     """The name to compete under: the one asked for, with the source's own behind it where it needs one."""
-    maker = maker_of(draft)
+    maker = source_agent(draft)
     if agent is None:
         return maker or (Path(draft.row.file).stem if form.is_last else form.name)
     if maker is None:
@@ -66,7 +66,7 @@ def _named(draft: Draft, form: Format, agent: str | None, several: bool) -> str:
     return f"{agent}/{maker}" if several or form.compares else agent
 
 
-def _idea(draft: Draft, kind: str, maker: str, topic: str, scores: dict[str, Any]) -> Idea:
+def _build_idea(draft: ParsedIdea, kind: str, maker: str, topic: str, scores: dict[str, Any]) -> Idea:
     method = draft.method
     assert method is not None
     notes = dict(draft.notes)
@@ -76,8 +76,8 @@ def _idea(draft: Draft, kind: str, maker: str, topic: str, scores: dict[str, Any
     original = draft.row.value if draft.original is None else draft.original
     extra = {"imported": {**place, **notes}, "scores": scores, "original": original}
     if draft.whole is not None:
-        return _own(draft.whole, maker, topic, {**extra, "original": None})
-    title = draft.title or title_from(method)
+        return _rename_agent(draft.whole, maker, topic, {**extra, "original": None})
+    title = draft.title or title_from_text(method)
     parts = (title, draft.motivation or "", draft.novelty or "", method)
     steps = draft.experiment.steps if draft.experiment else ()
     return Idea(
@@ -98,7 +98,7 @@ def _idea(draft: Draft, kind: str, maker: str, topic: str, scores: dict[str, Any
     )
 
 
-def _own(idea: Idea, maker: str, topic: str, extra: dict[str, Any]) -> Idea:
+def _rename_agent(idea: Idea, maker: str, topic: str, extra: dict[str, Any]) -> Idea:
     """One of our own records: whole as it is, but for the name that it is to compete under."""
     if maker == idea.agent and topic == idea.topic:
         return idea

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ideagora.errors import IdeasError
-from ideagora.importing.drafts import Problem, Row
+from ideagora.importing.records import Problem, Row
 from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, json_value
 
-LARGEST_DOCUMENT = 64_000_000
+MAX_DOCUMENT_BYTES = 64_000_000
 """Bytes of a JSON document that is read at once."""
-LONGEST_LINE = 16_000_000
+MAX_LINE_BYTES = 16_000_000
 """Bytes of one line, and characters of one cell."""
 _HEAD_BYTES = 65_536
 _LINES_TRIED = 20
@@ -31,7 +31,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
 _TABLE = "results"
 """The table that LiveIdeaBench writes."""
-_ANY = "Give JSON, JSON lines, a table with commas (CSV) or LiveIdeaBench's SQLite file."
+_ACCEPTED = "Give JSON, JSON lines, a table with commas (CSV) or LiveIdeaBench's SQLite file."
 
 
 @dataclass(frozen=True)
@@ -56,33 +56,35 @@ def open_rows(path: Path, name: str) -> FileRows:
     except OSError as error:
         raise IdeasError(f"{path} cannot be read ({error.strerror}). Name a file of ideas.") from None
     if head.startswith(_SQLITE):
-        return FileRows("SQLite", lambda: _database(path, name))
+        return FileRows("SQLite", lambda: _sqlite_rows(path, name))
     text = head.removeprefix(_BOM).strip()
     if not text:
-        raise IdeasError(f"{path} is empty. {_ANY}")
+        raise IdeasError(f"{path} is empty. {_ACCEPTED}")
     if head.startswith(_UTF16):
         raise IdeasError(f"{path} is UTF-16 text. Save it as UTF-8 and import that.")
     if b"\0" in head or head[:1] == b"\x80" or head.startswith((b"PK\x03\x04", b"\x1f\x8b")):
-        raise IdeasError(f"{path} is a binary file (an archive, a pickle …), which is never opened. {_ANY}")
+        raise IdeasError(
+            f"{path} is a binary file (an archive, a pickle …), which is never opened. {_ACCEPTED}"
+        )
     if text.startswith(b"<"):
-        raise IdeasError(f"{path} is a web page or XML. {_ANY}")
+        raise IdeasError(f"{path} is a web page or XML. {_ACCEPTED}")
     if not text.startswith((b"{", b"[")):
-        return FileRows("table", lambda: _table(path, name))
-    return _document(path, name, size) if text.startswith(b"[") else _json(path, name, size)
+        return FileRows("table", lambda: _csv_rows(path, name))
+    return _open_document(path, name, size) if text.startswith(b"[") else _open_json(path, name, size)
 
 
 # --- JSON -------------------------------------------------------------------------------------
 
 
-def _json(path: Path, name: str, size: int) -> FileRows:
+def _open_json(path: Path, name: str, size: int) -> FileRows:
     """A document, or lines: where the first line is a whole object, or a document cannot be read."""
     objects = [number for number, line in _first_lines(path) if line is None or _is_object(line)]
     first = next((number for number, line in _first_lines(path) if line is None or line.strip()), 1)
-    lines = FileRows("JSON lines", lambda: _lines(path, name))
+    lines = FileRows("JSON lines", lambda: _jsonl_rows(path, name))
     if first in objects and _has_more(path, first):
         return lines
     try:
-        return _document(path, name, size)
+        return _open_document(path, name, size)
     except IdeasError:
         if objects:
             return lines
@@ -105,9 +107,9 @@ def _has_more(path: Path, first: int) -> bool:
     return any(line is None or line.strip() for number, line in _bounded_lines(path) if number > first)
 
 
-def _document(path: Path, name: str, size: int) -> FileRows:
-    if size > LARGEST_DOCUMENT:
-        most = f"{LARGEST_DOCUMENT / 1e6:,.0f} MB"
+def _open_document(path: Path, name: str, size: int) -> FileRows:
+    if size > MAX_DOCUMENT_BYTES:
+        most = f"{MAX_DOCUMENT_BYTES / 1e6:,.0f} MB"
         raise IdeasError(
             f"{path} has {size / 1e6:,.0f} MB, and a JSON document is read up to {most}. Split it, or turn "
             "it into JSON lines (jq -c '.[]' FILE)."
@@ -118,31 +120,33 @@ def _document(path: Path, name: str, size: int) -> FileRows:
         raise IdeasError(f"{path} cannot be read: {error}. Mend it, or write it again.") from None
     if isinstance(value, dict):
         return FileRows("JSON", lambda: iter([Row(name, None, value)]))
-    return FileRows("JSON", lambda: (_row(name, f"record {n}", entry) for n, entry in enumerate(value, 1)))
+    return FileRows(
+        "JSON", lambda: (_json_row(name, f"record {n}", entry) for n, entry in enumerate(value, 1))
+    )
 
 
-def _row(file: str, place: str, value: Any) -> Row | Problem:
+def _json_row(file: str, place: str, value: Any) -> Row | Problem:
     if isinstance(value, dict):
         return Row(file, place, value)
     if value is None:
         return Problem(file, place, None, "null: a run that failed leaves no idea")
-    return Problem(file, place, None, f"it is {described(value)}, where an object is needed")
+    return Problem(file, place, None, f"it is {json_type_name(value)}, where an object is needed")
 
 
-def described(value: Any) -> str:
+def json_type_name(value: Any) -> str:
     """What a JSON value is, for messages."""
     names = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list"}
     return "null" if value is None else names.get(type(value), "an object")
 
 
-def _lines(path: Path, name: str) -> Iterator[Row | Problem]:
+def _jsonl_rows(path: Path, name: str) -> Iterator[Row | Problem]:
     for number, line in _bounded_lines(path):
         place = f"line {number}"
         if line is None:
-            yield Problem(name, place, None, f"the line is longer than {LONGEST_LINE / 1e6:,.0f} MB")
+            yield Problem(name, place, None, f"the line is longer than {MAX_LINE_BYTES / 1e6:,.0f} MB")
         elif line.strip():
             try:
-                yield _row(name, place, json_value(line.removeprefix(_BOM)))
+                yield _json_row(name, place, json_value(line.removeprefix(_BOM)))
             except UnreadableJSON as error:
                 yield Problem(name, place, None, str(error))
 
@@ -151,9 +155,9 @@ def _bounded_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
     """(number, line) of a file; ``None`` for a line that is too long."""
     with path.open("rb") as file:
         number = 0
-        while line := file.readline(LONGEST_LINE):
+        while line := file.readline(MAX_LINE_BYTES):
             number += 1
-            if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
                 _skip_line(file)
                 yield number, None
             else:
@@ -161,7 +165,7 @@ def _bounded_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
 
 
 def _skip_line(file: BinaryIO) -> None:
-    while rest := file.readline(LONGEST_LINE):
+    while rest := file.readline(MAX_LINE_BYTES):
         if rest.endswith(b"\n"):
             return
 
@@ -169,9 +173,9 @@ def _skip_line(file: BinaryIO) -> None:
 # --- tables -----------------------------------------------------------------------------------
 
 
-def _table(path: Path, name: str) -> Iterator[Row | Problem]:
+def _csv_rows(path: Path, name: str) -> Iterator[Row | Problem]:
     """Rows of a table; numbers are those of a spreadsheet, whose first row is the header."""
-    csv.field_size_limit(LONGEST_LINE)
+    csv.field_size_limit(MAX_LINE_BYTES)
     number = 1
     try:
         lines = _text_lines(path)
@@ -180,13 +184,13 @@ def _table(path: Path, name: str) -> Iterator[Row | Problem]:
         columns = next(csv.reader([header], delimiter=marks))
         for number, cells in enumerate(csv.reader(lines, delimiter=marks), 2):
             if cells:
-                yield _table_row(name, f"row {number}", columns, cells)
+                yield _csv_row(name, f"row {number}", columns, cells)
     except (csv.Error, UnreadableJSON, UnicodeDecodeError, StopIteration) as error:
-        why = f"nothing after row {number} could be read ({_table_fault(error)})"
+        why = f"nothing after row {number} could be read ({_csv_error(error)})"
         yield Problem(name, f"row {number + 1}", None, why)
 
 
-def _table_row(file: str, place: str, columns: list[str], cells: list[str]) -> Row | Problem:
+def _csv_row(file: str, place: str, columns: list[str], cells: list[str]) -> Row | Problem:
     if len(cells) > len(columns):
         why = f"it has {len(cells)} cells under {len(columns)} columns, so it is not clear which is which"
         return Problem(file, place, None, why)
@@ -194,7 +198,7 @@ def _table_row(file: str, place: str, columns: list[str], cells: list[str]) -> R
     return Row(file, place, clean_value(value))
 
 
-def _table_fault(error: Exception) -> str:
+def _csv_error(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "it is no UTF-8 text: save it as such"
     return str(error) or "no header"
@@ -203,21 +207,21 @@ def _table_fault(error: Exception) -> str:
 def _text_lines(path: Path) -> Iterator[str]:
     for _, line in _bounded_lines(path):
         if line is None:
-            raise UnreadableJSON(f"a line is longer than {LONGEST_LINE / 1e6:,.0f} MB")
+            raise UnreadableJSON(f"a line is longer than {MAX_LINE_BYTES / 1e6:,.0f} MB")
         yield line.removeprefix(_BOM).decode()
 
 
 # --- SQLite -----------------------------------------------------------------------------------
 
 
-def _database(path: Path, name: str) -> Iterator[Row | Problem]:
+def _sqlite_rows(path: Path, name: str) -> Iterator[Row | Problem]:
     """Rows of LiveIdeaBench's table. A view in its place is refused: it could be made to run for ever."""
     number = 0
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_LINE)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
             kind = connection.execute("SELECT type FROM sqlite_master WHERE name = ?", (_TABLE,)).fetchone()
             if kind != ("table",):
                 yield Problem(name, None, None, f"the database has no table {_TABLE!r}")
@@ -225,13 +229,13 @@ def _database(path: Path, name: str) -> Iterator[Row | Problem]:
             cursor = connection.execute(f"SELECT * FROM {_TABLE}")  # noqa: S608
             columns = [one[0] for one in cursor.description]
             for number, cells in enumerate(cursor, 1):
-                yield _database_row(name, number, dict(zip(columns, cells, strict=True)))
+                yield _sqlite_row(name, number, dict(zip(columns, cells, strict=True)))
     except sqlite3.Error as error:
         why = f"nothing after row {number} could be read ({error})"
         yield Problem(name, f"row {number + 1}", None, why)
 
 
-def _database_row(file: str, number: int, value: Mapping[str, Any]) -> Row | Problem:
+def _sqlite_row(file: str, number: int, value: Mapping[str, Any]) -> Row | Problem:
     place = f"id {value['id']}" if isinstance(value.get("id"), int) else f"row {number}"
     try:
         return Row(file, place, clean_value(dict(value)))

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ideagora.schema import Idea, stable_id
 
-BASE = "same_id_as"
+SAME_ID_AS = "same_id_as"
 """In ``extra["imported"]``: the id that an idea came with, where another one had it already."""
 Outcome = Literal["new", "same", "renamed"]
 
@@ -21,19 +21,19 @@ class CollectedIdeas:
         self._last: dict[str, int] = {}
         for idea in ideas:
             self.by_id[idea.id] = idea
-            self._names.setdefault((_base(idea), text_key(idea)), idea.id)
+            self._names.setdefault((_original_id(idea), content_key(idea)), idea.id)
 
     def add(self, idea: Idea) -> tuple[Idea, Outcome]:
         """Take in an idea; it comes back under the id that it has here.
 
         ``same``: its text was here under this id, and its record is the one that counts from now on.
         """
-        base = _base(idea)
-        known = self._names.get((base, text_key(idea)))
+        base = _original_id(idea)
+        known = self._names.get((base, content_key(idea)))
         name = known or self._free(base)
-        placed = idea if name == idea.id else _renamed(idea, name, base)
+        placed = idea if name == idea.id else _with_id(idea, name, base)
         self.by_id[name] = placed
-        self._names[base, text_key(idea)] = name
+        self._names[base, content_key(idea)] = name
         return placed, "same" if known else "new" if name == base else "renamed"
 
     def _free(self, base: str) -> str:
@@ -47,17 +47,17 @@ class CollectedIdeas:
         return f"{base}-{number}"
 
 
-def text_key(idea: Idea) -> str:
+def content_key(idea: Idea) -> str:
     """Names what an idea says, for which topic and by whom, whatever its id."""
     plan = idea.experiment.model_dump_json() if idea.experiment else ""
     parts = (idea.title, idea.motivation or "", idea.novelty or "", idea.method, plan)
     return stable_id(idea.topic, idea.agent, *parts)
 
 
-def _base(idea: Idea) -> str:
-    return str(idea.extra.get("imported", {}).get(BASE) or idea.id)
+def _original_id(idea: Idea) -> str:
+    return str(idea.extra.get("imported", {}).get(SAME_ID_AS) or idea.id)
 
 
-def _renamed(idea: Idea, name: str, base: str) -> Idea:
-    told = {**idea.extra.get("imported", {}), BASE: base}
+def _with_id(idea: Idea, name: str, base: str) -> Idea:
+    told = {**idea.extra.get("imported", {}), SAME_ID_AS: base}
     return idea.model_copy(update={"id": name, "extra": {**idea.extra, "imported": told}})

@@ -8,23 +8,23 @@ from typing import Any
 
 from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, json_value
 
-LONGEST_LITERAL = 1_000_000
+MAX_LITERAL = 1_000_000
 """Characters of a Python literal in a cell."""
 
 
-def literal_value(text: str) -> Any:
+def python_literal(text: str) -> Any:
     """The tidy value of a Python literal in a cell, as pandas writes lists; nothing is ever executed.
 
     Raises:
         Unreadable: it is more than a literal, too long or broken.
     """
-    if len(text) > LONGEST_LITERAL:
-        raise UnreadableJSON(f"it is longer than {LONGEST_LITERAL:,} characters")
+    if len(text) > MAX_LITERAL:
+        raise UnreadableJSON(f"it is longer than {MAX_LITERAL:,} characters")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd escapes: the text is another's
             tree = ast.parse(text.strip(), mode="eval")
-        return clean_value(ast.literal_eval(_Numbers().visit(tree)))
+        return clean_value(ast.literal_eval(_NonFiniteNumbers().visit(tree)))
     except UnreadableJSON:
         raise
     except SyntaxError:
@@ -35,14 +35,14 @@ def literal_value(text: str) -> Any:
         raise UnreadableJSON("it is nested beyond measure") from None
 
 
-class _Numbers(ast.NodeTransformer):
+class _NonFiniteNumbers(ast.NodeTransformer):
     """``nan`` and ``inf``, which pandas writes bare, mean that there is no number."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Constant(None) if node.id in ("nan", "inf") else node
 
 
-def loose_value(text: str) -> Any:
+def json_or_literal(text: str) -> Any:
     """The value of a cell or string that holds JSON or a Python literal.
 
     Raises:
@@ -51,4 +51,4 @@ def loose_value(text: str) -> Any:
     try:
         return json_value(text)
     except UnreadableJSON:
-        return literal_value(text)
+        return python_literal(text)

@@ -27,14 +27,14 @@ _KINDS = tuple(
         ("method", r"method|approach|design|framework|idea|implementation|solution|architecture"),
     )
 )
-_LONGEST_HEADING = 400
+_MAX_HEADING = 400
 """Characters; a longer line is text, whatever it looks like."""
-_LONGEST_TITLE = 16
+_MAX_TITLE_WORDS = 16
 """Words of a title that is taken from a text."""
 
 
 @dataclass(frozen=True)
-class Parts:
+class Sections:
     """An idea's text in parts; ``title`` only where the text has one of its own."""
 
     title: str | None
@@ -43,59 +43,59 @@ class Parts:
     method: str | None
 
 
-def parts_of(text: str) -> Parts:
+def split_sections(text: str) -> Sections:
     """Cut a text at its headings.
 
     A section under a heading that names no part belongs to the part before it; what stands before the
     first such heading, and all of a text without headings, is method. Sub-headings stay where they are.
     """
-    title, lines = _title_line(text.split("\n"))
+    title, lines = _split_title(text.split("\n"))
     found: dict[str, list[str]] = {"motivation": [], "novelty": [], "method": []}
     kind = "method"
     for line in lines:
-        heading = _heading(line) or _INLINE.match(line)
-        kind = (heading and _kind(heading)) or kind
+        heading = _match_heading(line) or _INLINE.match(line)
+        kind = (heading and _section_kind(heading)) or kind
         found[kind].append(line)
     told = {name: "\n".join(part).strip() or None for name, part in found.items()}
     if told["method"] is None:  # headings of the other parts only: then the text is one whole
-        return Parts(title, None, None, "\n".join(lines).strip() or None)
-    return Parts(title, told["motivation"], told["novelty"], told["method"])
+        return Sections(title, None, None, "\n".join(lines).strip() or None)
+    return Sections(title, told["motivation"], told["novelty"], told["method"])
 
 
-def _kind(heading: re.Match[str]) -> str | None:
-    name = _name(heading)
+def _section_kind(heading: re.Match[str]) -> str | None:
+    name = _heading_text(heading)
     if re.match(r"\W*\d", name):  # an entry of a list, not a section
         return None
     return next((kind for kind, words in _KINDS if words.search(name)), None)
 
 
-def _name(heading: re.Match[str]) -> str:
+def _heading_text(heading: re.Match[str]) -> str:
     name = next(name for name in heading.groupdict().values() if name)
     return name.rstrip().rstrip("#").rstrip() or name
 
 
-def _title_line(lines: list[str]) -> tuple[str | None, list[str]]:
+def _split_title(lines: list[str]) -> tuple[str | None, list[str]]:
     """The title, where the first line with words gives one, and the other lines."""
     place = next((number for number, line in enumerate(lines) if line.strip()), 0)
     line = lines[place]
-    if len(line) <= _LONGEST_HEADING and (match := _TITLE.match(line)):
+    if len(line) <= _MAX_HEADING and (match := _TITLE.match(line)):
         title = match["title"].rstrip()
-    elif (heading := _heading(line)) and not heading["plain"] and not _kind(heading):
-        title = _name(heading)
+    elif (heading := _match_heading(line)) and not heading["plain"] and not _section_kind(heading):
+        title = _heading_text(heading)
     else:
         return None, lines
     title = title.strip('*_# "“”')
     return (title, lines[:place] + lines[place + 1 :]) if title else (None, lines)
 
 
-def _heading(line: str) -> re.Match[str] | None:
-    return _HEADING.match(line) if len(line) <= _LONGEST_HEADING else None
+def _match_heading(line: str) -> re.Match[str] | None:
+    return _HEADING.match(line) if len(line) <= _MAX_HEADING else None
 
 
-def title_from(text: str) -> str:
+def title_from_text(text: str) -> str:
     """The first sentence of a text as its title, cut after 16 words; the text's own words."""
-    told = (line for line in text.split("\n") if re.search(r"\w", line) and not _heading(line))
+    told = (line for line in text.split("\n") if re.search(r"\w", line) and not _match_heading(line))
     bare = re.sub(r"[*_`#]+", "", next(told, text)).strip(" -•>\t\n")
     words = re.split(r"(?<=[.!?])\s+(?=[A-Z“\"(])", bare, maxsplit=1)[0].split()
-    cut = len(words) > _LONGEST_TITLE
-    return f"{' '.join(words[:_LONGEST_TITLE]).rstrip(',;:')} …" if cut else " ".join(words).rstrip(".:")
+    cut = len(words) > _MAX_TITLE_WORDS
+    return f"{' '.join(words[:_MAX_TITLE_WORDS]).rstrip(',;:')} …" if cut else " ".join(words).rstrip(".:")

@@ -17,7 +17,7 @@ def stored_file(home: Path, name: str) -> Path:
     Raises:
         UsageError: the name cannot be used.
     """
-    if not is_name(name):
+    if not is_valid_name(name):
         raise UsageError(
             f"{name[:80]!r} cannot be a name of ideas: take up to 64 letters, digits, dots, dashes and "
             "underscores, and begin with a letter or digit."
@@ -25,7 +25,7 @@ def stored_file(home: Path, name: str) -> Path:
     return home / FOLDER / f"{name}.jsonl"
 
 
-def is_name(name: str) -> bool:
+def is_valid_name(name: str) -> bool:
     """Whether ideas can be kept under this name."""
     return _NAME.fullmatch(name) is not None
 
@@ -33,7 +33,7 @@ def is_name(name: str) -> bool:
 def stored_names(home: Path) -> list[str]:
     """The names under which ideas are kept, in order."""
     files = (home / FOLDER).glob("*.jsonl")
-    return sorted(file.stem for file in files if is_name(file.stem) and file.is_file())
+    return sorted(file.stem for file in files if is_valid_name(file.stem) and file.is_file())
 
 
 def find_ideas(thing: str, home: Path) -> Path:
@@ -45,7 +45,7 @@ def find_ideas(thing: str, home: Path) -> Path:
     path = Path(thing).expanduser()
     if path.exists():
         return path
-    if is_name(thing) and stored_file(home, thing).is_file():
+    if is_valid_name(thing) and stored_file(home, thing).is_file():
         return stored_file(home, thing)
     known = ", ".join(stored_names(home)) or "none yet"
     raise IdeasError(

@@ -13,7 +13,7 @@ from ideagora.config import Group
 if TYPE_CHECKING:
     from ideagora.models.offline import ExtractiveModel
 
-    Recipe = Callable[[ExtractiveModel, Any], dict[str, Any]]
+    OfflineHandler = Callable[[ExtractiveModel, Any], dict[str, Any]]
     """How the offline model fills a role's answer: (engine, inputs) -> the answer's fields."""
 
 
@@ -52,7 +52,7 @@ class Call(Generic[A]):
     prompt: str
     answer: type[A]
     inputs: Inputs
-    handler: Recipe
+    handler: OfflineHandler
     temperature: float | None = None
     """Sampling temperature of the role; the settings' value goes before it; ``None``: not sent."""
     sample: int = 0

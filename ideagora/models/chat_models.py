@@ -30,7 +30,7 @@ from ideagora.models.request import Message
 from ideagora.models.retry import SettingRefused, TransientError, is_unknown_setting, named, refused_setting
 
 if TYPE_CHECKING:
-    from ideagora.models.call import Answer, Inputs, Recipe
+    from ideagora.models.call import Answer, Inputs, OfflineHandler
     from ideagora.models.offline import ExtractiveModel
 
 CHARACTERS_PER_TOKEN = 4
@@ -83,7 +83,7 @@ class OfflineChatModel(ManagedChatModel):
         stop: list[str] | None = None,
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         *,
-        handler: Recipe | None = None,
+        handler: OfflineHandler | None = None,
         inputs: Inputs | None = None,
         **kwargs: Any,
     ) -> ChatResult:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import jinja2
 
 _PARTS = re.compile(r"\A\s*# System\n(?P<system>.*?)\n# User\n(?P<user>.*)\Z", re.DOTALL)
-_PENDING = f"code-{secrets.token_hex(16)}"
+_CODE_PLACEHOLDER = f"code-{secrets.token_hex(16)}"
 """Stands for the code until the message is whole; another one in every process, so no text holds it."""
 _CODE_DIGITS = 12
 
@@ -60,10 +60,12 @@ class Prompt:
         """(system, user) with the values put in; a user part with fences begins with their code."""
         system = _template(self.system).render(values).strip()
         user = _template(self.user).render(values).strip()
-        if _PENDING not in user:
+        if _CODE_PLACEHOLDER not in user:
             return system, user
-        code = hashlib.sha256(f"{system}\n{user}".replace(_PENDING, "").encode()).hexdigest()[:_CODE_DIGITS]
-        return system, f"CODE of this message: {code}\n\n{user.replace(_PENDING, code)}"
+        code = hashlib.sha256(f"{system}\n{user}".replace(_CODE_PLACEHOLDER, "").encode()).hexdigest()[
+            :_CODE_DIGITS
+        ]
+        return system, f"CODE of this message: {code}\n\n{user.replace(_CODE_PLACEHOLDER, code)}"
 
 
 def fence(text: object) -> str:
@@ -75,10 +77,10 @@ def fence(text: object) -> str:
     if text is None or text == "":
         return "(not available)"
     whole = str(text).strip().encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return f"<material {_PENDING}>{whole}</material {_PENDING}>"
+    return f"<material {_CODE_PLACEHOLDER}>{whole}</material {_CODE_PLACEHOLDER}>"
 
 
-def unnumbered(text: str) -> str:
+def strip_number(text: str) -> str:
     """A step without a number or bullet of its own (the prompt numbers the steps)."""
     return re.sub(r"^\s*+(?:(?:step\s*+)?\(?\d{1,2}[.):]|[-*•])\s+", "", text, flags=re.IGNORECASE)
 
@@ -91,7 +93,7 @@ def _environment() -> jinja2.Environment:
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
     )
     environment.filters["fence"] = fence
-    environment.filters["unnumbered"] = unnumbered
+    environment.filters["unnumbered"] = strip_number
     return environment
 
 

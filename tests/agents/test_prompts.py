@@ -16,7 +16,7 @@ from jinja2 import UndefinedError
 
 from ideagora.agents.role import ROLES, Role
 from ideagora.models.call import Answer, Inputs
-from ideagora.prompts.loader import Prompt, PromptError, check_prompt, fence, load_prompt, unnumbered
+from ideagora.prompts.loader import Prompt, PromptError, check_prompt, fence, load_prompt, strip_number
 
 GOOD = "# System\nYou judge.\n\n# User\nTopic: {{ topic | fence }}\n"
 Write = Callable[[str], str]
@@ -215,7 +215,7 @@ def test_no_text_loses_anything(text: str) -> None:
     ],
 )
 def test_a_step_loses_its_own_number(step: str, bare: str) -> None:
-    assert unnumbered(step) == bare
+    assert strip_number(step) == bare
 
 
 # --- roles --------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.agents.text.quotes import honest_quote, is_quoted
+from ideagora.agents.text.quotes import is_quoted, verify_quote
 
 TEXT = "Self-consistency samples many chains (40 of them); the answer on which most agree wins: naïve, sound."
 
@@ -30,7 +30,7 @@ TEXT = "Self-consistency samples many chains (40 of them); the answer on which m
 )
 def test_what_stands_in_the_text_is_a_quote(quote: str) -> None:
     assert is_quoted(quote, TEXT)
-    assert honest_quote(quote, TEXT) == quote
+    assert verify_quote(quote, TEXT) == quote
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_stands_in_the_text_is_a_quote(quote: str) -> None:
 )
 def test_what_a_model_made_up_is_marked(quote: str) -> None:
     assert not is_quoted(quote, TEXT)
-    assert honest_quote(quote, TEXT) == f"(not verbatim) {quote}"
+    assert verify_quote(quote, TEXT) == f"(not verbatim) {quote}"
 
 
 @pytest.mark.parametrize("quote", ["", "  ", "…", "...", "—", '""', "[…] …"])

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ideagora.agents.judges import Duel
+from ideagora.agents.judges import IdeaPreference
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
 from ideagora.models.cache.answers import Cache
@@ -495,11 +495,11 @@ def test_the_offline_model_answers_strange_inputs_with_real_vectors(name: str, t
 )
 def test_judges_may_name_their_choice_in_other_usual_words(said: str, meant: str) -> None:
     told = {**SAMPLES["idea_judge"].answer, "novelty": said}
-    assert parse_answer(json.dumps(told), Duel).novelty == meant
+    assert parse_answer(json.dumps(told), IdeaPreference).novelty == meant
 
 
 @pytest.mark.parametrize("said", [1, "1", 0, "both", "neither", "A close call", "Idea 3", "Idea 1 or 2"])
 def test_a_doubtful_choice_is_asked_about(said: object) -> None:
     told = {**SAMPLES["idea_judge"].answer, "novelty": said}
     with pytest.raises(UnreadableReply, match="novelty"):
-        parse_answer(json.dumps(told), Duel)
+        parse_answer(json.dumps(told), IdeaPreference)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.agents.style import restyled
-from ideagora.agents.text.faithfulness import unsupported
-from ideagora.agents.text.plain_text import plain, plain_item, plain_title
+from ideagora.agents.style import with_plain_style
+from ideagora.agents.text.faithfulness import find_unsupported
+from ideagora.agents.text.plain_text import strip_formatting, strip_item, strip_title
 from ideagora.config import Settings
 from ideagora.errors import UnreadableAnswer
 from ideagora.models.cache.answers import Cache
@@ -55,7 +55,7 @@ IDEA = Idea(
 
 
 def test_marks_go_and_words_stay() -> None:
-    assert plain(MARKED) == (
+    assert strip_formatting(MARKED) == (
         "Tree search forgets; see ToT and beam = 5 * k. Retriever: fetches 10 papers. Rate them. "
         "by a_b and 2*3*4. by GPT-4. data, size. GSM8K, 8,000. A threshold of 0.5 is used."
     )
@@ -85,7 +85,7 @@ def test_marks_go_and_words_stay() -> None:
     ],
 )
 def test_plain(text: str, said: str) -> None:
-    assert plain(text) == said
+    assert strip_formatting(text) == said
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ def test_plain(text: str, said: str) -> None:
     [("# Title: “A Thing: Of Beauty”.", "A Thing: Of Beauty"), ("`Plain`", "Plain"), ("Is it?", "Is it?")],
 )
 def test_a_title_is_a_line(text: str, said: str) -> None:
-    assert plain_title(text) == said
+    assert strip_title(text) == said
 
 
 def test_an_entry_of_a_list_gets_no_stop() -> None:
-    assert [plain_item(text) for text in ("1. *GSM8K*", "- accuracy", "It ends.")] == [
+    assert [strip_item(text) for text in ("1. *GSM8K*", "- accuracy", "It ends.")] == [
         "GSM8K",
         "accuracy",
         "It ends.",
@@ -113,14 +113,14 @@ sentences = st.lists(sentence.map(lambda words: f"So {' '.join(words)} goes."), 
 @given(sentences)
 def test_plain_sentences_stay_as_they_are(parts: list[str]) -> None:
     text = " ".join(parts)
-    assert plain(text) == text
-    assert plain("\n".join(f"- **{part}**" for part in parts)) == text
-    assert not unsupported(text, "\n".join(f"{n}. {part}" for n, part in enumerate(parts, 1)))
+    assert strip_formatting(text) == text
+    assert strip_formatting("\n".join(f"- **{part}**" for part in parts)) == text
+    assert not find_unsupported(text, "\n".join(f"{n}. {part}" for n, part in enumerate(parts, 1)))
 
 
 @given(st.text(max_size=300))
 def test_any_text_has_a_plain_form(text: str) -> None:
-    said = plain(text)
+    said = strip_formatting(text)
     assert "\n" not in said
     assert said == said.strip()
 
@@ -140,7 +140,7 @@ def test_any_text_has_a_plain_form(text: str) -> None:
     ],
 )
 def test_strangers(answer: str, source: str, found: list[str]) -> None:
-    assert unsupported(answer, source) == found
+    assert find_unsupported(answer, source) == found
 
 
 @pytest.mark.parametrize(
@@ -206,10 +206,10 @@ def door_to(folder: Path, chat: ScriptedChatModel | None = None) -> LLMClient:
 
 async def test_an_idea_offline(tmp_path: Path) -> None:
     client = door_to(tmp_path)
-    styled = await restyled(client, IDEA)
+    styled = await with_plain_style(client, IDEA)
     assert styled.title == "Search that Remembers"
     assert (styled.motivation, styled.novelty) == (None, "Unlike ToT, it learns from 3 failures.")
-    assert styled.method == plain(MARKED)
+    assert styled.method == strip_formatting(MARKED)
     assert styled.experiment == Experiment(
         steps=("Run it on GSM8K.", "compare."), datasets=("GSM8K",), rounds=2
     )
@@ -221,7 +221,7 @@ async def test_an_idea_offline(tmp_path: Path) -> None:
         name: getattr(IDEA, name) for name in ("title", "motivation", "novelty", "method")
     }
     assert original["experiment"]["steps"] == list(IDEA.experiment.steps) if IDEA.experiment else False
-    assert await restyled(client, styled) is styled
+    assert await with_plain_style(client, styled) is styled
     assert Idea.model_validate_json(styled.model_dump_json()) == styled
     await client.aclose()
 
@@ -229,7 +229,7 @@ async def test_an_idea_offline(tmp_path: Path) -> None:
 async def test_an_idea_without_a_plan_asks_once(tmp_path: Path) -> None:
     chat = ScriptedChatModel(replies=lambda call: standin.ANSWERS["StyledIdea"](call.messages[-1][1]))
     client = door_to(tmp_path, chat)
-    styled = await restyled(client, IDEA.model_copy(update={"experiment": None}))
+    styled = await with_plain_style(client, IDEA.model_copy(update={"experiment": None}))
     assert styled.experiment is None
     assert [call.role for call in chat.calls] == ["restyle"]
     assert "**" not in styled.method, "whatever the model leaves of Markdown goes"
@@ -242,7 +242,7 @@ async def test_a_model_that_adds_is_asked_again(tmp_path: Path) -> None:
     chat = ScriptedChatModel(replies={"restyle": replies})
     client = door_to(tmp_path, chat)
     inputs = SAMPLES["restyle"].inputs.model_dump()
-    styled = await restyled(client, IDEA.model_copy(update={**inputs, "experiment": None}))
+    styled = await with_plain_style(client, IDEA.model_copy(update={**inputs, "experiment": None}))
     assert "97" not in styled.method
     assert "“97”, “MMLU”, which the idea does not: add nothing" in chat.calls[1].messages[-1][1]
     await client.aclose()
@@ -254,5 +254,5 @@ async def test_a_model_that_keeps_adding_is_an_error_and_the_idea_stays(tmp_path
 
     client = door_to(tmp_path, ScriptedChatModel(replies=worse))
     with pytest.raises(UnreadableAnswer, match="motivation is not in the idea"):
-        await restyled(client, IDEA.model_copy(update={"experiment": None}))
+        await with_plain_style(client, IDEA.model_copy(update={"experiment": None}))
     await client.aclose()

@@ -13,8 +13,8 @@ import pytest
 from ideagora.agents.offline_leads import leads
 from ideagora.agents.offline_leads.difficulties import (
     DIFFICULTIES,
-    DROP,
-    difficulty_of,
+    DROP_IF,
+    classify_difficulty,
     is_scope,
     shared_difficulty,
 )
@@ -52,8 +52,8 @@ def test_a_mechanism_says_what_is_done() -> None:
         "Galactica is a family of decoder models up to 120 billion parameters.",
         "Subjects then show up more often than with earlier methods.",
     )
-    assert [sentence for sentence in done if not leads.is_done(sentence)] == []
-    assert [sentence for sentence in other if leads.is_done(sentence)] == []
+    assert [sentence for sentence in done if not leads.describes_method(sentence)] == []
+    assert [sentence for sentence in other if leads.describes_method(sentence)] == []
 
 
 def test_no_finding_of_the_corpus_passes_for_a_mechanism_of_its_paper() -> None:
@@ -65,8 +65,8 @@ def test_no_finding_of_the_corpus_passes_for_a_mechanism_of_its_paper() -> None:
 
 def test_a_quote_with_a_dangling_beginning_has_the_sentence_before_it() -> None:
     parts = ["A decoder drafts four tokens.", "This checks them in one pass."]
-    assert leads.grounded(parts[1], parts) == " ".join(parts)
-    assert leads.grounded(parts[0], parts) == parts[0]
+    assert leads.with_antecedent(parts[1], parts) == " ".join(parts)
+    assert leads.with_antecedent(parts[0], parts) == parts[0]
 
 
 def test_a_heading_is_not_quoted_with_its_sentence() -> None:
@@ -79,14 +79,14 @@ def test_a_heading_is_not_quoted_with_its_sentence() -> None:
 
 
 def test_what_only_says_how_far_a_paper_was_tested_is_no_limitation() -> None:
-    assert leads.limits("Only two models were examined, and no other language was tested.") == []
+    assert leads.limitation_clauses("Only two models were examined, and no other language was tested.") == []
     said = "Each decision costs many more calls, and the method was studied on three tasks."
-    assert leads.limits(said) == ["Each decision costs many more calls"]
+    assert leads.limitation_clauses(said) == ["Each decision costs many more calls"]
     assert is_scope("experiments cover mainly English")
 
 
 def test_difficulties_are_known_by_their_words() -> None:
-    assert difficulty_of("decoding is slow and expensive").name == "cost"
+    assert classify_difficulty("decoding is slow and expensive").name == "cost"
     shared = shared_difficulty("costly labels from people", "human annotation is scarce, labels are few")
     assert shared is not None
     assert shared[0].name == "the need for labels"
@@ -102,10 +102,10 @@ def test_a_quote_is_cut_without_changing_a_word() -> None:
     )
     for limit in range(4, 25):
         for about in ("", "later rounds bring nothing", "and labels are costly"):
-            cut = leads.quotable(sentence, limit, about)
+            cut = leads.shorten_quote(sentence, limit, about)
             assert len([word for word in cut.split() if word != "…"]) <= limit
             assert is_quoted(cut, sentence), cut
-    assert leads.quotable("It is short.", 10) == "It is short"
+    assert leads.shorten_quote("It is short.", 10) == "It is short"
 
 
 def test_names_of_models_and_adjectives_are_no_data_sets() -> None:
@@ -130,8 +130,10 @@ def test_a_paper_is_called_what_its_text_calls_it() -> None:
         "arxiv:2210.03629": "ReAct",
     }.items():
         paper = by_id[paper_id]
-        assert leads.name_of(paper.title, paper.abstract or "") == name
-    assert leads.name_of("A very long title that has no name of its own", "") == "A very long title …"
+        assert leads.short_paper_name(paper.title, paper.abstract or "") == name
+    assert (
+        leads.short_paper_name("A very long title that has no name of its own", "") == "A very long title …"
+    )
 
 
 # --- choosing among chains --------------------------------------------------------------------
@@ -166,7 +168,7 @@ def test_without_a_good_pair_one_that_is_merely_the_nearest_is_offered_as_such()
     assert distinct([{"branch": 1, "pairs": [{**nearest, "strong": "a"}]}], 5) == []
     weak = leads.paper_facts(ENGINE, "Alpha: one", "2020", "Alpha counts sheep. Alpha sleeps at once.")
     strong = leads.paper_facts(ENGINE, "Beta: two", "2021", "Nobody drew maps. Beta draws maps of caves.")
-    told = leads.lead_text(leads.nearest_fit(ENGINE, [weak, strong], 0, 1), weak, strong, "")
+    told = leads.write_lead(leads.measure_pair(ENGINE, [weak, strong], 0, 1), weak, strong, "")
     assert told.novelty.startswith(leads.NEAREST_ONLY)
 
 
@@ -256,7 +258,7 @@ def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -
         ):
             quote = text.partition("“")[2].rpartition("”")[0]
             assert is_quoted(quote, papers[paper_id].abstract or ""), text
-        assert DROP in idea["experiment"]["steps"][0]
+        assert DROP_IF in idea["experiment"]["steps"][0]
     report = (Path(answer["run"]) / "report.md").read_text(encoding="utf-8")
     told = report.partition("## Cost")[0]
     sentences = Counter(
@@ -278,8 +280,8 @@ def test_a_lead_stays_short_whatever_the_papers_are_called() -> None:
     strong = leads.paper_facts(
         ENGINE, title, "2021", text, method=", and ".join([f"{title} draws maps"] * 20)
     )
-    fit = leads.nearest_fit(ENGINE, [weak, strong], 0, 1)
+    fit = leads.measure_pair(ENGINE, [weak, strong], 0, 1)
     place = (
         f"{title} is paper 2 of 4 in the chain, {title} is paper 1 of 4 in the chain; {title} cites {title}."
     )
-    assert leads.lead_text(fit, weak, strong, place).length <= 150
+    assert leads.write_lead(fit, weak, strong, place).length <= 150

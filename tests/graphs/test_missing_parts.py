@@ -14,9 +14,9 @@ from ideagora.agents.judges import (
     EXPERIMENT_CRITERIA,
     EXPERIMENT_JUDGE,
     IDEA_JUDGE,
-    DuelInputs,
-    JudgedPlan,
-    PlanDuelInputs,
+    IdeaPairInputs,
+    PlanCandidate,
+    PlanPairInputs,
 )
 from ideagora.agents.role import ROLES
 from ideagora.agents.views import IdeaView
@@ -39,7 +39,7 @@ BARE = IdeaView(title="A Rope", motivation=None, novelty=None, method="A rope is
 
 
 def _told(first: IdeaView, second: IdeaView) -> str:
-    inputs = DuelInputs(topic="bridges", first=first, second=second)
+    inputs = IdeaPairInputs(topic="bridges", first=first, second=second)
     return load_prompt("idea_judge").render(inputs.model_dump())[1]
 
 
@@ -99,10 +99,10 @@ def test_what_a_plan_leaves_out_loses_too() -> None:
     )  # fmt: skip
     empty = PlanView(steps=(), baselines=(), metrics=(), datasets=(), ablations=(), risks=(), refuted_if="")
     plans = [
-        JudgedPlan(title=WHOLE.title, claim=WHOLE.novelty, method=WHOLE.method, plan=plan)
+        PlanCandidate(title=WHOLE.title, claim=WHOLE.novelty, method=WHOLE.method, plan=plan)
         for plan in (empty, whole)
     ]
-    inputs = PlanDuelInputs(topic="bridges", first=plans[0], second=plans[1])
+    inputs = PlanPairInputs(topic="bridges", first=plans[0], second=plans[1])
     answer = EXPERIMENT_JUDGE.offline(ExtractiveModel(HashEmbedder()), inputs)
     assert {answer[name] for name in EXPERIMENT_CRITERIA} == {"second"}
 
@@ -115,7 +115,7 @@ def test_language_models_are_told_that_leaving_out_gains_nothing() -> None:
 
 
 def _offline(first: IdeaView, second: IdeaView) -> dict[str, Any]:
-    inputs = DuelInputs(topic="bridges", first=first, second=second)
+    inputs = IdeaPairInputs(topic="bridges", first=first, second=second)
     return IDEA_JUDGE.offline(ExtractiveModel(HashEmbedder()), inputs)
 
 

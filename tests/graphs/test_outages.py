@@ -185,7 +185,7 @@ def test_an_unread_paper_costs_its_reading_and_not_the_branch(model: standin.Mod
 def test_what_comes_after_the_branches_may_be_missing_for_a_while(
     model: standin.Model, server: Loopback
 ) -> None:
-    for role in ("Duel", "Plan"):
+    for role in ("IdeaPreference", "Plan"):
         shutil.rmtree(RUN, ignore_errors=True)
         shutil.rmtree(Path(os.environ["IDEAGORA_HOME"]) / "cache", ignore_errors=True)
         model.reply = failing(role, Fault(503, "tired"))
@@ -312,7 +312,7 @@ def test_judgements_whose_provider_was_down_are_asked_again_and_no_others(
     model: standin.Model, server: Loopback
 ) -> None:
     things = field({"alpha": 1, "beta": 2, "gamma": 3})
-    model.reply = failing("Duel", Fault(503, "out for lunch"), spared=7)
+    model.reply = failing("IdeaPreference", Fault(503, "out for lunch"), spared=7)
     partly = judged(server, *things)
     assert partly.code == 4, partly.err
     board = json.loads(partly.out)["leaderboard"]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ideagora.agents.offline_leads.outcomes import outcomes, without_outcomes
-from ideagora.agents.paper_extractors import PaperInputs, nameless, own_name
+from ideagora.agents.paper_extractors import PaperInputs, remove_name, system_name
 from ideagora.agents.role import ROLES
+from ideagora.agents.text.outcomes import find_outcomes, remove_outcomes
 from ideagora.errors import LibraryError, UsageError
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.offline import ExtractiveModel
@@ -51,8 +51,8 @@ TEXT = f"# {FIRST_TITLE}\n\nAbstract\n{ABSTRACT}\n\n1 Introduction\n{'Bridges we
     ],
 )
 def test_outcomes_are_found(text: str) -> None:
-    assert outcomes(text), text
-    assert without_outcomes(f"It searches. {text} Then it stops.") == "It searches. Then it stops."
+    assert find_outcomes(text), text
+    assert remove_outcomes(f"It searches. {text} Then it stops.") == "It searches. Then it stops."
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_outcomes_are_found(text: str) -> None:
     ],
 )
 def test_settings_and_plans_are_no_outcomes(text: str) -> None:
-    assert not outcomes(text)
+    assert not find_outcomes(text)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_settings_and_plans_are_no_outcomes(text: str) -> None:
     ],
 )
 def test_the_name_of_a_system(title: str, name: str | None) -> None:
-    assert own_name(title) == name
-    assert nameless("ReAct acts. So reacts ReAct, not ReActor.", "ReAct") == (
+    assert system_name(title) == name
+    assert remove_name("ReAct acts. So reacts ReAct, not ReActor.", "ReAct") == (
         "The system acts. So reacts the system, not ReActor."
     )
 
@@ -135,7 +135,7 @@ def test_the_offline_idea_is_the_papers_without_its_results() -> None:
     assert "ReAct" not in json.dumps(told)
     assert "Wikipedia" in told["method"]
     assert "without" in told["motivation"]
-    assert not outcomes(" ".join(told.values()))
+    assert not find_outcomes(" ".join(told.values()))
     plan = ROLES["experiment_extractor"].offline(
         ExtractiveModel(real_embedder()), SAMPLES["experiment_extractor"].inputs
     )
@@ -198,7 +198,7 @@ def test_results_are_asked_for_again() -> None:
 
     ran = Ran(real("p3"), line(5, 1), idea_extractor=bragging)
     assert ran.roles["idea_extractor"] == 2
-    assert not outcomes(ran.ideas[0].method)
+    assert not find_outcomes(ran.ideas[0].method)
 
 
 def test_a_paper_without_a_text_gives_no_idea() -> None:

@@ -282,7 +282,7 @@ def test_an_ablation_switches_its_part_off(variant: str, gone: set[str]) -> None
 
 def too_close(call: ScriptedCall) -> Any:
     """A novelty judge who has seen it all."""
-    found = standin.ANSWERS["Comparisons"](call.messages[-1][1])
+    found = standin.ANSWERS["PaperComparisons"](call.messages[-1][1])
     return {
         "comparisons": [
             {**one, "purpose": "same", "mechanism": "same", "too_close": True} for one in found["comparisons"]
@@ -306,7 +306,7 @@ def test_a_rewrite_that_helps_ends_the_loop() -> None:
     def first_only(call: ScriptedCall) -> Any:
         first = "first" not in seen
         seen.add("first")
-        return too_close(call) if first else standin.ANSWERS["Comparisons"](call.messages[-1][1])
+        return too_close(call) if first else standin.ANSWERS["PaperComparisons"](call.messages[-1][1])
 
     seen: set[str] = set()
     ran = Ran(task_of(branches=1, length=1), novelty_judge=first_only)
@@ -320,7 +320,7 @@ def test_an_idea_that_is_too_close_comes_last() -> None:
 
     def of_the_winner(call: ScriptedCall) -> Any:
         known = call.inputs.title == winner
-        return too_close(call) if known else standin.ANSWERS["Comparisons"](call.messages[-1][1])
+        return too_close(call) if known else standin.ANSWERS["PaperComparisons"](call.messages[-1][1])
 
     ran = Ran(task_of(branches=2, length=1, rewrites=0), novelty_judge=of_the_winner)
     assert ran.ideas[-1].title == winner

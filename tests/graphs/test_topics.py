@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from bench.topics import covered
-from ideagora.agents.judges import CRITERIA, IDEA_JUDGE, DuelInputs
+from ideagora.agents.judges import CRITERIA, IDEA_JUDGE, IdeaPairInputs
 from ideagora.agents.views import IdeaView
 from ideagora.errors import ThinTopic
 from ideagora.graphs.chain_of_ideas.branch import _neighbours
@@ -217,7 +217,7 @@ def test_the_offline_judge_lets_no_idea_far_from_the_topic_win() -> None:
         "method": "Use GPT-4, T5 and BERT.",
     }
     for first, second, better in ((near, far, "first"), (far, near, "second")):
-        inputs = DuelInputs(topic="tree search", first=IdeaView(**first), second=IdeaView(**second))
+        inputs = IdeaPairInputs(topic="tree search", first=IdeaView(**first), second=IdeaView(**second))
         said = IDEA_JUDGE.offline(ExtractiveModel(HashEmbedder()), inputs)
         assert {said[name] for name in CRITERIA} == {better}
 

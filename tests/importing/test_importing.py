@@ -14,9 +14,9 @@ from ideagora.commands.ideas import Request
 from ideagora.commands.ideas import bring as import_ideas
 from ideagora.errors import IdeasError, TopicNeeded, UnknownIdeas
 from ideagora.importing import read_all, read_ideas
-from ideagora.importing.fields import steps_of
+from ideagora.importing.fields import parse_steps
 from ideagora.importing.formats import FORMATS
-from ideagora.importing.sections import parts_of, title_from
+from ideagora.importing.sections import split_sections, title_from_text
 from ideagora.importing.storage import stored_file
 from ideagora.schema import Idea
 from tests.support.idea_files import (
@@ -478,14 +478,14 @@ def test_steps_lose_no_word(text: str) -> None:
     def letters(value: str) -> str:
         return "".join(mark for mark in value if mark in "ab")
 
-    assert letters("".join(steps_of(text))) == letters(text)
+    assert letters("".join(parse_steps(text))) == letters(text)
 
 
 @given(
     st.lists(st.sampled_from(["**Motivation:**", "# Novelty", "Method:", "words", "", "**Idea 1: x**", "y"]))
 )
 def test_parts_lose_no_line(lines: list[str]) -> None:
-    parts = parts_of("\n".join(lines))
+    parts = split_sections("\n".join(lines))
     kept = [part for part in (parts.title, parts.motivation, parts.novelty, parts.method) if part]
     found = sorted(line for part in kept for line in part.split("\n") if line)
     wanted = sorted(line for line in lines if line)
@@ -496,15 +496,15 @@ def test_parts_lose_no_line(lines: list[str]) -> None:
 
 
 def test_headings_in_the_line_of_their_text_count_too() -> None:
-    parts = parts_of("**Motivation:** it rains.\n**Method:** a roof.\n1. **Novelty:** part of a list")
+    parts = split_sections("**Motivation:** it rains.\n**Method:** a roof.\n1. **Novelty:** part of a list")
     assert parts.motivation == "**Motivation:** it rains."
     assert parts.method == "**Method:** a roof.\n1. **Novelty:** part of a list"
 
 
 def test_a_title_from_a_text_is_its_beginning() -> None:
-    assert title_from("# Heading\n\n- **Bold** move. And more.") == "Bold move"
+    assert title_from_text("# Heading\n\n- **Bold** move. And more.") == "Bold move"
     long = " ".join(f"w{number}" for number in range(40))
-    assert title_from(long) == " ".join(f"w{number}" for number in range(16)) + " …"
+    assert title_from_text(long) == " ".join(f"w{number}" for number in range(16)) + " …"
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the samples are not here")

@@ -15,8 +15,8 @@ import pytest
 
 from ideagora.errors import IdeagoraError, IdeasError, UsageError
 from ideagora.importing import find_ideas
-from ideagora.importing.file_rows import LARGEST_DOCUMENT, LONGEST_LINE
-from ideagora.importing.python_literals import LONGEST_LITERAL, literal_value
+from ideagora.importing.file_rows import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES
+from ideagora.importing.python_literals import MAX_LITERAL, python_literal
 from ideagora.importing.storage import stored_file
 from ideagora.retrieval.untrusted_json import DEEPEST, UnreadableJSON
 from ideagora.schema import Idea
@@ -86,12 +86,12 @@ def test_a_line_of_200_mb_is_skipped_in_bounded_memory(tmp_path: Path) -> None:
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert [idea.method for idea in imported.ideas] == [PLAIN["method"], "after"]
     assert told(imported) == [("line 2", None)]
-    assert grown * 1024 < 6 * LONGEST_LINE
+    assert grown * 1024 < 6 * MAX_LINE_BYTES
 
 
 def test_a_document_beyond_measure_is_refused_unread(tmp_path: Path) -> None:
     path = put(tmp_path / "ideas.json", "[" + " " * 70_000)
-    os.truncate(path, LARGEST_DOCUMENT + 1)
+    os.truncate(path, MAX_DOCUMENT_BYTES + 1)
     with pytest.raises(IdeasError, match="jq -c"):
         read(path)
 
@@ -145,7 +145,7 @@ def test_line_ends_of_windows_and_a_mark_of_byte_order(tmp_path: Path) -> None:
         ("['a'] * 10 ** 9", "more than a Python literal"),
         ("(" * 10_000, "literal|measure"),
         ("-" * 50_000 + "1", "literal|measure"),
-        ("'" + "x" * LONGEST_LITERAL + "'", "longer than"),
+        ("'" + "x" * MAX_LITERAL + "'", "longer than"),
         ("[1, 2", "no Python literal"),
         ("b'bytes'", "bytes"),
         ("{[]: 1}", "literal"),
@@ -153,7 +153,7 @@ def test_line_ends_of_windows_and_a_mark_of_byte_order(tmp_path: Path) -> None:
 )
 def test_literals_are_read_and_never_run(cell: str, why: str) -> None:
     with pytest.raises(UnreadableJSON, match=why):
-        literal_value(cell)
+        python_literal(cell)
     assert not Path("bombed").exists()
 
 

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ideagora.agents.ideator import ForecastInputs
-from ideagora.agents.judges import CRITERIA, DuelInputs
+from ideagora.agents.judges import CRITERIA, IdeaPairInputs
 from ideagora.agents.literature import RelevanceInputs
 from ideagora.agents.novelty import NoveltyInputs
 from ideagora.agents.role import ROLES
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.agents.trend import TrendInputs
-from ideagora.agents.views import IdeaView, PaperBrief, brief
+from ideagora.agents.views import IdeaView, PaperBrief, paper_brief
 from ideagora.models.call import Inputs
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
@@ -347,7 +347,7 @@ def test_relevance_tells_papers_on_the_topic_from_others(topic: str) -> None:
     on, off = ON_AND_OFF[topic]
     shown = [ids[place] for place in range(len(on)) for ids in (off, on)]  # in turn, so no order helps
     said = answered(
-        "relevance_judge", RelevanceInputs(topic=topic, papers=tuple(brief(paper(i)) for i in shown))
+        "relevance_judge", RelevanceInputs(topic=topic, papers=tuple(paper_brief(paper(i)) for i in shown))
     )
     accepted = [shown[judgement["paper"]] for judgement in said["judgements"] if judgement["relevant"]]
     assert accepted == on
@@ -365,7 +365,7 @@ def compared(purpose: str, mechanism: str) -> dict[str, dict[str, Any]]:
         purpose=purpose,
         mechanism=mechanism,
         evaluation="Accuracy on arithmetic benchmarks such as GSM8K.",
-        papers=tuple(brief(paper(i)) for i in shown),
+        papers=tuple(paper_brief(paper(i)) for i in shown),
     )
     found = answered("novelty_judge", inputs)["comparisons"]
     return {shown[comparison["paper"]]: comparison for comparison in found}
@@ -412,15 +412,15 @@ def choices(duel: dict[str, Any]) -> dict[str, str]:
 
 @with_weights
 def test_a_duel_turns_round_when_the_ideas_do() -> None:
-    there = choices(answered("idea_judge", DuelInputs(topic=TOPIC, first=IDEA, second=OTHER_IDEA)))
-    back = choices(answered("idea_judge", DuelInputs(topic=TOPIC, first=OTHER_IDEA, second=IDEA)))
+    there = choices(answered("idea_judge", IdeaPairInputs(topic=TOPIC, first=IDEA, second=OTHER_IDEA)))
+    back = choices(answered("idea_judge", IdeaPairInputs(topic=TOPIC, first=OTHER_IDEA, second=IDEA)))
     assert back == {criterion: SWAPPED[choice] for criterion, choice in there.items()}
     assert set(there.values()) != {"tie"}
 
 
 @with_weights
 def test_an_idea_ties_with_itself() -> None:
-    duel = answered("idea_judge", DuelInputs(topic=TOPIC, first=IDEA, second=IDEA))
+    duel = answered("idea_judge", IdeaPairInputs(topic=TOPIC, first=IDEA, second=IDEA))
     assert set(choices(duel).values()) == {"tie"}
 
 
@@ -430,8 +430,8 @@ an_idea = st.builds(IdeaView, title=some_words, motivation=some_words, novelty=s
 @given(some_words, an_idea, an_idea)
 def test_any_duel_turns_round_when_the_ideas_do(topic: str, one: IdeaView, two: IdeaView) -> None:
     judge = ROLES["idea_judge"].offline
-    there = choices(judge(ENGINE, DuelInputs(topic=topic, first=one, second=two)))
-    back = choices(judge(ENGINE, DuelInputs(topic=topic, first=two, second=one)))
+    there = choices(judge(ENGINE, IdeaPairInputs(topic=topic, first=one, second=two)))
+    back = choices(judge(ENGINE, IdeaPairInputs(topic=topic, first=two, second=one)))
     assert back == {criterion: SWAPPED[choice] for criterion, choice in there.items()}
 
 

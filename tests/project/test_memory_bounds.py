@@ -24,7 +24,7 @@ print(peak(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 """
 IDEAS = """
 from ideagora.importing import reader
-reader.MOST_IDEAS //= 5
+reader.MAX_IDEAS //= 5
 from ideagora.errors import IdeasError
 from ideagora.importing import read_ideas
 try:

@@ -9,8 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.offline_leads import outcomes
-from ideagora.agents.text import faithfulness, plain_text, quotes
+from ideagora.agents.text import faithfulness, outcomes, plain_text, quotes
 from ideagora.evaluators.arena import prompt_injection
 from ideagora.importing import fields, sections
 from ideagora.models import redact
@@ -71,18 +70,18 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "BibTeX file": lambda text: list(bibtex.read_bibtex("a.bib", text)),
     "RIS": lambda text: list(ris.read_ris("a.ris", text)),
     "CSL-JSON": lambda text: list(csl.read_csl("a.json", text)),
-    "sections of an idea": sections.parts_of,
-    "title of an idea": sections.title_from,
-    "steps of a plan": fields.steps_of,
+    "sections of an idea": sections.split_sections,
+    "title of an idea": sections.title_from_text,
+    "steps of a plan": fields.parse_steps,
     "sentences": words.sentences,
     "clauses": words.clauses,
     "names": words.names,
     "phrases": words.phrases,
     "steps of a method": words.method_steps,
     "short name": lambda text: words.short_name(text, text),
-    "plain text": plain_text.plain,
-    "strangers": lambda text: faithfulness.unsupported(text, text),
-    "outcomes": outcomes.outcomes,
+    "plain text": plain_text.strip_formatting,
+    "strangers": lambda text: faithfulness.find_unsupported(text, text),
+    "outcomes": outcomes.find_outcomes,
     "flags": lambda text: prompt_injection.flags_of([text]),
     "blocks of a report": shown.blocks,
     "Markdown of a report": shown.markdown,

@@ -17,7 +17,15 @@ import pytest
 
 from ideagora.agents import experiment, ideator, judges, literature, novelty, trend
 from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, IdeaInputs, TooClose
-from ideagora.agents.views import ChainPaper, Change, EntityView, IdeaView, PastExperiment, ShownPaper, brief
+from ideagora.agents.views import (
+    ChainPaper,
+    Change,
+    EntityView,
+    IdeaView,
+    PastExperiment,
+    ShownPaper,
+    paper_brief,
+)
 from ideagora.models.call import Inputs
 from ideagora.models.embeddings.embedder import Embedder, load_embedder
 from ideagora.models.embeddings.weights import MINILM
@@ -67,7 +75,7 @@ def chain_paper(paper_id: str) -> ChainPaper:
 def shown(paper_id: str) -> ShownPaper:
     """A paper as the ideator is shown it; one of the chain has been read."""
     told = f"In short: {chain_paper(paper_id).method}" if paper_id in (COT, CONSISTENCY, TREE) else None
-    return ShownPaper(**brief(paper(paper_id)).model_dump(), retelling=told)
+    return ShownPaper(**paper_brief(paper(paper_id)).model_dump(), retelling=told)
 
 
 @dataclass(frozen=True)
@@ -166,8 +174,8 @@ def _samples() -> dict[str, Sample]:
         "relevance_judge": Sample(
             literature.RelevanceInputs(
                 topic=TOPIC,
-                papers=tuple(brief(paper(i)) for i in (COT, TREE, "arxiv:2006.11239")),
-                cited=brief(paper(CONSISTENCY)),
+                papers=tuple(paper_brief(paper(i)) for i in (COT, TREE, "arxiv:2006.11239")),
+                cited=paper_brief(paper(CONSISTENCY)),
             ),
             {
                 "judgements": [
@@ -183,7 +191,7 @@ def _samples() -> dict[str, Sample]:
                 title=paper(TREE).title,
                 kind="abstract",
                 text=paper(TREE).abstract or "",
-                references=tuple(brief(paper(i)) for i in (COT, CONSISTENCY)),
+                references=tuple(paper_brief(paper(i)) for i in (COT, CONSISTENCY)),
             ),
             {
                 "problem": "Left-to-right decoding can't look ahead.",
@@ -230,7 +238,7 @@ def _samples() -> dict[str, Sample]:
                 papers=tuple(chain_paper(i) for i in (COT, CONSISTENCY, TREE)),
                 changes=CHANGES,
                 entities=ENTITIES,
-                neighbours=tuple(brief(paper(i)) for i in (REACT, REFLEXION)),
+                neighbours=tuple(paper_brief(paper(i)) for i in (REACT, REFLEXION)),
             ),
             {
                 "limitations": [
@@ -291,7 +299,7 @@ def _samples() -> dict[str, Sample]:
                 purpose="Save the tokens that tree search spends on branches known to fail.",
                 mechanism="Store written critiques of failed branches and put them into the rating prompt.",
                 evaluation="Share of Game of 24 puzzles solved at the same number of tokens.",
-                papers=tuple(brief(paper(i)) for i in (TREE, REFLEXION, COT)),
+                papers=tuple(paper_brief(paper(i)) for i in (TREE, REFLEXION, COT)),
             ),
             {
                 "comparisons": [
@@ -326,7 +334,7 @@ def _samples() -> dict[str, Sample]:
             },
         ),
         "idea_judge": Sample(
-            judges.DuelInputs(topic=TOPIC, first=IDEA, second=OTHER_IDEA),
+            judges.IdeaPairInputs(topic=TOPIC, first=IDEA, second=OTHER_IDEA),
             {
                 "reason": 'The first learns from "failures", {the second can\'t}; both naïve, yet sound.',
                 "novelty": "first",
@@ -337,10 +345,12 @@ def _samples() -> dict[str, Sample]:
             },
         ),
         "experiment_judge": Sample(
-            judges.PlanDuelInputs(
+            judges.PlanPairInputs(
                 topic=TOPIC,
-                first=judges.JudgedPlan(title=IDEA.title, claim=IDEA.novelty, method=IDEA.method, plan=PLAN),
-                second=judges.JudgedPlan(
+                first=judges.PlanCandidate(
+                    title=IDEA.title, claim=IDEA.novelty, method=IDEA.method, plan=PLAN
+                ),
+                second=judges.PlanCandidate(
                     title=OTHER_IDEA.title,
                     claim=OTHER_IDEA.novelty,
                     method=OTHER_IDEA.method,
@@ -359,7 +369,7 @@ def _samples() -> dict[str, Sample]:
                 topic=TOPIC,
                 idea=IDEA,
                 evaluation="Share of Game of 24 puzzles solved at the same number of tokens.",
-                related=(brief(paper(REACT)),),
+                related=(paper_brief(paper(REACT)),),
                 past=(
                     PastExperiment(
                         title=paper(TREE).title,
@@ -386,7 +396,7 @@ def _samples() -> dict[str, Sample]:
                 idea=IDEA,
                 plan=PLAN,
                 suggestions=("Repeat with several seeds.", "Report the cost of every variant."),
-                papers=tuple(brief(paper(i)) for i in (REACT, "arxiv:2009.03300")),
+                papers=tuple(paper_brief(paper(i)) for i in (REACT, "arxiv:2009.03300")),
             ),
             {**_plan_answer(), "declined": ["Report the cost: it's in the plan, {see the metrics}."]},
         ),

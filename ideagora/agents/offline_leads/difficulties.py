@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ideagora.models.offline.text import words
 
 Stems = tuple[str, ...]
-DROP = "; drop it if "
+DROP_IF = "; drop it if "
 """Before what would end the matter, in a test's sentence."""
 
 
@@ -33,14 +33,14 @@ class Difficulty:
     def cheap_test(self, weak: str, strong: str, data: str | None) -> str:
         """The first cheap test in one sentence, and what would end the matter there."""
         told = self.test.format(weak=weak, data=f" from {data}" if data else "")
-        return f"{told.rstrip('.').replace('the step', f'the step of {strong}', 1)}{DROP}{self.drop_if}."
+        return f"{told.rstrip('.').replace('the step', f'the step of {strong}', 1)}{DROP_IF}{self.drop_if}."
 
     def found_in(self, text: str) -> frozenset[str]:
         """The words of a text that speak of this difficulty."""
-        return frozenset(word for word in words(text) if _is_one_of(word, self.stems))
+        return frozenset(word for word in words(text) if _matches_stem(word, self.stems))
 
 
-def _is_one_of(word: str, stems: Iterable[str]) -> bool:
+def _matches_stem(word: str, stems: Iterable[str]) -> bool:
     """A stem that ends in ``*`` stands for every word that begins with it."""
     return any(word.startswith(stem[:-1]) if stem.endswith("*") else word == stem for stem in stems)
 
@@ -172,7 +172,7 @@ SCOPE: Stems = tuple(
 
 def is_scope(clause: str) -> bool:
     """Whether a clause says how far something was tested, not what goes wrong in it."""
-    return any(_is_one_of(word, SCOPE) for word in words(clause))
+    return any(_matches_stem(word, SCOPE) for word in words(clause))
 
 
 def shared_difficulty(
@@ -188,12 +188,12 @@ def shared_difficulty(
     return None if best is None else (best[2], best[3])
 
 
-def difficulty_of(clause: str) -> Difficulty:
+def classify_difficulty(clause: str) -> Difficulty:
     """The kind that a clause speaks of most; ``GENERAL`` where it speaks of none."""
     best = max(DIFFICULTIES, key=lambda kind: len(kind.found_in(clause)))
     return best if best.found_in(clause) else GENERAL
 
 
-def difficulty_named_in(text: str) -> str | None:
+def find_difficulty_name(text: str) -> str | None:
     """The first kind that a text calls by its name; ``None`` without any."""
     return next((kind.name for kind in DIFFICULTIES if kind.name in text), None)

@@ -15,7 +15,7 @@ from ideagora.agents.offline_leads.difficulties import (
     DIFFICULTIES,
     GENERAL,
     Difficulty,
-    difficulty_of,
+    classify_difficulty,
     is_scope,
     shared_difficulty,
 )
@@ -29,25 +29,25 @@ FIT_SHARED = 0.38
 two may fit where both speak of one kind of difficulty."""
 FIT = 0.55
 """Cosine to the problem where they share no such word (the method has to reach ``FIT_SHARED`` too)."""
-LEAST = 0.3
+MIN_PROBLEM_SIMILARITY = 0.3
 """Cosine to the problem below which no nearness of the method counts."""
-MECHANISMS = 4
+MECHANISMS_PER_LIMITATION = 4
 """Mechanisms that are kept for one limitation."""
-ONE_FIELD = 0.42
+SAME_FIELD = 0.42
 """Cosine of the two papers below which a mechanism would have to come from another field."""
 ON_TOPIC = 0.18
 """Cosine that a mechanism has to have to the topic: below it the paper is about something else."""
 
-_JOINT = re.compile(r"[;:,] ")
+_CLAUSE_END = re.compile(r"[;:,] ")
 _RESULTS = frozenset(
     """cannot fails unable reached improved improves outperformed outperforms exceeded surpassed beat
     raised gained stayed lowered lagged hurt matched exposes lacks""".split()
 )
-_STUDIES = frozenset(
+_STUDY_SUBJECTS = frozenset(
     "study survey benchmark evaluation re-evaluation meta-analysis experiments crowdworkers experts".split()
 )
 """As the subject of a sentence: who tries out what others have made."""
-_STUDIES_DO = frozenset(
+_STUDY_VERBS = frozenset(
     """measures compares compared examines examined evaluates evaluated surveys probed studied tests
     recruited contains poses stratifies converts taxonomy blueprint comparison""".split()
 )
@@ -62,7 +62,7 @@ _HEADING = re.compile(
     r"(?=(?:we|our|in|the|this|these|to|an?|while|large|recent)\b)",
     re.IGNORECASE,
 )
-_IS_A = re.compile(
+_DEFINES = re.compile(
     r"^(?:[\w-]+ ){1,4}is an? (?!(?:method|framework|procedure|technique|system|pipeline|recipe)\b)"
 )
 """What a thing is, not what is done with it."""
@@ -74,10 +74,10 @@ _RESOURCE = re.compile(
 _STUDIED = re.compile(
     r"\b(?:[Tt]he|[Aa]) [\w -]{0,40}(?:study|survey|benchmark) (?:of|on|measures|has|tests|compares|gives)\b"
 )
-_DANGLING = re.compile(r"(?:This|That|These|Those|It|Its|They|Their|Such|He|She|Both|Here)\b")
-NAME = 4
+_REFERS_BACK = re.compile(r"(?:This|That|These|Those|It|Its|They|Their|Such|He|She|Both|Here)\b")
+MAX_NAME_WORDS = 4
 """Words of a paper's name at most, since a lead says it several times."""
-BEGINNING = 8
+OPENING_WORDS = 8
 """Words of a sentence in which its subject and its verb are looked for."""
 
 
@@ -124,63 +124,63 @@ def paper_facts(
 ) -> PaperFacts:
     """A paper for leads; what its reader has not told is picked from its text."""
     own = text or " ".join(filter(None, (problem, method, limitation)))
-    name = name_of(title, own)
+    name = short_paper_name(title, own)
     picked = engine.facets(own, FACETS) if text and not method else {}
     other = {picked.get(facet) for facet in FACETS if facet != "method"}
     said = texts.sentences(method) if method else [s for s in texts.sentences(own) if s not in other]
-    parts = [without_heading(sentence) for sentence in said]
+    parts = [strip_heading(sentence) for sentence in said]
     return PaperFacts(
         name=name,
         year=year,
         text=own,
         problem=problem or picked.get("problem"),
-        method=_mechanism(parts, picked.get("method") or "", name),
+        method=_mechanism_sentence(parts, picked.get("method") or "", name),
         limitation=limitation or picked.get("limitation"),
         is_resource=bool(_RESOURCE.search(title) or _STUDIED.search(own)),
     )
 
 
-def name_of(title: str, text: str) -> str:
+def short_paper_name(title: str, text: str) -> str:
     """What a lead calls a paper: a short name of at most five words, else the first of its title."""
     said = [word for word in texts.short_name(title, text).split() if word != "…"]
-    if len(said) <= NAME + 1:
+    if len(said) <= MAX_NAME_WORDS + 1:
         return " ".join(said)
-    said = said[:NAME]
+    said = said[:MAX_NAME_WORDS]
     while len(said) > 1 and said[-1].lower() in FUNCTION_WORDS:
         said.pop()
     return f"{' '.join(said)} …"
 
 
-def _mechanism(parts: Sequence[str], picked: str, name: str) -> str | None:
+def _mechanism_sentence(parts: Sequence[str], picked: str, name: str) -> str | None:
     """The sentence that says what is done: the one that presents it, else the picked one, else the first."""
-    done = [part for part in parts if is_done(part)]
+    done = [part for part in parts if describes_method(part)]
     presents = [part for part in done if _PRESENTS.search(part) or part.startswith(name)]
     chosen = next(iter([*presents, *(part for part in done if part in picked), *done]), None)
-    return grounded(chosen, parts) if chosen else None
+    return with_antecedent(chosen, parts) if chosen else None
 
 
-def without_heading(sentence: str) -> str:
+def strip_heading(sentence: str) -> str:
     """The sentence without a heading of its section that a file's text has glued to it."""
     return _HEADING.sub("", sentence, count=1)
 
 
-def grounded(sentence: str, parts: Sequence[str]) -> str:
+def with_antecedent(sentence: str, parts: Sequence[str]) -> str:
     """The sentence, with the one before it when it begins with a word that refers back to that."""
     place = parts.index(sentence) if sentence in parts else 0
-    return f"{parts[place - 1]} {sentence}" if place and _DANGLING.match(sentence) else sentence
+    return f"{parts[place - 1]} {sentence}" if place and _REFERS_BACK.match(sentence) else sentence
 
 
-def is_done(sentence: str) -> bool:
+def describes_method(sentence: str) -> bool:
     """Whether a sentence says what a system does: no result, no failure, no study, no benchmark."""
     said = texts.words(sentence)
-    if set(said[:BEGINNING]) & (_RESULTS | _STUDIES_DO) or set(said[:4]) & _STUDIES:
+    if set(said[:OPENING_WORDS]) & (_RESULTS | _STUDY_VERBS) or set(said[:4]) & _STUDY_SUBJECTS:
         return False
-    if _COUNTED.search(sentence) or _COMPARED.search(sentence) or _in_the_past(said):
+    if _COUNTED.search(sentence) or _COMPARED.search(sentence) or _is_past_tense(said):
         return False
-    return texts.has_verb(sentence) and not _IS_A.search(sentence)
+    return texts.has_verb(sentence) and not _DEFINES.search(sentence)
 
 
-def _in_the_past(said: Sequence[str]) -> bool:
+def _is_past_tense(said: Sequence[str]) -> bool:
     """Whether the subject is followed by a past tense: what came out is told so, what is done is not."""
     pairs = itertools.pairwise(said[:4])
     return any(
@@ -193,7 +193,9 @@ _BEFORE_ADJECTIVES = frozenset(
 )
 
 
-def fits(engine: ExtractiveModel, topic: str, papers: Sequence[PaperFacts], weak: Sequence[int]) -> list[Fit]:
+def find_fits(
+    engine: ExtractiveModel, topic: str, papers: Sequence[PaperFacts], weak: Sequence[int]
+) -> list[Fit]:
     """Pairs that are good enough, best first; for each limitation the mechanisms that come nearest.
 
     Args:
@@ -211,32 +213,34 @@ def fits(engine: ExtractiveModel, topic: str, papers: Sequence[PaperFacts], weak
         own = engine.similarity(methods[place], methods)
         field = engine.similarity(papers[place].text, [paper.text for paper in papers])
         of_weak = [
-            _fit(
+            _fit_or_none(
                 papers,
                 (place, strong),
                 clause,
                 about,
                 (*(near[strong] for near in nearness), own[strong], field[strong]),
             )
-            for clause in limits(papers[place].limitation or "")
-            for nearness in [(*_nearness(engine, papers, clause, methods), near_topic)]
+            for clause in limitation_clauses(papers[place].limitation or "")
+            for nearness in [(*_clause_similarities(engine, papers, clause, methods), near_topic)]
             for strong, paper in enumerate(papers)
             if strong != place and paper.method
         ]
         lift = 0.3 * near_topic[place]
-        found += _best_of_each([replace(fit, score=round(fit.score + lift, 4)) for fit in of_weak if fit])
+        found += _best_per_mechanism(
+            [replace(fit, score=round(fit.score + lift, 4)) for fit in of_weak if fit]
+        )
     return sorted(found, key=lambda fit: (-fit.score, fit.weak, fit.strong))
 
 
-def _best_of_each(found: Sequence[Fit]) -> list[Fit]:
+def _best_per_mechanism(found: Sequence[Fit]) -> list[Fit]:
     """The best pair with each mechanism, best first."""
     best: dict[int, Fit] = {}
     for fit in sorted(found, key=lambda fit: (-fit.score, fit.strong)):
         best.setdefault(fit.strong, fit)
-    return list(best.values())[:MECHANISMS]
+    return list(best.values())[:MECHANISMS_PER_LIMITATION]
 
 
-def _nearness(
+def _clause_similarities(
     engine: ExtractiveModel, papers: Sequence[PaperFacts], clause: str, methods: Sequence[str]
 ) -> tuple[list[float], list[float]]:
     """Cosines of a limitation to every paper's problem and to every method."""
@@ -244,7 +248,7 @@ def _nearness(
     return engine.similarity(clause, problems), engine.similarity(clause, methods)
 
 
-def _fit(
+def _fit_or_none(
     papers: Sequence[PaperFacts],
     pair: tuple[int, int],
     clause: str,
@@ -266,38 +270,38 @@ def _fit(
     shared = shared_difficulty(clause, other.problem or "", about)
     if (
         to_topic < ON_TOPIC
-        or to_paper < ONE_FIELD
-        or not _near_enough(to_problem, to_method, shared is not None)
+        or to_paper < SAME_FIELD
+        or not _is_near_enough(to_problem, to_method, shared is not None)
     ):
         return None
     score = to_problem + 0.5 * to_method + 0.4 * (to_topic + to_paper) + 0.15 * bool(shared)
     score -= 0.5 * max(0.0, to_own - 0.5)  # what the weak paper does already helps it little
-    kind = shared[0] if shared else difficulty_of(clause)
+    kind = shared[0] if shared else classify_difficulty(clause)
     terms = tuple(sorted(shared[1])) if shared else ()
     return Fit(*pair, clause, kind, terms, to_problem, to_method, round(score, 4))
 
 
-def nearest_fit(engine: ExtractiveModel, papers: Sequence[PaperFacts], weak: int, strong: int) -> Fit:
+def measure_pair(engine: ExtractiveModel, papers: Sequence[PaperFacts], weak: int, strong: int) -> Fit:
     """A pair as it measures, whether or not it is good enough to be offered."""
     limitation = papers[weak].limitation or papers[weak].problem or papers[weak].text or papers[weak].name
-    clause = next(iter(limits(limitation)), texts.without_stop(limitation))
+    clause = next(iter(limitation_clauses(limitation)), texts.without_stop(limitation))
     other = papers[strong]
     near = engine.similarity(clause, [other.problem or other.name, other.method or other.name])
-    return Fit(weak, strong, clause, difficulty_of(clause), (), near[0], near[1], 0.0)
+    return Fit(weak, strong, clause, classify_difficulty(clause), (), near[0], near[1], 0.0)
 
 
-def _near_enough(to_problem: float, to_method: float, shared: bool) -> bool:
+def _is_near_enough(to_problem: float, to_method: float, shared: bool) -> bool:
     """A common difficulty allows for less nearness; without one, problem and method have to be near."""
     if shared:
-        return to_problem >= LEAST and max(to_problem, to_method) >= FIT_SHARED
+        return to_problem >= MIN_PROBLEM_SIMILARITY and max(to_problem, to_method) >= FIT_SHARED
     return to_problem >= FIT and to_method >= FIT_SHARED
 
 
-def limits(limitation: str) -> list[str]:
+def limitation_clauses(limitation: str) -> list[str]:
     """The parts of a limitation that say what goes wrong, without those that say how far it was tested."""
     parts: list[str] = []
     for sentence in texts.sentences(limitation):
-        for part in _JOINT.split(texts.without_stop(sentence)):
+        for part in _CLAUSE_END.split(texts.without_stop(sentence)):
             if parts and len(part.split()) < 5:
                 parts[-1] = f"{parts[-1]}, {part}"
             else:
@@ -305,13 +309,13 @@ def limits(limitation: str) -> list[str]:
     return [part for part in parts if not is_scope(part) and len(part.split()) > 3]
 
 
-QUOTED = ((28, 40, 18), (28, 32, 16), (24, 26, 12), (18, 20, 10), (14, 14, 8))
+QUOTE_LENGTHS = ((28, 40, 18), (28, 32, 16), (24, 26, 12), (18, 20, 10), (14, 14, 8))
 """Words of each quote (limitation, mechanism, problem) at most: the first row with which a lead is short."""
-LONGEST = 145
+MAX_LEAD_WORDS = 145
 """Words of a lead, without the names of what to read first."""
 
 
-def quotable(sentence: str, limit: int, about: str = "") -> str:
+def shorten_quote(sentence: str, limit: int, about: str = "") -> str:
     """Words of a sentence, unchanged, at most ``limit`` of them: what is left out becomes ``…``.
 
     A sentence that is too long is cut at a comma where that leaves enough, else between words. With
@@ -326,7 +330,7 @@ def quotable(sentence: str, limit: int, about: str = "") -> str:
         after = " …" if end < len(words) else ""
         return f"… {' '.join(words[end - limit : end]).rstrip(',;:')}{after}"
     cut = " ".join(words[:limit])
-    ends = [found.start() for found in _JOINT.finditer(cut)]
+    ends = [found.start() for found in _CLAUSE_END.finditer(cut)]
     if ends and len(cut[: ends[-1]].split()) >= max(limit // 2, end):
         cut = cut[: ends[-1]]
     return f"{cut.rstrip(',;:')} …"
@@ -357,41 +361,41 @@ class LeadText:
         return sum(len(part.split()) for part in shown)
 
 
-def lead_text(fit: Fit, weak: PaperFacts, strong: PaperFacts, place: str) -> LeadText:
+def write_lead(fit: Fit, weak: PaperFacts, strong: PaperFacts, place: str) -> LeadText:
     """A pair in words.
 
     Args:
         place: a sentence on where the two papers stand to each other; empty where nothing is known.
     """
-    made = [_worded(fit, weak, strong, place, quoted) for quoted in QUOTED]
-    return next((lead for lead in made if lead.length <= LONGEST), made[-1])
+    made = [_write_with(fit, weak, strong, place, quoted) for quoted in QUOTE_LENGTHS]
+    return next((lead for lead in made if lead.length <= MAX_LEAD_WORDS), made[-1])
 
 
-def _worded(
+def _write_with(
     fit: Fit, weak: PaperFacts, strong: PaperFacts, place: str, quoted: tuple[int, int, int]
 ) -> LeadText:
-    limitation = _sentence_with(fit.clause, weak.limitation or fit.clause)
+    limitation = _sentence_containing(fit.clause, weak.limitation or fit.clause)
     mechanism = strong.method or strong.text or strong.name
-    parts = _JOINT.split(strong.problem or "")
+    parts = _CLAUSE_END.split(strong.problem or "")
     said = next((part for part in parts if set(texts.words(part)) & set(fit.terms)), "")
-    problem = quotable(strong.problem, quoted[2], texts.without_stop(said)) if strong.problem else ""
-    parts = _JOINT.split(mechanism)
+    problem = shorten_quote(strong.problem, quoted[2], texts.without_stop(said)) if strong.problem else ""
+    parts = _CLAUSE_END.split(mechanism)
     to_point = texts.without_stop(next((part for part in parts if fit.kind.found_in(part)), ""))
     against = "a limit of" if fit.kind is GENERAL else f"{fit.kind.name} in"
     return LeadText(
         title=f"{strong.name} against {against} {weak.name}",
         limitation=limitation,
         mechanism=mechanism,
-        motivation=f"{weak.name} ({weak.year}): “{quotable(limitation, quoted[0], fit.clause)}”",
-        method=f"{strong.name} ({strong.year}): “{quotable(mechanism, quoted[1], to_point)}”",
+        motivation=f"{weak.name} ({weak.year}): “{shorten_quote(limitation, quoted[0], fit.clause)}”",
+        method=f"{strong.name} ({strong.year}): “{shorten_quote(mechanism, quoted[1], to_point)}”",
         novelty=" ".join(
-            filter(None, (NEAREST_ONLY if not fit.score else "", _why(fit, strong.name, problem), place))
+            filter(None, (NEAREST_ONLY if not fit.score else "", _explain(fit, strong.name, problem), place))
         ),
         test=fit.kind.cheap_test(weak.name, strong.name, _data_set(weak.text)),
     )
 
 
-def _why(fit: Fit, strong: str, problem: str) -> str:
+def _explain(fit: Fit, strong: str, problem: str) -> str:
     """Why the two may fit, as measured."""
     terms = f"; both speak of {fit.kind.name}: {', '.join(fit.terms[:4])}" if fit.terms else ""
     if not problem:
@@ -399,7 +403,7 @@ def _why(fit: Fit, strong: str, problem: str) -> str:
     return f"{strong} set out from “{problem}” (similarity to the limitation {fit.to_problem:.2f}{terms})."
 
 
-def _sentence_with(clause: str, limitation: str) -> str:
+def _sentence_containing(clause: str, limitation: str) -> str:
     """The sentence of a limitation that has the clause."""
     found = (sentence for sentence in texts.sentences(limitation) if clause in sentence)
     return next(found, limitation)

@@ -20,13 +20,13 @@ _ROUND = {"hundred": "100", "thousand": "1000", "dozen": "12", "half": "0.5"}
 _NUMBER_WORDS = {word: str(number) for number, word in enumerate(_WORDS)} | _ROUND
 
 
-def unsupported(answer: str, source: str) -> list[str]:
+def find_unsupported(answer: str, source: str) -> list[str]:
     """Figures and names of the answer that the source lacks, in their order.
 
     An acronym is known when it, or words with its initials, stand in the source; the numbers of steps
     are no figures.
     """
-    known = _loose(source)
+    known = _normalize(source)
     initials = "".join(word[0] for word in re.findall(r"[a-z0-9]+", source.lower()))
     named = [name.name for name in texts.names(_STEP_NUMBER.sub("", answer))]
     strange = [name for name in named if not _is_known(name, known, initials)]
@@ -35,19 +35,19 @@ def unsupported(answer: str, source: str) -> list[str]:
     return list(dict.fromkeys([*new, *strange]))
 
 
-def first_few(items: Iterable[str], count: int = 4) -> str:
+def quote_first(items: Iterable[str], count: int = 4) -> str:
     """Some of the items, in quotes, for a complaint."""
     return ", ".join(f"“{item}”" for item in list(items)[:count])
 
 
 def _is_known(name: str, known: str, initials: str) -> bool:
-    plain = _loose(name)
+    plain = _normalize(name)
     if plain in known or plain.rstrip("s") in known:
         return True
     return name.rstrip("s").isupper() and plain.rstrip("s") in initials
 
 
-def _loose(text: str) -> str:
+def _normalize(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.lower())
 
 

@@ -13,8 +13,8 @@ def is_quoted(quote: str, text: str) -> bool:
 
     A quote with omissions ("…") stands in the text when its pieces do, in their order.
     """
-    pieces = [piece for piece in map(_loose, _OMISSION.split(quote)) if piece]
-    whole, position = f" {_loose(text)} ", 0
+    pieces = [piece for piece in map(_normalize, _OMISSION.split(quote)) if piece]
+    whole, position = f" {_normalize(text)} ", 0
     for piece in pieces:
         found = whole.find(f" {piece} ", position)
         if found < 0:
@@ -23,10 +23,10 @@ def is_quoted(quote: str, text: str) -> bool:
     return bool(pieces)
 
 
-def honest_quote(quote: str, text: str) -> str:
+def verify_quote(quote: str, text: str) -> str:
     """The quote, marked when the text does not contain it."""
     return quote if is_quoted(quote, text) else f"(not verbatim) {quote}"
 
 
-def _loose(text: str) -> str:
+def _normalize(text: str) -> str:
     return _LOOSE.sub(" ", text.lower()).strip()

@@ -21,7 +21,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ideagora.agents.style import RESTYLE, restyled
+from ideagora.agents.style import RESTYLE, with_plain_style
 from ideagora.errors import ModelRefused, ModelUnavailable, UnreadableAnswer
 from ideagora.evaluators.arena.comparisons import (
     KINDS,
@@ -96,7 +96,7 @@ class ArenaContext:
         if idea.id not in self.told:
             whole = idea if "experiment" in self.schedules else idea.model_copy(update={"experiment": None})
             with usage_label("style"):
-                self.told[idea.id] = await restyled(client, whole)
+                self.told[idea.id] = await with_plain_style(client, whole)
         return self.told[idea.id]
 
 

@@ -16,9 +16,9 @@ from ideagora.agents.judges import (
     EXPERIMENT_JUDGE,
     IDEA_JUDGE,
     Choice,
-    Duel,
-    JudgedPlan,
-    PlanDuel,
+    IdeaPreference,
+    PlanCandidate,
+    PlanPreference,
 )
 from ideagora.agents.views import IdeaView
 from ideagora.errors import ModelRefused, UnreadableAnswer
@@ -75,7 +75,7 @@ async def ask_judge(
     """
     ideas = _ideas(bench.lineup, comparison)
     judge, topic = bench.judges[comparison.judge], bench.lineup.topics[comparison.topic].text
-    answer: Duel | PlanDuel | None = None
+    answer: IdeaPreference | PlanPreference | None = None
     reason: str | None = None
     with usage_label(f"judge {judge}"), answers_used() as used:
         try:
@@ -122,7 +122,7 @@ def _ideas(lineup: Lineup, comparison: Comparison) -> tuple[Idea, Idea]:
     return first, second
 
 
-def _values(answer: Duel | PlanDuel, criteria: Sequence[str]) -> dict[str, float]:
+def _values(answer: IdeaPreference | PlanPreference, criteria: Sequence[str]) -> dict[str, float]:
     return {name: VALUES[getattr(answer, name)] for name in criteria}
 
 
@@ -155,13 +155,13 @@ def plain_view(idea: Idea) -> IdeaView:
     )
 
 
-def judged_plan(idea: Idea) -> JudgedPlan:
+def judged_plan(idea: Idea) -> PlanCandidate:
     """An idea's experiment for the judge, with what it is to test."""
     plan = idea.experiment
     assert plan is not None, f"{idea.id} has no experiment"
     lists = {name: getattr(plan, name) for name in PlanView.model_fields if name != "refuted_if"}
     view = PlanView(**lists, refuted_if=plan.refuted_if or "")
-    return JudgedPlan(title=idea.title, claim=idea.novelty or None, method=idea.method, plan=view)
+    return PlanCandidate(title=idea.title, claim=idea.novelty or None, method=idea.method, plan=view)
 
 
 def shown_words(idea: Idea, kind: Kind) -> int:

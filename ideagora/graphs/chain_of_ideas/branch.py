@@ -17,11 +17,11 @@ from langgraph.types import Send
 from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, TooClose
 from ideagora.agents.ideator import FORECASTER, IDEATOR, Pairing
 from ideagora.agents.literature import READER, RELEVANCE_JUDGE
-from ideagora.agents.offline_leads.difficulties import difficulty_named_in
+from ideagora.agents.offline_leads.difficulties import find_difficulty_name
 from ideagora.agents.offline_leads.leads import NEAREST_ONLY
-from ideagora.agents.text.quotes import honest_quote, is_quoted
+from ideagora.agents.text.quotes import is_quoted, verify_quote
 from ideagora.agents.trend import TREND_ANALYST
-from ideagora.agents.views import PaperBrief, ShownPaper, brief, chain_paper, change, entity_views
+from ideagora.agents.views import PaperBrief, ShownPaper, chain_paper, change_view, entity_views, paper_brief
 from ideagora.errors import IdeagoraError, NothingRead
 from ideagora.graphs.chain_of_ideas.leads import NEIGHBOURS as LEAD_NEIGHBOURS
 from ideagora.graphs.chain_of_ideas.leads import who_cites
@@ -123,8 +123,8 @@ async def extend_forward(state: BranchState, runtime: Context) -> BranchState:
     answer = await RELEVANCE_JUDGE(
         runtime.context.client,
         topic=topic.text,
-        papers=tuple(brief(paper) for paper in shown),
-        cited=brief(tip),
+        papers=tuple(paper_brief(paper) for paper in shown),
+        cited=paper_brief(tip),
     )
     accepted = {judgement.paper: judgement.reason for judgement in answer.judgements if judgement.relevant}
     if not accepted:
@@ -268,9 +268,9 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
         runtime.context.client,
         topic=_topic(state).text,
         papers=tuple(chain_paper(link) for link in chain),
-        changes=tuple(change(transition) for transition in _transitions(state)),
+        changes=tuple(change_view(transition) for transition in _transitions(state)),
         entities=_entities(state, runtime.context),
-        neighbours=tuple(brief(paper) for paper in neighbours),
+        neighbours=tuple(paper_brief(paper) for paper in neighbours),
     )
     ids = [link.paper.id for link in chain] + [paper.id for paper in neighbours]
     direction = Direction(
@@ -302,7 +302,7 @@ async def _pair(
         "mechanism_paper": papers[strong].model_dump(mode="json"),
         "chain": [link.paper.model_dump(mode="json") for link in chain],
         "good": pairing.why != NEAREST_ONLY,
-        "kind": difficulty_named_in(pairing.why),
+        "kind": find_difficulty_name(pairing.why),
         "cites": await who_cites(context, papers[weak], papers[strong]),
     }
 
@@ -344,7 +344,7 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
         topic=_topic(state).text,
         papers=papers,
         chain_length=len(state["links"]),
-        changes=tuple(change(transition) for transition in _transitions(state)),
+        changes=tuple(change_view(transition) for transition in _transitions(state)),
         entities=_entities(state, runtime.context),
         direction=_direction_view(state, numbers),
         earlier=_earlier(state),
@@ -373,7 +373,7 @@ def _too_close(state: BranchState, numbers: dict[str, int]) -> tuple[TooClose, .
 def _source(part: str, paper_id: str, quote: str, paper: ShownPaper) -> Source:
     text = f"{paper.title} {paper.abstract or ''}"
     return Source(
-        part=part, paper_id=paper_id, quote=honest_quote(quote, text), verbatim=is_quoted(quote, text)
+        part=part, paper_id=paper_id, quote=verify_quote(quote, text), verbatim=is_quoted(quote, text)
     )
 
 

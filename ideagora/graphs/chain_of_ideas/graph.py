@@ -22,7 +22,14 @@ from ideagora.agents.experiment import (
 )
 from ideagora.agents.judges import IDEA_JUDGE
 from ideagora.agents.literature import QUERY_PLANNER, RELEVANCE_JUDGE
-from ideagora.agents.views import EntityView, PaperBrief, brief, entity_views, idea_view, past_experiments
+from ideagora.agents.views import (
+    EntityView,
+    PaperBrief,
+    entity_views,
+    idea_view,
+    paper_brief,
+    past_experiments,
+)
 from ideagora.errors import IdeagoraError, NoBranchLeft, ThinTopic, UnreadableAnswer
 from ideagora.graphs.chain_of_ideas import leads
 from ideagora.graphs.chain_of_ideas.branch import build_branch
@@ -97,7 +104,7 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
         )
     shown = [scored.paper for scored in candidates.values()]
     answer = await RELEVANCE_JUDGE(
-        runtime.context.client, topic=topic.text, papers=tuple(brief(paper) for paper in shown)
+        runtime.context.client, topic=topic.text, papers=tuple(paper_brief(paper) for paper in shown)
     )
     judged = {shown[one.paper].id: one.reason for one in answer.judgements if one.relevant}
     nearness = await topic_similarity(library, topic, shown)
@@ -299,7 +306,7 @@ async def _nearest(branch: dict[str, Any], context: Services) -> tuple[PaperBrie
     """The papers that the novelty check found nearest."""
     close = NoveltyCheck.model_validate(branch["novelty_check"]).closest[:RELATED]
     found = [await context.library.paper(one.paper_id) for one in close]
-    return tuple(brief(paper) for paper in found if paper is not None)
+    return tuple(paper_brief(paper) for paper in found if paper is not None)
 
 
 async def review_experiment(state: IdeationState, runtime: Context) -> IdeationState:
@@ -340,7 +347,7 @@ async def refine_experiment(state: IdeationState, runtime: Context) -> IdeationS
             idea=idea_view(_best(state)["draft"]),
             plan=PlanView(**state["plan"]),
             suggestions=tuple(suggestions),
-            papers=tuple(brief(Paper.model_validate(paper)) for paper in state["found"]),
+            papers=tuple(paper_brief(Paper.model_validate(paper)) for paper in state["found"]),
         )
     return {
         "plan": plan.model_dump(mode="json", exclude={"declined"}),

@@ -14,8 +14,8 @@ from typing import Any
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.idea_inputs import DirectionView
 from ideagora.agents.ideator import IDEATOR
-from ideagora.agents.offline_leads.leads import name_of
-from ideagora.agents.text.quotes import honest_quote, is_quoted
+from ideagora.agents.offline_leads.leads import short_paper_name
+from ideagora.agents.text.quotes import is_quoted, verify_quote
 from ideagora.agents.views import ShownPaper, idea_view
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.chain_of_ideas.novelty import check_novelty
@@ -85,7 +85,7 @@ def _after_others(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) 
 def place_of(chain: Sequence[Paper], weak: Paper, strong: Paper, cites: str | None) -> str:
     """Where two papers stand to the chain and to each other, in one sentence."""
     ids = [paper.id for paper in chain]
-    one, other = (name_of(paper.title, paper.abstract or "") for paper in (weak, strong))
+    one, other = (short_paper_name(paper.title, paper.abstract or "") for paper in (weak, strong))
     stands = [
         f"{name} is paper {ids.index(paper.id) + 1} of {len(ids)} in the chain"
         if paper.id in ids
@@ -174,7 +174,7 @@ async def _shown(context: Services, paper: Paper, retelling: str | None) -> Show
 def _source(part: str, paper: Paper, quote: str, shown: ShownPaper) -> Source:
     text = f"{paper.title} {shown.abstract or ''}"
     return Source(
-        part=part, paper_id=paper.id, quote=honest_quote(quote, text), verbatim=is_quoted(quote, text)
+        part=part, paper_id=paper.id, quote=verify_quote(quote, text), verbatim=is_quoted(quote, text)
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ideagora.agents.novelty import NOVELTY_JUDGE, Comparison, Comparisons
-from ideagora.agents.text.quotes import honest_quote
-from ideagora.agents.views import brief
+from ideagora.agents.novelty import NOVELTY_JUDGE, PaperComparison, PaperComparisons
+from ideagora.agents.text.quotes import verify_quote
+from ideagora.agents.views import paper_brief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
 from ideagora.schema import Close, DroppedDraft, NoveltyCheck, Paper, Scored, Topic
@@ -44,7 +44,7 @@ async def check_novelty(
         answer = await NOVELTY_JUDGE(
             context.client,
             topic=topic.text,
-            papers=tuple(brief(scored.paper) for scored in found),
+            papers=tuple(paper_brief(scored.paper) for scored in found),
             **{name: draft[name] for name in ("title", "summary", "novelty", "method", *FACETS)},
         )
     except UnreadableAnswer as error:
@@ -65,7 +65,7 @@ async def _retrieve(context: Services, draft: dict[str, Any], known: Sequence[Pa
     return await context.library.similar(list(papers.values())[: max(COMPARED, len(known))], whole)
 
 
-def _weigh(found: list[Scored], answer: Comparisons) -> NoveltyCheck:
+def _weigh(found: list[Scored], answer: PaperComparisons) -> NoveltyCheck:
     ordered = sorted(answer.comparisons, key=lambda c: (not c.too_close, -found[c.paper].similarity, c.paper))
     too_close = sum(comparison.too_close for comparison in ordered)
     first = max(REPORTED, too_close)
@@ -77,13 +77,13 @@ def _weigh(found: list[Scored], answer: Comparisons) -> NoveltyCheck:
     )
 
 
-def _close(scored: Scored, comparison: Comparison) -> Close:
+def _close(scored: Scored, comparison: PaperComparison) -> Close:
     text = f"{scored.paper.title} {scored.paper.abstract or ''}"
     return Close(
         paper_id=scored.paper.id,
         title=scored.paper.title,
         similarity=scored.similarity,
-        overlap=honest_quote(comparison.overlap, text) if comparison.overlap else None,
+        overlap=verify_quote(comparison.overlap, text) if comparison.overlap else None,
         facets={facet: getattr(comparison, facet) for facet in FACETS},
         difference=comparison.difference,
         too_close=comparison.too_close,

@@ -14,8 +14,8 @@ from langgraph.runtime import Runtime
 
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.plain_ideators import RAG_IDEATOR
-from ideagora.agents.text.quotes import honest_quote, is_quoted
-from ideagora.agents.views import PaperBrief, brief, idea_view
+from ideagora.agents.text.quotes import is_quoted, verify_quote
+from ideagora.agents.views import PaperBrief, idea_view, paper_brief
 from ideagora.errors import ThinTopic
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
@@ -72,7 +72,7 @@ async def design_experiment(state: RagState, runtime: Context) -> RagState:
 
 
 def _briefs(state: RagState) -> list[PaperBrief]:
-    return [brief(Paper.model_validate(paper)) for paper in state["papers"]]
+    return [paper_brief(Paper.model_validate(paper)) for paper in state["papers"]]
 
 
 def _source(state: RagState, source: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _source(state: RagState, source: dict[str, Any]) -> dict[str, Any]:
     told = Source(
         part=source["part"],
         paper_id=paper.id,
-        quote=honest_quote(quote, text),
+        quote=verify_quote(quote, text),
         verbatim=is_quoted(quote, text),
     )
     return told.model_dump(mode="json")

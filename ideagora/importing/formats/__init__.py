@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from ideagora.importing.drafts import Format
+from ideagora.importing.records import Format
 
 FORMATS: tuple[Format, ...] = tuple(
     form

@@ -10,9 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, SideRecord, Unusable, each, guarded
-from ideagora.importing.fields import text_or_none, unpacked
+from ideagora.importing.fields import decode_field, optional_text
 from ideagora.importing.formats.ai_scientist import of_first_version
+from ideagora.importing.records import (
+    FieldError,
+    Format,
+    IdeaAnnotation,
+    ParsedIdea,
+    ParsedItem,
+    Row,
+    catch_field_errors,
+    read_each,
+)
 
 _EVALUATIONS = ("IGT2P", "MCQ", "ON", "feasibility")
 _SWAPPED = {"motivation": "experiment_plan_similarity", "experiment_plan": "motivation_similarity"}
@@ -22,37 +31,41 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return "index" in value and ("model_result" in value or "summary" in value)
 
 
-def _read(row: Row) -> Iterator[DraftsFound]:
+def _read(row: Row) -> Iterator[ParsedItem]:
     target = row.value.get("index")
     if isinstance(target, bool) or not isinstance(target, int | str):
-        raise Unusable("index", "a number is needed")
+        raise FieldError("index", "a number is needed")
     if "model_result" not in row.value:
         yield _topic(row, target, row.value.get("summary"))
         return
-    result = unpacked(row.value, "model_result")
+    result = decode_field(row.value, "model_result")
     if isinstance(result, dict) and {"motivation", "method"} <= result.keys():
         yield _topic(row, target, result)
         return
     if not isinstance(result, list):
-        raise Unusable("model_result", "a list of ideas is needed: these are other results of the benchmark")
+        raise FieldError(
+            "model_result", "a list of ideas is needed: these are other results of the benchmark"
+        )
     if not result:
-        raise Unusable("model_result", f"the list is empty: no idea was made for target {target}")
+        raise FieldError("model_result", f"the list is empty: no idea was made for target {target}")
     for number, value in enumerate(result, 1):
         place = f"idea {number}"
         if isinstance(value, dict):
-            yield from guarded(lambda inner: [_idea(inner, row, target)], row.inside(place, value))
+            yield from catch_field_errors(lambda inner: [_idea(inner, row, target)], row.inside(place, value))
         else:
             yield row.problem(
                 place, "it is null (a run that failed?)" if value is None else "it is no object"
             )
 
 
-def _topic(row: Row, target: int | str, summary: Any) -> DraftsFound:
+def _topic(row: Row, target: int | str, summary: Any) -> ParsedItem:
     if not isinstance(summary, dict):
         return row.problem("summary", "an object is needed")
-    topic = text_or_none(summary, "revised_topic") or text_or_none(summary, "topic")
+    topic = optional_text(summary, "revised_topic") or optional_text(summary, "topic")
     return (
-        SideRecord(row, _key(target), topic=topic) if topic else row.problem("summary.topic", "it is missing")
+        IdeaAnnotation(row, _key(target), topic=topic)
+        if topic
+        else row.problem("summary.topic", "it is missing")
     )
 
 
@@ -60,7 +73,7 @@ def _key(target: int | str) -> str:
     return f"ai-idea-bench {target}"
 
 
-def _idea(inner: Row, row: Row, target: int | str) -> Draft:
+def _idea(inner: Row, row: Row, target: int | str) -> ParsedIdea:
     draft = of_first_version(inner)
     scores, notes = _evaluated(inner.value, row.value)
     more = {
@@ -70,7 +83,7 @@ def _idea(inner: Row, row: Row, target: int | str) -> Draft:
         "keys": (_key(target),),
         "original": {"index": target, "model_result": inner.value},
     }
-    return Draft(**{**vars(draft), **more})
+    return ParsedIdea(**{**vars(draft), **more})
 
 
 def _evaluated(idea: Mapping[str, Any], record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -89,6 +102,6 @@ FORMATS = (
         about="AI Idea Bench 2025: final_ideas.json, evaluated or not; target_paper_data.json with it",
         looks_for="'index' and 'model_result' (or 'summary', for topics)",
         matches=_matches,
-        read=each(_read),
+        read=read_each(_read),
     ),
 )

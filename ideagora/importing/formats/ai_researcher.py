@@ -12,14 +12,23 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, SideRecord, Unusable, each, guarded
 from ideagora.importing.fields import (
-    experiment_of,
-    labelled,
-    numbers_of,
-    plain_text,
-    text_or_none,
-    unpacked,
+    decode_field,
+    join_fields,
+    json_as_text,
+    numeric_fields,
+    optional_text,
+    parse_experiment,
+)
+from ideagora.importing.records import (
+    FieldError,
+    Format,
+    IdeaAnnotation,
+    ParsedIdea,
+    ParsedItem,
+    Row,
+    catch_field_errors,
+    read_each,
 )
 
 _CRITERIA = ("novelty", "feasibility", "effectiveness", "excitement", "overall")
@@ -34,18 +43,18 @@ def _key(name: str) -> str:
 # --- one idea, short or worked out ------------------------------------------------------------
 
 
-def _idea(row: Row, name: str | None, topic: str | None, scores: Mapping[str, Any]) -> Draft:
+def _idea(row: Row, name: str | None, topic: str | None, scores: Mapping[str, Any]) -> ParsedIdea:
     """A seed idea or a full plan: what the two have in common has nearly the same names."""
     value = row.value
     plan = value.get("Step-by-Step Experiment Plan", value.get("Experiment Plan"))
     further = [(part, value.get(part)) for part in ("Test Case Examples", "Fallback Plan")]
-    return Draft(
+    return ParsedIdea(
         row=row,
         topic=topic,
-        title=text_or_none(value, "Title") or name,
-        motivation=labelled(value, "Problem", "Problem Statement", "Existing Methods", "Motivation"),
-        method=plain_text(value.get("Proposed Method")),
-        experiment=experiment_of(plan, *further),
+        title=optional_text(value, "Title") or name,
+        motivation=join_fields(value, "Problem", "Problem Statement", "Existing Methods", "Motivation"),
+        method=json_as_text(value.get("Proposed Method")),
+        experiment=parse_experiment(plan, *further),
         scores=scores,
         keys=tuple({_key(one) for one in (name, Path(row.file).name) if one}),
     )
@@ -58,27 +67,27 @@ def _is_seeds(value: Mapping[str, Any]) -> bool:
     return "topic_description" in value and "ideas" in value
 
 
-def _read_seeds(row: Row) -> Iterator[DraftsFound]:
+def _read_seeds(row: Row) -> Iterator[ParsedItem]:
     """``ideas`` is a list of objects with one name each, or, without duplicates, one object."""
-    topic = text_or_none(row.value, "topic_description")
-    ideas = unpacked(row.value, "ideas")
+    topic = optional_text(row.value, "topic_description")
+    ideas = decode_field(row.value, "ideas")
     if not isinstance(ideas, list | dict):
-        raise Unusable("ideas", "a list of ideas, or an object with their names, is needed")
+        raise FieldError("ideas", "a list of ideas, or an object with their names, is needed")
     if not ideas:
-        raise Unusable("ideas", "the list is empty")
+        raise FieldError("ideas", "the list is empty")
     for number, group in enumerate(ideas if isinstance(ideas, list) else [ideas], 1):
         place = f"idea {number}" if isinstance(ideas, list) else None
         yield from _named(row, place, topic, group)
 
 
-def _named(row: Row, place: str | None, topic: str | None, group: Any) -> Iterator[DraftsFound]:
+def _named(row: Row, place: str | None, topic: str | None, group: Any) -> Iterator[ParsedItem]:
     if not isinstance(group, dict):
         yield row.problem(place, "an object with the idea's name is needed")
         return
     for name, value in group.items():
         if isinstance(value, dict):
             inner = row.inside(place or f"idea {name!r}", value)
-            yield from guarded(lambda one, name=name: [_idea(one, name, topic, {})], inner)
+            yield from catch_field_errors(lambda one, name=name: [_idea(one, name, topic, {})], inner)
         else:
             yield row.problem(place or f"ideas.{name}", "its fields are missing")
 
@@ -86,13 +95,13 @@ def _named(row: Row, place: str | None, topic: str | None, group: Any) -> Iterat
 # --- proposals --------------------------------------------------------------------------------
 
 
-def _read_proposal(row: Row) -> Iterator[DraftsFound]:
-    plan = unpacked(row.value, "full_experiment_plan")
+def _read_proposal(row: Row) -> Iterator[ParsedItem]:
+    plan = decode_field(row.value, "full_experiment_plan")
     if not isinstance(plan, dict):
-        raise Unusable("full_experiment_plan", "there is no plan in it (a run that failed?)")
-    name = text_or_none(row.value, "idea_name")
-    draft = _idea(Row(row.file, row.place, plan), name, text_or_none(row.value, "topic_description"), {})
-    yield Draft(**{**vars(draft), "original": row.value})
+        raise FieldError("full_experiment_plan", "there is no plan in it (a run that failed?)")
+    name = optional_text(row.value, "idea_name")
+    draft = _idea(Row(row.file, row.place, plan), name, optional_text(row.value, "topic_description"), {})
+    yield ParsedIdea(**{**vars(draft), "original": row.value})
 
 
 # --- rankings, top ideas, reviews -------------------------------------------------------------
@@ -106,26 +115,26 @@ def _is_ranking(value: Mapping[str, Any]) -> bool:
     return bool(value) and all(_is_number(score) for score in value.values())
 
 
-def _read_ranking(row: Row) -> Iterator[SideRecord]:
+def _read_ranking(row: Row) -> Iterator[IdeaAnnotation]:
     for name, score in row.value.items():
-        yield SideRecord(row, _key(name), {"ai_ranking_score": score})
+        yield IdeaAnnotation(row, _key(name), {"ai_ranking_score": score})
 
 
 def _is_top(value: Mapping[str, Any]) -> bool:
     return any(isinstance(one, dict) and {"idea", "ai_ranking_score"} <= one.keys() for one in value.values())
 
 
-def _read_top(row: Row) -> Iterator[DraftsFound]:
+def _read_top(row: Row) -> Iterator[ParsedItem]:
     for name, value in row.value.items():
         idea = value.get("idea") if isinstance(value, dict) else None
         if not isinstance(idea, dict):
             yield row.problem(name, "there is no idea in it")
             continue
-        human = {key: score for key, score in numbers_of(value, *_HUMAN).items() if score}
-        scores = numbers_of(value, "ai_ranking_score") | human
+        human = {key: score for key, score in numeric_fields(value, *_HUMAN).items() if score}
+        scores = numeric_fields(value, "ai_ranking_score") | human
         title = re.sub(r"\.(?:json|txt)$", "", name)
         draft = _idea(row.inside(f"idea {name!r}", idea), title, None, scores)
-        yield Draft(**{**vars(draft), "original": {name: value}})
+        yield ParsedIdea(**{**vars(draft), "original": {name: value}})
 
 
 def _is_reviews(value: Mapping[str, Any]) -> bool:
@@ -134,17 +143,17 @@ def _is_reviews(value: Mapping[str, Any]) -> bool:
     return is_table and ("idea_id" in value or "condition" in value)
 
 
-def _read_reviews(row: Row) -> Iterator[DraftsFound]:
+def _read_reviews(row: Row) -> Iterator[ParsedItem]:
     """Columns to rows: each review becomes scores of the idea that it names."""
     columns = {name: _column(values) for name, values in row.value.items()}
     if "idea_id" not in columns:
-        raise Unusable("idea_id", "it is missing, so a review cannot be brought to its idea")
+        raise FieldError("idea_id", "it is missing, so a review cannot be brought to its idea")
     seen: Counter[str] = Counter()
     for place, idea in columns["idea_id"].items():
         told = {name: values[place] for name, values in columns.items() if values.get(place) is not None}
         key = _key(str(idea))
         seen[key] += 1
-        yield SideRecord(row.inside(f"review {place}", told), key, {f"review {seen[key]}": told})
+        yield IdeaAnnotation(row.inside(f"review {place}", told), key, {f"review {seen[key]}": told})
 
 
 def _column(values: Any) -> dict[str, Any]:
@@ -159,34 +168,34 @@ FORMATS = (
         about="AI-Researcher: seed ideas, before and after de-duplication",
         looks_for="'topic_description' and 'ideas'",
         matches=_is_seeds,
-        read=each(_read_seeds),
+        read=read_each(_read_seeds),
     ),
     Format(
         name="ai-researcher-proposal",
         about="AI-Researcher: project proposals, one a file",
         looks_for="'full_experiment_plan'",
         matches=lambda value: "full_experiment_plan" in value,
-        read=each(_read_proposal),
+        read=read_each(_read_proposal),
     ),
     Format(
         name="ai-researcher-top",
         about="AI-Researcher: top_ideas.json",
         looks_for="names with 'idea' and 'ai_ranking_score'",
         matches=_is_top,
-        read=each(_read_top),
+        read=read_each(_read_top),
     ),
     Format(
         name="ai-researcher-ranking",
         about="AI-Researcher: ranking scores (give them with the ideas)",
         looks_for="names with numbers",
         matches=_is_ranking,
-        read=each(_read_ranking),
+        read=read_each(_read_ranking),
     ),
     Format(
         name="ai-researcher-reviews",
         about="AI-Researcher: reviews by people (give them with the ideas)",
         looks_for="columns 'idea_id' and 'novelty_score'",
         matches=_is_reviews,
-        read=each(_read_reviews),
+        read=read_each(_read_reviews),
     ),
 )

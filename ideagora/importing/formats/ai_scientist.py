@@ -10,29 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, each, guarded
 from ideagora.importing.fields import (
-    experiment_of,
-    labelled,
-    needed_text,
-    numbers_of,
-    plain_text,
-    text_or_none,
+    join_fields,
+    json_as_text,
+    numeric_fields,
+    optional_text,
+    parse_experiment,
+    required_text,
 )
+from ideagora.importing.records import Format, ParsedIdea, ParsedItem, Row, catch_field_errors, read_each
 
 RATINGS = ("Interestingness", "Feasibility", "Novelty", "novel")
 
 
-def of_first_version(row: Row) -> Draft:
+def of_first_version(row: Row) -> ParsedIdea:
     """An idea with ``Title`` and ``Experiment`` (also ``Motivation``, as AI Idea Bench 2025 asks for)."""
-    plan = plain_text(row.value.get("Experiment"))
-    return Draft(
+    plan = json_as_text(row.value.get("Experiment"))
+    return ParsedIdea(
         row=row,
-        title=needed_text(row.value, "Title"),
-        motivation=text_or_none(row.value, "Motivation"),
-        method=plan or needed_text(row.value, "Experiment"),
-        experiment=experiment_of(row.value.get("Experiment")),
-        scores=numbers_of(row.value, *RATINGS),
+        title=required_text(row.value, "Title"),
+        motivation=optional_text(row.value, "Motivation"),
+        method=plan or required_text(row.value, "Experiment"),
+        experiment=parse_experiment(row.value.get("Experiment")),
+        scores=numeric_fields(row.value, *RATINGS),
         notes={"method_from": "Experiment"},
     )
 
@@ -41,31 +41,31 @@ def _is_first(value: Mapping[str, Any]) -> bool:
     return {"Name", "Title", "Experiment"} <= value.keys() and "Short Hypothesis" not in value
 
 
-def _read_first(rows: Iterable[Row]) -> Iterator[DraftsFound]:
+def _read_first(rows: Iterable[Row]) -> Iterator[ParsedItem]:
     every = list(rows)
     is_run = any("novel" in row.value for row in every)
     for row in every:
         if is_run and "novel" not in row.value and "Title" in row.value:
             yield row.problem("novel", "a seed idea that the run was given, not one of its own: left out")
         else:
-            yield from guarded(lambda row: [of_first_version(row)], row)
+            yield from catch_field_errors(lambda row: [of_first_version(row)], row)
 
 
 def _is_second(value: Mapping[str, Any]) -> bool:
     return {"Title", "Short Hypothesis"} <= value.keys()
 
 
-def _read_second(row: Row) -> Iterator[Draft]:
-    yield Draft(
+def _read_second(row: Row) -> Iterator[ParsedIdea]:
+    yield ParsedIdea(
         row=row,
-        title=needed_text(row.value, "Title"),
-        novelty=plain_text(row.value.get("Related Work")),
-        method=labelled(row.value, "Short Hypothesis", "Abstract"),
-        summary=text_or_none(row.value, "Short Hypothesis"),
-        experiment=experiment_of(
+        title=required_text(row.value, "Title"),
+        novelty=json_as_text(row.value.get("Related Work")),
+        method=join_fields(row.value, "Short Hypothesis", "Abstract"),
+        summary=optional_text(row.value, "Short Hypothesis"),
+        experiment=parse_experiment(
             row.value.get("Experiments"), risks=row.value.get("Risk Factors and Limitations")
         ),
-        scores=numbers_of(row.value, *RATINGS),
+        scores=numeric_fields(row.value, *RATINGS),
         notes={"method_from": "Short Hypothesis, Abstract", "novelty_from": "Related Work"},
     )
 
@@ -83,6 +83,6 @@ FORMATS = (
         about="The AI Scientist v2: ideas of its ideation",
         looks_for="'Title' and 'Short Hypothesis'",
         matches=_is_second,
-        read=each(_read_second),
+        read=read_each(_read_second),
     ),
 )

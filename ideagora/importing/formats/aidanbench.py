@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, each, guarded
-from ideagora.importing.fields import needed_text, numbers_of
+from ideagora.importing.fields import numeric_fields, required_text
+from ideagora.importing.records import Format, ParsedIdea, ParsedItem, Row, catch_field_errors, read_each
 
 _LEAST_COHERENCE = 15
 """Of 100: the benchmark's own limit, at or below which an answer ends the loop."""
@@ -25,7 +25,7 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return isinstance(models, dict) and all(isinstance(one, dict) for one in models.values())
 
 
-def _read(row: Row) -> Iterator[DraftsFound]:
+def _read(row: Row) -> Iterator[ParsedItem]:
     for model, by_temperature in row.value["models"].items():
         for temperature, by_question in by_temperature.items():
             if not isinstance(by_question, dict):
@@ -36,7 +36,7 @@ def _read(row: Row) -> Iterator[DraftsFound]:
                 yield from _question(inner, (model, temperature, question), answers)
 
 
-def _question(row: Row, path: tuple[str, str, str], answers: Any) -> Iterator[DraftsFound]:
+def _question(row: Row, path: tuple[str, str, str], answers: Any) -> Iterator[ParsedItem]:
     if not isinstance(answers, list) or not answers:
         yield row.problem(None, "there are no answers in it")
         return
@@ -47,26 +47,26 @@ def _question(row: Row, path: tuple[str, str, str], answers: Any) -> Iterator[Dr
         elif number == len(answers) and (why := _ended(answer)):
             yield row.problem(place, f"the answer that ended the loop ({why}): left out")
         else:
-            yield from guarded(lambda one: [_draft(one, path)], row.inside(place, answer))
+            yield from catch_field_errors(lambda one: [_draft(one, path)], row.inside(place, answer))
 
 
 def _ended(answer: Mapping[str, Any]) -> str | None:
-    told = numbers_of(answer, *_SCORES)
+    told = numeric_fields(answer, *_SCORES)
     for name, score in told.items():
         if score <= _LEAST_COHERENCE if name == "coherence_score" else score < _LEAST_DISTANCE:
             return f"{name} {score:.3g}"
     return None
 
 
-def _draft(row: Row, path: tuple[str, str, str]) -> Draft:
+def _draft(row: Row, path: tuple[str, str, str]) -> ParsedIdea:
     model, temperature, question = path
-    return Draft(
+    return ParsedIdea(
         row=row,
         topic=question,
-        method=needed_text(row.value, "answer"),
+        method=required_text(row.value, "answer"),
         maker=model,
         model=model,
-        scores=numbers_of(row.value, *_SCORES),
+        scores=numeric_fields(row.value, *_SCORES),
         notes={"temperature_label": temperature},
     )
 
@@ -77,7 +77,7 @@ FORMATS = (
         about="AidanBench: results.json",
         looks_for="'models' with temperatures, questions and answers",
         matches=_matches,
-        read=each(_read),
+        read=read_each(_read),
         compares=True,
     ),
 )

@@ -11,25 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, Format, Row, each
-from ideagora.importing.fields import experiment_of, needed_text, text_or_none
-from ideagora.importing.sections import parts_of
+from ideagora.importing.fields import optional_text, parse_experiment, required_text
+from ideagora.importing.records import Format, ParsedIdea, Row, read_each
+from ideagora.importing.sections import split_sections
 
 
 def _matches(value: Mapping[str, Any]) -> bool:
     return "idea" in value and "idea_chain" in value
 
 
-def _read(row: Row) -> Iterator[Draft]:
-    parts = parts_of(needed_text(row.value, "idea"))
-    yield Draft(
+def _read(row: Row) -> Iterator[ParsedIdea]:
+    parts = split_sections(required_text(row.value, "idea"))
+    yield ParsedIdea(
         row=row,
-        topic=text_or_none(row.value, "title"),
+        topic=optional_text(row.value, "title"),
         title=parts.title,
         motivation=parts.motivation,
         novelty=parts.novelty,
         method=parts.method,
-        experiment=experiment_of(row.value.get("experiment")),
+        experiment=parse_experiment(row.value.get("experiment")),
     )
 
 
@@ -39,6 +39,6 @@ FORMATS = (
         about="Chain-of-Ideas agent: result.json, cases",
         looks_for="'idea' and 'idea_chain'",
         matches=_matches,
-        read=each(_read),
+        read=read_each(_read),
     ),
 )

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, Unusable, each
-from ideagora.importing.fields import needed_text, unpacked
-from ideagora.importing.python_literals import loose_value
+from ideagora.importing.fields import decode_field, required_text
+from ideagora.importing.python_literals import json_or_literal
+from ideagora.importing.records import FieldError, Format, ParsedIdea, ParsedItem, Row, read_each
 from ideagora.retrieval.untrusted_json import UnreadableJSON
 
 _FAILED = re.compile(r"^\s*Error generating hypothes[ie]s for paper ID\b", re.IGNORECASE)
@@ -23,13 +23,13 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return {"paperId", "hypotheses"} <= value.keys()
 
 
-def _read(row: Row) -> Iterator[DraftsFound]:
-    title, paper = needed_text(row.value, "title"), needed_text(row.value, "paperId")
+def _read(row: Row) -> Iterator[ParsedItem]:
+    title, paper = required_text(row.value, "title"), required_text(row.value, "paperId")
     if row.value["hypotheses"] is None:
-        raise Unusable("hypotheses", "the cell is empty: nothing was generated for this paper")
-    hypotheses = unpacked(row.value, "hypotheses")
+        raise FieldError("hypotheses", "the cell is empty: nothing was generated for this paper")
+    hypotheses = decode_field(row.value, "hypotheses")
     if not isinstance(hypotheses, list) or not hypotheses:
-        raise Unusable("hypotheses", "a list of hypotheses is needed")
+        raise FieldError("hypotheses", "a list of hypotheses is needed")
     scores = {
         name: _told(cell) for name, cell in row.value.items() if _SCORES.match(name) and cell is not None
     }
@@ -40,7 +40,7 @@ def _read(row: Row) -> Iterator[DraftsFound]:
         elif _FAILED.match(text):
             yield row.problem(place, "an error message of a call that failed, not a hypothesis")
         else:
-            yield Draft(
+            yield ParsedIdea(
                 row=row.inside(f"hypothesis {number}", row.value),
                 topic=title,
                 method=text.strip(),
@@ -53,7 +53,7 @@ def _read(row: Row) -> Iterator[DraftsFound]:
 def _told(cell: Any) -> Any:
     """A cell of scores as a value; as it stands where it is none."""
     try:
-        return loose_value(cell) if isinstance(cell, str) else cell
+        return json_or_literal(cell) if isinstance(cell, str) else cell
     except UnreadableJSON:
         return cell
 
@@ -64,6 +64,6 @@ FORMATS = (
         about="IdeaBench: target papers with generated hypotheses",
         looks_for="'paperId' and 'hypotheses'",
         matches=_matches,
-        read=each(_read),
+        read=read_each(_read),
     ),
 )

@@ -8,7 +8,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, Unusable, each, guarded
+from ideagora.importing.records import (
+    FieldError,
+    Format,
+    ParsedIdea,
+    ParsedItem,
+    Row,
+    catch_field_errors,
+    read_each,
+)
 from ideagora.schema import Idea
 
 _MARKS = {"id", "topic", "agent", "title", "method"}
@@ -21,18 +29,18 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return "run" in value and isinstance(ideas, list)
 
 
-def _read(row: Row) -> Iterator[DraftsFound]:
+def _read(row: Row) -> Iterator[ParsedItem]:
     if "run" not in row.value or "ideas" not in row.value:
         yield _own(row)
         return
     for number, value in enumerate(row.value["ideas"], 1):
         if isinstance(value, dict):
-            yield from guarded(lambda inner: [_own(inner)], row.inside(f"idea {number}", value))
+            yield from catch_field_errors(lambda inner: [_own(inner)], row.inside(f"idea {number}", value))
         else:
             yield row.problem(f"ideas[{number - 1}]", "it is no object")
 
 
-def _own(row: Row) -> Draft:
+def _own(row: Row) -> ParsedIdea:
     """A record as it is; fields of a later version are kept in ``extra``."""
     known = {name: value for name, value in row.value.items() if name in Idea.model_fields}
     later = {name: value for name, value in row.value.items() if name not in known}
@@ -40,13 +48,13 @@ def _own(row: Row) -> Draft:
         idea = Idea.model_validate_json(json.dumps(known), strict=True)  # "nan" is no number
     except ValidationError as error:
         first = error.errors()[0]
-        raise Unusable(".".join(map(str, first["loc"])), first["msg"].lower()) from None
+        raise FieldError(".".join(map(str, first["loc"])), first["msg"].lower()) from None
     blank = next((name for name in sorted(_MARKS) if not str(row.value[name]).strip()), None)
     if blank:
-        raise Unusable(blank, "it is empty")
+        raise FieldError(blank, "it is empty")
     if later:
         idea = idea.model_copy(update={"extra": {**idea.extra, "later_fields": later}})
-    return Draft(row=row, topic=idea.topic, title=idea.title, method=idea.method, whole=idea)
+    return ParsedIdea(row=row, topic=idea.topic, title=idea.title, method=idea.method, whole=idea)
 
 
 FORMATS = (
@@ -55,6 +63,6 @@ FORMATS = (
         about="ideagora: ideas.jsonl of a run, or what generate --json prints",
         looks_for="'id', 'topic', 'agent', 'title' and 'method'",
         matches=_matches,
-        read=each(_read),
+        read=read_each(_read),
     ),
 )

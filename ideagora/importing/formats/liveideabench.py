@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, Unusable
-from ideagora.importing.fields import Value, needed_text, text_or_none
-from ideagora.importing.python_literals import loose_value
+from ideagora.importing.fields import JsonObject, optional_text, required_text
+from ideagora.importing.python_literals import json_or_literal
+from ideagora.importing.records import FieldError, Format, ParsedIdea, ParsedItem, Row
 from ideagora.retrieval.untrusted_json import UnreadableJSON
 
 _CRITERIA = ("originality", "feasibility", "clarity", "fluency", "flexibility", "avg")
@@ -27,19 +27,19 @@ class _Idea:
     model: str
     text: str
     scores: dict[str, Any] = field(default_factory=dict)
-    rows: list[Value] = field(default_factory=list)
+    rows: list[JsonObject] = field(default_factory=list)
 
 
 def _matches(value: Mapping[str, Any]) -> bool:
     return {"keywords", "idea_model", "idea"} <= value.keys()
 
 
-def _read(rows: Iterable[Row]) -> Iterator[DraftsFound]:
+def _read(rows: Iterable[Row]) -> Iterator[ParsedItem]:
     ideas: dict[tuple[str, str, str], _Idea] = {}
     for row in rows:
         try:
-            fields = [needed_text(row.value, name) for name in ("keywords", "idea_model", "idea")]
-        except Unusable as error:
+            fields = [required_text(row.value, name) for name in ("keywords", "idea_model", "idea")]
+        except FieldError as error:
             yield row.problem(error.field, error.why)
             continue
         keyword, model, text = fields
@@ -52,10 +52,10 @@ def _read(rows: Iterable[Row]) -> Iterator[DraftsFound]:
     yield from (_draft(idea) for idea in ideas.values())
 
 
-def _add_scores(idea: _Idea, value: Value) -> None:
+def _add_scores(idea: _Idea, value: JsonObject) -> None:
     """The scores of this row's critic, from one cell or from columns."""
     told = value.get("parsed_scores", value.get("scores"))
-    scores = loose_value(told) if isinstance(told, str) else told
+    scores = json_or_literal(told) if isinstance(told, str) else told
     if not isinstance(scores, dict):
         scores = {name: _number(value[name]) for name in _CRITERIA if value.get(name) is not None}
     if scores:
@@ -66,21 +66,21 @@ def _add_scores(idea: _Idea, value: Value) -> None:
 
 def _number(cell: Any) -> Any:
     try:
-        return loose_value(cell) if isinstance(cell, str) else cell
+        return json_or_literal(cell) if isinstance(cell, str) else cell
     except UnreadableJSON:
         return cell
 
 
-def _draft(idea: _Idea) -> Draft:
+def _draft(idea: _Idea) -> ParsedIdea:
     value = idea.row.value
     rejected = str(value.get("first_was_rejected") or "0").lower() in ("1", "1.0", "true")
-    return Draft(
+    return ParsedIdea(
         row=idea.row,
         topic=idea.keyword,
         method=idea.text,
         maker=idea.model,
         model=idea.model,
-        created=text_or_none(value, "timestamp") if isinstance(value.get("timestamp"), str) else None,
+        created=optional_text(value, "timestamp") if isinstance(value.get("timestamp"), str) else None,
         scores=idea.scores,
         notes={"first_was_rejected": True} if rejected else {},
         original=idea.rows[0] if len(idea.rows) == 1 else {"rows": idea.rows},

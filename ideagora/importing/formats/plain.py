@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ideagora.importing.drafts import Draft, Format, Row, Unusable, each
-from ideagora.importing.fields import experiment_of, first_text, names_in, plain_text, text_or_none
+from ideagora.importing.fields import first_text, json_as_text, optional_text, parse_experiment, string_list
+from ideagora.importing.records import FieldError, Format, ParsedIdea, Row, read_each
 from ideagora.schema import Experiment
 
 _BODIES = ("method", "idea", "text", "description", "hypothesis")
@@ -29,24 +29,24 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return any(isinstance(fields.get(name), str) for name in _BODIES) and "paperid" not in fields
 
 
-def _read(row: Row) -> Iterator[Draft]:
+def _read(row: Row) -> Iterator[ParsedIdea]:
     value = _named(row.value)
-    body = next((name for name in _BODIES if text_or_none(value, name)), None)
+    body = next((name for name in _BODIES if optional_text(value, name)), None)
     if body is None:
-        raise Unusable("method", f"there is no text under any of {', '.join(_BODIES)}")
+        raise FieldError("method", f"there is no text under any of {', '.join(_BODIES)}")
     plan = next((value[name] for name in _PLANS if value.get(name)), None)
-    yield Draft(
+    yield ParsedIdea(
         row=row,
-        topic=text_or_none(value, "topic"),
-        title=text_or_none(value, "title"),
+        topic=optional_text(value, "topic"),
+        title=optional_text(value, "title"),
         motivation=first_text(value, "motivation", "background"),
-        novelty=plain_text(value["novelty"]) if isinstance(value.get("novelty"), str) else None,
+        novelty=json_as_text(value["novelty"]) if isinstance(value.get("novelty"), str) else None,
         method=value[body].strip(),
-        summary=text_or_none(value, "summary"),
+        summary=optional_text(value, "summary"),
         experiment=_experiment(plan),
-        references=names_in(value.get("references")),
-        maker=text_or_none(value, "agent"),
-        model=text_or_none(value, "model"),
+        references=string_list(value.get("references")),
+        maker=optional_text(value, "agent"),
+        model=optional_text(value, "model"),
         notes={"method_from": body} if body != "method" else {},
     )
 
@@ -57,8 +57,8 @@ def _experiment(plan: Any) -> Experiment | None:
         try:
             return Experiment.model_validate(plan)
         except ValidationError:
-            return experiment_of(plan)
-    return experiment_of(plan)
+            return parse_experiment(plan)
+    return parse_experiment(plan)
 
 
 FORMATS = (
@@ -67,7 +67,7 @@ FORMATS = (
         about="anyone: JSON, JSON lines or CSV with plain names",
         looks_for="'method', 'idea', 'text', 'description' or 'hypothesis'",
         matches=_matches,
-        read=each(_read),
+        read=read_each(_read),
         is_last=True,
     ),
 )

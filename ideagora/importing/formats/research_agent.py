@@ -9,29 +9,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, Format, Row, Unusable, each
-from ideagora.importing.fields import experiment_of, first_text, labelled, needed_text, text_or_none, unpacked
+from ideagora.importing.fields import (
+    decode_field,
+    first_text,
+    join_fields,
+    optional_text,
+    parse_experiment,
+    required_text,
+)
+from ideagora.importing.records import FieldError, Format, ParsedIdea, Row, read_each
 
 
 def _matches(value: Mapping[str, Any]) -> bool:
     return {"paper", "problem"} <= value.keys() and "references" in value
 
 
-def _read(row: Row) -> Iterator[Draft]:
+def _read(row: Row) -> Iterator[ParsedIdea]:
     value = row.value
-    paper = unpacked(value, "paper")
+    paper = decode_field(value, "paper")
     if not isinstance(paper, dict):
-        raise Unusable("paper", "an object with the title of the core paper is needed")
-    has_method = text_or_none(value, "method") is not None
+        raise FieldError("paper", "an object with the title of the core paper is needed")
+    has_method = optional_text(value, "method") is not None
     motivation = ("problem", "problem_rationale") if has_method else ("problem_rationale",)
-    plan = text_or_none(value, "experiment")
+    plan = optional_text(value, "experiment")
     rationale = ("Rationale", first_text(value, "experiment_rationale"))
-    yield Draft(
+    yield ParsedIdea(
         row=row,
-        topic=needed_text(paper, "title"),
-        motivation=labelled(value, *motivation),
-        method=labelled(value, "method", "method_rationale") if has_method else needed_text(value, "problem"),
-        experiment=experiment_of(plan, rationale) if plan else None,
+        topic=required_text(paper, "title"),
+        motivation=join_fields(value, *motivation),
+        method=join_fields(value, "method", "method_rationale")
+        if has_method
+        else required_text(value, "problem"),
+        experiment=parse_experiment(plan, rationale) if plan else None,
         notes={"method_from": "method" if has_method else "problem"},
     )
 
@@ -42,6 +51,6 @@ FORMATS = (
         about="ResearchAgent: ideas.jsonl",
         looks_for="'paper', 'problem' and 'references'",
         matches=_matches,
-        read=each(_read),
+        read=read_each(_read),
     ),
 )

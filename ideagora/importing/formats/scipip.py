@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ideagora.importing.drafts import Draft, DraftsFound, Format, Row, Unusable, each
-from ideagora.importing.fields import Value, needed_text, unpacked
-from ideagora.importing.sections import parts_of
+from ideagora.importing.fields import JsonObject, decode_field, required_text
+from ideagora.importing.records import FieldError, Format, ParsedIdea, ParsedItem, Row, read_each
+from ideagora.importing.sections import split_sections
 
 _STAGES = ("expanded_final_ideas", "filtered_ideas", "initial_ideas")
 
@@ -20,11 +20,11 @@ def _matches(value: Mapping[str, Any]) -> bool:
     return "background" in value and any(stage in value for stage in _STAGES)
 
 
-def _read(row: Row) -> Iterator[DraftsFound]:
-    topic = needed_text(row.value, "background")
+def _read(row: Row) -> Iterator[ParsedItem]:
+    topic = required_text(row.value, "background")
     stages = {stage: ideas for stage in _STAGES if (ideas := _ideas(row.value, stage))}
     if not stages:
-        raise Unusable(_STAGES[0], "there are no ideas at any stage (a run that failed?)")
+        raise FieldError(_STAGES[0], "there are no ideas at any stage (a run that failed?)")
     best = next(iter(stages))
     for number in range(len(stages[best])):
         place = f"{best}[{number}]"
@@ -32,8 +32,8 @@ def _read(row: Row) -> Iterator[DraftsFound]:
         if stage is None:
             yield row.problem(place, "there is no idea in it (its expansion failed)")
             continue
-        parts = parts_of(stages[stage][number])
-        yield Draft(
+        parts = split_sections(stages[stage][number])
+        yield ParsedIdea(
             row=row.inside(f"idea {number + 1}", row.value),
             topic=topic,
             title=parts.title,
@@ -45,11 +45,11 @@ def _read(row: Row) -> Iterator[DraftsFound]:
         )
 
 
-def _ideas(value: Value, stage: str) -> list[Any]:
+def _ideas(value: JsonObject, stage: str) -> list[Any]:
     found = value.get(stage)
     if isinstance(found, str) and not found.lstrip().startswith("["):
         return [found] if found.strip() else []
-    listed = unpacked(value, stage)
+    listed = decode_field(value, stage)
     return listed if isinstance(listed, list) else []
 
 
@@ -69,6 +69,6 @@ FORMATS = (
         about="SciPIP: generated ideas",
         looks_for="'background' and 'expanded_final_ideas', 'filtered_ideas' or 'initial_ideas'",
         matches=_matches,
-        read=each(_read),
+        read=read_each(_read),
     ),
 )

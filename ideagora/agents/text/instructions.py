@@ -27,12 +27,12 @@ _OPENERS = frozenset({"first", "second", "third", "then", "next", "finally", "in
 _PROPOSED = re.compile(r"\b(?:would|should|shall|will|we propose|we plan|is to be|are to be)\b", re.I)
 
 
-def instructions(text: str) -> int:
+def count_instructions(text: str) -> int:
     """How many sentences of a text say what to do."""
-    return sum(_instructs(sentence) for sentence in sentences(text))
+    return sum(_is_instruction(sentence) for sentence in sentences(text))
 
 
-def _instructs(sentence: str) -> bool:
+def _is_instruction(sentence: str) -> bool:
     said = [word.casefold() for word in words(sentence[:200])[:4]]
     begin = next((word for word in said if word not in _OPENERS and not word.isdigit()), "")
     return begin in _VERBS or _PROPOSED.search(sentence) is not None

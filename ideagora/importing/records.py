@@ -44,7 +44,7 @@ class Row:
         return Row(self.file, f"{self.place}, {place}" if self.place else place, value)
 
 
-class Unusable(Exception):
+class FieldError(Exception):
     """A field cannot be used; becomes a problem of its row."""
 
     def __init__(self, field: str, why: str) -> None:
@@ -53,7 +53,7 @@ class Unusable(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draft:
+class ParsedIdea:
     """An idea as its source tells it."""
 
     row: Row
@@ -86,7 +86,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class SideRecord:
+class IdeaAnnotation:
     """What a file without ideas tells of ideas in other files: scores, or the topic of an index."""
 
     row: Row
@@ -95,37 +95,37 @@ class SideRecord:
     topic: str | None = None
 
 
-DraftsFound = Draft | SideRecord | Problem
+ParsedItem = ParsedIdea | IdeaAnnotation | Problem
 
 
 class Reader(Protocol):
     """Turns the rows of one file into what is found in them."""
 
-    def __call__(self, rows: Iterable[Row]) -> Iterator[DraftsFound]:
+    def __call__(self, rows: Iterable[Row]) -> Iterator[ParsedItem]:
         """Read in order; what cannot be used is a problem, never an exception."""
 
 
 class RowReader(Protocol):
-    """Turns one row into what is found in it; may raise ``Unusable``."""
+    """Turns one row into what is found in it; may raise ``FieldError``."""
 
-    def __call__(self, row: Row) -> Iterable[DraftsFound]:
+    def __call__(self, row: Row) -> Iterable[ParsedItem]:
         """Read one row."""
 
 
-def guarded(read: RowReader, row: Row) -> Iterator[DraftsFound]:
+def catch_field_errors(read: RowReader, row: Row) -> Iterator[ParsedItem]:
     """What a row gives; a field that cannot be used becomes a problem of the row."""
     try:
         yield from read(row)
-    except Unusable as error:
+    except FieldError as error:
         yield row.problem(error.field, error.why)
 
 
-def each(read: RowReader) -> Reader:
+def read_each(read: RowReader) -> Reader:
     """A reader that looks at every row by itself."""
 
-    def reader(rows: Iterable[Row]) -> Iterator[DraftsFound]:
+    def reader(rows: Iterable[Row]) -> Iterator[ParsedItem]:
         for row in rows:
-            yield from guarded(read, row)
+            yield from catch_field_errors(read, row)
 
     return reader
 

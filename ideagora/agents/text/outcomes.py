@@ -13,25 +13,25 @@ import re
 from ideagora.models.offline.text import sentences
 
 _FIGURE = r"\d+(?:[.,]\d+)?\s*(?:%|per ?cent|percentage points?|points?\b|x\b|×|times\b|-?fold\b)"
-_ROSE = (
+_CHANGE_VERB = (
     r"\b(?:improv|increas|reduc|decreas|rais|rose|reach|achiev|attain|gain|scor|solv|lower|lift|boost|drop|fell|"
     r"won|win|match|complet|answer|pass)\w*+"
 )
-_MUCH = r"(?:clear|large|big|strong|further|consistent|substantial|significant|notable|marked|considerable)"
+_DEGREE = r"(?:clear|large|big|strong|further|consistent|substantial|significant|notable|marked|considerable)"
 _PATTERNS = tuple(
     re.compile(pattern, re.I)
     for pattern in (
         r"\b(?:out-?perform|surpass|exceed|excel)(?:s|ed|led|ing)?\b[^.;]{0,60}",
         r"\b(?:beats?|lagg?(?:s|ed)? (?:far )?behind|on par with|agree[ds]? better with)\b[^.;]{0,40}",
         r"\b(?:new )?state[- ]of[- ]the[- ]art (?:results?|performance|accuracy|scores?)",
-        rf"{_ROSE}[^.;]{{0,60}}?(?<![\w.]){_FIGURE}",
-        rf"{_ROSE}[^;]{{0,60}}?(?<![\w.-])\d+\.\d+(?![\w-])(?!\.\d)",
+        rf"{_CHANGE_VERB}[^.;]{{0,60}}?(?<![\w.]){_FIGURE}",
+        rf"{_CHANGE_VERB}[^;]{{0,60}}?(?<![\w.-])\d+\.\d+(?![\w-])(?!\.\d)",
         rf"\b(?:gave|averaged|went from|was|were|had)\b[^.;]{{0,40}}?(?<![\w.]){_FIGURE}",
         rf"(?<![\w.]){_FIGURE}\s*"
         r"(?:better|higher|lower|fewer|faster|gains?|improvements?|accuracy|reduction|increase)",
         r"\b(?:accuracy|score|bleu|f1|rouge|exact match|pass@\d+|elo|fid)\b "
         r"(?:of|was|is|to|from|rose|fell|by)\b[^.;]{0,20}?(?<![\w.])\d",
-        rf"\b{_MUCH}(?:ly)? "
+        rf"\b{_DEGREE}(?:ly)? "
         r"(?:gains?|improvements?|advantages?|drops?|better|higher|worse|more|fewer|improv\w+|reduce[sd])\b",
         r"\b(?:rated|judged|ranked|preferred) (?:\w+ly )?"
         r"(?:more|less|higher|lower|better|worse|as|over|to)\b",
@@ -50,18 +50,18 @@ _PLANNED = re.compile(
 """Before the words, these say that the outcome is not known yet."""
 
 
-def outcomes(text: str) -> list[str]:
+def find_outcomes(text: str) -> list[str]:
     """The words that tell an outcome, one for each sentence that does, in order."""
-    found = [_outcome(sentence) for sentence in sentences(text)]
+    found = [_find_outcome(sentence) for sentence in sentences(text)]
     return [words for words in found if words]
 
 
-def without_outcomes(text: str) -> str:
+def remove_outcomes(text: str) -> str:
     """The sentences that tell no outcome."""
-    return " ".join(sentence for sentence in sentences(text) if not _outcome(sentence))
+    return " ".join(sentence for sentence in sentences(text) if not _find_outcome(sentence))
 
 
-def _outcome(sentence: str) -> str | None:
+def _find_outcome(sentence: str) -> str | None:
     """The first words of a sentence that tell an outcome, unless it only asks for one."""
     for pattern in _PATTERNS:
         found = pattern.search(sentence)
