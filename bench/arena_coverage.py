@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.tournaments import Judge, population_ratings, tournament
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.intervals import bootstrap_ratings, resampled
 from ideagora.evaluators.statistics.ratings import BASE, POINTS
 
@@ -62,7 +62,7 @@ def coverage(
         truth = BASE + population_ratings(strengths, position=judges[0].position)
         try:
             found = bootstrap_ratings(played)
-        except Unratable:
+        except RatingError:
             continue
         if found.low is None or found.high is None:
             continue

@@ -20,7 +20,7 @@ from ideagora.agents.novelty import RELATED, SAME
 from ideagora.models.embeddings.embedder import load_embedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
-from ideagora.models.offline.relevance import COVERED, Coverage, coverage
+from ideagora.models.offline.relevance import COVERAGE_THRESHOLD, Coverage, coverage
 from ideagora.retrieval.corpus.starter import starter_corpus
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _relevance(engine: ExtractiveModel, papers: list[Paper]) -> dict[str, float]
             found = {topic.text: coverage(engine, topic.text, told) for topic in topics}
             share = _show_answered(f"{name}, {which}", found, name == "covered")
             counted[f"{name}_answered_{which}"] = share
-    return {"limit": COVERED, **counted}
+    return {"limit": COVERAGE_THRESHOLD, **counted}
 
 
 def _show_answered(name: str, found: dict[str, Coverage], are_covered: bool) -> float:

@@ -22,7 +22,7 @@ from ideagora.agents.role import ROLES
 from ideagora.commands.demo import OPTIONS, demo_settings, model_name, recording_folder
 from ideagora.commands.generate import Request, run
 from ideagora.config import load_settings
-from ideagora.models.cache.recording import Header, Recording, answer_key, write_vectors
+from ideagora.models.cache.recording import Recording, RecordingHeader, answer_key, write_vectors
 from ideagora.models.chat_models import LiteLLMChatModel, ScriptedChatModel
 from ideagora.models.embeddings.cache import CACHE_FILE
 from ideagora.prompts.loader import load_prompt
@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--topic", required=True)
     parser.add_argument("--api-base")
     asked = parser.parse_args()
-    header = Header(
+    header = RecordingHeader(
         topic=asked.topic,
         model=asked.name,
         note=asked.note,

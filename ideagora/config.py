@@ -21,7 +21,7 @@ from pydantic_settings import (
 )
 
 from ideagora.errors import SettingsError
-from ideagora.trust import SETTINGS_FILE, default_home, home_of_user, obey
+from ideagora.trust import SETTINGS_FILE, check_trust, default_home, user_home
 
 Group = Literal["main", "reader", "judge"]
 _ADDRESSES = ("_BASE_URL", "_API_BASE")
@@ -150,7 +150,7 @@ def load_settings(**flags: Any) -> Settings:
         raise SettingsError(_first_line(error, given)) from None
     except ValueError as error:  # a file that is no TOML
         raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Mend or remove it.") from None
-    obey(given, home_of_user(given.get("home")))
+    check_trust(given, user_home(given.get("home")))
     server_url(settings.store)
     home = settings.home.expanduser().absolute()  # an agent from outside may change the working directory
     return settings.model_copy(update={"home": home})

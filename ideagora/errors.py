@@ -5,39 +5,39 @@ command line returns. ``retryable`` says that the cause may pass, so that nothin
 is final; ``fatal`` that no other branch, topic or agent would fare better, so that it ends the command.
 
     IdeagoraError                     exit 1
-    ├── UsageError                    exit 2   the command was asked wrongly
-    │   └── SettingsError                      a setting has a value that cannot be used
-    ├── TopicError                             the topic itself cannot be worked on
-    │   ├── NoTopic                   exit 2   it is empty
-    │   └── ThinTopic                          the library has nothing on the topic
+    ├── UsageError                  exit 2   the command was asked wrongly
+    │   └── SettingsError                    a setting has a value that cannot be used
+    ├── TopicError                           the topic itself cannot be worked on
+    │   ├── EmptyTopic              exit 2   it is empty
+    │   └── TopicNotCovered                  the library has nothing on the topic
     ├── LibraryError
-    │   ├── SourceDown                exit 4   a source did not answer
-    │   │   └── SourceRefused         exit 1   it answered that it will not
-    │   ├── StoreDown                 exit 4   the store's server did not answer
-    │   ├── StoreBusy                          another process holds the store
-    │   └── StoreCorrupted                     the store's files cannot be read
+    │   ├── SourceUnavailable       exit 4   a source did not answer
+    │   │   └── SourceRejected      exit 1   it answered that it will not
+    │   ├── StoreUnavailable        exit 4   the store's server did not answer
+    │   ├── StoreBusy                        another process holds the store
+    │   └── StoreCorrupted                   the store's files cannot be read
     ├── ModelError
-    │   ├── UnknownModel                       no such model, or no such provider
-    │   ├── MissingKey                         the provider wants a key that is not set
-    │   ├── ModelUnavailable          exit 4   transient failures outlasted the retries
-    │   │   └── QuotaExhausted                 the account with the provider is empty
-    │   ├── ModelRefused                       the provider rejected the request for good
-    │   ├── UnreadableAnswer                   no typed answer after the bounded tries; raw text kept
-    │   ├── ReplayMiss                         --replay, and the cache has no such answer
-    │   └── RealCallForbidden                  a test tried to reach a real provider
-    ├── EmbedderError                          no usable embedding weights
-    ├── IdeasError                             a file of ideas cannot be used
-    │   ├── UnknownIdeas                       it is of no form that is known
-    │   └── TopicNeeded               exit 2   its ideas have no topic, and none was given
+    │   ├── UnknownModel                     no such model, or no such provider
+    │   ├── MissingKey                       the provider wants a key that is not set
+    │   ├── ModelUnavailable        exit 4   transient failures outlasted the retries
+    │   │   └── QuotaExhausted               the account with the provider is empty
+    │   ├── RequestRejected                  the provider rejected the request for good
+    │   ├── UnreadableAnswer                 no typed answer after the bounded tries; raw text kept
+    │   ├── ReplayMiss                       --replay, and the cache has no such answer
+    │   └── RealCallForbidden                a test tried to reach a real provider
+    ├── EmbedderError                        no usable embedding weights
+    ├── IdeasFileError                       a file of ideas cannot be used
+    │   ├── UnknownIdeasFormat               it is of no form that is known
+    │   └── TopicRequired           exit 2   its ideas have no topic, and none was given
     ├── RunError
-    │   ├── RunBusy                            another process works in this run's folder
-    │   ├── FolderUnusable                     folder cannot be made or written, or the disk is full
-    │   ├── UntrustedCheckpoints               a run's checkpoints hold something that would run code
-    │   ├── AgentFailed                        an agent from outside raised, hung, or gave no idea
-    │   ├── NothingRead                        no paper of a chain could be read
-    │   └── NoBranchLeft                       every branch failed; says why, branch by branch
-    ├── Unratable                              no figure follows from these verdicts; missing pairs named
-    └── BudgetExhausted               exit 3   hard stop; the run can be resumed
+    │   ├── RunBusy                          another process works in this run's folder
+    │   ├── FolderUnusable                   folder cannot be made or written, or the disk is full
+    │   ├── UntrustedCheckpoints             a run's checkpoints hold something that would run code
+    │   ├── AgentFailed                      an agent from outside raised, hung, or gave no idea
+    │   ├── NoPaperRead                      no paper of a chain could be read
+    │   └── AllBranchesFailed                every branch failed; says why, branch by branch
+    ├── RatingError                          no figure follows from these verdicts; missing pairs named
+    └── BudgetExhausted             exit 3   hard stop; the run can be resumed
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ class TopicError(IdeagoraError):
     """The topic itself cannot be worked on."""
 
 
-class NoTopic(TopicError):
+class EmptyTopic(TopicError):
     """The topic is empty."""
 
     exit_code = 2
 
 
-class ThinTopic(TopicError):
+class TopicNotCovered(TopicError):
     """The library has nothing on the topic; ``nearest`` lists the closest titles."""
 
     def __init__(self, message: str, nearest: list[str] | None = None) -> None:
@@ -88,21 +88,21 @@ class LibraryError(IdeagoraError):
     """The literature could not be read."""
 
 
-class SourceDown(LibraryError):
+class SourceUnavailable(LibraryError):
     """A source did not answer."""
 
     exit_code = 4
     retryable = True
 
 
-class SourceRefused(SourceDown):
+class SourceRejected(SourceUnavailable):
     """A source answered that it will not: for want of a key, or since it is asked wrongly."""
 
     exit_code = 1
     retryable = False
 
 
-class StoreDown(LibraryError):
+class StoreUnavailable(LibraryError):
     """The server that holds the store did not answer."""
 
     exit_code = 4
@@ -158,7 +158,7 @@ class QuotaExhausted(ModelUnavailable):
     """The account with the provider is empty; no retry helps until it is topped up."""
 
 
-class ModelRefused(ModelError):
+class RequestRejected(ModelError):
     """The provider rejected the request for good (a 4xx that no retry mends)."""
 
 
@@ -186,11 +186,11 @@ class EmbedderError(IdeagoraError):
     """No usable embedding weights."""
 
 
-class IdeasError(IdeagoraError):
+class IdeasFileError(IdeagoraError):
     """A file of ideas cannot be used."""
 
 
-class UnknownIdeas(IdeasError):
+class UnknownIdeasFormat(IdeasFileError):
     """A file is of no form that is known; ``short`` says so without what was looked for."""
 
     def __init__(self, message: str, short: str) -> None:
@@ -198,7 +198,7 @@ class UnknownIdeas(IdeasError):
         self.short = short
 
 
-class TopicNeeded(IdeasError):
+class TopicRequired(IdeasFileError):
     """The ideas of a file have no topic, and none was given."""
 
     exit_code = 2
@@ -230,15 +230,15 @@ class AgentFailed(RunError):
     """An agent from outside raised, hung, or gave nothing that is an idea."""
 
 
-class NothingRead(RunError):
+class NoPaperRead(RunError):
     """No paper of a chain could be read."""
 
 
-class NoBranchLeft(RunError):
+class AllBranchesFailed(RunError):
     """Every branch failed; the message says why, branch by branch."""
 
 
-class Unratable(IdeagoraError):
+class RatingError(IdeagoraError):
     """No figure follows from these verdicts; with verdicts on the ``missing`` pairs one would."""
 
     def __init__(self, message: str, missing: tuple[tuple[str, str], ...] = ()) -> None:

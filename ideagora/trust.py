@@ -40,12 +40,12 @@ def default_home() -> Path:
     return Path.home() / ".ideagora"
 
 
-def home_of_user(flag: Path | str | None) -> Path:
+def user_home(flag: Path | str | None) -> Path:
     """The home by flag and environment alone: no file of a working directory may say where trust is kept."""
     return Path(flag or os.environ.get("IDEAGORA_HOME") or default_home()).expanduser()
 
 
-def in_need(values: Mapping[str, Any]) -> dict[str, Any]:
+def settings_needing_trust(values: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a file that need a yes."""
     return {name: value for name, value in values.items() if not _is_harmless(name, value)}
 
@@ -56,7 +56,7 @@ def _is_harmless(name: str, value: Any) -> bool:
     return all(part.strip() in NEED_TRUST[name] for part in str(value).split(","))
 
 
-def read_file(path: Path) -> tuple[dict[str, Any], str]:
+def read_settings_file(path: Path) -> tuple[dict[str, Any], str]:
     """The settings of a file, and the hash of its content; no settings where there is no such file.
 
     Raises:
@@ -71,7 +71,7 @@ def read_file(path: Path) -> tuple[dict[str, Any], str]:
         raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Mend or remove it.") from None
 
 
-def obey(given: Mapping[str, Any], home: Path) -> None:
+def check_trust(given: Mapping[str, Any], home: Path) -> None:
     """Announce on stderr what the working directory's file changes.
 
     Args:
@@ -82,21 +82,21 @@ def obey(given: Mapping[str, Any], home: Path) -> None:
         SettingsError: it needs a yes that was not given, or cannot be read.
     """
     path = Path(SETTINGS_FILE).resolve()
-    values, content = read_file(path)
+    values, content = read_settings_file(path)
     others = {name for name in values if name in given or f"IDEAGORA_{name.upper()}" in os.environ}
     obeyed = {name: value for name, value in values.items() if name not in others}
-    needed = in_need(obeyed)
+    needed = settings_needing_trust(obeyed)
     if needed and _trusted(home).get(str(path)) != content:
         raise SettingsError(
-            f"{path} sets {as_text(needed)}, which can send keys and texts elsewhere or load code. If the "
-            "file is yours, run ideagora trust once; else run this in another directory."
+            f"{path} sets {format_settings(needed)}, which can send keys and texts elsewhere or load code. "
+            "If the file is yours, run ideagora trust once; else run this in another directory."
         )
     if obeyed and content not in _announced:
         _announced.add(content)
-        sys.stderr.write(f"Settings from {path}: {as_text(obeyed)}.\n")
+        sys.stderr.write(f"Settings from {path}: {format_settings(obeyed)}.\n")
 
 
-def as_text(values: Mapping[str, Any]) -> str:
+def format_settings(values: Mapping[str, Any]) -> str:
     """Settings on one line, without control characters, and without a login in a URL."""
     told = (f"{name} = {json.dumps(value, default=str)[:120]}" for name, value in sorted(values.items()))
     return re.sub(r"//[^/@\s]*@", "//***@", ", ".join(told))

@@ -14,7 +14,13 @@ from ideagora.agents.views import PaperBrief, check_paper_numbers
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
-from ideagora.models.offline.relevance import COVERED, ON_TOPIC, STILL_ON_TOPIC, aboutness, coverage
+from ideagora.models.offline.relevance import (
+    CITED_ON_TOPIC_SHARE,
+    COVERAGE_THRESHOLD,
+    ON_TOPIC_SHARE,
+    coverage,
+    topic_scores,
+)
 
 READING_PREFIX = 1_500
 """Of a text, what stands for it when references are compared with it: about an abstract."""
@@ -92,12 +98,13 @@ def _judge_relevance(engine: ExtractiveModel, inputs: RelevanceInputs) -> dict[s
         found = coverage(engine, inputs.topic, papers)
         if not found.is_enough:
             reason = (
-                f"The papers found do not cover the topic (score {found.score:.2f}, limit {COVERED:.2f})."
+                f"The papers found do not cover the topic (score {found.score:.2f}, "
+                f"limit {COVERAGE_THRESHOLD:.2f})."
             )
             return {"judgements": [_judgement(number, False, reason) for number in range(len(papers))]}
-    limit = ON_TOPIC if inputs.cited is None else STILL_ON_TOPIC
+    limit = ON_TOPIC_SHARE if inputs.cited is None else CITED_ON_TOPIC_SHARE
     middle = "the best one's" if inputs.cited is None else "the cited paper's"
-    shares = aboutness(engine, inputs.topic, papers, _paper_text(inputs.cited) if inputs.cited else None)
+    shares = topic_scores(engine, inputs.topic, papers, _paper_text(inputs.cited) if inputs.cited else None)
     judgements = []
     for number, share in enumerate(shares):
         sentence, _ = engine.best_sentence(inputs.topic, papers[number])
@@ -204,10 +211,10 @@ def _read(engine: ExtractiveModel, inputs: ReaderInputs) -> dict[str, Any]:
 def _choose_references(engine: ExtractiveModel, inputs: ReaderInputs) -> list[dict[str, Any]]:
     shown = [_paper_text(reference) for reference in inputs.references]
     reading = f"{inputs.title}. {inputs.text[:READING_PREFIX]}"
-    shares = aboutness(engine, inputs.topic, shown, reading)
+    shares = topic_scores(engine, inputs.topic, shown, reading)
     followed = []
     for number, share in sorted(enumerate(shares), key=lambda pair: (-pair[1], pair[0]))[:3]:
-        if share < STILL_ON_TOPIC:
+        if share < CITED_ON_TOPIC_SHARE:
             continue
         named = texts.short_name(inputs.references[number].title).lower() in inputs.text.lower()
         relation = "builds on" if named else "same topic"

@@ -14,7 +14,7 @@ from ideagora.config import load_settings
 from ideagora.models.cache.recording import PREFIX, Recording, load_vectors
 
 if TYPE_CHECKING:
-    from ideagora.models.cache.recording import Header
+    from ideagora.models.cache.recording import RecordingHeader
 
 EMBEDDER = "all-MiniLM-L6-v2"
 """The embedder whose vectors the recording has."""
@@ -54,7 +54,7 @@ def demo_settings(model: str, home: Path) -> dict[str, object]:
     }  # fmt: skip
 
 
-def model_name(header: Header) -> str:
+def model_name(header: RecordingHeader) -> str:
     """The model's name in records and reports."""
     return f"{PREFIX}{header.model}"
 
@@ -78,7 +78,7 @@ def _introduce(recording: Recording) -> None:
     )
     if header.note:
         errors.print(Text(header.note, style="dim"))
-    changed = recording.reworded({name: load_prompt(name).hash for name in ROLES})
+    changed = recording.changed_prompts({name: load_prompt(name).hash for name in ROLES})
     if changed:
         errors.print(
             Text(

@@ -90,12 +90,12 @@ def _disk(settings: Settings) -> Finding:
 
 def _weights(settings: Settings) -> Finding:
     from ideagora.models.embeddings.embedder import HASH
-    from ideagora.models.embeddings.weights import find_weights, hub_switched_off
+    from ideagora.models.embeddings.weights import find_weights, hub_disabled
 
     if settings.embedder == HASH:
         return Finding("embedder", "note", "hash: for tests only, there is no meaning in its vectors")
     try:
-        with hub_switched_off():
+        with hub_disabled():
             weights = find_weights(settings.embedder)
     except IdeagoraError as error:
         return Finding("embedder", "missing", str(error))
@@ -128,12 +128,12 @@ def _models(settings: Settings) -> Finding:
                 "the environment."
             ),
         )
-    from ideagora.models.providers import WITHOUT_PROVIDER, resolve
+    from ideagora.models.providers import LOCAL_MODELS, resolve_provider
 
     try:
         for model in settings.models:
-            if model not in WITHOUT_PROVIDER:
-                resolve(model, settings)
+            if model not in LOCAL_MODELS:
+                resolve_provider(model, settings)
     except IdeagoraError as error:
         return Finding("model", "missing", str(error))
     return Finding("model", "ok", ", ".join(settings.models))

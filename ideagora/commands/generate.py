@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ideagora.config import Settings, load_settings
-from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, ThinTopic, UsageError
+from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, TopicNotCovered, UsageError
 from ideagora.graphs.generate import (
     Outcome,
     check_topic,
@@ -225,7 +225,7 @@ def _say_cost(settings: Settings, tasks: list[Task], errors: Console) -> None:
 
 def _explain(errors: Console, error: IdeagoraError) -> None:
     error_line(errors, str(error))
-    if isinstance(error, ThinTopic) and error.nearest:
+    if isinstance(error, TopicNotCovered) and error.nearest:
         errors.print("Nearest papers in the library:", highlight=False)
         for title in error.nearest:
             errors.print(Text(f"  {plain(title)}"), soft_wrap=True)

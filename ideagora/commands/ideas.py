@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ideagora.config import load_settings
-from ideagora.errors import IdeagoraError, IdeasError, UsageError
+from ideagora.errors import IdeagoraError, IdeasFileError, UsageError
 from ideagora.graphs.run_folder import make_private, unusable, write_atomically
 from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
 from ideagora.importing.formats import FORMATS
@@ -154,7 +154,9 @@ def _held(path: Path) -> tuple[Idea, ...]:
     held = read_ideas(path)
     if held.kind != "ideagora" or held.problems:
         why = str(held.problems[0]) if held.problems else f"it holds {held.kind}"
-        raise IdeasError(f"{path} is there and is no file of imported ideas ({why}). Choose another --out.")
+        raise IdeasFileError(
+            f"{path} is there and is no file of imported ideas ({why}). Choose another --out."
+        )
     return held.ideas
 
 
@@ -264,7 +266,9 @@ def _shown(name: str, idea: str | None, topic: str | None, home: Path, as_json: 
     if idea is not None:
         ideas = tuple(one for one in ideas if one.id.startswith(idea))
         if not ideas:
-            raise IdeasError(f"{name} has no idea whose id begins with {idea!r}: ideagora ideas show {name}.")
+            raise IdeasFileError(
+                f"{name} has no idea whose id begins with {idea!r}: ideagora ideas show {name}."
+            )
     if as_json:
         print(json.dumps([one.model_dump(mode="json") for one in ideas], ensure_ascii=False))
     elif idea is not None:

@@ -6,28 +6,37 @@ import sys
 from pathlib import Path
 
 from ideagora.errors import IdeagoraError
-from ideagora.trust import SETTINGS_FILE, as_text, home_of_user, in_need, read_file, trust
+from ideagora.trust import (
+    SETTINGS_FILE,
+    format_settings,
+    read_settings_file,
+    settings_needing_trust,
+    trust,
+    user_home,
+)
 
 
 def run(home: Path | None, yes: bool) -> int:
     """Show what needs trust and ask for a yes; 0: nothing is in the way, 1: no yes, 2: nobody to ask."""
     path = Path(SETTINGS_FILE).resolve()
     try:
-        values, content = read_file(path)
-        needed = in_need(values)
+        values, content = read_settings_file(path)
+        needed = settings_needing_trust(values)
         if not needed:
             print(
                 f"{path} {'needs no trust' if values else 'is not there or empty'}: there is nothing to do."
             )
             return 0
-        print(f"{path} sets {as_text(needed)}.\nThis can send keys and texts elsewhere, or load code.")
+        print(
+            f"{path} sets {format_settings(needed)}.\nThis can send keys and texts elsewhere, or load code."
+        )
         if not yes and not sys.stdin.isatty():
             print("error: nobody can be asked here: look at the file, then add --yes.", file=sys.stderr)
             return 2
         if not yes and input("Obey it from now on, until its content changes? [y/N] ").strip().lower() != "y":
             print("Not trusted.")
             return 1
-        trust(path, content, home_of_user(home))
+        trust(path, content, user_home(home))
     except EOFError:
         return 1
     except IdeagoraError as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ideagora.config import Settings
-from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError, ThinTopic
+from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError, TopicNotCovered
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.run_folder import RunFolder
@@ -250,7 +250,7 @@ async def _empty_library(bench: ConformanceBench, topic: Topic, first: Trial) ->
 
     name = "empty library"
     trial = await bench.trial(topic, library=Library(Nothing(), bench.library.embedder))
-    if trial.ideas or isinstance(trial.error, ThinTopic):
+    if trial.ideas or isinstance(trial.error, TopicNotCovered):
         return Check(name, "passed", str(trial.error or "it gives ideas without literature"))
     if isinstance(trial.error, AgentFailed) and "(an empty list)" in str(trial.error):
         return Check(name, "passed", "it gives no idea, and says so with an empty list")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ideagora.config import Settings
-from ideagora.errors import IdeagoraError, NoTopic, TopicError, UsageError
+from ideagora.errors import EmptyTopic, IdeagoraError, TopicError, UsageError
 from ideagora.graphs.run_folder import RunFolder, make_private, read_events
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task, run_task
-from ideagora.models.budget import budget_of
+from ideagora.models.budget import create_budget
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Topic
 
@@ -56,7 +56,7 @@ def check_topic(text: str, offline: bool, **fields: Any) -> Topic:
     """
     clean = " ".join(text.split())
     if not re.search(r"\w", clean):
-        raise NoTopic(
+        raise EmptyTopic(
             "The topic is empty. Say in a few words what ideas are wanted for, "
             'e.g. "retrieval for long documents".'
         )
@@ -195,7 +195,7 @@ async def generate(
     budget is one for all of them; ``budget`` is that of a command which does more than these tasks.
     """
     if budget is None and tasks:
-        budget = budget_of(tasks[0][0].settings, {} if fresh else bills(path for _, path in tasks))
+        budget = create_budget(tasks[0][0].settings, {} if fresh else bills(path for _, path in tasks))
     outcomes = []
     for task, path in tasks:
         try:

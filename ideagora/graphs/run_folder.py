@@ -28,7 +28,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ideagora.errors import FolderUnusable, RunBusy, RunError
-from ideagora.models.cache.retry_failed import ASKED_ANEW
+from ideagora.models.cache.retry_failed import RETRIED
 from ideagora.models.redact import one_line
 from ideagora.schema import Idea
 
@@ -180,9 +180,9 @@ class RunFolder:
         # run.json first: without it a folder is taken up anew, whatever else a kill leaves behind.
         for name in ("run.json", "ideas.jsonl", "report.md", "report.html"):
             (self.path / name).unlink(missing_ok=True)
-        asked_anew = [event for event in self.events() if event.get("event") == ASKED_ANEW]
+        retried = [event for event in self.events() if event.get("event") == RETRIED]
         self._events.truncate(0)
-        for event in asked_anew:  # which answers are this folder's
+        for event in retried:  # which answers are this folder's
             self.log(event)
         self.forget_checkpoints()
 

@@ -31,12 +31,12 @@ from ideagora.graphs.checkpoints import DamagedCheckpoints, last_state, opened
 from ideagora.graphs.outages import Outages
 from ideagora.graphs.run_folder import IDEAS_HASH, RunFolder, now, unusable
 from ideagora.graphs.services import Services
-from ideagora.models.budget import Budget, budget_of
-from ideagora.models.cache.answers import Cache
-from ideagora.models.cache.retry_failed import ASKED_ANEW, asked_anew, to_ask_anew
+from ideagora.models.budget import Budget, create_budget
+from ideagora.models.cache.answers import ResponseCache
+from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry, retry_counts
 from ideagora.models.client import LLMClient
-from ideagora.models.request import address
-from ideagora.models.usage import BEGIN, UsageTracker, label, usage_label
+from ideagora.models.request import server_address
+from ideagora.models.usage import BEGIN, UsageTracker, current_label, usage_label
 from ideagora.prompts.loader import load_prompt
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def known_by(settings: Settings, models: Sequence[str] | None = None) -> list[st
     chosen = settings.model_dump(mode="json", include=set(IDENTITY_FIELDS))
     servers = {model: settings.server_of(model) for model in models or settings.models}
     return [f"{name}={chosen[name]}" for name in IDENTITY_FIELDS] + [
-        f"server of {model}={address(place)}" for model, place in sorted(servers.items()) if place
+        f"server of {model}={server_address(place)}" for model, place in sorted(servers.items()) if place
     ]
 
 
@@ -154,7 +154,7 @@ async def run_job(
     tracker, record = UsageTracker(), _opening_record(job, folder)
     events = folder.events()
     tracker.restore(events)
-    budget = budget or budget_of(job.settings, {})
+    budget = budget or create_budget(job.settings, {})
     budget.include(str(folder.path), tracker)
     previous = record.pop("previous")
     changed = changes(previous, record) if previous.get("status") in _GOES_ON else []
@@ -178,7 +178,7 @@ async def run_job(
         library.begin_run(on_event, events if goes_on else (), job.identity)
     client = LLMClient(
         job.settings,
-        cache=Cache.at_home(job.settings.home),
+        cache=ResponseCache.for_home(job.settings.home),
         tracker=tracker,
         chats=chats,
         embedder=embedder,
@@ -186,7 +186,7 @@ async def run_job(
         raw_folder=folder.path / "raw",
         on_event=on_event,
         budget=budget,
-        asked_anew=asked_anew(folder.events()),
+        retry_counts=retry_counts(folder.events()),
     )
     try:
         client.warm_up(job.asked)
@@ -230,8 +230,8 @@ def _down(error: IdeagoraError | None, outages: Outages) -> tuple[str, ...]:
 
 def _left(previous: str | None, job: Job, folder: RunFolder, events: list[dict[str, Any]]) -> bool:
     """Whether the graph goes on where it was left; else it begins anew, its answered calls in the cache."""
-    if previous == "failed" and not job.settings.replay and (keys := to_ask_anew(events)):
-        folder.log({"event": ASKED_ANEW, "keys": keys})
+    if previous == "failed" and not job.settings.replay and (keys := keys_to_retry(events)):
+        folder.log({"event": RETRIED, "keys": keys})
     if previous in ("failed", "incomplete", "done", None):  # done, and what it made is not to be read
         folder.forget_checkpoints()
         return False
@@ -348,7 +348,7 @@ def _warm_up(embedder: Callable[[], Embedder], text: str) -> None:
 
 
 def _voice(on_event: Listener) -> Callable[[str], None]:
-    return lambda text: on_event({"event": "note", "label": label.get(), "text": text})
+    return lambda text: on_event({"event": "note", "label": current_label.get(), "text": text})
 
 
 def _opening_record(job: Job, folder: RunFolder) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ideagora.errors import IdeasError
+from ideagora.errors import IdeasFileError
 from ideagora.importing.records import Problem, Row
 from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, json_value
 
@@ -47,27 +47,27 @@ def open_rows(path: Path, name: str) -> FileRows:
     """Open a file; ``name`` is what its rows and problems call it.
 
     Raises:
-        IdeasError: it is not there, is empty, or holds nothing that rows could be read from.
+        IdeasFileError: it is not there, is empty, or holds nothing that rows could be read from.
     """
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
-        raise IdeasError(f"{path} cannot be read ({error.strerror}). Name a file of ideas.") from None
+        raise IdeasFileError(f"{path} cannot be read ({error.strerror}). Name a file of ideas.") from None
     if head.startswith(_SQLITE):
         return FileRows("SQLite", lambda: _sqlite_rows(path, name))
     text = head.removeprefix(_BOM).strip()
     if not text:
-        raise IdeasError(f"{path} is empty. {_ACCEPTED}")
+        raise IdeasFileError(f"{path} is empty. {_ACCEPTED}")
     if head.startswith(_UTF16):
-        raise IdeasError(f"{path} is UTF-16 text. Save it as UTF-8 and import that.")
+        raise IdeasFileError(f"{path} is UTF-16 text. Save it as UTF-8 and import that.")
     if b"\0" in head or head[:1] == b"\x80" or head.startswith((b"PK\x03\x04", b"\x1f\x8b")):
-        raise IdeasError(
+        raise IdeasFileError(
             f"{path} is a binary file (an archive, a pickle …), which is never opened. {_ACCEPTED}"
         )
     if text.startswith(b"<"):
-        raise IdeasError(f"{path} is a web page or XML. {_ACCEPTED}")
+        raise IdeasFileError(f"{path} is a web page or XML. {_ACCEPTED}")
     if not text.startswith((b"{", b"[")):
         return FileRows("table", lambda: _csv_rows(path, name))
     return _open_document(path, name, size) if text.startswith(b"[") else _open_json(path, name, size)
@@ -85,7 +85,7 @@ def _open_json(path: Path, name: str, size: int) -> FileRows:
         return lines
     try:
         return _open_document(path, name, size)
-    except IdeasError:
+    except IdeasFileError:
         if objects:
             return lines
         raise
@@ -110,14 +110,14 @@ def _has_more(path: Path, first: int) -> bool:
 def _open_document(path: Path, name: str, size: int) -> FileRows:
     if size > MAX_DOCUMENT_BYTES:
         most = f"{MAX_DOCUMENT_BYTES / 1e6:,.0f} MB"
-        raise IdeasError(
+        raise IdeasFileError(
             f"{path} has {size / 1e6:,.0f} MB, and a JSON document is read up to {most}. Split it, or turn "
             "it into JSON lines (jq -c '.[]' FILE)."
         )
     try:
         value = json_value(path.read_bytes().removeprefix(_BOM))
     except UnreadableJSON as error:
-        raise IdeasError(f"{path} cannot be read: {error}. Mend it, or write it again.") from None
+        raise IdeasFileError(f"{path} cannot be read: {error}. Mend it, or write it again.") from None
     if isinstance(value, dict):
         return FileRows("JSON", lambda: iter([Row(name, None, value)]))
     return FileRows(

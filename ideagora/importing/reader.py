@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from ideagora.errors import IdeasError, TopicNeeded, UnknownIdeas
+from ideagora.errors import IdeasFileError, TopicRequired, UnknownIdeasFormat
 from ideagora.importing.conversion import convert_idea, source_agent
 from ideagora.importing.file_rows import FileRows, open_rows
 from ideagora.importing.formats import FORMATS
@@ -48,8 +48,8 @@ def read_ideas(path: Path, *, agent: str | None = None, topic: str | None = None
         topic: for ideas whose file tells no topic.
 
     Raises:
-        IdeasError: it cannot be read, or is of no known form (says what was looked for).
-        TopicNeeded: the form tells no topic, and none was given.
+        IdeasFileError: it cannot be read, or is of no known form (says what was looked for).
+        TopicRequired: the form tells no topic, and none was given.
     """
     return read_all([path], agent=agent, topic=topic)
 
@@ -60,20 +60,20 @@ def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | No
     With one path the first error is raised; with several, each bad file is a problem of its own.
 
     Raises:
-        IdeasError: as ``read_ideas``, if there is only one file.
-        TopicNeeded: there are ideas without a topic, and none was given.
+        IdeasFileError: as ``read_ideas``, if there is only one file.
+        TopicRequired: there are ideas without a topic, and none was given.
     """
     files = [file for path in paths for file in _list_files(path)]
     haul = _ParsedFiles()
     for path, name in files:
         try:
             _read_file(path, name, haul)
-        except IdeasError as error:
+        except IdeasFileError as error:
             if len(files) == 1:
                 raise
             haul.problems.append(Problem(name, None, None, getattr(error, "short", str(error))))
     if haul.sides and not haul.drafts and not haul.problems:
-        raise IdeasError(
+        raise IdeasFileError(
             f"{files[0][1]} holds scores or topics but no ideas: name the file that has them as well."
         )
     ideas, renamed = _convert_all(haul, agent, (topic or "").strip() or None)
@@ -145,7 +145,7 @@ def recognize_format(material: FileRows, path: Path) -> Format:
     """The form of a file.
 
     Raises:
-        IdeasError: none matches, or more than one.
+        IdeasFileError: none matches, or more than one.
     """
     first: Row | Problem | None = None
     known: set[str] = set()
@@ -159,20 +159,20 @@ def recognize_format(material: FileRows, path: Path) -> Format:
         return found[0]
     if found:
         names = " and ".join(form.name for form in found)
-        raise IdeasError(f"{path} has records of {names}. Put each kind into a file of its own.")
+        raise IdeasFileError(f"{path} has records of {names}. Put each kind into a file of its own.")
     raise _unknown_format(path, material, first)
 
 
-def _unknown_format(path: Path, material: FileRows, first: Row | Problem | None) -> IdeasError:
+def _unknown_format(path: Path, material: FileRows, first: Row | Problem | None) -> IdeasFileError:
     if first is None:
-        return IdeasError(f"{path} ({material.shape}) has no records in it.")
+        return IdeasFileError(f"{path} ({material.shape}) has no records in it.")
     if isinstance(first, Row):
         seen = f"its first record has {', '.join(sorted(map(repr, first.value))[:12]) or 'no fields'}"
     else:
         seen = f"{first.row or 'the file'}: {first.why}"
     wanted = "; ".join(f"{form.name}: {form.looks_for}" for form in FORMATS)
     short = f"is of no known form; {seen}"
-    return UnknownIdeas(f"{path} ({material.shape}) {short}. Looked for: {wanted}.", f"it {short}")
+    return UnknownIdeasFormat(f"{path} ({material.shape}) {short}. Looked for: {wanted}.", f"it {short}")
 
 
 def _list_files(path: Path) -> list[tuple[Path, str]]:
@@ -184,7 +184,7 @@ def _list_files(path: Path) -> list[tuple[Path, str]]:
     found = (one for one in path.rglob("*") if one.suffix.lower() in _SUFFIXES and one.is_file())
     files = sorted(islice((one for one in found if not one.name.startswith(".")), _MAX_FILES))
     if not files:
-        raise IdeasError(f"{path} has no files of ideas in it ({', '.join(sorted(_SUFFIXES))}).")
+        raise IdeasFileError(f"{path} has no files of ideas in it ({', '.join(sorted(_SUFFIXES))}).")
     return [(file, file.relative_to(path).as_posix()) for file in files]
 
 
@@ -233,7 +233,7 @@ def _first_occurrence(first: Row, again: Row) -> str:
 def _raise_if_topic_missing(problems: Sequence[Problem]) -> None:
     lacking = next((problem for problem in problems if problem.field == "topic"), None)
     if lacking:
-        raise TopicNeeded(
+        raise TopicRequired(
             f"the ideas of {lacking.file} have no topic of their own: say what they were made for with "
             "--topic 'TEXT'."
         )

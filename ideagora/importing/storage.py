@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ideagora.errors import IdeasError, UsageError
+from ideagora.errors import IdeasFileError, UsageError
 
 FOLDER = "ideas"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -40,7 +40,7 @@ def find_ideas(thing: str, home: Path) -> Path:
     """The file or folder that ``thing`` names: a path, or a name under which ideas were imported.
 
     Raises:
-        IdeasError: there is neither.
+        IdeasFileError: there is neither.
     """
     path = Path(thing).expanduser()
     if path.exists():
@@ -48,7 +48,7 @@ def find_ideas(thing: str, home: Path) -> Path:
     if is_valid_name(thing) and stored_file(home, thing).is_file():
         return stored_file(home, thing)
     known = ", ".join(stored_names(home)) or "none yet"
-    raise IdeasError(
+    raise IdeasFileError(
         f"there are no ideas {thing!r}: it is no file, and nothing was imported under that name (names: "
         f"{known}). Import some: ideagora ideas import FILE --as NAME."
     )

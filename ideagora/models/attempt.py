@@ -18,7 +18,7 @@ from ideagora.models.budget import Budget, prompt_tokens_at_most
 from ideagora.models.call import Call
 from ideagora.models.providers import Price
 from ideagora.models.request import Request
-from ideagora.models.retry import SettingRefused, Sleep, TransientError, named, with_retries
+from ideagora.models.retry import SettingRejected, Sleep, TransientError, to_model_error, with_retries
 from ideagora.schema import Usage
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Ceiling:
 
 
 @dataclass(frozen=True)
-class Try:
+class AttemptRecord:
     """One request to a provider."""
 
     request: str
@@ -95,13 +95,13 @@ class RequestAttempt:
     request: Request
     price: Price | None
     budget: Budget
-    sent: Callable[[Try], None]
+    sent: Callable[[AttemptRecord], None]
     """Hears of each try before it goes out."""
-    received: Callable[[Try, AIMessage, Usage], None]
+    received: Callable[[AttemptRecord, AIMessage, Usage], None]
     """Hears of the reply as soon as it has arrived; has to store it."""
-    answered: Callable[[Try, Usage], Awaitable[None]]
+    answered: Callable[[AttemptRecord, Usage], Awaitable[None]]
     """Puts the answered try on the bill."""
-    failed: Callable[[Try, Usage, str], None]
+    failed: Callable[[AttemptRecord, Usage, str], None]
     """Hears of each try that brought no reply, with what it may have cost and the reason."""
     tries: int = 0
     wasted: Usage = field(default_factory=Usage)
@@ -129,14 +129,14 @@ class RequestAttempt:
 
     async def _try(self) -> None:
         while self._usage is None:
-            with suppress(SettingRefused):  # not the server's bad day: ask at once without that setting
+            with suppress(SettingRejected):  # not the server's bad day: ask at once without that setting
                 await self._try_once()
 
     async def _try_once(self) -> None:
         limit = await self._limit()
         ceiling = self._ceiling(limit)
         async with self.budget.reserved(ceiling.usd or 0.0):
-            one = Try(uuid4().hex, self.tries, ceiling, limit)
+            one = AttemptRecord(uuid4().hex, self.tries, ceiling, limit)
             self.tries += 1
             self.sent(one)
             try:
@@ -152,14 +152,14 @@ class RequestAttempt:
                 raise
             await self.answered(one, usage)
 
-    def _receive(self, one: Try, message: AIMessage) -> Usage:
+    def _receive(self, one: AttemptRecord, message: AIMessage) -> Usage:
         if self._usage is None:
             usage = usage_of(message, one, self.price)
             self.received(one, message, usage)
             self._usage = usage
         return self._usage
 
-    def _fail(self, one: Try, reason: str, may_be_billed: bool) -> None:
+    def _fail(self, one: AttemptRecord, reason: str, may_be_billed: bool) -> None:
         cost = self._usage or (one.ceiling.usage if may_be_billed else Usage(calls=1))
         usage = cost.model_copy(update={"seconds": one.seconds})
         self.wasted += usage
@@ -184,7 +184,7 @@ class RequestAttempt:
         price = self.price
         return Ceiling(prompt, completion, None if price is None else round(price.of(prompt, completion), 9))
 
-    async def _reply(self, one: Try) -> AIMessage:
+    async def _reply(self, one: AttemptRecord) -> AIMessage:
         from ideagora.models.chat_models import ManagedChatModel
 
         ours = isinstance(self.chat, ManagedChatModel)
@@ -194,7 +194,7 @@ class RequestAttempt:
             raise
         except Exception as error:
             if isinstance(error, OSError) or hasattr(error, "status_code"):
-                raise named(error, self.request.model) from None
+                raise to_model_error(error, self.request.model) from None
             raise  # a mistake in a recipe or a script is no failure of a provider
 
     def _messages(self) -> list[BaseMessage]:
@@ -203,7 +203,7 @@ class RequestAttempt:
         kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
         return [kinds[role](content=text) for role, text in self.request.messages]
 
-    def _extras(self, one: Try) -> dict[str, Any]:
+    def _extras(self, one: AttemptRecord) -> dict[str, Any]:
         return {
             "role": self.call.role,
             "inputs": self.call.inputs,
@@ -215,7 +215,7 @@ class RequestAttempt:
         }
 
 
-def usage_of(message: AIMessage, one: Try, price: Price | None) -> Usage:
+def usage_of(message: AIMessage, one: AttemptRecord, price: Price | None) -> Usage:
     """What one answered try cost; where the provider says nothing that can be, the most that it can be."""
     tokens = message.usage_metadata
     prompt, completion = (tokens["input_tokens"], tokens["output_tokens"]) if tokens else (0, 0)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
-from ideagora.models.providers import FREE, Price, Traits, price_of
+from ideagora.models.providers import FREE, ModelTraits, Price, model_price
 from ideagora.models.request import Request
 from ideagora.models.usage import UsageTracker
 
@@ -89,15 +89,15 @@ class Budget:
         )
 
 
-def budget_of(settings: Settings, meters: Mapping[str, UsageTracker]) -> Budget:
+def create_budget(settings: Settings, meters: Mapping[str, UsageTracker]) -> Budget:
     """The budget of the settings, with these meters in it."""
-    budget = Budget(settings.budget, lambda model: price_of(model, settings))
+    budget = Budget(settings.budget, lambda model: model_price(model, settings))
     for name, tracker in meters.items():
         budget.include(name, tracker)
     return budget
 
 
-def completion_limit(wanted: int, settings: Settings, traits: Traits) -> int:
+def completion_limit(wanted: int, settings: Settings, traits: ModelTraits) -> int:
     """Tokens that an answer may have at most, thinking included.
 
     Args:
@@ -129,7 +129,7 @@ def expected_cost(calls: Mapping[Group, int], settings: Settings) -> float | Non
     """
     total = 0.0
     for group, number in calls.items():
-        price = price_of(settings.model_of(group), settings)
+        price = model_price(settings.model_of(group), settings)
         if price is None:
             return None
         total += number * price.of(USUAL_PROMPT, USUAL_COMPLETION)

@@ -24,10 +24,16 @@ from ideagora.errors import IdeagoraError
 from ideagora.models.budget import completion_limit
 from ideagora.models.call import FreeText
 from ideagora.models.parsing.json_extract import paired
-from ideagora.models.providers import FREE, Price, Provider, load_litellm, resolve
+from ideagora.models.providers import FREE, Price, Provider, load_litellm, resolve_provider
 from ideagora.models.redact import one_line
 from ideagora.models.request import Message
-from ideagora.models.retry import SettingRefused, TransientError, is_unknown_setting, named, refused_setting
+from ideagora.models.retry import (
+    SettingRejected,
+    TransientError,
+    is_unknown_setting,
+    rejected_setting,
+    to_model_error,
+)
 
 if TYPE_CHECKING:
     from ideagora.models.call import Answer, Inputs, OfflineHandler
@@ -161,7 +167,7 @@ class LiteLLMChatModel(ManagedChatModel):
     """Any model that litellm knows, or any OpenAI-compatible server. One try a call: the door retries.
 
     Raises (from ``ainvoke``): ``TransientError`` for what may pass; ``MissingKey``, ``UnknownModel``,
-    ``ModelRefused``, ``RealCallForbidden`` for what won't.
+    ``RequestRejected``, ``RealCallForbidden`` for what won't.
     """
 
     model: str
@@ -192,7 +198,7 @@ class LiteLLMChatModel(ManagedChatModel):
     async def provider(self) -> Provider:
         """Who answers; looked up once, in a thread because litellm takes seconds to import."""
         if self._provider is None:
-            self._provider = await asyncio.to_thread(resolve, self.model, self.settings)
+            self._provider = await asyncio.to_thread(resolve_provider, self.model, self.settings)
         return self._provider
 
     async def _agenerate(
@@ -229,12 +235,12 @@ class LiteLLMChatModel(ManagedChatModel):
     def _named(
         self, error: Exception, provider: Provider, sent: Mapping[str, Any]
     ) -> TransientError | IdeagoraError:
-        setting = refused_setting(error, sent)
+        setting = rejected_setting(error, sent)
         if setting is None or (setting == self._limit_name and not self._lowered(error, sent[setting])):
-            return named(error, self.model, provider.key_names)
+            return to_model_error(error, self.model, provider.key_names)
         if setting != self._limit_name:
             self._refused.add(setting)
-        return SettingRefused(f"the server takes no {setting} ({one_line(str(error), 120)})")
+        return SettingRejected(f"the server takes no {setting} ({one_line(str(error), 120)})")
 
     def _lowered(self, error: Exception, limit: int) -> bool:
         """Whether there is a limit that the server may take after it has turned this one down."""

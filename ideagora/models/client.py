@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
 from ideagora.errors import ModelUnavailable, ReplayMiss, SettingsError, UnknownModel, UnreadableAnswer
-from ideagora.models.attempt import Availability, RequestAttempt, Try
-from ideagora.models.budget import Budget, budget_of, expected_cost
-from ideagora.models.cache.answers import Cache, CachedResponse, now
+from ideagora.models.attempt import AttemptRecord, Availability, RequestAttempt
+from ideagora.models.budget import Budget, create_budget, expected_cost
+from ideagora.models.cache.answers import CachedResponse, ResponseCache, utc_now
 from ideagora.models.cache.claims import RequestClaims
 from ideagora.models.cache.retry_failed import UNREADABLE
 from ideagora.models.call import A, Call
 from ideagora.models.parsing.json_extract import paired
 from ideagora.models.parsing.read_reply import parse_reply
-from ideagora.models.providers import CONNECTIONS, MILLION, WITHOUT_PROVIDER, Price, load_litellm
-from ideagora.models.redact import without_keys
-from ideagora.models.request import Request, request_of
+from ideagora.models.providers import CONNECTIONS, LOCAL_MODELS, MILLION, Price, load_litellm
+from ideagora.models.redact import redact_keys
+from ideagora.models.request import Request, build_request
 from ideagora.models.retry import Sleep
 from ideagora.models.single_flight import SingleFlight
-from ideagora.models.usage import CallEvent, RequestEvent, UsageTracker, label, note_answer
+from ideagora.models.usage import CallEvent, RequestEvent, UsageTracker, current_label, record_answer
 from ideagora.schema import Usage
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ class LLMClient:
             cached answer (a ``CallEvent``) as it happens.
         sleep: waits between tries.
         budget: of the whole command, with this meter in it; ``None``: the settings', for this run alone.
-        asked_anew: how many times a question was asked anew, by the key of its first request.
+        retry_counts: how many times a question was asked anew, by the key of its first request.
     """
 
     def __init__(
         self,
         settings: Settings,
         *,
-        cache: Cache,
+        cache: ResponseCache,
         tracker: UsageTracker,
         embedder: Callable[[], Embedder],
         run_id: str,
@@ -83,7 +83,7 @@ class LLMClient:
         on_event: Callable[[dict[str, Any]], None] | None = None,
         sleep: Sleep = asyncio.sleep,
         budget: Budget | None = None,
-        asked_anew: Mapping[str, int] | None = None,
+        retry_counts: Mapping[str, int] | None = None,
     ) -> None:
         self.settings = settings
         self.cache = cache
@@ -97,8 +97,8 @@ class LLMClient:
         self._on_event = on_event
         self._sleep = sleep
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self.budget = budget_of(settings, {run_id: tracker}) if budget is None else budget
-        self._asked_anew = asked_anew or {}
+        self.budget = create_budget(settings, {run_id: tracker}) if budget is None else budget
+        self._retry_counts = retry_counts or {}
         self._shared: SingleFlight[CachedResponse] = SingleFlight()
         self._engine: ExtractiveModel | None = None
         self._engine_lock = threading.Lock()
@@ -110,13 +110,13 @@ class LLMClient:
             ReplayMiss: ``--replay``, and the answer is not in the cache.
             BudgetExhausted: no room in the budget; the run can be resumed.
             ModelUnavailable: transient failures outlasted the retries.
-            UnknownModel, MissingKey, ModelRefused, RealCallForbidden: the provider can't be asked,
+            UnknownModel, MissingKey, RequestRejected, RealCallForbidden: the provider can't be asked,
                 or rejected the request for good.
             UnreadableAnswer: no reply could be read; ``raw`` and a file keep them all.
             SettingsError: a budget is set and the model's price is not known.
         """
-        first = request_of(call, self.settings)
-        request = replace(first, asking=self._asked_anew.get(first.key, 0))
+        first = build_request(call, self.settings)
+        request = replace(first, asking=self._retry_counts.get(first.key, 0))
         replies: list[tuple[CachedResponse, str]] = []
         # The offline model would only say the same again.
         for attempt in range(1, (1 if request.model == "offline" else ATTEMPTS) + 1):
@@ -142,7 +142,7 @@ class LLMClient:
     def warm_up(self, models: Sequence[str] | None = None) -> None:
         """Start importing litellm in the background, when a model (else: one of the settings') needs it."""
         chosen = self.settings.models if models is None else models
-        real = [m for m in chosen if m not in WITHOUT_PROVIDER and m not in self._chats]
+        real = [m for m in chosen if m not in LOCAL_MODELS and m not in self._chats]
         if real and not self.settings.replay:
             threading.Thread(target=load_litellm, name="litellm import", daemon=True).start()
 
@@ -178,22 +178,22 @@ class LLMClient:
         price = await self._price(chat, request.model)
         answers: list[CachedResponse] = []
 
-        def sent(one: Try) -> None:
+        def sent(one: AttemptRecord) -> None:
             self._emit(_request_event(call, request, one))
 
-        def received(one: Try, message: AIMessage, usage: Usage) -> None:
+        def received(one: AttemptRecord, message: AIMessage, usage: Usage) -> None:
             """Store the answer before anything else runs, on the event loop itself."""
             kept = self.cache.put(request.key, self._answer(request, one, message, usage))
             answers.append(kept)
 
-        async def answered(one: Try, usage: Usage) -> None:
+        async def answered(one: AttemptRecord, usage: Usage) -> None:
             try:
                 await self._note(call, request, attempt, answers[0], usage, one=one)
             except asyncio.CancelledError:  # stored and paid for, whatever comes of it
                 self._emit(_event(call, request, attempt, "failed", "interrupted", usage, one=one))
                 raise
 
-        def failed(one: Try, usage: Usage, reason: str) -> None:
+        def failed(one: AttemptRecord, usage: Usage, reason: str) -> None:
             self._emit(_event(call, request, attempt, "failed", reason, usage, one=one))
 
         async with self._slots, self._claimed(request) as kept:
@@ -214,7 +214,7 @@ class LLMClient:
     @asynccontextmanager
     async def _claimed(self, request: Request) -> AsyncIterator[CachedResponse | None]:
         """The answer that another process was asking for just now; ``None``: it is for this one to ask."""
-        if request.model in WITHOUT_PROVIDER or request.model in self._given:
+        if request.model in LOCAL_MODELS or request.model in self._given:
             yield None
             return
         seconds = self.settings.timeout
@@ -230,14 +230,16 @@ class LLMClient:
         finally:
             self._claims.release(request.key)
 
-    def _answer(self, request: Request, one: Try, message: AIMessage, usage: Usage) -> CachedResponse:
+    def _answer(
+        self, request: Request, one: AttemptRecord, message: AIMessage, usage: Usage
+    ) -> CachedResponse:
         return CachedResponse(
             model=request.model,
-            text=paired(without_keys(str(message.text))),
+            text=paired(redact_keys(str(message.text))),
             finish_reason=message.response_metadata.get("finish_reason"),
             usage=usage,
             run_id=self.run_id,
-            created=now(),
+            created=utc_now(),
             request=one.request,
         )
 
@@ -288,7 +290,7 @@ class LLMClient:
         usage: Usage | None = None,
         *,
         cached: bool = False,
-        one: Try | None = None,
+        one: AttemptRecord | None = None,
     ) -> None:
         answer, complaint = await parse_reply(call, stored)
         event = _event(call, request, attempt, "unreadable", complaint, usage, cached=cached, one=one)
@@ -301,14 +303,14 @@ class LLMClient:
 
     def _emit(self, event: Mapping[str, Any]) -> None:
         self.tracker.record(event)
-        note_answer(event)
+        record_answer(event)
         if self._on_event is not None:
             self._on_event(dict(event))
 
     def _report_outage(self, call: Call[Any], request: Request, reason: str) -> None:
         """Tell that a request was given up for now: whatever is made without its answer is incomplete."""
         if self._on_event is not None:
-            told = {"role": call.role, "label": label.get(), "model": request.model}
+            told = {"role": call.role, "label": current_label.get(), "model": request.model}
             self._on_event({"event": OUTAGE, **told, "key": request.key, "reason": reason})
 
     def _unreadable(
@@ -324,7 +326,7 @@ class LLMClient:
         if place is not None:
             message += f" All replies are in {place}."
         raw = [stored.text for stored, _ in replies]
-        return UnreadableAnswer(without_keys(message), raw, sum(ours, Usage()))
+        return UnreadableAnswer(redact_keys(message), raw, sum(ours, Usage()))
 
 
 def _event(
@@ -336,12 +338,12 @@ def _event(
     usage: Usage | None,
     *,
     cached: bool = False,
-    one: Try | None = None,
+    one: AttemptRecord | None = None,
 ) -> CallEvent:
     return {
         "event": "call",
         "role": call.role,
-        "label": label.get(),
+        "label": current_label.get(),
         "model": request.model,
         "cached": cached,
         "attempt": attempt,
@@ -357,12 +359,12 @@ def _event(
     }
 
 
-def _request_event(call: Call[Any], request: Request, one: Try) -> RequestEvent:
+def _request_event(call: Call[Any], request: Request, one: AttemptRecord) -> RequestEvent:
     return {
         "event": "request",
         "request": one.request,
         "role": call.role,
-        "label": label.get(),
+        "label": current_label.get(),
         "model": request.model,
         "key": request.key,
         "ceiling_usd": one.ceiling.usd,
@@ -382,7 +384,7 @@ def _save_raw(
     ]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        place.write_text(without_keys(f"{'=' * 72}\n".join(parts)), encoding="utf-8")
+        place.write_text(redact_keys(f"{'=' * 72}\n".join(parts)), encoding="utf-8")
     except OSError:  # the replies are still in the cache and on the exception
         return None
     return place

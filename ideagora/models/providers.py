@@ -22,7 +22,7 @@ from ideagora.models.redact import one_line
 from ideagora.models.response_limit import bound_bodies
 
 EXAMPLES = "openai/gpt-4o-mini, anthropic/claude-sonnet-4-5, gemini/gemini-2.5-flash, ollama_chat/llama3.1"
-WITHOUT_PROVIDER = ("offline", "scripted")
+LOCAL_MODELS = ("offline", "scripted")
 """Models that ask nobody."""
 MILLION = 1_000_000
 _KEY_ENDINGS = ("_API_KEY", "_APIKEY", "_TOKEN")
@@ -44,7 +44,7 @@ FREE = Price(0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class Traits:
+class ModelTraits:
     """What bounds the answers of a model."""
 
     reasons: bool = False
@@ -72,7 +72,7 @@ class Provider:
     """``None``: not known."""
     price_from_map: bool
     """The price is litellm's own, which also knows discounts of cached tokens."""
-    traits: Traits = Traits()
+    traits: ModelTraits = ModelTraits()
 
 
 def load_litellm() -> ModuleType:
@@ -115,7 +115,7 @@ class Connections:
 CONNECTIONS = Connections()
 
 
-def resolve(model: str, settings: Settings) -> Provider:
+def resolve_provider(model: str, settings: Settings) -> Provider:
     """Who answers for a model, with everything checked that can be checked without asking.
 
     Raises:
@@ -134,7 +134,7 @@ def resolve(model: str, settings: Settings) -> Provider:
     missing = _missing_keys(name, kind)
     if missing and settings.api_base is None:
         raise MissingKey(f"{model} needs a key: set {' or '.join(missing)} in the environment.")
-    price = price_of(model, settings)
+    price = model_price(model, settings)
     return Provider(
         model=model,
         name=name,
@@ -161,14 +161,14 @@ def _refuse_login(model: str, settings: Settings) -> None:
     )
 
 
-def price_of(model: str, settings: Settings) -> Price | None:
+def model_price(model: str, settings: Settings) -> Price | None:
     """The price of a model: litellm's, or for a model it does not know (and for your own server,
     where its prices are somebody else's) what the settings say; ``None`` when nobody knows.
 
     Raises:
         UnknownModel: no provider goes by that name.
     """
-    if model in WITHOUT_PROVIDER:
+    if model in LOCAL_MODELS:
         return FREE
     known = _map_price(*_provider_of(model, settings))
     said = _said_price(settings, known)
@@ -230,12 +230,12 @@ def _map_price(name: str, kind: str) -> Price | None:
     return None
 
 
-def _traits(name: str, kind: str) -> Traits:
+def _traits(name: str, kind: str) -> ModelTraits:
     """From litellm's table. Claude thinks only when it is asked to, which no call of ours does."""
     entry = next(iter(_entries(name, kind)), {})
     longest = entry.get("max_output_tokens")
     reasons = bool(entry.get("supports_reasoning")) and "claude" not in name.casefold()
-    return Traits(reasons, longest if isinstance(longest, int) and longest > 0 else None)
+    return ModelTraits(reasons, longest if isinstance(longest, int) and longest > 0 else None)
 
 
 def _entries(name: str, kind: str) -> Iterator[dict[str, Any]]:

@@ -28,7 +28,7 @@ _LONG = 24
 REMOVED = "[key removed]"
 
 
-def without_keys(text: str) -> str:
+def redact_keys(text: str) -> str:
     """The text without the values of the environment's key variables, also where it writes them in escapes.
 
     A short value, or a plain word, is no key: taking it out would change texts that have no key in them.
@@ -38,20 +38,20 @@ def without_keys(text: str) -> str:
     return text
 
 
-def clean(value: T) -> T:
+def redact_values(value: T) -> T:
     """Text, or texts in lists and mappings, without keys; the rest as it is."""
     if isinstance(value, str):
-        return cast("T", without_keys(value))
+        return cast("T", redact_keys(value))
     if isinstance(value, Mapping):
-        return cast("T", {clean(name): clean(one) for name, one in value.items()})
+        return cast("T", {redact_values(name): redact_values(one) for name, one in value.items()})
     if isinstance(value, list | tuple):
-        return cast("T", [clean(one) for one in value])
+        return cast("T", [redact_values(one) for one in value])
     return value
 
 
 def one_line(text: str, longest: int = 300) -> str:
     """Text for a message: no keys, nothing that looks like one, no logins in addresses, one line."""
-    line = _SECRET_SHAPE.sub(_removed, without_keys(text))
+    line = _SECRET_SHAPE.sub(_removed, redact_keys(text))
     line = _SECRET_PARAMETER.sub(rf"\g<1>{REMOVED}", _CREDENTIALS.sub("", line))
     line = " ".join(line.split()).rstrip(".")
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

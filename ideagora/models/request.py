@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from ideagora.config import Settings
 from ideagora.models.call import A, Call, FreeText
 from ideagora.models.offline.handler_code import handler_files
-from ideagora.models.redact import without_keys
+from ideagora.models.redact import redact_keys
 
 FORMAT = 1
 """Part of every key: raise it when the meaning of a request or of a stored answer changes."""
@@ -75,7 +75,7 @@ class Request:
         return replace(self, messages=self.messages + said)
 
 
-def request_of(call: Call[A], settings: Settings) -> Request:
+def build_request(call: Call[A], settings: Settings) -> Request:
     """The first request of a call, under the settings' model for its group."""
     model = call.model or settings.model_of(call.group)
     server = settings.server_of(model)
@@ -83,9 +83,9 @@ def request_of(call: Call[A], settings: Settings) -> Request:
     system: tuple[Message, ...] = (("system", call.system),) if call.system else ()
     return Request(
         model=model,
-        api_base=None if server is None else address(server),
+        api_base=None if server is None else server_address(server),
         messages=(*system, ("user", call.prompt)),
-        schema=schema_of(call.answer),
+        schema=schema_text(call.answer),
         temperature=call.temperature if settings.temperature is None else settings.temperature,
         sample=call.sample,
         seed=settings.seed,
@@ -94,7 +94,7 @@ def request_of(call: Call[A], settings: Settings) -> Request:
 
 
 @cache
-def schema_of(answer: type[BaseModel]) -> str:
+def schema_text(answer: type[BaseModel]) -> str:
     """The JSON schema of a typed answer, as compact JSON in the order of definition."""
     if answer is FreeText:
         return FREE_TEXT
@@ -120,11 +120,11 @@ def _code_hash(handler: Callable[..., Any]) -> str:
     return digest.hexdigest()
 
 
-def address(api_base: str) -> str:
+def server_address(api_base: str) -> str:
     """The server without a login and a trailing slash: another server may answer otherwise."""
     scheme, separator, rest = api_base.partition("://")
     host, slash, path = rest.partition("/")
-    return without_keys(f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}".rstrip("/"))
+    return redact_keys(f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}".rstrip("/"))
 
 
 def _one_line(complaint: str) -> str:

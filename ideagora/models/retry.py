@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
-from ideagora.errors import MissingKey, ModelError, ModelRefused, QuotaExhausted, UnknownModel
+from ideagora.errors import MissingKey, ModelError, QuotaExhausted, RequestRejected, UnknownModel
 from ideagora.models.redact import one_line
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ class TransientError(Exception):
         """Whether the provider may have made an answer that did not arrive."""
 
 
-class SettingRefused(TransientError):
+class SettingRejected(TransientError):
     """The server does not take a setting of the request: ask again without it, at once."""
 
 
@@ -65,7 +65,7 @@ async def with_retries(attempt: Callable[[], Awaitable[T]], retries: int, sleep:
     """Try until it works, at most ``1 + retries`` times; the last ``TransientError`` is let through."""
     trying = AsyncRetrying(
         stop=stop_after_attempt(retries + 1),
-        wait=seconds_to_wait,
+        wait=wait_seconds,
         retry=retry_if_exception_type(TransientError),
         sleep=sleep,
         reraise=True,
@@ -73,7 +73,7 @@ async def with_retries(attempt: Callable[[], Awaitable[T]], retries: int, sleep:
     return await trying(attempt)
 
 
-def seconds_to_wait(state: RetryCallState) -> float:
+def wait_seconds(state: RetryCallState) -> float:
     """Retry-After where the server gave one, else 1, 2, 4 … seconds; both with jitter, both capped."""
     error = state.outcome.exception() if state.outcome else None
     asked = getattr(error, "retry_after", None)
@@ -83,7 +83,7 @@ def seconds_to_wait(state: RetryCallState) -> float:
     return random.uniform(longest / 2, longest)
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
+def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that a server's headers ask to wait: a number, or an HTTP date; ``None``: nothing readable."""
     said = headers.get("retry-after")
     if said is None:
@@ -100,7 +100,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, (until - datetime.now(UTC)).total_seconds())
 
 
-def named(error: Exception, model: str, key_names: str | None = None) -> TransientError | ModelError:
+def to_model_error(error: Exception, model: str, key_names: str | None = None) -> TransientError | ModelError:
     """A provider library's exception as one of ours, by its HTTP status (``status_code``).
 
     Args:
@@ -143,13 +143,13 @@ def _named(error: Exception, model: str, key_names: str | None) -> TransientErro
     if status is None:
         if isinstance(error, TimeoutError | OSError):
             return TransientError(f"no answer ({detail})")
-        return ModelRefused(f"{model}: the call failed ({type(error).__name__}: {detail}).")
+        return RequestRejected(f"{model}: the call failed ({type(error).__name__}: {detail}).")
     if status == 429 and _QUOTA.search(f"{getattr(error, 'code', '')} {detail}"):
         return QuotaExhausted(f"{model}: the provider's quota is used up ({detail}). Top it up, then go on.")
     if status in TRANSIENT_STATUS or status >= 500:
         said = _on_the_way(error, detail) or f"{status}: {detail}"
-        return TransientError(said, retry_after(_headers(error)))
-    return rejection(status, detail, model, key_names)
+        return TransientError(said, parse_retry_after(_headers(error)))
+    return rejection_error(status, detail, model, key_names)
 
 
 def _on_the_way(error: Exception, detail: str) -> str | None:
@@ -168,7 +168,7 @@ def _told(cause: BaseException) -> str:
     return one_line(str(cause), 200) or type(cause).__name__
 
 
-def rejection(status: int, detail: str, model: str, key_names: str | None) -> ModelError:
+def rejection_error(status: int, detail: str, model: str, key_names: str | None) -> ModelError:
     """A 4xx that no retry mends, with what to do about it."""
     if status == 401:
         where = f" Check {key_names}." if key_names else " Check the provider's key."
@@ -184,10 +184,10 @@ def rejection(status: int, detail: str, model: str, key_names: str | None) -> Mo
         advice = "The key may not use this model."
     else:
         advice = "Trying again will not help."
-    return ModelRefused(f"{model}: the provider refused the request ({status}: {detail}). {advice}")
+    return RequestRejected(f"{model}: the provider refused the request ({status}: {detail}). {advice}")
 
 
-def refused_setting(error: Exception, sent: Iterable[str]) -> str | None:
+def rejected_setting(error: Exception, sent: Iterable[str]) -> str | None:
     """Which of the settings that were sent a server's 4xx complains of."""
     if getattr(error, "status_code", None) not in (400, 404, 415, 422, 501):
         return None

@@ -16,25 +16,25 @@ from typing import Any, Literal, TypedDict
 
 from ideagora.schema import Usage
 
-label: ContextVar[str | None] = ContextVar("ideagora_label", default=None)
+current_label: ContextVar[str | None] = ContextVar("ideagora_label", default=None)
 """On whose behalf calls are made (``branch 1``), for usage per branch."""
 
 
 @contextmanager
 def usage_label(name: str) -> Iterator[None]:
     """Calls made inside are counted under this label."""
-    token = label.set(name)
+    token = current_label.set(name)
     try:
         yield
     finally:
-        label.reset(token)
+        current_label.reset(token)
 
 
 _used: ContextVar[dict[str, Usage] | None] = ContextVar("ideagora_used", default=None)
 
 
 @contextmanager
-def answers_used() -> Iterator[dict[str, Usage]]:
+def collect_answer_usage() -> Iterator[dict[str, Usage]]:
     """What the answers used inside were worth when they were given, by the key of their request.
 
     Like ``Answers``, and unlike a bill, it is the same for a run that finds them in the cache.
@@ -47,8 +47,8 @@ def answers_used() -> Iterator[dict[str, Usage]]:
         _used.reset(token)
 
 
-def note_answer(event: Mapping[str, Any]) -> None:
-    """Count an answer for whoever has asked to know (``answers_used``)."""
+def record_answer(event: Mapping[str, Any]) -> None:
+    """Count an answer for whoever has asked to know (``collect_answer_usage``)."""
     used = _used.get()
     if used is not None and event.get("worth"):
         used[str(event["key"])] = Usage.model_validate(event["worth"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from ideagora.errors import SourceDown
+from ideagora.errors import SourceUnavailable
 from ideagora.retrieval.cutoff import LiteratureFilter, possible_ids, title_key
 from ideagora.retrieval.http.client import NotCached
 from ideagora.retrieval.protocols import Source
@@ -36,7 +36,7 @@ async def resolve_exclusions(text: str, source: Source) -> Exclusion | None:
     """A ban as the source knows it; ``None``: its title could not be looked up.
 
     Raises:
-        SourceDown: the source did not answer to an id, so what must be held back is not known.
+        SourceUnavailable: the source did not answer to an id, so what must be held back is not known.
     """
     known = [await source.paper(paper_id) for paper_id in possible_ids(text)]
     papers = tuple(paper for paper in known if paper)
@@ -44,7 +44,7 @@ async def resolve_exclusions(text: str, source: Source) -> Exclusion | None:
         return Exclusion(text, papers)
     try:
         found = [one.paper for one in await source.search(text, _LOOKED_AT)]
-    except (SourceDown, NotCached):
+    except (SourceUnavailable, NotCached):
         return None
     literature_filter = LiteratureFilter().tightened(None, [text])
     papers = tuple(paper for paper in found if literature_filter.exclusions(paper))

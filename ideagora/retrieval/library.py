@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 from ideagora.config import Settings
-from ideagora.errors import LibraryError, SourceDown
+from ideagora.errors import LibraryError, SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder, load_embedder
 from ideagora.retrieval.corpus.collection import CollectionSource
 from ideagora.retrieval.corpus.starter import starter_corpus
@@ -139,7 +139,7 @@ class Library:
 
     async def resolve_exclusions(self) -> None:
         """Note what each ban matches, and which match nothing; with a source that is down, nothing."""
-        with suppress(SourceDown):
+        with suppress(SourceUnavailable):
             await self._learn_exclusions()
 
     def end_run(self) -> None:
@@ -170,7 +170,7 @@ class Library:
         Similarity is the cosine, rounded to 4 decimals; ties are ordered by id.
 
         Raises:
-            SourceDown: the source did not answer.
+            SourceUnavailable: the source did not answer.
         """
         if k < 1:
             return []
@@ -229,7 +229,7 @@ class Library:
         is held back nothing is told.
 
         Raises:
-            SourceDown: no source answered.
+            SourceUnavailable: no source answered.
         """
         if not await self._may_have(paper):
             return []
@@ -250,7 +250,7 @@ class Library:
         ``None``: no source in use tells. A year that is missing is one that the source doesn't tell of.
 
         Raises:
-            SourceDown: no source answered.
+            SourceUnavailable: no source answered.
         """
         source = self._source
         if not isinstance(source, SupportsRecommendations) or not await self._may_have(paper):

@@ -14,7 +14,7 @@ from ideagora.schema import Paper, Scored
 class Source(Protocol):
     """A source of literature. Nothing found is an empty list (or ``None``); no answer is an error.
 
-    Every method raises ``SourceDown`` when the source did not answer. A source knows nothing of
+    Every method raises ``SourceUnavailable`` when the source did not answer. A source knows nothing of
     cut-off dates and bans: the library applies them to whatever comes from here.
     """
 

@@ -15,7 +15,7 @@ import pytest
 from ideagora.agents.judges import IdeaPreference
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
-from ideagora.models.cache.answers import Cache
+from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.call import Inputs
 from ideagora.models.client import LLMClient
 from ideagora.models.embeddings.embedder import Embedder, HashEmbedder
@@ -207,7 +207,7 @@ async def test_a_provider_is_sent_every_schema_in_strict_form(tmp_path: Path) ->
         settings = Settings(model="openai/test", api_base=server.base, home=tmp_path)
         client = LLMClient(
             settings,
-            cache=Cache.at_home(tmp_path),
+            cache=ResponseCache.for_home(tmp_path),
             tracker=UsageTracker(),
             embedder=HashEmbedder,
             run_id="test",

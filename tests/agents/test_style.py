@@ -14,7 +14,7 @@ from ideagora.agents.text.faithfulness import find_unsupported
 from ideagora.agents.text.plain_text import strip_formatting, strip_item, strip_title
 from ideagora.config import Settings
 from ideagora.errors import UnreadableAnswer
-from ideagora.models.cache.answers import Cache
+from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.client import LLMClient
 from ideagora.models.embeddings.embedder import HashEmbedder
@@ -195,7 +195,7 @@ def door_to(folder: Path, chat: ScriptedChatModel | None = None) -> LLMClient:
     model = "offline" if chat is None else "scripted"
     return LLMClient(
         Settings(model=model, home=folder),
-        cache=Cache.at_home(folder),
+        cache=ResponseCache.for_home(folder),
         tracker=UsageTracker(),
         embedder=HashEmbedder,
         run_id="test",

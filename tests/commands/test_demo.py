@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from ideagora.commands.demo import recording_folder
 from ideagora.errors import ReplayMiss
-from ideagora.models.cache.recording import Header, Recording, answer_key
+from ideagora.models.cache.recording import Recording, RecordingHeader, answer_key
 from ideagora.models.chat_models import ScriptedCall
 from tests.support import command
 
@@ -44,7 +44,7 @@ def test_the_recorded_run_is_replayed_without_a_model_a_key_or_the_network(tmp_p
 
 
 def test_an_answer_belongs_to_a_role_and_its_inputs_whatever_the_prompt_says(tmp_path: Path) -> None:
-    header = Header(topic="t", model="m", created="2026-01-01", version="1", prompts={"judge": "a"})
+    header = RecordingHeader(topic="t", model="m", created="2026-01-01", version="1", prompts={"judge": "a"})
     Recording(header, {answer_key("judge", Shown(topic="t")): "yes"}).write(tmp_path)
     recording = Recording.read(tmp_path)
     for words in ("one wording", "another wording"):
@@ -53,5 +53,5 @@ def test_an_answer_belongs_to_a_role_and_its_inputs_whatever_the_prompt_says(tmp
     for other in (ScriptedCall("reader", (), Shown(topic="t"), None), ScriptedCall("judge", (), None, None)):
         with pytest.raises(ReplayMiss, match="no answer for the role"):
             recording.reply(other)
-    assert recording.reworded({"judge": "b"}) == ["judge"]
-    assert recording.reworded({"judge": "a", "new": "c"}) == []
+    assert recording.changed_prompts({"judge": "b"}) == ["judge"]
+    assert recording.changed_prompts({"judge": "a", "new": "c"}) == []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ideagora.errors import ModelRefused
+from ideagora.errors import RequestRejected
 from ideagora.evaluators.arena.lineup import LONGEST_IDEA, topic_key
 from ideagora.evaluators.arena.verdict_log import VerdictLog
 from ideagora.models.chat_models import ScriptedCall
@@ -264,7 +264,7 @@ def test_one_order_of_a_match_without_values_leaves_the_other() -> None:
 
 def test_a_request_that_the_provider_rejects_is_one_verdict_less() -> None:
     def opinion(call: ScriptedCall) -> Any:
-        return ModelRefused("the content filter") if "search" in call.inputs.topic else by_strength(call)
+        return RequestRejected("the content filter") if "search" in call.inputs.topic else by_strength(call)
 
     held = Held(field({"alpha": 1, "beta": 2}), judge(opinion))
     assert held.code == 0

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from scipy.stats import t
 
 from bench.tournaments import population_ratings, tournament
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.intervals import (
     bootstrap_ratings,
@@ -66,7 +66,7 @@ def test_draws_are_spread_as_the_intervals_are() -> None:
 def test_chances_of_a_pair_sum_to_one_and_ranks_fit_in(played: Comparisons) -> None:
     found = bootstrap_ratings(played)
     if found.reason:
-        with pytest.raises(Unratable):
+        with pytest.raises(RatingError):
             superiority(found)
         return
     chance = superiority(found)

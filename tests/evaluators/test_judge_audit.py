@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from bench.tournaments import Judge, tournament
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.agreement import (
     cohen_kappa,
     compare_labels,
@@ -233,7 +233,7 @@ def test_a_judge_that_throws_coins_counts_for_little() -> None:
 
 def test_an_unknown_length_cannot_be_taken_out() -> None:
     played = both_orders([("a", "b", 1.0, 0.5)])
-    with pytest.raises(Unratable, match="length is unknown"):
+    with pytest.raises(RatingError, match="length is unknown"):
         bias_aware(replace(played, length=np.full(len(played), np.nan)))
     equal = bias_aware(played).judges[0].length
     assert equal.value is None

@@ -11,7 +11,7 @@ from evalica import Winner
 from evalica import bradley_terry as evalica_bradley_terry
 from hypothesis import given, settings
 
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.connectivity import among, components, missing_pairs, tiers
 from ideagora.evaluators.statistics.matches import ablation_points, settle_match
@@ -124,7 +124,7 @@ def test_an_agent_that_wins_everything_is_named_unbounded_and_stays_finite() -> 
     assert rated.prior == 1.0
     assert rated.ranking[0] == "a"
     assert np.isfinite(rated.scores).all()
-    with pytest.raises(Unratable, match="infinite"):
+    with pytest.raises(RatingError, match="infinite"):
         bradley_terry(both_orders([("a", "b", 1.0, 0.0)]), prior=0.0)
 
 
@@ -146,7 +146,7 @@ def test_verdicts_that_fall_apart_name_the_pairs() -> None:
     )
     assert components(apart) == (("a", "b", "e"), ("c", "d"), ("f",))
     assert missing_pairs(apart) == (("b", "c"), ("b", "f"))
-    with pytest.raises(Unratable, match="b and c; b and f") as raised:
+    with pytest.raises(RatingError, match="b and c; b and f") as raised:
         bradley_terry(apart)
     assert raised.value.missing == (("b", "c"), ("b", "f"))
     assert bradley_terry(among(apart, ("e", "a", "b"))).agents == ("e", "a", "b")
@@ -154,9 +154,9 @@ def test_verdicts_that_fall_apart_name_the_pairs() -> None:
 
 @pytest.mark.parametrize("rate", [bradley_terry, elo])
 def test_too_little_to_rate_says_what_is_missing(rate: type) -> None:
-    with pytest.raises(Unratable, match="two agents"):
+    with pytest.raises(RatingError, match="two agents"):
         rate(verdicts([], agents=("a",)))
-    with pytest.raises(Unratable, match="no scored verdict"):
+    with pytest.raises(RatingError, match="no scored verdict"):
         rate(verdicts([], agents=("a", "b")))
 
 
@@ -184,7 +184,7 @@ def test_the_average_counts_each_criterion_the_same() -> None:
     one = bradley_terry(verdicts([("a", "b", 1.0, "t")] * 10 + [("a", "b", 0.0, "t")]))
     other = bradley_terry(verdicts([("a", "b", 0.5, "t")]))
     assert combine([one, other]).scores == pytest.approx([1100, 900])
-    with pytest.raises(Unratable, match="averaged"):
+    with pytest.raises(RatingError, match="averaged"):
         combine([one, elo(verdicts([("a", "b", 0.5, "t")]))])
 
 

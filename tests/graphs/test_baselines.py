@@ -14,7 +14,7 @@ import pytest
 from ideagora.agents.plain_ideators import RagInputs
 from ideagora.agents.role import ROLES
 from ideagora.agents.text.quotes import is_quoted
-from ideagora.errors import ThinTopic
+from ideagora.errors import TopicNotCovered
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.offline import ExtractiveModel
 from ideagora.registry import find_agent
@@ -83,7 +83,7 @@ def test_rag_asks_again_for_a_number_that_it_did_not_show() -> None:
 
 
 def test_rag_without_any_paper_says_so() -> None:
-    with pytest.raises(ThinTopic, match="holds no paper that may be shown"):
+    with pytest.raises(TopicNotCovered, match="holds no paper that may be shown"):
         Ran(task_of("rag"), World([]))
 
 

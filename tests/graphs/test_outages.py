@@ -23,13 +23,13 @@ from ideagora.errors import (
     IdeagoraError,
     ModelUnavailable,
     QuotaExhausted,
-    SourceDown,
-    SourceRefused,
-    StoreDown,
+    SourceRejected,
+    SourceUnavailable,
+    StoreUnavailable,
     UnreadableAnswer,
 )
 from ideagora.graphs.outages import Outages
-from ideagora.models.retry import named
+from ideagora.models.retry import to_model_error
 from tests.retrieval.test_network_library import a_field
 from tests.support import command, standin
 from tests.support.arena_world import TOPICS, field
@@ -350,15 +350,17 @@ def test_an_agent_whose_provider_was_down_joins_the_arena_later(
 
 
 def test_each_error_says_whether_it_may_pass() -> None:
-    lasting: list[type[IdeagoraError]] = [SourceRefused, UnreadableAnswer, BudgetExhausted]
-    assert all(kind.retryable for kind in (ModelUnavailable, QuotaExhausted, SourceDown, StoreDown))
+    lasting: list[type[IdeagoraError]] = [SourceRejected, UnreadableAnswer, BudgetExhausted]
+    assert all(
+        kind.retryable for kind in (ModelUnavailable, QuotaExhausted, SourceUnavailable, StoreUnavailable)
+    )
     assert not any(kind.retryable for kind in lasting)
 
     class Quota(Exception):
         status_code = 429
         code = "insufficient_quota"
 
-    assert isinstance(named(Quota("You exceeded your current quota"), "m"), QuotaExhausted)
+    assert isinstance(to_model_error(Quota("You exceeded your current quota"), "m"), QuotaExhausted)
 
 
 def test_an_outage_is_over_when_its_request_is_answered_or_the_graph_begins_anew() -> None:

@@ -23,13 +23,13 @@ from rich.console import Console
 
 from ideagora.config import Settings
 from ideagora.errors import (
+    AllBranchesFailed,
     BudgetExhausted,
     FolderUnusable,
     IdeagoraError,
-    NoBranchLeft,
     RunBusy,
     RunError,
-    ThinTopic,
+    TopicNotCovered,
 )
 from ideagora.graphs.generate import LONGEST_TOPIC, check_topic, folder_for, generate, read_topics
 from ideagora.graphs.run_folder import RunFolder, read_events, write_atomically
@@ -354,17 +354,17 @@ def test_a_topic_without_a_paper_is_thin() -> None:
         number = len(call.inputs.papers)
         return {"judgements": [{"paper": n, "reason": "No.", "relevant": False} for n in range(number)]}
 
-    with pytest.raises(ThinTopic) as caught:
+    with pytest.raises(TopicNotCovered) as caught:
         Ran(task_of(branches=2), relevance_judge=off_topic)
     assert len(caught.value.nearest) == 5
     ran = Ran(task_of(branches=2, allow_thin=True, length=1), relevance_judge=off_topic, folder="thin")
     assert len(ran.ideas) == 2
-    with pytest.raises(ThinTopic, match="no paper that may be shown"):
+    with pytest.raises(TopicNotCovered, match="no paper that may be shown"):
         Ran(task_of(), World([]), folder="none")
 
 
 def test_branches_that_all_fail_say_why_each() -> None:
-    with pytest.raises(NoBranchLeft) as caught:
+    with pytest.raises(AllBranchesFailed) as caught:
         Ran(task_of(branches=2), reader=lambda call: "no comment")
     assert re.search(r"branch 1 \(.+\): reader: .*; branch 2 \(.+\): reader: ", str(caught.value))
     record = json.loads(Path("run/run.json").read_text(encoding="utf-8"))

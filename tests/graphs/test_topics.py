@@ -15,14 +15,21 @@ from rich.console import Console
 from bench.topics import covered
 from ideagora.agents.judges import CRITERIA, IDEA_JUDGE, IdeaPairInputs
 from ideagora.agents.views import IdeaView
-from ideagora.errors import ThinTopic
+from ideagora.errors import TopicNotCovered
 from ideagora.graphs.chain_of_ideas.branch import _neighbours
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
 from ideagora.graphs.chain_of_ideas.graph import find_anchors, plan_queries, search_for_experiment
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
-from ideagora.models.offline.relevance import ON_TOPIC, Coverage, aboutness, coverage, shared_words, stem
+from ideagora.models.offline.relevance import (
+    ON_TOPIC_SHARE,
+    Coverage,
+    coverage,
+    shared_words,
+    stem,
+    topic_scores,
+)
 from ideagora.report.run.terminal import show_idea
 from ideagora.retrieval.corpus.collection import Collection, CollectionSource
 from ideagora.retrieval.corpus.starter import starter_corpus
@@ -76,7 +83,7 @@ def threads_of_anchors(topic: str) -> tuple[str, ...]:
     """Threads of the anchors that the offline model finds in the starter corpus; none: refused."""
     try:
         anchors = found_anchors({"topic": {"text": topic}}, corpus(), OfflineDoor())
-    except ThinTopic:
+    except TopicNotCovered:
         return ()
     return tuple(one["paper"]["thread"] for one in anchors)
 
@@ -176,10 +183,10 @@ def test_words_of_a_topic_are_found_by_stem_and_by_initials() -> None:
 def test_aboutness_is_measured_against_the_paper_in_the_centre() -> None:
     engine = ExtractiveModel(HashEmbedder())
     papers = ["tree search. tree search over thoughts", "cooking. recipes of soups"]
-    shares = aboutness(engine, "tree search", papers)
+    shares = topic_scores(engine, "tree search", papers)
     assert shares[0] == 1.0 > shares[1]
-    assert aboutness(engine, "tree search", []) == []
-    assert aboutness(engine, "tree search", [papers[1]], papers[0])[0] < 0.55
+    assert topic_scores(engine, "tree search", []) == []
+    assert topic_scores(engine, "tree search", [papers[1]], papers[0])[0] < 0.55
 
 
 def test_a_misspelled_topic_is_offered_the_nearest_spelling() -> None:
@@ -197,7 +204,7 @@ def test_a_misspelled_topic_is_offered_the_nearest_spelling() -> None:
 
 @with_weights
 def test_a_refusal_names_the_nearest_spelling() -> None:
-    with pytest.raises(ThinTopic, match="Did you mean “retrieval augmented generation”"):
+    with pytest.raises(TopicNotCovered, match="Did you mean “retrieval augmented generation”"):
         found_anchors({"topic": {"text": "retreival augmented genration"}}, corpus(), OfflineDoor())
 
 
@@ -259,4 +266,6 @@ def test_ones_own_papers_decide_whether_a_topic_is_covered() -> None:
     engine, starter = ExtractiveModel(real_embedder()), [paper_text(paper) for paper in sample()[:20]]
     assert not coverage(engine, topic, starter).is_enough
     assert coverage(engine, topic, [*starter, own]).is_enough
-    assert [share >= ON_TOPIC for share in aboutness(engine, topic, [*starter, own])] == [False] * 20 + [True]
+    assert [share >= ON_TOPIC_SHARE for share in topic_scores(engine, topic, [*starter, own])] == [
+        False
+    ] * 20 + [True]

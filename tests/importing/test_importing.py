@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ideagora.commands.ideas import Request
 from ideagora.commands.ideas import bring as import_ideas
-from ideagora.errors import IdeasError, TopicNeeded, UnknownIdeas
+from ideagora.errors import IdeasFileError, TopicRequired, UnknownIdeasFormat
 from ideagora.importing import read_all, read_ideas
 from ideagora.importing.fields import parse_steps
 from ideagora.importing.formats import FORMATS
@@ -67,7 +67,7 @@ def test_chain_of_ideas(tmp_path: Path) -> None:
 def test_a_result_without_a_title_of_its_paper_needs_a_topic(tmp_path: Path) -> None:
     result = {key: value for key, value in COI.items() if key != "title"}
     path = put(tmp_path / "result.json", result)
-    with pytest.raises(TopicNeeded, match="--topic"):
+    with pytest.raises(TopicRequired, match="--topic"):
         read(path)
     assert read(path, topic="bridges").ideas[0].topic == "bridges"
 
@@ -151,7 +151,7 @@ def test_a_proposal_without_a_plan_is_told(tmp_path: Path) -> None:
 
 
 def test_scores_without_ideas_say_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(IdeasError, match="no ideas: name the file that has them"):
+    with pytest.raises(IdeasFileError, match="no ideas: name the file that has them"):
         read(put(tmp_path / "round_5.json", {"wet_knots.json": 4}))
 
 
@@ -452,17 +452,17 @@ def test_names_of_files_do_not_matter(tmp_path: Path) -> None:
 
 
 def test_unknown_forms_say_what_was_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(UnknownIdeas) as caught:
+    with pytest.raises(UnknownIdeasFormat) as caught:
         read(put(tmp_path / "a", [{"rank": "first"}]))
     assert all(form.name in str(caught.value) for form in FORMATS)
     assert "'rank'" in str(caught.value)
     papers = {"paperId": "p", "title": "A Paper", "abstract": "a", "description": "no idea"}
-    with pytest.raises(UnknownIdeas):
+    with pytest.raises(UnknownIdeasFormat):
         read(put_table(tmp_path / "b", [papers]))
 
 
 def test_two_kinds_in_one_file_are_told(tmp_path: Path) -> None:
-    with pytest.raises(IdeasError, match="ai-scientist and ai-scientist-v2"):
+    with pytest.raises(IdeasFileError, match="ai-scientist and ai-scientist-v2"):
         read(put(tmp_path / "a", [SCIENTIST, SCIENTIST_V2]))
 
 
@@ -536,7 +536,7 @@ def test_real_files(name: str, kind: str, number: int) -> None:
     ],
 )
 def test_real_files_without_ideas_are_not_taken_for_ideas(name: str) -> None:
-    with pytest.raises(UnknownIdeas):
+    with pytest.raises(UnknownIdeasFormat):
         read_ideas(SHARED / name, agent="guest", topic="given")
 
 

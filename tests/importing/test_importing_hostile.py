@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ideagora.errors import IdeagoraError, IdeasError, UsageError
+from ideagora.errors import IdeagoraError, IdeasFileError, UsageError
 from ideagora.importing import find_ideas
 from ideagora.importing.file_rows import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES
 from ideagora.importing.python_literals import MAX_LITERAL, python_literal
@@ -61,16 +61,16 @@ class _Bomb:
     ],
 )
 def test_no_such_file_is_read_and_none_is_run(tmp_path: Path, content: bytes, why: str) -> None:
-    with pytest.raises(IdeasError, match=why) as caught:
+    with pytest.raises(IdeasFileError, match=why) as caught:
         read(put(tmp_path / "ideas.json", content), topic="t")
     assert "\n" not in str(caught.value)
     assert not Path("bombed").exists()
 
 
 def test_a_file_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(IdeasError, match="No such file"):
+    with pytest.raises(IdeasFileError, match="No such file"):
         read(tmp_path / "gone")
-    with pytest.raises(IdeasError, match="no files of ideas"):
+    with pytest.raises(IdeasFileError, match="no files of ideas"):
         read(tmp_path)
 
 
@@ -92,7 +92,7 @@ def test_a_line_of_200_mb_is_skipped_in_bounded_memory(tmp_path: Path) -> None:
 def test_a_document_beyond_measure_is_refused_unread(tmp_path: Path) -> None:
     path = put(tmp_path / "ideas.json", "[" + " " * 70_000)
     os.truncate(path, MAX_DOCUMENT_BYTES + 1)
-    with pytest.raises(IdeasError, match="jq -c"):
+    with pytest.raises(IdeasFileError, match="jq -c"):
         read(path)
 
 
@@ -194,7 +194,7 @@ def test_a_database_whose_table_is_a_trap(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS idea FROM n"
         connection.execute(f"CREATE VIEW results AS {endless}")
-    with pytest.raises(IdeasError, match="no table 'results'"):
+    with pytest.raises(IdeasFileError, match="no table 'results'"):
         read(path)
 
 
@@ -271,5 +271,5 @@ def test_kept_ideas_are_found_by_name_or_path(tmp_path: Path) -> None:
     put_lines(kept, [PLAIN])
     assert find_ideas("guest", tmp_path) == kept
     assert find_ideas(str(kept), tmp_path) == kept
-    with pytest.raises(IdeasError, match=r"names: guest.*ideas import"):
+    with pytest.raises(IdeasFileError, match=r"names: guest.*ideas import"):
         find_ideas("stranger", tmp_path)

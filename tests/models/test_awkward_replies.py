@@ -17,7 +17,7 @@ import pytest
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
 from ideagora.errors import UnreadableAnswer
-from ideagora.models.cache.answers import Cache
+from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.call import Answer
 from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.client import ATTEMPTS, LLMClient
@@ -380,7 +380,7 @@ def test_every_role_has_met_forty_awkward_replies_and_more(name: str) -> None:
 def door_to(chat: ScriptedChatModel, folder: Path) -> LLMClient:
     return LLMClient(
         Settings(model="scripted", home=folder),
-        cache=Cache.at_home(folder),
+        cache=ResponseCache.for_home(folder),
         tracker=UsageTracker(),
         embedder=HashEmbedder,
         run_id="test",

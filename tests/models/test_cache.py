@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 
 from ideagora.errors import FolderUnusable
-from ideagora.models.cache.answers import Cache, CachedResponse, now
+from ideagora.models.cache.answers import CachedResponse, ResponseCache, utc_now
 from ideagora.schema import Usage
 
 WRITER = """
 import sys
 from pathlib import Path
-from ideagora.models.cache.answers import Cache, CachedResponse
+from ideagora.models.cache.answers import ResponseCache, CachedResponse
 from ideagora.schema import Usage
-cache = Cache(Path(sys.argv[1]))
+cache = ResponseCache(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):
     key = f"{sys.argv[2]}-{number}"
     usage = Usage(calls=1)
@@ -37,7 +37,7 @@ for number in range(int(sys.argv[3])):
 def stored(text: str = "hello", run_id: str = "run") -> CachedResponse:
     usage = Usage(calls=1, prompt_tokens=5, completion_tokens=2, cost_usd=None, seconds=0.25)
     return CachedResponse(
-        model="m", text=text, finish_reason="stop", usage=usage, run_id=run_id, created=now()
+        model="m", text=text, finish_reason="stop", usage=usage, run_id=run_id, created=utc_now()
     )
 
 
@@ -53,7 +53,7 @@ def writer(path: Path, name: str, number: int) -> subprocess.Popen[str]:
 
 def test_what_is_put_is_got_also_later(path: Path) -> None:
     answer = stored("“ü”\n\x00 \u2028")
-    cache = Cache(path)
+    cache = ResponseCache(path)
     assert cache.get("k") is None
     assert cache.put("k", answer) == answer
     assert cache.get("k") == answer
@@ -64,7 +64,7 @@ def test_what_is_put_is_got_also_later(path: Path) -> None:
 
 
 def test_the_first_answer_to_a_request_stays(path: Path) -> None:
-    cache, other = Cache(path), Cache(path)
+    cache, other = ResponseCache(path), ResponseCache(path)
     first = cache.put("k", stored("first", "one"))
     assert other.put("k", stored("second", "two")) == first
     assert cache.get("k") == first
@@ -73,7 +73,7 @@ def test_the_first_answer_to_a_request_stays(path: Path) -> None:
 
 
 def test_it_lives_under_the_home(tmp_path: Path) -> None:
-    cache = Cache.at_home(tmp_path)
+    cache = ResponseCache.for_home(tmp_path)
     cache.put("k", stored())
     cache.close()
     assert (tmp_path / "cache" / "answers.sqlite").is_file()
@@ -81,7 +81,7 @@ def test_it_lives_under_the_home(tmp_path: Path) -> None:
 
 def test_several_processes_and_threads_write_at_once(path: Path) -> None:
     others = [writer(path, name, 30) for name in ("a", "b")]
-    cache = Cache(path)
+    cache = ResponseCache(path)
     threads = [
         threading.Thread(target=lambda n=n: cache.put(f"here-{n}", stored(f"here-{n}"))) for n in range(30)
     ]
@@ -105,7 +105,7 @@ def test_kill_9_takes_no_answer_back(path: Path) -> None:
     written = [int(process.stdout.readline()) for _ in range(20)]
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
-    cache = Cache(path)
+    cache = ResponseCache(path)
     assert all(cache.get(f"killed-{number}") is not None for number in written)
     cache.close()
 
@@ -114,7 +114,7 @@ def test_kill_9_takes_no_answer_back(path: Path) -> None:
 def test_a_corrupt_file_is_set_aside(path: Path, garbage: bytes, caplog: pytest.LogCaptureFixture) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(garbage)
-    cache = Cache(path)
+    cache = ResponseCache(path)
     with caplog.at_level(logging.WARNING):
         assert cache.get("k") is None
     answer = cache.put("k", stored())
@@ -126,7 +126,7 @@ def test_a_corrupt_file_is_set_aside(path: Path, garbage: bytes, caplog: pytest.
 
 
 def test_a_file_that_turns_corrupt_while_open_is_set_aside(path: Path) -> None:
-    cache = Cache(path)
+    cache = ResponseCache(path)
     for number in range(200):
         cache.put(f"k{number}", stored("x" * 1_000))
     cache.close()
@@ -138,10 +138,10 @@ def test_a_file_that_turns_corrupt_while_open_is_set_aside(path: Path) -> None:
 
 
 def test_a_file_that_another_process_has_replaced_is_not_set_aside_again(path: Path) -> None:
-    cache = Cache(path)
+    cache = ResponseCache(path)
     cache.put("k", stored())
     cache._save_what_is_sound(sqlite3.DatabaseError("malformed"))
-    other = Cache(path)
+    other = ResponseCache(path)
     other.put("new", stored("new"))
     cache._inode = -1  # as of the file before
     cache._save_what_is_sound(sqlite3.DatabaseError("malformed"))
@@ -153,11 +153,11 @@ def test_a_file_that_another_process_has_replaced_is_not_set_aside_again(path: P
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file stands here")
     with pytest.raises(FolderUnusable, match=r"answers\.sqlite.*IDEAGORA_HOME"):
-        Cache.at_home(tmp_path).get("k")
+        ResponseCache.for_home(tmp_path).get("k")
 
 
 def test_a_full_disk_is_named_and_what_was_stored_stays(path: Path) -> None:
-    cache = Cache(path)
+    cache = ResponseCache(path)
     kept = cache.put("k", stored())
     db: Any = cache._open
     pages = db.execute("PRAGMA page_count").fetchone()[0]
@@ -173,9 +173,9 @@ def test_a_new_file_is_opened_by_many_at_once(tmp_path: Path) -> None:
     for number in range(20):
         path = tmp_path / str(number) / "answers.sqlite"
         path.parent.mkdir()
-        together, caches = threading.Barrier(8), [Cache(path) for _ in range(8)]
+        together, caches = threading.Barrier(8), [ResponseCache(path) for _ in range(8)]
 
-        def ask(cache: Cache, together: threading.Barrier = together) -> None:
+        def ask(cache: ResponseCache, together: threading.Barrier = together) -> None:
             together.wait()
             assert cache.get("nothing") is None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.models.cache.answers import Cache, CachedResponse
+from ideagora.models.cache.answers import CachedResponse, ResponseCache
 from ideagora.schema import Usage
 
 ROWS = 40
@@ -31,7 +31,7 @@ def key(number: int) -> str:
 
 def saved(path: Path) -> set[int]:
     """The answers that are still there, each as it was written."""
-    cache = Cache(path)
+    cache = ResponseCache(path)
     try:
         found = {number: cache.get(key(number)) for number in range(ROWS)}
         assert all(answer in (None, stored(number)) for number, answer in found.items())
@@ -45,7 +45,7 @@ def saved(path: Path) -> set[int]:
 def path(tmp_path: Path) -> Path:
     """A cache with answers in it, all in the one file."""
     place = tmp_path / "answers.sqlite"
-    cache = Cache(place)
+    cache = ResponseCache(place)
     for number in range(ROWS):
         cache.put(key(number), stored(number))
     cache.close()
@@ -82,7 +82,7 @@ def test_a_changed_byte_in_an_answer_costs_that_answer_and_says_so(
         assert saved(path) == set(range(ROWS)) - {7}
     (told,) = caplog.messages
     assert "it alone is asked again, for about $0.2500" in told
-    cache = Cache(path)
+    cache = ResponseCache(path)
     assert cache.put(key(7), stored(7)) == cache.get(key(7)) == stored(7)
     cache.close()
 
@@ -125,7 +125,7 @@ def test_a_cache_of_an_older_version_gets_its_checksums_in_place(path: Path) -> 
         )
         db.executemany("INSERT INTO answers VALUES (?, ?, ?, ?)", [*rows, ("half", '{"mod', "", "")])
     assert saved(path) == set(range(ROWS))
-    cache = Cache(path)
+    cache = ResponseCache(path)
     assert cache.get("half") is None
     cache.close()
     with closing(sqlite3.connect(path)) as db:

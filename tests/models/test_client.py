@@ -15,14 +15,14 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from ideagora.config import Settings
 from ideagora.errors import (
-    ModelRefused,
     ReplayMiss,
+    RequestRejected,
     UnreadableAnswer,
 )
-from ideagora.models.cache.retry_failed import ASKED_ANEW, asked_anew, to_ask_anew
+from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry, retry_counts
 from ideagora.models.call import Inputs
 from ideagora.models.chat_models import OfflineChatModel, ScriptedChatModel
-from ideagora.models.request import request_of
+from ideagora.models.request import build_request
 from ideagora.models.retry import TransientError
 from ideagora.models.usage import usage_label
 from ideagora.schema import Usage
@@ -83,10 +83,10 @@ async def test_what_changes_the_answer_changes_the_request(tmp_path: Path) -> No
 
 def test_a_request_holds_no_key_and_no_login(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     base = "http://me:" + "pass@host/v1/"
-    one = request_of(call(), Settings(model="openai/x", api_base=base, home=tmp_path))
+    one = build_request(call(), Settings(model="openai/x", api_base=base, home=tmp_path))
     assert one.api_base == "http://host/v1"
     assert (
-        request_of(call(), Settings(model="openai/x", api_base="http://host/v1", home=tmp_path)).key
+        build_request(call(), Settings(model="openai/x", api_base="http://host/v1", home=tmp_path)).key
         == one.key
     )
 
@@ -250,7 +250,7 @@ async def test_an_error_reaches_all_who_wait(tmp_path: Path) -> None:
         async with bench(tmp_path, server) as b:
             results = await asyncio.gather(*(b.client.ask(call()) for _ in range(3)), return_exceptions=True)
         assert server.count == 1
-    assert [type(result) for result in results] == [ModelRefused] * 3
+    assert [type(result) for result in results] == [RequestRejected] * 3
     assert b.tracker.total.calls == 1
 
 
@@ -299,11 +299,11 @@ async def test_a_mistake_in_a_recipe_is_no_model_error(tmp_path: Path) -> None:
 
 async def test_the_scripted_model_can_fail(tmp_path: Path) -> None:
     chat = scripted(
-        TransientError("busy"), TimeoutError("too slow"), Label(label="a", why="b"), ModelRefused("no")
+        TransientError("busy"), TimeoutError("too slow"), Label(label="a", why="b"), RequestRejected("no")
     )
     async with bench(tmp_path, chats={"scripted": chat}) as b:
         assert (await b.client.ask(call(temperature=0.7))).label == "a"
-        with pytest.raises(ModelRefused, match="no"):
+        with pytest.raises(RequestRejected, match="no"):
             await b.client.ask(call("Next."))
         with pytest.raises(LookupError, match="judge"):
             await b.client.ask(call("One too many."))
@@ -326,12 +326,12 @@ async def test_a_failed_run_asks_another_sample_and_touches_no_stored_answer(tmp
             await failed.client.ask(call("repaired"))
             with pytest.raises(UnreadableAnswer):
                 await failed.client.ask(call("unread"))
-        keys = to_ask_anew(failed.events)
+        keys = keys_to_retry(failed.events)
         assert len(keys) == 1
-        events = [*failed.events, {"event": ASKED_ANEW, "keys": keys}]
-        assert to_ask_anew(events) == []
+        events = [*failed.events, {"event": RETRIED, "keys": keys}]
+        assert keys_to_retry(events) == []
         for replay, asked in ((False, 7), (True, 7)):
-            async with bench(tmp_path, server, replay=replay, asked_anew=asked_anew(events)) as again:
+            async with bench(tmp_path, server, replay=replay, retry_counts=retry_counts(events)) as again:
                 for prompt in ("repaired", "unread"):
                     assert (await again.client.ask(call(prompt))).label == "related"
             assert server.count == asked

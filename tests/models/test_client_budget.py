@@ -17,7 +17,7 @@ from ideagora.errors import (
     SettingsError,
     UnknownModel,
 )
-from ideagora.models.budget import budget_of, dollars, expected_cost
+from ideagora.models.budget import create_budget, dollars, expected_cost
 from ideagora.models.usage import UsageTracker
 from tests.support.billing import Bill
 from tests.support.clients import GOOD, PRICED, bench, call, scripted
@@ -279,7 +279,7 @@ async def test_one_budget_holds_for_several_runs(tmp_path: Path) -> None:
             await b.client.ask(call("1"))
             await b.client.ask(call("2"))
         settings = b.client.settings.model_copy(update={"budget": 2.0})
-        budget = budget_of(settings, {"earlier": earlier})
+        budget = create_budget(settings, {"earlier": earlier})
         budget.include("this", UsageTracker())
         with pytest.raises(BudgetExhausted, match=r"\$1\.60 so far"):
             async with budget.reserved(0.8):

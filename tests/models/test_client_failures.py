@@ -13,10 +13,10 @@ import pytest
 from ideagora.errors import (
     MissingKey,
     ModelError,
-    ModelRefused,
     ModelUnavailable,
     QuotaExhausted,
     RealCallForbidden,
+    RequestRejected,
     UnknownModel,
     UnreadableAnswer,
 )
@@ -96,15 +96,15 @@ async def test_failures_that_outlast_the_retries(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "kind", "told"),
     [
-        (Fault(400, message="bad field"), ModelRefused, "400: bad field"),
-        (Fault(400, message="maximum context length is 10 tokens"), ModelRefused, "longer context"),
+        (Fault(400, message="bad field"), RequestRejected, "400: bad field"),
+        (Fault(400, message="maximum context length is 10 tokens"), RequestRejected, "longer context"),
         (Fault(401, message=f"Incorrect API key provided: {KEY}"), MissingKey, "Check OPENAI_API_KEY"),
-        (Fault(402), ModelRefused, "402"),
-        (Fault(403), ModelRefused, "may not use"),
+        (Fault(402), RequestRejected, "402"),
+        (Fault(403), RequestRejected, "may not use"),
         (Fault(404, message="no such model"), UnknownModel, "--api-base"),
         (Fault(400, message="the model `test` does not exist"), UnknownModel, "--model"),
-        (Fault(413), ModelRefused, "413"),
-        (Fault(422), ModelRefused, "422"),
+        (Fault(413), RequestRejected, "413"),
+        (Fault(422), RequestRejected, "422"),
         (Fault(429, message="You exceeded your current quota"), QuotaExhausted, "quota"),
     ],
 )

@@ -11,8 +11,8 @@ import pytest
 
 from ideagora.config import Settings
 from ideagora.errors import SettingsError
-from ideagora.models.redact import one_line, without_keys
-from ideagora.models.request import request_of
+from ideagora.models.redact import one_line, redact_keys
+from ideagora.models.request import build_request
 from ideagora.report.run.write import write_file
 from tests.support.clients import bench, call
 from tests.support.loopback import Loopback
@@ -31,7 +31,7 @@ async def test_a_common_word_as_a_password_changes_no_reply(
     with Loopback([reply]) as server:
         async with bench(tmp_path, server) as b:
             answer = await b.client.ask(call())
-            stored = b.client.cache.get(request_of(call(), b.client.settings).key)
+            stored = b.client.cache.get(build_request(call(), b.client.settings).key)
     assert answer.why == "uses postgres and none and retrieval-augmented"
     assert stored is not None
     assert stored.text == reply
@@ -44,10 +44,10 @@ def test_a_key_is_found_however_it_is_written(monkeypatch: pytest.MonkeyPatch) -
         KEY, escaped, escaped.upper().replace("\\U", "\\u"), json.dumps(KEY), json.dumps({"a": escaped}),
         json.dumps(json.dumps(KEY)), html.escape(KEY), "".join(f"&#{ord(c)};" for c in KEY),
     ):  # fmt: skip
-        assert "0123456789" not in without_keys(f"before {written} after"), written
-        assert without_keys(f"before {written} after").startswith("before "), written
+        assert "0123456789" not in redact_keys(f"before {written} after"), written
+        assert redact_keys(f"before {written} after").startswith("before "), written
     for harmless in ("\\" * 100_000, "\\u0073" * 30_000):
-        assert without_keys(harmless) == harmless
+        assert redact_keys(harmless) == harmless
 
 
 def test_what_an_address_carries_is_left_out_of_messages() -> None:
@@ -76,18 +76,18 @@ def test_the_server_is_part_of_a_question_wherever_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(home=tmp_path, model="openai/test")
-    plain = request_of(call(), settings).key
+    plain = build_request(call(), settings).key
     keys = {plain}
     for variable in ("OPENAI_BASE_URL", "OPENAI_API_BASE"):
         with monkeypatch.context() as patched:
             patched.setenv(variable, f"http://127.0.0.1:9/{variable}")
-            keys.add(request_of(call(), settings).key)
+            keys.add(build_request(call(), settings).key)
             patched.setenv("ANTHROPIC_API_BASE", "http://127.0.0.1:8")
-            keys.add(request_of(call(), settings).key)
+            keys.add(build_request(call(), settings).key)
     assert len(keys) == 3
-    assert request_of(call(), settings).key == plain
+    assert build_request(call(), settings).key == plain
     named = settings.model_copy(update={"api_base": "http://127.0.0.1:9/OPENAI_BASE_URL"})
-    assert request_of(call(), named).key in keys
+    assert build_request(call(), named).key in keys
 
 
 def test_a_key_that_somebody_echoes_is_in_no_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from platform import node
 
 from ideagora.models.cache.claims import RequestClaims
-from ideagora.models.request import request_of
+from ideagora.models.request import build_request
 from tests.support.clients import GOOD, bench, call
 from tests.support.loopback import Fault, Loopback
 
@@ -44,7 +44,7 @@ async def test_nobody_waits_longer_than_a_call_may_take(tmp_path: Path) -> None:
             await warm.client.ask(call("warm up"))
             hanging = RequestClaims(tmp_path / "cache" / "claims.sqlite")
             async with bench(tmp_path, server, timeout=0.4) as b:
-                assert hanging.take(request_of(call(), b.client.settings).key, 60)
+                assert hanging.take(build_request(call(), b.client.settings).key, 60)
                 assert (await b.client.ask(call())).label == "related"
             hanging.close()
         assert server.count == 2

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.models.call import Answer
 from ideagora.models.parsing.structured_output import UnreadableReply, is_refusal, parse_answer
-from ideagora.models.request import Request, schema_of
+from ideagora.models.request import Request, schema_text
 from tests.support.role_samples import NAMES, SAMPLES
 
 
@@ -520,7 +520,7 @@ def test_what_the_reply_said_cannot_break_out_of_a_complaint() -> None:
 
 
 def test_asked_again_for_the_whole_object_in_the_order_of_definition() -> None:
-    request = Request("m", None, (("user", "Judge."),), schema_of(Verdict), None, 0)
+    request = Request("m", None, (("user", "Judge."),), schema_text(Verdict), None, 0)
     again = request.asked_again(text(score=12), "paper <1>\n</material> is unknown")
     role, correction = again.messages[-1]
     assert (role, again.messages[-2]) == ("user", ("assistant", text(score=12)))
@@ -532,11 +532,11 @@ def test_asked_again_for_the_whole_object_in_the_order_of_definition() -> None:
 
 
 def test_the_order_of_the_schema_is_no_part_of_the_cache_s_key() -> None:
-    plain = Request("m", None, (("user", "Judge."),), schema_of(Verdict), None, 0)
+    plain = Request("m", None, (("user", "Judge."),), schema_text(Verdict), None, 0)
     schema = json.dumps(json.loads(plain.schema), sort_keys=True)
     assert schema != plain.schema
     assert Request("m", None, plain.messages, schema, None, 0).key == plain.key
-    assert Request("m", None, plain.messages, schema_of(Titled), None, 0).key != plain.key
+    assert Request("m", None, plain.messages, schema_text(Titled), None, 0).key != plain.key
 
 
 def test_the_reason_names_what_the_model_can_mend() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.models.usage import UsageTracker, label, usage_label
+from ideagora.models.usage import UsageTracker, current_label, usage_label
 from ideagora.schema import Usage
 
 
@@ -135,9 +135,9 @@ async def test_labels_belong_to_their_task() -> None:
     async def under(name: str) -> str | None:
         with usage_label(name):
             await asyncio.gather(asyncio.sleep(0), asyncio.sleep(0))
-            return label.get()
+            return current_label.get()
 
     assert list(await asyncio.gather(under("branch 1"), under("branch 2"))) == ["branch 1", "branch 2"]
-    assert label.get() is None
+    assert current_label.get() is None
     with usage_label("outer"), usage_label("inner"):
-        assert label.get() == "inner"
+        assert current_label.get() == "inner"

@@ -25,11 +25,11 @@ print(peak(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 IDEAS = """
 from ideagora.importing import reader
 reader.MAX_IDEAS //= 5
-from ideagora.errors import IdeasError
+from ideagora.errors import IdeasFileError
 from ideagora.importing import read_ideas
 try:
     read_ideas(file, topic="t", agent="a")
-except IdeasError:
+except IdeasFileError:
     pass
 """
 PAPERS = """
@@ -45,13 +45,13 @@ except ValueError:
 """
 BODY = """
 import asyncio
-from ideagora.errors import SourceDown
+from ideagora.errors import SourceUnavailable
 from ideagora.retrieval.http.client import HttpClient, RateLimitPolicy, HttpRequest
 async def ask():
     client = HttpClient("openalex", sys.argv[2], RateLimitPolicy(0.0, retries=0))
     try:
         await client.ask(HttpRequest("/body"), bytes)
-    except SourceDown:
+    except SourceUnavailable:
         pass
     await client.disconnect()
 asyncio.run(ask())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ideagora.commands.generate import Request, run
-from ideagora.errors import SourceDown, UsageError
+from ideagora.errors import SourceUnavailable, UsageError
 from ideagora.graphs.generate import read_topics
 from ideagora.models.embeddings.embedder import load_embedder
 from ideagora.retrieval.library import Library
@@ -69,7 +69,7 @@ class Papers:
 
     async def search(self, query: str, k: int) -> list[Scored]:
         if self.is_down:
-            raise SourceDown("papers did not answer.")
+            raise SourceUnavailable("papers did not answer.")
         return [Scored(paper=one, similarity=0.5) for one in (KNOWN, OTHER)][:k]
 
     async def paper(self, paper_id: str) -> Paper | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ideagora.errors import FolderUnusable, SettingsError, SourceDown
+from ideagora.errors import FolderUnusable, SettingsError, SourceUnavailable
 from ideagora.models.retry import LONGEST_WAIT
 from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
 from ideagora.retrieval.http.client import (
@@ -155,10 +155,10 @@ async def test_retries_end_and_then_the_source_is_left_alone_for_a_while(
     server: LiteratureServer, client: HttpClient, fake: FakeTime
 ) -> None:
     server.faults.append(Fault(503, forever=True))
-    with pytest.raises(SourceDown, match=r"semantic-scholar did not answer \(HTTP 503.*--source"):
+    with pytest.raises(SourceUnavailable, match=r"semantic-scholar did not answer \(HTTP 503.*--source"):
         await title(client)
     assert len(server.requests) == 5
-    with pytest.raises(SourceDown, match="HTTP 503"):
+    with pytest.raises(SourceUnavailable, match="HTTP 503"):
         await title(client, HttpRequest("/graph/v1/paper/w1", {"fields": "other"}))
     assert len(server.requests) == 5
     server.faults.clear()
@@ -169,7 +169,7 @@ async def test_retries_end_and_then_the_source_is_left_alone_for_a_while(
 async def test_a_silent_server_is_given_up(server: LiteratureServer, fake: FakeTime) -> None:
     client = a_door(server, fake, timeout=0.05, retries=1)
     server.faults.append(Fault(hang=True, forever=True))
-    with pytest.raises(SourceDown, match="ReadTimeout"):
+    with pytest.raises(SourceUnavailable, match="ReadTimeout"):
         await title(client)
     assert len(server.requests) == 2
     await client.disconnect()
@@ -178,7 +178,7 @@ async def test_a_silent_server_is_given_up(server: LiteratureServer, fake: FakeT
 async def test_nobody_at_home(fake: FakeTime) -> None:
     with LiteratureServer(WORKS) as gone:
         client = a_door(gone, fake)
-    with pytest.raises(SourceDown, match="ConnectError"):
+    with pytest.raises(SourceUnavailable, match="ConnectError"):
         await title(client)
     await client.disconnect()
 
@@ -197,7 +197,7 @@ async def test_what_will_not_pass_is_told_at_once(
 ) -> None:
     client = a_door(server, fake, largest=2 * 2**20)
     server.faults.append(fault)
-    with pytest.raises(SourceDown, match=told):
+    with pytest.raises(SourceUnavailable, match=told):
         await title(client)
     assert len(server.requests) == 1
     assert await title(client) == "A title"
@@ -209,7 +209,7 @@ async def test_no_error_shows_the_key(
 ) -> None:
     monkeypatch.setenv("SEMANTIC_SCHOLAR_API_KEY", KEY)
     server.faults.append(Fault(400, body=f"bad key {KEY}".encode()))
-    with pytest.raises(SourceDown) as caught:
+    with pytest.raises(SourceUnavailable) as caught:
         await title(client)
     assert KEY not in str(caught.value)
 
@@ -233,14 +233,14 @@ async def test_redirects_elsewhere_are_refused(
     server: LiteratureServer, client: HttpClient, target: str
 ) -> None:
     server.faults.append(Fault(302, headers={"Location": target}))
-    with pytest.raises(SourceDown, match="redirects to another place"):
+    with pytest.raises(SourceUnavailable, match="redirects to another place"):
         await title(client)
     assert len(server.requests) == 1
 
 
 async def test_redirects_for_ever_end(server: LiteratureServer, client: HttpClient) -> None:
     server.faults.append(Fault(302, headers={"Location": "?again"}, forever=True))
-    with pytest.raises(SourceDown, match="redirects"):
+    with pytest.raises(SourceUnavailable, match="redirects"):
         await title(client)
     assert len(server.requests) == 6
 
@@ -283,7 +283,7 @@ async def test_failures_are_not_kept(server: LiteratureServer, fake: FakeTime, t
     client = a_door(server, fake, a_cache(tmp_path), retries=0)
     server.faults += [Fault(200, body=b"{"), Fault(400)]
     for _ in range(2):
-        with pytest.raises(SourceDown):
+        with pytest.raises(SourceUnavailable):
             await title(client)
         fake.seconds += 61
     assert await title(client) == "A title"
@@ -418,7 +418,7 @@ async def test_no_source_takes_its_key_along_on_a_redirect(fake: FakeTime) -> No
                 "https://127.0.0.1/",
             ):
                 server.faults.append(Fault(302, headers={"Location": target}))
-                with pytest.raises(SourceDown, match="another place") as caught:
+                with pytest.raises(SourceUnavailable, match="another place") as caught:
                     await title(client)
                 assert KEY not in str(caught.value)
             await client.disconnect()
@@ -445,7 +445,7 @@ async def test_bodies_are_bounded_after_unpacking(server: LiteratureServer, fake
     client = a_door(server, fake, largest=2**20, retries=0)
     for fault in refused:
         server.faults.append(fault)
-        with pytest.raises(SourceDown, match="sent more than 1 MiB"):
+        with pytest.raises(SourceUnavailable, match="sent more than 1 MiB"):
             await title(client)
     server.faults.append(Fault(200, headers=packed, body=gzip.compress(b'{"title": "packed"}')))
     assert await title(client) == "packed"
@@ -455,7 +455,7 @@ async def test_bodies_are_bounded_after_unpacking(server: LiteratureServer, fake
     ]
     for fault in unreadable:
         server.faults.append(fault)
-        with pytest.raises(SourceDown, match="did not answer"):
+        with pytest.raises(SourceUnavailable, match="did not answer"):
             await title(client)
         fake.seconds += 61
     await client.disconnect()
@@ -464,7 +464,7 @@ async def test_bodies_are_bounded_after_unpacking(server: LiteratureServer, fake
 async def test_a_body_that_drips_for_ever_is_given_up(server: LiteratureServer, fake: FakeTime) -> None:
     server.faults.append(Fault(hang=True, forever=True))
     client = a_door(server, fake, longest=0.2, retries=0)
-    with pytest.raises(SourceDown, match="no whole answer within"):
+    with pytest.raises(SourceUnavailable, match="no whole answer within"):
         await title(client)
     await client.disconnect()
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ideagora.config import Settings
-from ideagora.errors import LibraryError, SettingsError, SourceDown, StoreCorrupted
+from ideagora.errors import LibraryError, SettingsError, SourceUnavailable, StoreCorrupted
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.cutoff import LiteratureFilter, first_day, title_key
@@ -293,16 +293,16 @@ class Down:
     name = "down"
 
     async def search(self, query: str, k: int) -> list[Scored]:
-        raise SourceDown("down did not answer. Try again later.")
+        raise SourceUnavailable("down did not answer. Try again later.")
 
     async def paper(self, paper_id: str) -> Paper | None:
-        raise SourceDown("down did not answer. Try again later.")
+        raise SourceUnavailable("down did not answer. Try again later.")
 
     async def references(self, paper_id: str) -> list[Paper]:
-        raise SourceDown("down did not answer. Try again later.")
+        raise SourceUnavailable("down did not answer. Try again later.")
 
     async def citations(self, paper_id: str) -> list[Paper]:
-        raise SourceDown("down did not answer. Try again later.")
+        raise SourceUnavailable("down did not answer. Try again later.")
 
     async def disconnect(self) -> None:
         raise AssertionError("nobody asked for that")
@@ -318,7 +318,7 @@ async def test_a_source_that_is_down_is_not_an_empty_answer() -> None:
         library.citations(OLD),
         library.text(OLD),
     ):
-        with pytest.raises(SourceDown):
+        with pytest.raises(SourceUnavailable):
             await answer
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from ideagora.commands.generate import Request, run
 from ideagora.config import Settings, load_settings
-from ideagora.errors import LibraryError, SettingsError, SourceDown
+from ideagora.errors import LibraryError, SettingsError, SourceUnavailable
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.library import Library, open_library
@@ -123,7 +123,7 @@ async def test_a_source_that_is_down_is_left_out_and_told(server: LiteratureServ
     [note] = [note for note in library.notes if "down" in note]
     assert note.startswith("Source down: openalex, 1 question without an answer (openalex did not answer")
     server.faults.append(Fault(503, forever=True))
-    with pytest.raises(SourceDown, match=r"semantic-scholar.*openalex.*arxiv"):
+    with pytest.raises(SourceUnavailable, match=r"semantic-scholar.*openalex.*arxiv"):
         await library.search("another question", 5)
 
 
@@ -182,7 +182,7 @@ async def test_with_all_sources_down_the_store_tells_how_old_it_is(
     later = opened(later=timedelta(days=31))
     assert titles(await later.citations(old)) == titles(citing)
     assert f"{old.id}: citations from the store, as of 2026-03-01." in later.notes
-    with pytest.raises(SourceDown):
+    with pytest.raises(SourceUnavailable):
         await later.references(old)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ideagora.config import Settings
-from ideagora.errors import SettingsError, SourceDown
+from ideagora.errors import SettingsError, SourceUnavailable
 from ideagora.retrieval.clients import plugin as plugged_module
 from ideagora.retrieval.clients.conformance import REQUIREMENTS, Requirement, findings, requirement
 from ideagora.retrieval.clients.plugin import PluginSource, load_plugin
@@ -126,7 +126,7 @@ async def test_an_answer_that_cannot_be_used_is_no_answer(answer: object, why: s
                 raise answer
             return answer
 
-    with pytest.raises(SourceDown, match=why):
+    with pytest.raises(SourceUnavailable, match=why):
         await PluginSource("odd", Odd()).search("ideas", 3)
 
 
@@ -201,7 +201,7 @@ async def test_a_search_that_wants_to_end_the_command_is_no_answer() -> None:
         def search(self, query: str, k: int) -> list[Paper]:
             raise SystemExit(3)
 
-    with pytest.raises(SourceDown, match="SystemExit"):
+    with pytest.raises(SourceUnavailable, match="SystemExit"):
         await PluginSource("x:Quits", Quits()).search("ideas", 1)
 
 
@@ -228,7 +228,7 @@ async def test_a_source_that_ends_the_process_is_down(tmp_path: Path) -> None:
     body = "class S:\n    def search(self, query, k):\n        os.chdir('/')\n        os._exit(0)\n"
     (tmp_path / "quits.py").write_text(f"import os\n{body}")
     (tmp_path / "never.py").write_text("import os\n\nos._exit(0)\n")
-    with pytest.raises(SourceDown, match=r"os\._exit"):
+    with pytest.raises(SourceUnavailable, match=r"os\._exit"):
         await load_plugin(f"{tmp_path}/quits.py:S").search("bridges", 3)
     assert Path.cwd() == place
     with pytest.raises(SettingsError, match=r"os\._exit"):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ideagora.commands.generate import Request, run
-from ideagora.errors import SourceDown
+from ideagora.errors import SourceUnavailable
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.run_notes import RunNotes
@@ -38,7 +38,7 @@ class Flaky:
         return LATE if paper_id == LATE.id else None
 
     async def references(self, paper_id: str) -> list[Paper]:
-        raise SourceDown("down")
+        raise SourceUnavailable("down")
 
     async def citations(self, paper_id: str) -> list[Paper]:
         return []

@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.errors import SourceDown
+from ideagora.errors import SourceUnavailable
 from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
 from ideagora.retrieval.clients.base import (
     RemoteSource,
@@ -132,7 +132,7 @@ async def test_a_source_that_is_down_says_so_on_every_path(
     if source.tells_neighbours:
         asks += [source.references("arxiv:2201.11903"), source.citations("arxiv:2201.11903")]
     for ask in asks:
-        with pytest.raises(SourceDown, match=source.name):
+        with pytest.raises(SourceUnavailable, match=source.name):
             await ask
 
 
@@ -269,7 +269,7 @@ async def test_arxiv_tells_errors_as_an_entry(server: LiteratureServer) -> None:
     )
     server.faults.append(Fault(200, body=body))
     source = a_source(server, "arxiv")
-    with pytest.raises(SourceDown, match="incorrect id format"):
+    with pytest.raises(SourceUnavailable, match="incorrect id format"):
         await source.search("thought", 3)
     await source.disconnect()
 

@@ -11,7 +11,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 
 from ideagora.config import Settings
-from ideagora.models.cache.answers import Cache
+from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.call import Answer, Call, Inputs
 from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.client import LLMClient
@@ -76,7 +76,7 @@ async def bench(
     chats: dict[str, BaseChatModel] | None = None,
     run_id: str = "run",
     tracker: UsageTracker | None = None,
-    asked_anew: Mapping[str, int] | None = None,
+    retry_counts: Mapping[str, int] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Bench]:
     """A door on its own home folder; it notes the waits between tries and does not wait."""
@@ -96,7 +96,7 @@ async def bench(
 
     client = LLMClient(
         found,
-        cache=Cache.at_home(home),
+        cache=ResponseCache.for_home(home),
         tracker=tracker,
         embedder=no_embedder,
         run_id=run_id,
@@ -104,7 +104,7 @@ async def bench(
         raw_folder=home / "raw",
         on_event=events.append,
         sleep=no_sleep,
-        asked_anew=asked_anew,
+        retry_counts=retry_counts,
     )
     try:
         yield Bench(client, tracker, events, waits)

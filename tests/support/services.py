@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 from pydantic import BaseModel
 
-from ideagora.errors import SourceDown
+from ideagora.errors import SourceUnavailable
 from ideagora.retrieval.clients import arxiv
 from ideagora.retrieval.clients.arxiv import Arxiv
 from ideagora.retrieval.clients.base import RemoteSource
@@ -131,7 +131,7 @@ async def misread(name: str, kind: str, changed: Iterable[bytes], folder: Path) 
         try:
             for recitation in (body, b"the cache answers"):
                 client.body = recitation
-                with suppress(SourceDown):
+                with suppress(SourceUnavailable):
                     answers.append(await questions(source)[kind]())
             for one in answers:
                 demand_storable(one)

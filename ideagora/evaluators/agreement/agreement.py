@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.agreement.raters import OVERALL, Item, Rater, shared, with_overall
 from ideagora.evaluators.arena.leaderboard.audit import plain_figure
 from ideagora.evaluators.arena.protocol import Values, comparisons
@@ -65,7 +65,7 @@ def _of_ratings(one: Rater, other: Rater, criterion: str, items: Sequence[Item])
     names = ("pearson", "spearman", "kendall")
     try:
         figures = compare_ratings(*(_ratings(rater, criterion, items) for rater in (one, other)))
-    except Unratable as error:
+    except RatingError as error:
         figures = dict.fromkeys(names, missing(str(error)))
     return {f"ratings, {name}": figure for name, figure in figures.items()}
 

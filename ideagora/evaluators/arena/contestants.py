@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ideagora.errors import TopicNeeded, UsageError
+from ideagora.errors import TopicRequired, UsageError
 from ideagora.evaluators.arena.lineup import ContestantIdeas
 from ideagora.graphs.agent import Agent
 from ideagora.importing import Imported, find_ideas, read_ideas
@@ -93,7 +93,7 @@ def ideas_at(thing: str, home: Path) -> list[Path]:
     """Where a thing's ideas are, when it is ideas already made; empty for an agent.
 
     Raises:
-        IdeasError: ``ideas:`` names neither a file nor an import.
+        IdeasFileError: ``ideas:`` names neither a file nor an import.
     """
     if thing.startswith(IDEAS):
         return [find_ideas(thing.removeprefix(IDEAS), home)]
@@ -111,7 +111,7 @@ def _read(places: Sequence[Path], label: str | None, topics: Sequence[Topic]) ->
     topic = topics[0].text if len(topics) == 1 else None
     try:
         found = [read_ideas(place, topic=topic) for place in places]
-    except TopicNeeded as error:
+    except TopicRequired as error:
         if len(topics) < 2:
             raise
         raise UsageError(

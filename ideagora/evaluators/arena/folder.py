@@ -12,7 +12,7 @@ from ideagora.evaluators.arena.lineup import PARTS, Contestant, Lineup, MissingE
 from ideagora.evaluators.arena.verdict_log import read_verdicts
 from ideagora.evaluators.verdict_files import VERDICTS_FILE
 from ideagora.graphs.run_folder import RunFolder, unusable, write_atomically
-from ideagora.models.cache.retry_failed import ASKED_ANEW, to_ask_anew
+from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
 from ideagora.schema import Idea, Topic, Verdict
 
 LEADERBOARD_FILE = "leaderboard.json"
@@ -95,10 +95,10 @@ def _contestant(told: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
 
 def forget(folder: RunFolder, settings: Settings) -> None:
     """Begin anew: what was answered stays cached, what could not be read is asked for once more."""
-    keys = [] if settings.replay else to_ask_anew(folder.events())
+    keys = [] if settings.replay else keys_to_retry(folder.events())
     folder.forget()
     if keys:
-        folder.log({"event": ASKED_ANEW, "keys": keys})
+        folder.log({"event": RETRIED, "keys": keys})
     for name in (LEADERBOARD_FILE, VERDICTS_FILE):
         (folder.path / name).unlink(missing_ok=True)
 

@@ -22,7 +22,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ideagora.agents.style import RESTYLE, with_plain_style
-from ideagora.errors import ModelRefused, ModelUnavailable, UnreadableAnswer
+from ideagora.errors import ModelUnavailable, RequestRejected, UnreadableAnswer
 from ideagora.evaluators.arena.comparisons import (
     KINDS,
     Comparison,
@@ -157,7 +157,7 @@ async def restyle_idea(state: ArenaState, runtime: Context) -> ArenaState:
     except ModelUnavailable as error:
         arena.down[model] = str(error)
         return _unstyled(topic, one, str(error))
-    except (UnreadableAnswer, ModelRefused) as error:
+    except (UnreadableAnswer, RequestRejected) as error:
         return _unstyled(topic, one, str(error).partition(" All replies are in")[0])
     return {}
 

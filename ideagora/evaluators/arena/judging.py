@@ -21,13 +21,13 @@ from ideagora.agents.judges import (
     PlanPreference,
 )
 from ideagora.agents.views import IdeaView
-from ideagora.errors import ModelRefused, UnreadableAnswer
+from ideagora.errors import RequestRejected, UnreadableAnswer
 from ideagora.evaluators.arena.comparisons import Comparison
 from ideagora.evaluators.arena.lineup import PARTS, Kind, Lineup, word_count
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.models.call import Inputs
 from ideagora.models.parsing.structured_output import is_refusal
-from ideagora.models.usage import answers_used, usage_label
+from ideagora.models.usage import collect_answer_usage, usage_label
 from ideagora.schema import Idea, Usage, Verdict, stable_id
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ async def ask_judge(
     judge, topic = bench.judges[comparison.judge], bench.lineup.topics[comparison.topic].text
     answer: IdeaPreference | PlanPreference | None = None
     reason: str | None = None
-    with usage_label(f"judge {judge}"), answers_used() as used:
+    with usage_label(f"judge {judge}"), collect_answer_usage() as used:
         try:
             if (same := _same(ideas, shown, comparison.is_of)) is not None:
                 reason = same
@@ -90,7 +90,7 @@ async def ask_judge(
         except UnreadableAnswer as error:
             told = str(error).partition(" All replies are in")[0]  # raw/ is where they always are
             reason = f"{REFUSED if is_refusal(error.raw[-1]) else UNREADABLE}: {told}"
-        except ModelRefused as error:
+        except RequestRejected as error:
             reason = f"{REJECTED}: {error}"
     return Verdict(
         id=verdict_id(bench, comparison),

@@ -40,7 +40,7 @@ from ideagora.graphs.generate import bills
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime import Job, Listener, known_by, run_job
 from ideagora.graphs.task import Task
-from ideagora.models.budget import Budget, budget_of
+from ideagora.models.budget import Budget, create_budget
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Topic, Verdict, stable_id
 
@@ -142,7 +142,7 @@ async def run_tournament(
         elif (held := finished(folder)) is not None:
             lineup, usage = held
             return _write_leaderboard(arena, folder.path, lineup, verdicts_in(folder.path), usage, "complete")
-        budget = budget_of(arena.settings, bills([path, *(start.folder for start in starts)]))
+        budget = create_budget(arena.settings, bills([path, *(start.folder for start in starts)]))
         made, down = await generate_ideas(starts, means.library, means.listener, means.chats, budget)
         lineup = build_lineup([*made, *arena.named.made], arena.topics)
         notes = (*arena.named.notes, *lineup.notes, *literature_notes(starts))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.agreement import (
     cohen_kappa,
     judge_scores,
@@ -121,7 +121,7 @@ def own_family(
         rest = comparisons.rows(chosen & ~concerned)
         try:
             strengths = (bradley_terry(rest, base=0.0).scores) * np.log(10.0) / 400.0
-        except Unratable:
+        except RatingError:
             return None
         gap = strengths[comparisons.first] - strengths[comparisons.second]
         expected = 1.0 / (1.0 + np.exp(np.where(own_first, -gap, gap)))

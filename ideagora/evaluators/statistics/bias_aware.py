@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.figures import Figure, missing
 from ideagora.evaluators.statistics.intervals import LEVEL, Intervals, intervals
 from ideagora.evaluators.statistics.ratings import BASE, POINTS, Ratings, require_ratable
@@ -95,10 +95,10 @@ class _Layout:
 
 
 def bias_aware(comparisons: Comparisons, *, level: float = LEVEL, base: float = BASE) -> BiasAware:
-    """Fit strengths and biases together. Raises Unratable like ``bradley_terry``, and for unknown lengths."""
+    """Fit strengths and biases. Raises RatingError like ``bradley_terry``, or for unknown lengths."""
     require_ratable(comparisons)
     if not np.isfinite(comparisons.length).all():
-        raise Unratable("A length is unknown, so length cannot be taken out; give the words of every idea.")
+        raise RatingError("A length is unknown, so length cannot be taken out; give the words of every idea.")
     layout = _Layout(len(comparisons.agents), len(comparisons.judges))
     everything = np.ones(layout.size, dtype=np.bool_)
     first = _fitted(comparisons, layout, everything)
@@ -125,7 +125,7 @@ def _fitted(comparisons: Comparisons, layout: _Layout, free: NDArray[np.bool_]) 
 
     found = minimize(loss, np.zeros(layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
     if not found.success:
-        raise Unratable(f"The bias-aware ratings did not settle ({found.message}); read the plain ones.")
+        raise RatingError(f"The bias-aware ratings did not settle ({found.message}); read the plain ones.")
     return np.asarray(found.x, dtype=np.float64)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.ratings import POINTS, Ratings, bradley_terry, elo
 from ideagora.evaluators.statistics.strengths import (
     PRIOR,
@@ -81,7 +81,7 @@ def bootstrap_ratings(
 ) -> Intervals:
     """Bradley–Terry ratings with intervals over topics.
 
-    If a prior was needed, it counts as one more topic. Raises Unratable like ``bradley_terry``.
+    If a prior was needed, it counts as one more topic. Raises RatingError like ``bradley_terry``.
     """
     ratings = bradley_terry(comparisons, base=base, prior=prior)
     strengths = (ratings.scores - base) / POINTS
@@ -100,7 +100,7 @@ def elo_intervals(
     """Elo ratings with intervals over topics, by leaving out a group of topics at a time (jackknife).
 
     Each topic is a group while there are at most ``GROUPS`` of them. Refits without which not all agents can
-    be compared are left out and counted. Raises Unratable like ``elo``.
+    be compared are left out and counted. Raises RatingError like ``elo``.
     """
     ratings = elo(comparisons, base=base, k=k)
     group = comparisons.topic * min(GROUPS, len(comparisons.topics)) // len(comparisons.topics)
@@ -142,14 +142,16 @@ def intervals(
 def combine_intervals(several: Sequence[Intervals]) -> Intervals:
     """Intervals of the average over criteria, from the average of what each topic does to each criterion.
 
-    So criteria that go up and down together make no interval narrower. Raises Unratable if there is nothing
+    So criteria that go up and down together make no interval narrower. Raises RatingError if there is nothing
     to average, or agents or topics differ.
     """
     if not several:
-        raise Unratable("There are no ratings to average; give those of at least one criterion.")
+        raise RatingError("There are no ratings to average; give those of at least one criterion.")
     head = several[0]
     if any(each.agents != head.agents or each.influence.shape != head.influence.shape for each in several):
-        raise Unratable("Ratings of different agents or topics cannot be averaged; rate the same ones alike.")
+        raise RatingError(
+            "Ratings of different agents or topics cannot be averaged; rate the same ones alike."
+        )
     scores, influence, extra = (
         np.mean([getattr(each, name) for each in several], axis=0)
         for name in ("scores", "influence", "extra")
@@ -164,7 +166,7 @@ def draws(intervals: Intervals, replicates: int = REPLICATES, seed: int = 0) -> 
     weight.
 
     Weights are normal, over a common random spread, so that each rating is t-distributed as in its interval.
-    Raises Unratable where there is no interval.
+    Raises RatingError where there is no interval.
     """
     covariance = _known(intervals)
     generator = np.random.default_rng(seed)
@@ -193,7 +195,7 @@ def superiority(intervals: Intervals) -> NDArray[np.float64]:
     """Chance that the row's agent is better than the column's, (agents, agents); 0.5 on the diagonal.
 
     Read from the t distribution of their difference, as a flat prior has it; 0.5 for agents without bounds.
-    Raises Unratable where there is no interval.
+    Raises RatingError where there is no interval.
     """
     from scipy.stats import t
 
@@ -302,5 +304,5 @@ def _used(comparisons: Comparisons) -> int:
 def _known(intervals: Intervals) -> NDArray[np.float64]:
     covariance = intervals.covariance
     if covariance is None:
-        raise Unratable(intervals.reason or "There is no interval.")
+        raise RatingError(intervals.reason or "There is no interval.")
     return covariance

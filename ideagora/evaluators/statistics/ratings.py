@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.connectivity import missing_pairs, unbounded
 from ideagora.evaluators.statistics.strengths import PRIOR, fit, topic_wins
 
@@ -72,7 +72,7 @@ def bradley_terry(comparisons: Comparisons, *, base: float = BASE, prior: float 
 
     If an agent won or lost everything, maximum likelihood puts it at infinity. Then, and only then, every
     agent is given ``prior`` ties against the average of the others; ``unbounded`` names whom that keeps
-    finite. Raises Unratable for fewer than two agents, no verdict, or comparisons that fall apart (pairs
+    finite. Raises RatingError for fewer than two agents, no verdict, or comparisons that fall apart (pairs
     named).
     """
     require_ratable(comparisons)
@@ -93,7 +93,7 @@ def elo(comparisons: Comparisons, *, base: float = BASE, k: float = K) -> Rating
 
     The result depends on the order. The paper gives none, so it is fixed here, whatever order the verdicts
     came in: by topic, pair of agents (by name), judge, and which of the two was shown first.
-    Raises Unratable like ``bradley_terry``.
+    Raises RatingError like ``bradley_terry``.
     """
     from evalica import Winner
     from evalica import elo as evalica_elo
@@ -110,13 +110,13 @@ def combine(ratings: Sequence[Ratings]) -> Ratings:
     """The average over criteria (or over anything else), as the paper's column "Average": each counts the
     same.
 
-    Raises Unratable if there is nothing to average, or the agents or methods differ.
+    Raises RatingError if there is nothing to average, or the agents or methods differ.
     """
     if not ratings:
-        raise Unratable("There are no ratings to average; give those of at least one criterion.")
+        raise RatingError("There are no ratings to average; give those of at least one criterion.")
     head = ratings[0]
     if any(other.agents != head.agents or other.method != head.method for other in ratings):
-        raise Unratable("Ratings of different agents or methods cannot be averaged; rate the same alike.")
+        raise RatingError("Ratings of different agents or methods cannot be averaged; rate the same alike.")
     infinite = {agent for each in ratings for agent in each.unbounded}
     return replace(
         head,
@@ -136,16 +136,18 @@ def win_matrix(comparisons: Comparisons) -> NDArray[np.float64]:
 
 
 def require_ratable(comparisons: Comparisons) -> None:
-    """Raise Unratable, saying what is missing, unless every agent can be compared with every other."""
+    """Raise RatingError, saying what is missing, unless every agent can be compared with every other."""
     if len(comparisons.agents) < 2:
         names = ", ".join(comparisons.agents) or "none"
-        raise Unratable(f"A rating needs two agents, and here is {names}; add another agent.")
+        raise RatingError(f"A rating needs two agents, and here is {names}; add another agent.")
     if not len(comparisons):
-        raise Unratable("There is no scored verdict, so there is nothing to rate; see why they are unscored.")
+        raise RatingError(
+            "There is no scored verdict, so there is nothing to rate; see why they are unscored."
+        )
     missing = missing_pairs(comparisons)
     if missing:
         pairs = "; ".join(f"{one} and {other}" for one, other in missing)
-        raise Unratable(f"Not all agents can be compared; verdicts that would do: {pairs}.", missing)
+        raise RatingError(f"Not all agents can be compared; verdicts that would do: {pairs}.", missing)
 
 
 def _playing_order(comparisons: Comparisons) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.intervals import superiority
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _spread_over_topics(intervals: Intervals, first: int, second: int, topics: i
     """Standard deviation of the difference of two ratings from topic to topic, in points."""
     covariance = intervals.covariance
     if covariance is None:
-        raise Unratable(intervals.reason or "There is no interval.")
+        raise RatingError(intervals.reason or "There is no interval.")
     contrast = np.zeros(len(intervals.agents))
     contrast[[first, second]] = 1.0, -1.0
     return float(np.sqrt(contrast @ covariance @ contrast * topics))

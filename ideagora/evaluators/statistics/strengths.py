@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,7 +78,7 @@ def fit(wins: NDArray[np.float64], prior: float = PRIOR) -> NDArray[np.float64]:
     """Strengths (…, agents) in natural logits, mean 0, of win matrices (…, agents, agents).
 
     Maximum likelihood where it is finite; elsewhere the same with ``prior`` ties for each agent. Raises
-    Unratable if it is infinite and the prior is 0.
+    RatingError if it is infinite and the prior is 0.
     """
     agents = wins.shape[-1]
     flat = wins.reshape(-1, agents, agents)
@@ -100,7 +100,7 @@ def _fit_some(wins: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
     infinite = ~strongly_connected(wins)
     if infinite.any():
         if prior <= 0:
-            raise Unratable(
+            raise RatingError(
                 "An agent has won or lost everything, so its rating is infinite; give a prior above 0."
             )
         wins = np.where(infinite[:, None, None], with_prior(wins, prior), wins)
@@ -122,7 +122,7 @@ def _newton(wins: NDArray[np.float64]) -> NDArray[np.float64]:
         strengths += step * np.where(spread > 0, np.log1p(spread) / np.where(spread > 0, spread, 1.0), 1.0)
         if spread.max(initial=0.0) < _TOLERANCE:
             return np.asarray(strengths - strengths.mean(axis=-1, keepdims=True))
-    raise Unratable(f"The ratings did not settle in {_ROUNDS} rounds; report these verdicts as a bug.")
+    raise RatingError(f"The ratings did not settle in {_ROUNDS} rounds; report these verdicts as a bug.")
 
 
 def _chance(strengths: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,7 +22,7 @@ from ideagora.agents.offline_leads.leads import NEAREST_ONLY
 from ideagora.agents.text.quotes import is_quoted, verify_quote
 from ideagora.agents.trend import TREND_ANALYST
 from ideagora.agents.views import PaperBrief, ShownPaper, chain_paper, change_view, entity_views, paper_brief
-from ideagora.errors import IdeagoraError, NothingRead
+from ideagora.errors import IdeagoraError, NoPaperRead
 from ideagora.graphs.chain_of_ideas.leads import NEIGHBOURS as LEAD_NEIGHBOURS
 from ideagora.graphs.chain_of_ideas.leads import who_cites
 from ideagora.graphs.chain_of_ideas.novelty import check_novelty
@@ -235,7 +235,7 @@ async def analyse_trend(state: BranchState, runtime: Context) -> BranchState:
     """What changed between each two neighbours (Table 12); one call for the whole chain."""
     chain = _chain(state)
     if not any(link.reading for link in chain):
-        raise NothingRead(" ".join(dict.fromkeys(state.get("unread", {}).values())))
+        raise NoPaperRead(" ".join(dict.fromkeys(state.get("unread", {}).values())))
     if not runtime.context.options.chain or len(chain) < 2:
         return {"transitions": []}
     answer = await TREND_ANALYST(

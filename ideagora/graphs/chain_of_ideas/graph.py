@@ -30,7 +30,7 @@ from ideagora.agents.views import (
     paper_brief,
     past_experiments,
 )
-from ideagora.errors import IdeagoraError, NoBranchLeft, ThinTopic, UnreadableAnswer
+from ideagora.errors import AllBranchesFailed, IdeagoraError, TopicNotCovered, UnreadableAnswer
 from ideagora.graphs.chain_of_ideas import leads
 from ideagora.graphs.chain_of_ideas.branch import build_branch
 from ideagora.graphs.chain_of_ideas.choice import duel_scores, rank_branches
@@ -99,7 +99,7 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     hits = {query: await library.search(query, CANDIDATES) for query in asked}
     candidates = {scored.paper.id: scored for found in hits.values() for scored in found}
     if not candidates:
-        raise ThinTopic(
+        raise TopicNotCovered(
             "The library holds no paper that may be shown for this topic. Widen --before or the bans."
         )
     shown = [scored.paper for scored in candidates.values()]
@@ -124,11 +124,13 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     return {"anchors": anchors}
 
 
-def _thin(topic: Topic, papers: list[Paper], nearness: dict[str, float], spelling: str | None) -> ThinTopic:
+def _thin(
+    topic: Topic, papers: list[Paper], nearness: dict[str, float], spelling: str | None
+) -> TopicNotCovered:
     nearest = sorted(papers, key=lambda paper: (-nearness[paper.id], paper.id))[:5]
     titles = [f"{paper.title} ({paper.year}), similarity {nearness[paper.id]:.2f}" for paper in nearest]
     advice = f"Did you mean “{spelling[:80]}”? Else reword" if spelling else "Reword"
-    return ThinTopic(
+    return TopicNotCovered(
         f"The library has nothing on the topic “{topic.text[:80]}”. {advice} it in English, or go on with "
         "--allow-thin (the ideas will stand on the papers listed as nearest).",
         titles,
@@ -219,7 +221,7 @@ def pair_up(state: IdeationState, runtime: Context) -> list[Hashable | Send]:
     """
     branches = sorted(state.get("branches", []), key=lambda branch: branch["branch"])
     if not branches:
-        raise NoBranchLeft(_why_none(state.get("failures", [])))
+        raise AllBranchesFailed(_why_none(state.get("failures", [])))
     if runtime.context.gives_leads:
         return ["choose_pairs"]
     sends: list[Hashable | Send] = [
@@ -258,7 +260,7 @@ def choose_pairs(state: IdeationState, runtime: Context) -> IdeationState:
     """The pairs of limitation and mechanism, of all chains, that leads are made of."""
     pairs = leads.distinct(state["branches"], leads.MOST + 2)
     if not pairs:
-        raise NoBranchLeft(
+        raise AllBranchesFailed(
             f"No lead: in {len(state['branches'])} chains no open limitation comes near enough to a "
             "mechanism of another paper. Try a neighbouring topic, or a language model (--model)."
         )

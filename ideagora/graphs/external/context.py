@@ -18,7 +18,7 @@ from ideagora.graphs.external.arguments import asked_paper, count, id_of, is_mod
 from ideagora.graphs.external.inactivity import InactivityTimeout
 from ideagora.models.call import Call, FreeText, Inputs
 from ideagora.models.redact import one_line
-from ideagora.models.usage import label, usage_label
+from ideagora.models.usage import current_label, usage_label
 from ideagora.schema import Paper, Topic
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class LoopBridge:
         self.spent: BudgetExhausted | None = None
         """The hard stop that a call met: it holds even where the agent swallows it."""
         self._loop = asyncio.get_running_loop()
-        self._label = label.get() or "shared"
+        self._label = current_label.get() or "shared"
         self._out: set[concurrent.futures.Future[Any]] = set()
         self._is_closed = False
 

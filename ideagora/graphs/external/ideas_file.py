@@ -16,7 +16,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ideagora.config import load_settings
-from ideagora.errors import AgentFailed, IdeasError, UsageError
+from ideagora.errors import AgentFailed, IdeasFileError, UsageError
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.adapter import adapt_agent
 from ideagora.graphs.external.context import AgentContext
@@ -40,7 +40,7 @@ def agent_of_ideas(file: str, home: Path | None = None) -> Agent:
         raise UsageError("ideas: names no file. Write ideas:FILE.")
     try:
         whole = find_ideas(file, home or load_settings().home).resolve()
-    except IdeasError as error:
+    except IdeasFileError as error:
         raise UsageError(f"ideas:{file} cannot be read: {error}") from None
     name = f"ideas:{whole.name if Path(file).expanduser().exists() else file}"
     return adapt_agent(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ideagora.errors import ModelRefused
+from ideagora.errors import RequestRejected
 from ideagora.models.offline import text as texts
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class _Filling:
             return self._value(next(kind for kind in kinds if _can_fill(kind)), place, meaning)
         if not field.is_required() or type(None) in kinds:
             return None
-        raise ModelRefused(f"the offline model cannot answer {place} ({field.annotation}): {_REAL}.")
+        raise RequestRejected(f"the offline model cannot answer {place} ({field.annotation}): {_REAL}.")
 
     def _value(self, kind: Any, place: str, meaning: str) -> Any:
         origin, inner = get_origin(kind), get_args(kind)

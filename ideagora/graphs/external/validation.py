@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError, field_validator
 
 from ideagora.errors import AgentFailed
-from ideagora.models.redact import clean, one_line
+from ideagora.models.redact import one_line, redact_values
 from ideagora.schema import (
     Chain,
     Experiment,
@@ -162,7 +162,7 @@ def validate_ideas(values: list[Any], name: str) -> tuple[list[dict[str, Any]], 
     bad: list[str] = []
     for number, value in enumerate(values, 1):
         try:
-            good.append(_checked(clean(value), number))
+            good.append(_checked(redact_values(value), number))
         except AgentFailed as error:
             bad.append(str(error))
     if not good:

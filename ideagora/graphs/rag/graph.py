@@ -16,7 +16,7 @@ from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.plain_ideators import RAG_IDEATOR
 from ideagora.agents.text.quotes import is_quoted, verify_quote
 from ideagora.agents.views import PaperBrief, idea_view, paper_brief
-from ideagora.errors import ThinTopic
+from ideagora.errors import TopicNotCovered
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper, Source
@@ -38,7 +38,7 @@ async def retrieve_papers(state: RagState, runtime: Context) -> RagState:
     """The papers nearest to the topic, best first. Nobody judges whether they are near enough."""
     found = await runtime.context.library.search(state["topic"]["text"], runtime.context.options.papers)
     if not found:
-        raise ThinTopic(
+        raise TopicNotCovered(
             "The library holds no paper that may be shown for this topic. Widen --before or the bans."
         )
     best, last = found[0].similarity, found[-1].similarity

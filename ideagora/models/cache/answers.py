@@ -50,12 +50,12 @@ class CachedResponse(Record):
     """The request that it answers, by its name in the payer's events; empty: from an older version."""
 
 
-def now() -> str:
+def utc_now() -> str:
     """The time for ``CachedResponse.created``."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-class Cache:
+class ResponseCache:
     """The answers under ``<home>/cache``; may be used from several threads."""
 
     def __init__(self, path: Path) -> None:
@@ -65,7 +65,7 @@ class Cache:
         self._inode: int | None = None
 
     @classmethod
-    def at_home(cls, home: Path) -> Cache:
+    def for_home(cls, home: Path) -> ResponseCache:
         """The cache that all runs under one home folder share."""
         return cls(home / "cache" / "answers.sqlite")
 

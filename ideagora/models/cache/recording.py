@@ -28,7 +28,7 @@ PREFIX = "recorded/"
 ANSWERS_FILE, KEYS_FILE, VECTORS_FILE = "answers.jsonl", "vectors.keys", "vectors.f32"
 
 
-class Header(Record):
+class RecordingHeader(Record):
     """What a recording is: its first line."""
 
     topic: str
@@ -47,7 +47,7 @@ class Header(Record):
 class Recording:
     """The answers of one run, by role and inputs."""
 
-    def __init__(self, header: Header, replies: Mapping[str, str]) -> None:
+    def __init__(self, header: RecordingHeader, replies: Mapping[str, str]) -> None:
         self.header = header
         self.replies = dict(replies)
 
@@ -56,7 +56,7 @@ class Recording:
         """The recording in a folder."""
         first, *lines = (folder / ANSWERS_FILE).read_text(encoding="utf-8").splitlines()
         replies = {line["key"]: line["reply"] for line in map(json.loads, lines)}
-        return cls(Header.model_validate_json(first), replies)
+        return cls(RecordingHeader.model_validate_json(first), replies)
 
     def write(self, folder: Path) -> None:
         """Write header and answers, in the order in which they were given."""
@@ -82,7 +82,7 @@ class Recording:
             )
         return recorded
 
-    def reworded(self, prompts: Mapping[str, str]) -> list[str]:
+    def changed_prompts(self, prompts: Mapping[str, str]) -> list[str]:
         """Roles whose prompts have changed since the answers were given."""
         then = self.header.prompts
         return sorted(role for role in then if role in prompts and prompts[role] != then[role])

@@ -14,21 +14,21 @@ from typing import Any
 
 UNREADABLE = "unreadable"
 """The event of a question to which no reply could be read, with the ``key`` of its first request."""
-ASKED_ANEW = "asked anew"
+RETRIED = "asked anew"
 """The event of a run that begins again after it has failed, with the ``keys`` that it asks anew."""
 
 
-def asked_anew(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
+def retry_counts(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
     """How many times each question was asked anew, by the key of its first request."""
-    told = (event.get("keys") for event in events if event.get("event") == ASKED_ANEW)
+    told = (event.get("keys") for event in events if event.get("event") == RETRIED)
     return Counter(str(key) for keys in told if isinstance(keys, list) for key in keys)
 
 
-def to_ask_anew(events: Iterable[Mapping[str, Any]]) -> list[str]:
+def keys_to_retry(events: Iterable[Mapping[str, Any]]) -> list[str]:
     """The questions that had no readable answer and were not asked anew since."""
     keys: dict[str, None] = {}
     for event in events:
-        if event.get("event") == ASKED_ANEW:
+        if event.get("event") == RETRIED:
             keys.clear()
         elif event.get("event") == UNREADABLE:
             keys[str(event.get("key"))] = None

@@ -38,7 +38,7 @@ from ideagora.models.embeddings.weights import (
     MINILM_DIMENSION,
     Weights,
     find_weights,
-    hub_switched_off,
+    hub_disabled,
     is_minilm,
     minilm_name,
 )
@@ -176,7 +176,7 @@ def _copies(model: SentenceTransformer, number: int) -> LifoQueue[SentenceTransf
 def _load_model(weights: Weights) -> SentenceTransformer:
     """Load a folder's model without a word on the terminal and without a look at the network."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # or it warns in every process forked later
-    with hub_switched_off():
+    with hub_disabled():
         from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as transformers_logging

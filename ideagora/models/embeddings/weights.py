@@ -205,7 +205,7 @@ def _named(folder: Path, origin: Origin, model: str | None = None) -> Weights:
 
 
 @contextmanager
-def hub_switched_off() -> Iterator[None]:
+def hub_disabled() -> Iterator[None]:
     """Keep the Hugging Face libraries off the network while a folder is loaded."""
     from huggingface_hub import constants
 

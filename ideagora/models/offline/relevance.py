@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NEAREST = 5
 """Papers by which coverage is measured: those nearest to the topic."""
 
-COVERED = 0.05
+COVERAGE_THRESHOLD = 0.05
 """Score (``Coverage.score``) from which papers cover a topic."""
 
 SAID_BY_ONE = (0.55, 0.75)
@@ -39,10 +39,10 @@ WORDS_WEIGHT = 0.2
 CENTRE_WEIGHT = 0.5
 """What the cosine to the paper in the centre counts beside the nearness to the topic."""
 
-ON_TOPIC = 0.7
+ON_TOPIC_SHARE = 0.7
 """Share of the best candidate's score from which a search result is about the topic."""
 
-STILL_ON_TOPIC = 0.55
+CITED_ON_TOPIC_SHARE = 0.55
 """The same for a paper that cites one of the chain, or is cited by it, against that one's score."""
 
 GENERIC_WEIGHT = 0.3
@@ -80,7 +80,7 @@ class Coverage:
         """Whether the topic is covered; with another embedder, whether any of its words is at hand."""
         if not self.calibrated:
             return self.missing < 1.0
-        return self.single or self.score >= COVERED
+        return self.single or self.score >= COVERAGE_THRESHOLD
 
 
 def coverage(engine: ExtractiveModel, topic: str, papers: Sequence[str]) -> Coverage:
@@ -104,7 +104,7 @@ def coverage(engine: ExtractiveModel, topic: str, papers: Sequence[str]) -> Cove
     )
 
 
-def aboutness(
+def topic_scores(
     engine: ExtractiveModel, topic: str, papers: Sequence[str], centre: str | None = None
 ) -> list[float]:
     """How much each paper is about a topic, as a share of the score of the paper in the centre.

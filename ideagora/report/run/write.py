@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.errors import FolderUnusable
-from ideagora.models.redact import without_keys
+from ideagora.models.redact import redact_keys
 from ideagora.report.drawings.geometry import pixels
 from ideagora.report.run.load import load
 from ideagora.report.run.page_records import Ref, Report
@@ -157,7 +157,7 @@ def write_file(path: Path, text: str) -> None:
     """Write a file, without keys, so that a reader sees the old one or the new one, never a part."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_text(without_keys(text), encoding="utf-8", newline="\n")
+        draft.write_text(redact_keys(text), encoding="utf-8", newline="\n")
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)

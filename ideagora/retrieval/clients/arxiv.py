@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ideagora.errors import SourceRefused
+from ideagora.errors import SourceRejected
 from ideagora.retrieval.clients.base import (
     Neighbours,
     NoRecommendations,
@@ -95,7 +95,7 @@ class Arxiv(NoRecommendations):
         for entry in entries:
             if "/api/errors" in (_text(entry, f"{_ATOM}id") or ""):
                 detail = _text(entry, f"{_ATOM}summary") or "unknown error"
-                raise SourceRefused(f"{NAME} refused the question ({detail[:200]}). Reword the topic.")
+                raise SourceRejected(f"{NAME} refused the question ({detail[:200]}). Reword the topic.")
         return papers_from((one for one in entries if _text(one, f"{_ATOM}title")), paper_from, answer.day)
 
 

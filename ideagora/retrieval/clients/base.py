@@ -45,7 +45,7 @@ class RemoteSource(Protocol):
     """A source of literature on the network.
 
     Its lists are in its own order, best first; what it finds may lack abstract, date, even a title
-    (then the title is empty). Every method raises ``SourceDown`` when it did not answer.
+    (then the title is empty). Every method raises ``SourceUnavailable`` when it did not answer.
     """
 
     name: str

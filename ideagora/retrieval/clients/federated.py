@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ideagora.errors import SourceDown, SourceRefused
+from ideagora.errors import SourceRejected, SourceUnavailable
 from ideagora.retrieval.clients.base import Neighbours, RemoteSource
 from ideagora.retrieval.corpus.dedup import is_same, merge_papers, merge_records
 from ideagora.retrieval.run_notes import RunNotes
@@ -29,7 +29,7 @@ class FederatedResult:
 class FederatedSource:
     """The sources of one library.
 
-    Every method raises ``SourceDown`` when no source answered that could have known.
+    Every method raises ``SourceUnavailable`` when no source answered that could have known.
     """
 
     def __init__(self, remotes: Sequence[RemoteSource], run_notes: RunNotes) -> None:
@@ -105,27 +105,27 @@ class FederatedSource:
     ) -> tuple[list[T], bool]:
         """The answers of those that answered, in the order of the sources, and whether all did."""
 
-        async def one(remote: RemoteSource) -> tuple[bool, T | SourceDown]:
+        async def one(remote: RemoteSource) -> tuple[bool, T | SourceUnavailable]:
             try:
                 return True, await ask(remote)
-            except SourceDown as error:
+            except SourceUnavailable as error:
                 self._run_notes.note("down" if error.retryable else "refused", remote.name, str(error))
                 return False, error
 
         outcomes = await asyncio.gather(*(one(remote) for remote in remotes))
-        downs = [outcome for _, outcome in outcomes if isinstance(outcome, SourceDown)]
+        downs = [outcome for _, outcome in outcomes if isinstance(outcome, SourceUnavailable)]
         if downs and len(downs) == len(remotes):
             raise _together(downs)
         return [
-            outcome for outcome in (o for _, o in outcomes) if not isinstance(outcome, SourceDown)
+            outcome for outcome in (o for _, o in outcomes) if not isinstance(outcome, SourceUnavailable)
         ], not downs
 
 
-def _together(downs: Sequence[SourceDown]) -> SourceDown:
+def _together(downs: Sequence[SourceUnavailable]) -> SourceUnavailable:
     """One error for several; it may pass when one of them may."""
     if len(downs) == 1:
         return downs[0]
-    kind = SourceDown if any(error.retryable for error in downs) else SourceRefused
+    kind = SourceUnavailable if any(error.retryable for error in downs) else SourceRejected
     return kind(" ".join(str(error) for error in downs))
 
 

@@ -21,8 +21,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ideagora.errors import IdeagoraError, SettingsError, SourceDown, SourceRefused
-from ideagora.models.redact import clean, one_line, without_keys
+from ideagora.errors import IdeagoraError, SettingsError, SourceRejected, SourceUnavailable
+from ideagora.models.redact import one_line, redact_keys, redact_values
 from ideagora.retrieval.clients.base import Neighbours, paper_of
 from ideagora.retrieval.http.client import SYSTEM_CLOCK, Clock
 from ideagora.retrieval.process_guard import ProcessExit, process_guarded
@@ -145,7 +145,7 @@ class PluginSource:
         except IdeagoraError:
             raise
         except (Exception, *ENDS) as error:
-            raise SourceDown(
+            raise SourceUnavailable(
                 f"{self.name} did not answer {method} ({_told(error)}). Mend it, or leave it out of --source."
             ) from error
 
@@ -158,7 +158,7 @@ class PluginSource:
 
     def _paper(self, found: Any) -> Paper:
         if isinstance(found, Paper):
-            paper = Paper.model_validate_json(without_keys(found.model_dump_json()))
+            paper = Paper.model_validate_json(redact_keys(found.model_dump_json()))
             return paper if paper.source != "unknown" else paper.model_copy(update={"source": self.name})
         if not isinstance(found, Mapping):
             raise self._unusable(f"gave {_kind(found)}, not a paper")
@@ -167,7 +167,7 @@ class PluginSource:
             known = ", ".join(Paper.model_fields)
             raise self._unusable(f"gave a paper with an unknown field {unknown[0]!r} (known: {known})")
         try:
-            return self._of_fields(clean(found))
+            return self._of_fields(redact_values(found))
         except (ValidationError, TypeError) as error:
             raise self._unusable(f"gave a paper that cannot be read ({_told(error)})") from None
 
@@ -190,8 +190,8 @@ class PluginSource:
         }  # fmt: skip
         return Paper.model_validate({**told, **whole})
 
-    def _unusable(self, what: str) -> SourceRefused:
-        return SourceRefused(one_line(f"{self.name} {what}. Mend it, or leave it out of --source.", 600))
+    def _unusable(self, what: str) -> SourceRejected:
+        return SourceRejected(one_line(f"{self.name} {what}. Mend it, or leave it out of --source.", 600))
 
 
 def _found(name: str) -> Any:

@@ -74,7 +74,7 @@ class ReplayablePlugin:
         """What it answers, kept; in a replay what it answered.
 
         Raises:
-            SourceDown: it did not answer.
+            SourceUnavailable: it did not answer.
             NotKept: in a replay, a question that was not asked before.
         """
         text = json.dumps(["plugged", self.name, question, *arguments])

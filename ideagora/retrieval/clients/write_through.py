@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from ideagora.errors import SourceDown
+from ideagora.errors import SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
 from ideagora.retrieval.clients.federated import FederatedResult, FederatedSource
 from ideagora.retrieval.corpus.dedup import (
@@ -117,7 +117,7 @@ class WriteThroughSource:
                 return await self._walked(neighbor_list)
             try:
                 found = await ask(names)
-            except SourceDown:
+            except SourceUnavailable:
                 if neighbor_list is None:
                     raise
                 self._run_notes.note("as of", paper_id, f"{kind} from the store, as of {neighbor_list.day}")

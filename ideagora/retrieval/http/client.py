@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 from ideagora import __version__
-from ideagora.errors import LibraryError, SettingsError, SourceDown, SourceRefused
+from ideagora.errors import LibraryError, SettingsError, SourceRejected, SourceUnavailable
 from ideagora.models.redact import one_line
 from ideagora.models.retry import (
     LONGEST_WAIT,
     TRANSIENT_STATUS,
     Sleep,
     TransientError,
-    retry_after,
+    parse_retry_after,
     with_retries,
 )
 from ideagora.retrieval.http.body import ACCEPTED, BodyTooLarge, read_bounded_body
@@ -203,7 +203,7 @@ class HttpClient:
             read: makes the value from the body; raises ``ValueError`` for one that is cut off or broken.
 
         Raises:
-            SourceDown: it did not answer in spite of the retries, or refused.
+            SourceUnavailable: it did not answer in spite of the retries, or refused.
             NotKept: see ``cache_only``.
         """
         key = question.key(self.name, self.base)
@@ -231,7 +231,7 @@ class HttpClient:
         self, question: HttpRequest, read: Callable[[bytes], T], loop: _Loop
     ) -> tuple[CachedHttpResponse, T | None]:
         if self._down and self._time.clock() < self._down[0]:
-            raise SourceDown(self._down[1])
+            raise SourceUnavailable(self._down[1])
 
         async def attempt() -> tuple[CachedHttpResponse, T | None]:
             async with loop.free:
@@ -245,7 +245,7 @@ class HttpClient:
         except TransientError as error:
             told = f"{self.name} did not answer ({error}). Try again later, or leave it out of --source."
             self._down = (self._time.clock() + self._manners.rest, told)
-            raise SourceDown(told) from None
+            raise SourceUnavailable(told) from None
         self._down = None
         return answer
 
@@ -261,7 +261,7 @@ class HttpClient:
 
         Raises:
             Transient: try again.
-            SourceRefused: trying again would not help.
+            SourceRejected: trying again would not help.
         """
         import httpx
 
@@ -293,7 +293,7 @@ class HttpClient:
             return status
         detail = one_line(f"HTTP {status}: {body[:300].decode('utf-8', 'replace')}", 200)
         if status in TRANSIENT_STATUS or status >= 500:
-            wait = retry_after(headers)
+            wait = parse_retry_after(headers)
             if wait is not None:
                 await self._limiter.pause(min(wait, LONGEST_WAIT))
             raise TransientError(detail, wait)
@@ -314,8 +314,8 @@ class HttpClient:
         shown = target.copy_with(query=None, username=None, password=None)
         raise self._refusal(f"redirects to another place ({one_line(str(shown), 80)})")
 
-    def _refusal(self, what: str, step: str = "") -> SourceRefused:
-        return SourceRefused(f"{self.name} {what}. {step or 'Leave it out of --source, or check its URL.'}")
+    def _refusal(self, what: str, step: str = "") -> SourceRejected:
+        return SourceRejected(f"{self.name} {what}. {step or 'Leave it out of --source, or check its URL.'}")
 
     def _of_this_loop(self) -> _Loop:
         import httpx

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ideagora.errors import IdeagoraError, LibraryError, StoreDown
+from ideagora.errors import IdeagoraError, LibraryError, StoreUnavailable
 
 if TYPE_CHECKING:
     import httpx
@@ -69,9 +69,11 @@ def translate_server_errors(url: str) -> Iterator[None]:
         ) from error
 
 
-def server_down_error(url: str, error: Exception) -> StoreDown:
+def server_down_error(url: str, error: Exception) -> StoreUnavailable:
     """The error for a server that does not answer."""
-    return StoreDown(f"no Chroma server answers at {url} ({_short(error) or type(error).__name__}). {_START}")
+    return StoreUnavailable(
+        f"no Chroma server answers at {url} ({_short(error) or type(error).__name__}). {_START}"
+    )
 
 
 def _check_heartbeat(url: str) -> None:

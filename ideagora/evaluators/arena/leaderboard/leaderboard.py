@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ideagora.config import Settings
-from ideagora.errors import Unratable
+from ideagora.errors import RatingError
 from ideagora.evaluators.arena.leaderboard.audit import audited, plain_figure
 from ideagora.evaluators.arena.leaderboard.notes import notes
 from ideagora.evaluators.arena.leaderboard.rows import DIGITS, Rows, rated_rows, unrated_rows, win_rates
@@ -225,7 +225,7 @@ def _corrected(part: Part) -> Leaderboard:
     """Ratings with position, length and the judges' differences taken out, and what these were."""
     try:
         found = bias_aware(part.overall)
-    except Unratable as error:
+    except RatingError as error:
         return {"bias_aware": None, "biases": {"reason": str(error)}}
     spread = spread_of(found.intervals, part.overall, part.options, part.seed, resample=False)
     judges = [

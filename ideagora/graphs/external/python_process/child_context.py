@@ -111,7 +111,7 @@ def error_of(kind: str, text: str, number: int) -> Exception:
     error: Exception
     if found is errors.UnreadableAnswer:
         error = errors.UnreadableAnswer(text, [])
-    elif isinstance(found, type) and issubclass(found, Exception) and found is not errors.UnknownIdeas:
+    elif isinstance(found, type) and issubclass(found, Exception) and found is not errors.UnknownIdeasFormat:
         error = found(text)
     else:
         error = errors.IdeagoraError(text)

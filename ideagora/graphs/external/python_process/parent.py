@@ -16,7 +16,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError, ThinTopic
+from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError, TopicNotCovered
 from ideagora.graphs.external.answer_schema import class_of
 from ideagora.graphs.external.command.subprocess import CommandSession, answered, kill
 from ideagora.graphs.external.context import AgentContext
@@ -173,7 +173,7 @@ class AgentProcess(CommandSession):
         if "raised" not in value or self._reason is not None:
             return
         met = self._errors.get(value.get("question") or 0)
-        kind = ThinTopic if value.get("kind") == "ThinTopic" else AgentFailed
+        kind = TopicNotCovered if value.get("kind") == "TopicNotCovered" else AgentFailed
         self._reason = met or kind(one_line(str(value["raised"]), 600))
 
 
