@@ -18,8 +18,8 @@ from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.entry_points import installed, source_of
 from ideagora.graphs.run_folder import unusable
 from ideagora.registry import AGENTS, find_agent
+from ideagora.report.console import plain, print_error
 from ideagora.report.drawings.graph_drawing import LEGEND, as_mermaid, as_svg, as_text, drawing_of
-from ideagora.report.run.terminal import error_line, plain
 
 KINDS = {"function": "{}.py:ideate", "graph": "{}.py:Agent", "command": "command:python3 {}.py"}
 """How an agent of each kind is named on the command line."""
@@ -112,7 +112,7 @@ def show(thing: str, mermaid: bool, svg: Path | None) -> int:
         try:
             svg.write_text(as_svg(drawing), encoding="utf-8")
         except OSError as error:
-            error_line(Console(stderr=True), str(unusable(svg, error)))
+            print_error(Console(stderr=True), str(unusable(svg, error)))
             return 1
         Console(stderr=True).print(Text(f"written: {svg}"), soft_wrap=True)
     if not mermaid and svg is None:
@@ -147,7 +147,7 @@ def new(name: str, kind: str) -> int:
     except FileExistsError:
         raise UsageError(f"{path} is there already. Choose another name.") from None
     except OSError as error:
-        error_line(Console(stderr=True), str(unusable(path, error)))
+        print_error(Console(stderr=True), str(unusable(path, error)))
         return 1
     thing = KINDS[kind].format(name)
     quoted = f"'{thing}'" if " " in thing else thing

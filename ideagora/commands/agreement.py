@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ideagora.errors import IdeagoraError, UsageError
-from ideagora.report.run.terminal import cell, error_line
+from ideagora.report.console import cell, print_error
 
 BEYOND = {
     True: "that is more than chance gives",
@@ -29,7 +29,7 @@ def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
     try:
         told = _compared(paths, criteria)
     except IdeagoraError as error:
-        error_line(Console(stderr=True), str(error))
+        print_error(Console(stderr=True), str(error))
         return error.exit_code
     if as_json:
         print(json.dumps(told, ensure_ascii=False))

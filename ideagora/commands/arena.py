@@ -27,8 +27,8 @@ from ideagora.evaluators.arena.tournament import STYLE, Arena, RunResources, exp
 from ideagora.graphs.generate import check_topic, opened_library, read_topics
 from ideagora.graphs.run_folder import RunFolder, unusable
 from ideagora.report.arena.terminal import ArenaProgress, show_leaderboard
+from ideagora.report.console import plain, print_error, print_incomplete
 from ideagora.report.run.provenance import OFFLINE
-from ideagora.report.run.terminal import error_line, incomplete_line, plain
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -74,15 +74,15 @@ def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> i
         errors.print("\nStopped. What was answered is kept; the same command goes on from here.")
         return 130
     except BudgetExhausted as error:
-        error_line(errors, str(error))
+        print_error(errors, str(error))
         if path is not None and (path / LEADERBOARD_FILE).exists():
             errors.print(Text(f"The leaderboard so far: {path / LEADERBOARD_FILE}"), soft_wrap=True)
         return error.exit_code
     except IdeagoraError as error:
-        error_line(errors, str(error))
+        print_error(errors, str(error))
         return error.exit_code
     except OSError as error:
-        error_line(errors, str(unusable(Path(error.filename or request.out or "."), error)))
+        print_error(errors, str(unusable(Path(error.filename or request.out or "."), error)))
         return 1
     return _show(request, board, request.out or path, errors)
 
@@ -144,8 +144,9 @@ def _held(
 
         @cache
         def library() -> Any:
-            filled = lambda done, total: progress.say(f"filling the store: {done} of {total} papers")  # noqa: E731
-            return stack.enter_context(opened_library(arena.settings, progress.say, filled))
+            return stack.enter_context(
+                opened_library(arena.settings, progress.set_status, progress.on_store_filled)
+            )
 
         @cache
         def embedder() -> Any:
@@ -153,7 +154,7 @@ def _held(
 
             return load_embedder(arena.settings.embedder, arena.settings.home / "cache")
 
-        means = RunResources(library, embedder, progress.tell, chats, request.fresh)
+        means = RunResources(library, embedder, progress.on_event, chats, request.fresh)
         try:
             board = asyncio.run(run_tournament(arena, path, begun, means))
         except BudgetExhausted:
@@ -161,7 +162,7 @@ def _held(
                 _write_pages(path, begun)
             raise
         if request.page:
-            progress.say("drawing the page")
+            progress.set_status("drawing the page")
             _write_pages(path, begun)
         return board
 
@@ -253,10 +254,10 @@ def _show(request: Request, board: dict[str, Any], path: Path, errors: Console) 
         ):
             Console().print(Text(OFFLINE, style="dim"))
     if board["status"] == "incomplete":
-        incomplete_line(errors, board["outages"])
+        print_incomplete(errors, board["outages"])
         return 4
     if board["status"] != "complete":
         told = board["notes"][0] if board["notes"] else board["status"]
-        error_line(errors, told)
+        print_error(errors, told)
         return 1
     return 0

@@ -19,7 +19,7 @@ from ideagora.graphs.agent import Agent
 from ideagora.graphs.conformance import Check, ConformanceBench, conformance
 from ideagora.graphs.generate import opened_library
 from ideagora.registry import find_agent
-from ideagora.report.run.terminal import plain
+from ideagora.report.console import plain
 
 OFFLINE: dict[str, Any] = {
     "model": "offline", "reader_model": None, "judge_model": None, "budget": None, "replay": False,

@@ -12,7 +12,7 @@ from rich.text import Text
 from ideagora.config import Settings, load_settings
 from ideagora.errors import IdeagoraError, SettingsError
 from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
-from ideagora.report.run.terminal import error_line, plain
+from ideagora.report.console import plain, print_error
 
 if TYPE_CHECKING:
     from ideagora.retrieval.clients.base import RemoteSource
@@ -29,7 +29,7 @@ def check(source: str, query: str, flags: dict[str, Any], as_json: bool) -> int:
             remote = _remote(source, settings)
             found = asyncio.run(_findings(remote, query))
     except IdeagoraError as error:
-        error_line(Console(stderr=True), str(error))
+        print_error(Console(stderr=True), str(error))
         return error.exit_code
     failed = [one for one in found if one.outcome == "failed"]
     if as_json:

@@ -27,17 +27,10 @@ from ideagora.graphs.generate import (
 from ideagora.graphs.run_folder import RunFolder, unusable
 from ideagora.graphs.task import Task
 from ideagora.registry import find_agent
+from ideagora.report.console import plain, print_error, print_incomplete
 from ideagora.report.run.leads import is_lead
 from ideagora.report.run.provenance import OFFLINE, OFFLINE_LEADS, REAL_MODEL, REAL_MODEL_HINT, recorded_words
-from ideagora.report.run.terminal import (
-    Progress,
-    error_line,
-    incomplete_line,
-    plain,
-    short_titles,
-    show_idea,
-    show_leads,
-)
+from ideagora.report.run.terminal import RunProgress, short_titles, show_idea, show_leads
 from ideagora.schema import Topic
 
 if TYPE_CHECKING:
@@ -110,7 +103,7 @@ def _show_trouble(errors: Console, outcome: Outcome, several: bool) -> None:
     if outcome.error is not None:
         _explain(errors, outcome.error)
     if is_empty:
-        error_line(errors, _why_nothing(outcome))
+        print_error(errors, _why_nothing(outcome))
 
 
 def _show_outages(errors: Console, outcomes: list[Outcome]) -> None:
@@ -120,7 +113,7 @@ def _show_outages(errors: Console, outcomes: list[Outcome]) -> None:
         if outcome.down:
             waiting.setdefault(outcome.down, []).append(outcome.task.topic.text)
     for down, topics in waiting.items():
-        incomplete_line(errors, down, topics if len(outcomes) > 1 else ())
+        print_incomplete(errors, down, topics if len(outcomes) > 1 else ())
 
 
 def _why_nothing(outcome: Outcome) -> str:
@@ -185,16 +178,19 @@ def _run(
     if not request.quiet and not chats:
         _say_cost(settings, [task for task, path in tasks if request.fresh or not _is_done(path)], errors)
     with ExitStack() as stack:
-        progress = stack.enter_context(Progress(errors, request.quiet))
+        progress = stack.enter_context(RunProgress(errors, request.quiet))
         opened: list[Any] = []
 
         def library() -> Any:
             if not opened:
-                filled = lambda done, total: progress.say(f"filling the store: {done} of {total} papers")  # noqa: E731
-                opened.append(stack.enter_context(opened_library(settings, progress.say, filled)))
+                opened.append(
+                    stack.enter_context(
+                        opened_library(settings, progress.set_status, progress.on_store_filled)
+                    )
+                )
             return opened[0]
 
-        outcomes = asyncio.run(generate(tasks, library, progress.tell, request.fresh, chats))
+        outcomes = asyncio.run(generate(tasks, library, progress.on_event, request.fresh, chats))
         for outcome in outcomes:
             if outcome.error is None and not (
                 outcome.found_done and (outcome.folder / "report.html").exists()
@@ -224,7 +220,7 @@ def _say_cost(settings: Settings, tasks: list[Task], errors: Console) -> None:
 
 
 def _explain(errors: Console, error: IdeagoraError) -> None:
-    error_line(errors, str(error))
+    print_error(errors, str(error))
     if isinstance(error, TopicNotCovered) and error.nearest:
         errors.print("Nearest papers in the library:", highlight=False)
         for title in error.nearest:

@@ -24,7 +24,7 @@ from ideagora.importing.formats import FORMATS
 from ideagora.importing.idea_ids import CollectedIdeas
 from ideagora.importing.storage import is_valid_name, stored_file, stored_names
 from ideagora.registry import AGENTS
-from ideagora.report.run.terminal import cell, error_line, plain
+from ideagora.report.console import cell, plain, print_error
 from ideagora.schema import Idea
 
 _MOST_RENAMED = 5
@@ -77,7 +77,7 @@ def _guarded(work: Callable[[Console], int]) -> int:
         errors.print("\nStopped. Nothing was changed.")
         return 130
     except IdeagoraError as error:
-        error_line(errors, str(error))
+        print_error(errors, str(error))
         return error.exit_code
 
 
@@ -99,7 +99,7 @@ def _bring(request: Request, errors: Console) -> int:
         return 0 if imported.ideas else 1
     _print_problems(imported.problems, errors)
     if not imported.ideas:
-        error_line(
+        print_error(
             errors, f"no idea could be imported from {', '.join(str(file) for file in request.files)}."
         )
         return 1

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ideagora.config import Settings, load_settings
 from ideagora.errors import IdeagoraError, LibraryError, SettingsError, UsageError
-from ideagora.report.run.terminal import error_line, plain
+from ideagora.report.console import plain, print_error
 from ideagora.schema import Scored, Topic
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _guarded(work: Callable[[Console], int]) -> int:
         errors.print("\nStopped. What was added is kept; the same command goes on from here.")
         return 130
     except IdeagoraError as error:
-        error_line(errors, str(error))
+        print_error(errors, str(error))
         return error.exit_code
 
 

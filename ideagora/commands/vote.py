@@ -24,7 +24,7 @@ from ideagora.evaluators.agreement.ballots import (
 from ideagora.evaluators.arena.folder import as_judged
 from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
 from ideagora.graphs.run_folder import unusable, write_atomically
-from ideagora.report.run.terminal import error_line, plain
+from ideagora.report.console import plain, print_error
 from ideagora.schema import Idea
 
 VOTES = "votes"
@@ -46,7 +46,7 @@ def _told(work: Callable[[], int]) -> int:
     try:
         return work()
     except IdeagoraError as error:
-        error_line(Console(stderr=True), str(error))
+        print_error(Console(stderr=True), str(error))
         return error.exit_code
 
 
@@ -119,7 +119,7 @@ def _show(result: BallotCount, kept: int, votes: Path, folder: Path, as_json: bo
         _say(f"Kept: {kept}, in {votes}")
         _say(f"Compare: ideagora agreement {folder} {votes}")
     else:
-        error_line(errors, "no ballot was filled in, so nothing was taken over.")
+        print_error(errors, "no ballot was filled in, so nothing was taken over.")
 
 
 def _voter(voter: str) -> str:

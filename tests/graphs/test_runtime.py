@@ -37,7 +37,7 @@ from ideagora.graphs.task import Task
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.registry import AGENTS, find_agent
-from ideagora.report.run.terminal import Progress
+from ideagora.report.run.terminal import RunProgress
 from ideagora.retrieval.library import Library
 from ideagora.schema import Idea, Paper, Scored, Topic
 from tests.support import standin
@@ -459,11 +459,11 @@ def test_calls_are_counted_for_their_branch() -> None:
 def test_progress_shows_markup_as_text() -> None:
     told = StringIO()
     console = Console(file=told, width=120, force_terminal=True, color_system=None)
-    progress = Progress(console, quiet=True)
+    progress = RunProgress(console, quiet=True)
     hostile = "[red]idea[/red] [/x] \x1b[31m\x07 [link=http://b]c[/link]"
-    progress.tell({"event": "step", "step": "[bold]step", "branch": 1, "status": "started"})
-    progress.tell({"event": "note", "label": "branch 1", "text": hostile})
-    progress.tell({"event": "note", "label": None, "text": "[/]"})
+    progress.on_event({"event": "step", "step": "[bold]step", "branch": 1, "status": "started"})
+    progress.on_event({"event": "note", "label": "branch 1", "text": hostile})
+    progress.on_event({"event": "note", "label": None, "text": "[/]"})
     console.print(progress)
     shown = told.getvalue()
     assert "[red]idea[/red] [/x]" in shown
@@ -476,13 +476,13 @@ def test_progress_shows_markup_as_text() -> None:
 def test_progress_counts_calls_and_cost() -> None:
     told = StringIO()
     console = Console(file=told, width=120)
-    progress = Progress(console, quiet=True)
+    progress = RunProgress(console, quiet=True)
     usage = {"prompt_tokens": 1000, "completion_tokens": 234, "cost_usd": 0.25}
-    progress.tell({"event": "call", "cached": False, "usage": usage})
-    progress.tell({"event": "call", "cached": True, "usage": usage})
+    progress.on_event({"event": "call", "cached": False, "usage": usage})
+    progress.on_event({"event": "call", "cached": True, "usage": usage})
     console.print(progress)
-    assert "1 calls, 1 from the cache, 1,234 tokens, $0.250" in told.getvalue()
-    progress.tell({"event": "call", "cached": False, "usage": {**usage, "cost_usd": None}})
+    assert "1 call, 1 from the cache, 1,234 tokens, $0.250" in told.getvalue()
+    progress.on_event({"event": "call", "cached": False, "usage": {**usage, "cost_usd": None}})
     console.print(progress)
     assert "price unknown" in told.getvalue()
 

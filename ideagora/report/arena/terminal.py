@@ -5,18 +5,17 @@ Everything from a model, a file or a plug-in is printed as plain text.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console, Group
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ideagora.report.run.terminal import Progress, Warnings, cell, plain
+from ideagora.report.console import cell, plain
+from ideagora.report.live_view import LiveView
+from ideagora.report.run.terminal import RunProgress
 
 TOP = 5
 """Contestants that the live view shows."""
@@ -25,36 +24,20 @@ MISSING = "–"
 SMOKE_TEST = "Smoke test, not a ranking"
 
 
-class ArenaProgress:
-    """While agents make ideas, their own live table; then the verdicts, judge by judge, and who leads."""
+class ArenaProgress(LiveView):
+    """The live table of the agent that is making ideas; then the verdicts per judge and the standing."""
 
     def __init__(self, console: Console, quiet: bool = False) -> None:
-        self._ideas = Progress(console, quiet=True)  # it draws inside ours
-        self._warnings = Warnings(console, quiet)
-        self._console = console
+        super().__init__(console, quiet)
+        self._ideas = RunProgress(console, quiet=True)  # drawn inside this view
         self._stage = ""
         self._total = 0
         self._judges: Counter[str] = Counter()
         self._unscored = 0
         self._standing: Sequence[tuple[str, float, int]] = ()
-        self._start = time.monotonic()
-        show = console.is_terminal and not quiet
-        self._live = Live(self, console=console, refresh_per_second=6, transient=True) if show else None
 
-    def __enter__(self) -> ArenaProgress:
-        if self._live:
-            self._live.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live:
-            self._live.__exit__(kind, error, trace)
-
-    def tell(self, event: Mapping[str, Any]) -> None:
-        """Take in one event of the arena, or of an agent's run."""
-        self._warnings.tell(event)
+    def update(self, event: Mapping[str, Any]) -> None:
+        """Update the view from one event of the arena, or of an agent's run."""
         if event.get("event") == "arena":
             self._begin(event)
         elif event.get("event") == "verdict":
@@ -62,10 +45,10 @@ class ArenaProgress:
             self._unscored += event["status"] == "unscored"
             self._standing = event["standing"]
         else:
-            self._ideas.tell(event)
+            self._ideas.update(event)
 
-    def say(self, text: str) -> None:
-        """A line on what is being waited for."""
+    def set_status(self, text: str) -> None:
+        """Show what the arena waits for as the headline."""
         self._stage = text
 
     def _begin(self, event: Mapping[str, Any]) -> None:
@@ -83,11 +66,11 @@ class ArenaProgress:
         if not self._total:
             return Group(head, self._ideas)
         done = sum(self._judges.values())
-        lines = [Text(f"{done} of at most {self._total} verdicts in {int(time.monotonic() - self._start)} s")]
+        lines = [Text(f"{done} of at most {self._total} verdicts in {self.seconds} s")]
         if self._unscored:
             lines.append(Text(f"{self._unscored} without values", style="yellow"))
         lines += [Text(f"  {_short(judge)}: {count}", style="dim") for judge, count in self._judges.items()]
-        return Group(head, *lines, self._top(), self._ideas.foot())
+        return Group(head, *lines, self._top(), self._ideas.footer())
 
     def _top(self) -> Table:
         table = Table.grid(padding=(0, 2))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from ideagora.report.run.terminal import plain
+from ideagora.report.console import plain
 
 START, END = "__start__", "__end__"
 NAMES = {START: "start", END: "end"}

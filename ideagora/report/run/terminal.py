@@ -5,28 +5,22 @@ Everything from a model or a paper is printed as plain text: no console markup, 
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console, Group
-from rich.live import Live
-from rich.markup import escape
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ideagora.report.console import plain
+from ideagora.report.live_view import LiveView
 from ideagora.report.run.leads import READ, TEST, LeadView, far_leads, heading, lead_view, novelty_lines
 from ideagora.report.run.novelty import mechanism_line, same_mechanism, verdict
 from ideagora.report.run.topic_similarity import nearness_line
 from ideagora.report.text_cleaning import short_name
-from ideagora.retrieval.run_notes import warning_of
 from ideagora.schema import Chain, Idea
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 STEPS = {
     "plan_queries": "planning queries",
@@ -52,81 +46,32 @@ SHOWN_LEADS = 3
 """Leads on the screen; the page has all."""
 
 
-def plain(text: str) -> str:
-    """The text without control characters (a terminal would obey them)."""
-    return _CONTROL.sub(" ", text)
-
-
-def cell(text: object) -> str:
-    """A text for one row of a table: no control characters and no line breaks, which would forge a row."""
-    return " ".join(plain(str(text)).split())
-
-
-class Warnings:
-    """Lines on what a run misses (a source that is down, a ban without effect), each once, as it happens."""
+class RunProgress(LiveView):
+    """A live table of a run: one row per branch, one for shared work, and a footer with calls and cost."""
 
     def __init__(self, console: Console, quiet: bool = False) -> None:
-        self._console = console
-        self._quiet = quiet
-        self._told: set[tuple[str, str]] = set()
-
-    def tell(self, event: Mapping[str, Any]) -> None:
-        """Print what an event warns of."""
-        line = None if self._quiet else warning_of(event)
-        key = (str(event.get("kind")), str(event.get("about")))
-        if line and key not in self._told:
-            self._told.add(key)
-            style = "dim" if event.get("kind") == "ban" else "yellow"
-            self._console.print(Text(plain(line), style=style), soft_wrap=True)
-
-
-class Progress:
-    """A live table: one row a branch, one for what they share; silent when not on a terminal."""
-
-    def __init__(self, console: Console, quiet: bool = False) -> None:
-        self._console = console
-        self._warnings = Warnings(console, quiet)
+        super().__init__(console, quiet)
         self._rows: dict[str, tuple[str, str]] = {}
         self._calls = self._cached = self._tokens = 0
         self._cost: float | None = 0.0
-        self._start = time.monotonic()
-        show = console.is_terminal and not quiet
-        self._live = Live(self, console=console, refresh_per_second=6, transient=True) if show else None
 
-    def __enter__(self) -> Progress:
-        if self._live:
-            self._live.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live:
-            self._live.__exit__(kind, error, trace)
-
-    def tell(self, event: Mapping[str, Any]) -> None:
-        """Take in one event of the run."""
-        self._warnings.tell(event)
+    def update(self, event: Mapping[str, Any]) -> None:
+        """Update the row that an event belongs to, or the totals."""
         kind = event.get("event")
         if kind == "call":
             self._count(event)
-        elif kind == "note":
+        elif kind in ("note", "outage"):
             name = str(event.get("label") or "shared")
-            self._rows[name] = (self._rows.get(name, ("", ""))[0], str(event["text"]))
-        elif kind == "outage":
-            name = str(event.get("label") or "shared")
-            self._rows[name] = (self._rows.get(name, ("", ""))[0], str(event["reason"]))
+            text = str(event["text" if kind == "note" else "reason"])
+            self._rows[name] = (self._rows.get(name, ("", ""))[0], text)
         elif kind == "step" and event["status"] == "started":
             name = f"branch {event['branch']}" if event.get("branch") else "shared"
-            self._rows[name] = (
-                STEPS.get(str(event["step"]), plain(str(event["step"]))),
-                self._rows.get(name, ("", ""))[1],
-            )
+            step = str(event["step"])
+            self._rows[name] = (STEPS.get(step, plain(step)), self._rows.get(name, ("", ""))[1])
 
-    def say(self, text: str) -> None:
-        """A line above the table (waiting for a lock, filling the store)."""
-        if self._live:
-            self._rows["shared"] = (text, "")
+    def set_status(self, text: str) -> None:
+        """Show what the run waits for in the shared row."""
+        self._rows["shared"] = (text, "")
 
     def _count(self, event: Mapping[str, Any]) -> None:
         if event.get("cached"):
@@ -146,17 +91,16 @@ class Progress:
         for name in sorted(self._rows, key=lambda name: (name == "shared", name)):
             step, note = self._rows[name]
             table.add_row(Text(name), Text(step), Text(plain(note)))
-        return Group(table, self.foot())
+        return Group(table, self.footer())
 
-    def foot(self) -> Text:
-        """What was asked so far, and what it cost."""
+    def footer(self) -> Text:
+        """Return the number of calls so far, their tokens, cost and time."""
         cost = "price unknown" if self._cost is None else f"${self._cost:.3f}"
-        seconds = int(time.monotonic() - self._start)
-        calls = f"{self._calls} calls, {self._cached} from the cache"
-        return Text(f"{calls}, {self._tokens:,} tokens, {cost}, {seconds} s", style="dim")
+        calls = f"{self._calls} call{'s' * (self._calls != 1)}, {self._cached} from the cache"
+        return Text(f"{calls}, {self._tokens:,} tokens, {cost}, {self.seconds} s", style="dim")
 
     def clear(self) -> None:
-        """Forget what the rows said; another run begins."""
+        """Drop all rows when the next run begins."""
         self._rows.clear()
 
 
@@ -265,26 +209,3 @@ def _novelty(idea: Idea) -> str:
         told += f" {check.reason}."
     nearest = [f"{close.title} ({close.similarity:.2f})" for close in check.closest[:3]]
     return f"{told} Nearest: {'; '.join(nearest)}." if nearest else told
-
-
-NAMED = 3
-"""Topics that an outage names."""
-
-
-def incomplete_line(console: Console, down: Sequence[str], topics: Sequence[str] = ()) -> None:
-    """What was down, on which of several topics, and that the same command goes on."""
-    named = ", ".join(f"“{topic[:60]}”" for topic in topics[:NAMED])
-    more = f" and {len(topics) - NAMED} more" if len(topics) > NAMED else ""
-    where = f" {escape(plain(named))}{more}:" if topics else ""
-    goes_on = "The same command goes on and asks only for what is missing."
-    console.print(
-        f"[yellow]incomplete:[/yellow]{where} {escape(plain(' '.join(down)))} {goes_on}",
-        soft_wrap=True,
-        highlight=False,
-        emoji=False,
-    )
-
-
-def error_line(console: Console, text: str) -> None:
-    """One clear line for an error."""
-    console.print(f"[red]error:[/red] {escape(plain(text))}", soft_wrap=True, highlight=False, emoji=False)
