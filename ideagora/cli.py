@@ -106,9 +106,9 @@ def version() -> None:
 
 def _leave(code: Any) -> None:
     """Threads that an agent from outside left behind do not keep the process from ending."""
-    shield = sys.modules.get("ideagora.graphs.external.in_process.isolation")
-    if shield is not None:
-        shield.leave(code if isinstance(code, int) else int(code is not None))
+    isolation = sys.modules.get("ideagora.graphs.external.in_process.isolation")
+    if isolation is not None:
+        isolation.exit_process(code if isinstance(code, int) else int(code is not None))
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

@@ -35,7 +35,7 @@ SCHEMES = {
 }
 """What stands before a colon -> maker; it is given what stands behind."""
 
-WAYS_IN = (
+AGENT_FORMS = (
     "an installed entry point by its name, path.py:object or module:object (a function or a class), "
     "'command:PROGRAM ARGUMENTS', ideas:FILE"
 )
@@ -52,13 +52,13 @@ def find_agent(thing: str, home: Path | None = None) -> Agent:
         UsageError: nobody has this name (tells the closest, and how the ways in look), or what it
             names cannot be loaded; says why.
     """
-    from ideagora.graphs.external.entry_points import agent_of_entry_point, installed
+    from ideagora.graphs.external.entry_points import agent_of_entry_point, installed_agents
 
     if thing in AGENTS:
         maker, arguments = AGENTS[thing]
         return _made(maker, *arguments)
-    if thing in installed():
-        return agent_of_entry_point(installed()[thing])
+    if thing in installed_agents():
+        return agent_of_entry_point(installed_agents()[thing])
     scheme, colon, rest = thing.partition(":")
     if scheme in SCHEMES and colon:
         return _made(SCHEMES[scheme], rest, *([home] if scheme == "ideas" else []))
@@ -66,7 +66,7 @@ def find_agent(thing: str, home: Path | None = None) -> Agent:
         from ideagora.graphs.external.python_process.description import agent_of_object
 
         return agent_of_object(thing)
-    raise UsageError(_unknown(thing, [*AGENTS, *installed()]))
+    raise UsageError(_unknown(thing, [*AGENTS, *installed_agents()]))
 
 
 def _made(maker: str, *arguments: Any) -> Agent:
@@ -84,4 +84,4 @@ def _unknown(thing: str, known: list[str]) -> str:
         return f"{thing!r} is a file. To run it as a program, write 'command:PROGRAM {thing}'."
     near = difflib.get_close_matches(thing, known, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
-    return f"There is no agent {thing!r}.{hint} Known: {', '.join(sorted(known))}. Or: {WAYS_IN}."
+    return f"There is no agent {thing!r}.{hint} Known: {', '.join(sorted(known))}. Or: {AGENT_FORMS}."

@@ -113,7 +113,7 @@ class Paper(Record):
         return f"https://doi.org/{self.doi}" if self.doi else None
 
 
-class Scored(Record):
+class ScoredPaper(Record):
     """A paper with the cosine similarity (-1 to 1) that found it."""
 
     paper: Paper
@@ -230,7 +230,7 @@ class Experiment(Record):
     """Refinements done."""
 
 
-class Close(Record):
+class ClosestPaper(Record):
     """One paper that the novelty check found near the idea."""
 
     paper_id: str
@@ -251,14 +251,14 @@ class DroppedDraft(Record):
 
     title: str
     summary: str
-    too_close: tuple[Close, ...]
+    too_close: tuple[ClosestPaper, ...]
 
 
 class NoveltyCheck(Record):
     """Evidence on novelty. ``unchecked`` says that no answer could be had; it is not a verdict."""
 
     status: Literal["novel", "too_close", "unchecked"]
-    closest: tuple[Close, ...] = ()
+    closest: tuple[ClosestPaper, ...] = ()
     rounds: int = 0
     """Rewrites that were made because a paper was too close."""
     compared: int = 0

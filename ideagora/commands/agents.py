@@ -15,8 +15,8 @@ from rich.text import Text
 
 from ideagora.errors import IdeagoraError, SettingsError, UsageError
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.entry_points import installed, source_of
-from ideagora.graphs.run_folder import unusable
+from ideagora.graphs.external.entry_points import installed_agents, source_of
+from ideagora.graphs.run_folder import folder_error
 from ideagora.registry import AGENTS, find_agent
 from ideagora.report.console import plain, print_error
 from ideagora.report.drawings.graph_drawing import LEGEND, as_mermaid, as_svg, as_text, drawing_of
@@ -33,9 +33,11 @@ def list_all(as_json: bool, options: Mapping[str, int]) -> int:
     """
     rows = [_row(name, options) for name in sorted(AGENTS)]
     rows += [
-        _row(name, options, source_of(point)) for name, point in installed().items() if name not in AGENTS
+        _row(name, options, source_of(point))
+        for name, point in installed_agents().items()
+        if name not in AGENTS
     ]
-    rows += [_hidden(name) for name in installed() if name in AGENTS]
+    rows += [_hidden(name) for name in installed_agents() if name in AGENTS]
     if as_json:
         print(json.dumps(rows, ensure_ascii=False))
         return 0
@@ -69,7 +71,8 @@ def _row(name: str, options: Mapping[str, int], source: str | None = None) -> di
 
 
 def _hidden(name: str) -> dict[str, Any]:
-    told = f"An installed package has the name of the built-in agent {name} ({source_of(installed()[name])})."
+    source = source_of(installed_agents()[name])
+    told = f"An installed package has the name of the built-in agent {name} ({source})."
     return {
         "name": f"{name} (hidden)",
         "about": None,
@@ -105,14 +108,14 @@ def _entry(row: Mapping[str, Any]) -> Iterator[Text]:
 def show(thing: str, mermaid: bool, svg: Path | None) -> int:
     """Draw an agent's graph: text, Mermaid, or a picture in a file."""
     agent = find_agent(thing)
-    drawing = drawing_of(agent.build(), agent.inside)
+    drawing = drawing_of(agent.build(), agent.subgraphs)
     if mermaid:
         print(as_mermaid(drawing), end="")
     if svg is not None:
         try:
             svg.write_text(as_svg(drawing), encoding="utf-8")
         except OSError as error:
-            print_error(Console(stderr=True), str(unusable(svg, error)))
+            print_error(Console(stderr=True), str(folder_error(svg, error)))
             return 1
         Console(stderr=True).print(Text(f"written: {svg}"), soft_wrap=True)
     if not mermaid and svg is None:
@@ -147,7 +150,7 @@ def new(name: str, kind: str) -> int:
     except FileExistsError:
         raise UsageError(f"{path} is there already. Choose another name.") from None
     except OSError as error:
-        print_error(Console(stderr=True), str(unusable(path, error)))
+        print_error(Console(stderr=True), str(folder_error(path, error)))
         return 1
     thing = KINDS[kind].format(name)
     quoted = f"'{thing}'" if " " in thing else thing

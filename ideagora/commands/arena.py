@@ -24,8 +24,8 @@ from ideagora.evaluators.arena.generation import AgentRun, agent_runs, expected_
 from ideagora.evaluators.arena.lineup import build_lineup, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.tournament import STYLE, Arena, RunResources, expected_verdicts, run_tournament
-from ideagora.graphs.generate import check_topic, opened_library, read_topics
-from ideagora.graphs.run_folder import RunFolder, unusable
+from ideagora.graphs.generate import check_topic, library_session, read_topics
+from ideagora.graphs.run_folder import RunFolder, folder_error
 from ideagora.report.arena.terminal import ArenaProgress, show_leaderboard
 from ideagora.report.console import plain, print_error, print_incomplete
 from ideagora.report.run.provenance import OFFLINE
@@ -82,7 +82,7 @@ def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> i
         print_error(errors, str(error))
         return error.exit_code
     except OSError as error:
-        print_error(errors, str(unusable(Path(error.filename or request.out or "."), error)))
+        print_error(errors, str(folder_error(Path(error.filename or request.out or "."), error)))
         return 1
     return _show(request, board, request.out or path, errors)
 
@@ -145,7 +145,7 @@ def _held(
         @cache
         def library() -> Any:
             return stack.enter_context(
-                opened_library(arena.settings, progress.set_status, progress.on_store_filled)
+                library_session(arena.settings, progress.set_status, progress.on_store_filled)
             )
 
         @cache
@@ -184,7 +184,7 @@ def _say_cost(arena: Arena, begun: list[AgentRun], path: Path, request: Request,
     asked = {*arena.models, *(settings.models if begun else ())}
     if asked <= {"offline"} or settings.replay or (not request.fresh and _is_done(path)):
         return
-    todo = [start for start in begun if RunFolder(start.folder, "").finished() is None]
+    todo = [start for start in begun if RunFolder(start.folder, "").finished_ideas() is None]
     bill = _bill(arena, todo)
     known = [cost for _, _, cost in bill if cost is not None]
     total = f"about ${sum(known):.2f}" if len(known) == len(bill) else "price unknown"

@@ -17,7 +17,7 @@ from ideagora.config import Settings, load_settings
 from ideagora.errors import IdeagoraError
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.conformance import Check, ConformanceBench, conformance
-from ideagora.graphs.generate import opened_library
+from ideagora.graphs.generate import library_session
 from ideagora.registry import find_agent
 from ideagora.report.console import plain
 
@@ -46,7 +46,7 @@ def run(thing: str, topics: tuple[str, ...], flags: Mapping[str, Any], as_json: 
 def _tried(agent: Agent, settings: Settings, topics: tuple[str, ...]) -> list[Check]:
     with (
         TemporaryDirectory(prefix="ideagora-check-", ignore_cleanup_errors=True) as scratch,
-        opened_library(settings, None, None) as (library, embedder),
+        library_session(settings, None, None) as (library, embedder),
     ):
         bench = ConformanceBench(agent, settings, library, embedder, Path(scratch))
         return asyncio.run(conformance(bench, topics))
@@ -55,17 +55,20 @@ def _tried(agent: Agent, settings: Settings, topics: tuple[str, ...]) -> list[Ch
 def _told(name: str, checks: list[Check], as_json: bool) -> int:
     passed = all(check.status == "passed" for check in checks)
     if as_json:
-        rows = [vars(check) for check in checks]
+        rows = [
+            {"name": check.name, "status": check.status, "told": check.message, "mend": check.fix}
+            for check in checks
+        ]
         print(json.dumps({"agent": name, "passed": passed, "checks": rows}, ensure_ascii=False))
         return 0 if passed else 1
     console = Console()
     console.print(Text(plain(name), style="bold"))
     for check in checks:
         mark, style = _MARKS[check.status]
-        line = Text.assemble((mark, style), f" {check.name:22} ", (plain(check.told), "dim"))
+        line = Text.assemble((mark, style), f" {check.name:22} ", (plain(check.message), "dim"))
         console.print(line, soft_wrap=True)
-        if check.mend:
-            console.print(Text(f"  → {check.mend}"), soft_wrap=True)
+        if check.fix:
+            console.print(Text(f"  → {check.fix}"), soft_wrap=True)
     failed = sum(check.status == "failed" for check in checks)
     console.print(
         "It passes." if passed else f"{failed} of {len(checks)} failed.", style="bold", highlight=False

@@ -21,10 +21,10 @@ from ideagora.graphs.generate import (
     check_topic,
     folder_for,
     generate,
-    opened_library,
+    library_session,
     read_topics,
 )
-from ideagora.graphs.run_folder import RunFolder, unusable
+from ideagora.graphs.run_folder import RunFolder, folder_error
 from ideagora.graphs.task import Task
 from ideagora.registry import find_agent
 from ideagora.report.console import plain, print_error, print_incomplete
@@ -76,7 +76,7 @@ def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
         _explain(errors, error)
         return error.exit_code
     except OSError as error:
-        _explain(errors, unusable(Path(error.filename or request.out or "."), error))
+        _explain(errors, folder_error(Path(error.filename or request.out or "."), error))
         return 1
     if not request.as_json:
         _show(console, outcomes)
@@ -185,7 +185,7 @@ def _run(
             if not opened:
                 opened.append(
                     stack.enter_context(
-                        opened_library(settings, progress.set_status, progress.on_store_filled)
+                        library_session(settings, progress.set_status, progress.on_store_filled)
                     )
                 )
             return opened[0]
@@ -193,14 +193,14 @@ def _run(
         outcomes = asyncio.run(generate(tasks, library, progress.on_event, request.fresh, chats))
         for outcome in outcomes:
             if outcome.error is None and not (
-                outcome.found_done and (outcome.folder / "report.html").exists()
+                outcome.already_done and (outcome.folder / "report.html").exists()
             ):
                 write_report(outcome.folder)
     return outcomes
 
 
 def _is_done(path: Path) -> bool:
-    return RunFolder(path, "").finished() is not None
+    return RunFolder(path, "").finished_ideas() is not None
 
 
 def _say_cost(settings: Settings, tasks: list[Task], errors: Console) -> None:
@@ -263,7 +263,7 @@ def _show(console: Console, outcomes: list[Outcome]) -> None:
             show_idea(console, outcome.ideas[0], len(outcome.ideas) - 1, page)
         if words := recorded_words(outcome.task.settings.model):
             console.print(Text(words, style="dim"))
-        if outcome.found_done:
+        if outcome.already_done:
             console.print(
                 "This run was finished before; --fresh begins it anew.", style="dim", highlight=False
             )

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ideagora.config import load_settings
 from ideagora.errors import IdeagoraError, IdeasFileError, UsageError
-from ideagora.graphs.run_folder import make_private, unusable, write_atomically
+from ideagora.graphs.run_folder import folder_error, make_private, write_atomically
 from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.idea_ids import CollectedIdeas
@@ -143,7 +143,7 @@ def _keep(path: Path, imported: Imported) -> tuple[Imported, int, int]:
                 lines = (f"{idea.model_dump_json()}\n" for idea in there.by_id.values())
                 write_atomically(path, "".join(lines))
     except OSError as error:
-        raise unusable(path, error) from None
+        raise folder_error(path, error) from None
     kept = replace(imported, ideas=tuple(ideas), renamed=renamed)
     return kept, outcomes["new"] + outcomes["renamed"], outcomes["same"]
 

@@ -19,7 +19,7 @@ from rich.text import Text
 from ideagora.config import Settings, load_settings
 from ideagora.errors import IdeagoraError, LibraryError, SettingsError, UsageError
 from ideagora.report.console import plain, print_error
-from ideagora.schema import Scored, Topic
+from ideagora.schema import ScoredPaper, Topic
 
 if TYPE_CHECKING:
     from ideagora.models.embeddings.embedder import Embedder
@@ -203,7 +203,7 @@ def _search(
     return 0
 
 
-def _show_found(found: Sequence[Scored]) -> None:
+def _show_found(found: Sequence[ScoredPaper]) -> None:
     console = Console()
     if not found:
         console.print("Nothing found. Add papers: ideagora library add PATH.", highlight=False)

@@ -23,7 +23,7 @@ from ideagora.evaluators.agreement.ballots import (
 )
 from ideagora.evaluators.arena.folder import as_judged
 from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
-from ideagora.graphs.run_folder import unusable, write_atomically
+from ideagora.graphs.run_folder import folder_error, write_atomically
 from ideagora.report.console import plain, print_error
 from ideagora.schema import Idea
 
@@ -156,4 +156,4 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text)
     except OSError as error:
-        raise unusable(path.parent, error) from None
+        raise folder_error(path.parent, error) from None

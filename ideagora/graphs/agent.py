@@ -51,7 +51,7 @@ class Agent:
     """Changes with the code or file of an agent from outside, so that its old runs are not taken for new."""
     context: Callable[[Services, Topic], Any] | None = None
     """What the nodes get instead of ``Services``."""
-    inside: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    subgraphs: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     """Graphs that steps run inside themselves, by the step's name, to be drawn with it."""
     target_paper: str | None = None
     """A file or an id: the one paper that the agent is about. It is read before cut-off and bans apply."""

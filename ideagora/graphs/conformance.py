@@ -19,7 +19,7 @@ from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.task import Task, run_task
-from ideagora.schema import Idea, Paper, Scored, Topic, last_day
+from ideagora.schema import Idea, Paper, ScoredPaper, Topic, last_day
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -41,8 +41,9 @@ class Check:
 
     name: str
     status: Status
-    told: str
-    mend: str | None = None
+    message: str
+    fix: str | None = None
+    """How to make a failed check pass."""
 
 
 @dataclass
@@ -100,7 +101,7 @@ class ConformanceBench:
             return self.agent.ideas(state, origin)
 
         task = Task(topic, replace(self.agent, ideas=ideas), self.agent.options, chosen)
-        started, printed = time.monotonic(), stdout_guard.written
+        started, printed = time.monotonic(), stdout_guard.characters_written
         try:
             with RunFolder(home / "run", task.identity) as folder:
                 found.ideas, _ = await run_task(
@@ -108,7 +109,7 @@ class ConformanceBench:
                 )
         except IdeagoraError as error:
             found.error = error
-        found.seconds, found.printed = time.monotonic() - started, stdout_guard.written - printed
+        found.seconds, found.printed = time.monotonic() - started, stdout_guard.characters_written - printed
         return found
 
 
@@ -263,7 +264,7 @@ class Nothing:
 
     name = "nothing"
 
-    async def search(self, query: str, k: int) -> list[Scored]:
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
         """Nothing."""
         return []
 

@@ -43,7 +43,7 @@ class Outcome:
     error: IdeagoraError | None = None
     down: tuple[str, ...] = ()
     """What was down, one line each: the run is incomplete, and the same command goes on."""
-    found_done: bool = False
+    already_done: bool = False
     """The folder held the finished run already; nothing was asked of anyone."""
 
 
@@ -151,7 +151,7 @@ def _slug(text: str) -> str:
 
 
 @contextmanager
-def opened_library(
+def library_session(
     settings: Settings,
     on_wait: Callable[[str], None] | None,
     on_progress: Callable[[int, int], None] | None,
@@ -172,7 +172,7 @@ def opened_library(
             library.close()
 
 
-def bills(folders: Iterable[Path]) -> dict[str, UsageTracker]:
+def load_usage_trackers(folders: Iterable[Path]) -> dict[str, UsageTracker]:
     """What the runs in these folders have been billed so far, by folder."""
     meters = {}
     for folder in folders:
@@ -195,7 +195,9 @@ async def generate(
     budget is one for all of them; ``budget`` is that of a command which does more than these tasks.
     """
     if budget is None and tasks:
-        budget = create_budget(tasks[0][0].settings, {} if fresh else bills(path for _, path in tasks))
+        budget = create_budget(
+            tasks[0][0].settings, {} if fresh else load_usage_trackers(path for _, path in tasks)
+        )
     outcomes = []
     for task, path in tasks:
         try:
@@ -218,9 +220,9 @@ async def _one(
 ) -> Outcome:
     with RunFolder(path, task.identity) as folder:
         if fresh:
-            folder.forget()
-        elif (ideas := folder.finished()) is not None:
-            return Outcome(task, path, tuple(ideas), found_done=True)
+            folder.clear()
+        elif (ideas := folder.finished_ideas()) is not None:
+            return Outcome(task, path, tuple(ideas), already_done=True)
         books, embedder = library()
         made, down = await run_task(task, folder, books, embedder, listener, chats, budget)
         return Outcome(task, path, tuple(made), down=down)

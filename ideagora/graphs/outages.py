@@ -16,9 +16,9 @@ class Outages:
     def __init__(self, earlier: Iterable[Mapping[str, Any]] = ()) -> None:
         self._open: dict[str, str] = {}
         for event in earlier:
-            self.hear(event)
+            self.record(event)
 
-    def hear(self, event: Mapping[str, Any]) -> None:
+    def record(self, event: Mapping[str, Any]) -> None:
         """Take in one event; an answer that came after all closes its request's outage."""
         kind = event.get("event")
         if kind == BEGIN:

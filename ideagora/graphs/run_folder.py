@@ -67,7 +67,7 @@ class RunFolder:
             ) from None
         except OSError as error:
             self.__exit__(None, None, None)
-            raise unusable(self.path, error) from None
+            raise folder_error(self.path, error) from None
         except RunError:
             self.__exit__(None, None, None)
             raise
@@ -111,7 +111,7 @@ class RunFolder:
         for name in ("run.json", "ideas.jsonl"):
             if (self.path / name).exists():
                 (self.path / name).rename(self.path / f"{name}.{ending}")
-        self.forget_checkpoints()
+        self.delete_checkpoints()
         log.warning(
             "%s could not be read and is set aside as run.json.%s; the run is made anew from the cache",
             self.path / "run.json",
@@ -145,7 +145,7 @@ class RunFolder:
         path = self.path / "ideas.jsonl"
         return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
 
-    def finished(self) -> list[Idea] | None:
+    def finished_ideas(self) -> list[Idea] | None:
         """The ideas of a run that is done; ``None``: it is not, or its ideas are not as they were written."""
         record = self.read() or {}
         if record.get("status") != "done":
@@ -159,7 +159,7 @@ class RunFolder:
         except (FileNotFoundError, ValueError):
             return None
         except OSError as error:
-            raise unusable(self.path, error) from None
+            raise folder_error(self.path, error) from None
 
     def log(self, event: Mapping[str, Any]) -> None:
         """Append an event; it is out of this process before the call returns."""
@@ -168,13 +168,13 @@ class RunFolder:
         try:
             self._events.write(line.encode("utf-8", "backslashreplace"))
         except OSError as error:
-            raise unusable(self.path, error) from None
+            raise folder_error(self.path, error) from None
 
     def events(self) -> list[dict[str, Any]]:
         """All events so far."""
         return list(read_events(self.path / "events.jsonl"))
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Drop checkpoints, events and results, to begin anew (the cache of answers is elsewhere)."""
         assert self._events is not None, "the folder is not open"
         # run.json first: without it a folder is taken up anew, whatever else a kill leaves behind.
@@ -184,9 +184,9 @@ class RunFolder:
         self._events.truncate(0)
         for event in retried:  # which answers are this folder's
             self.log(event)
-        self.forget_checkpoints()
+        self.delete_checkpoints()
 
-    def forget_checkpoints(self) -> None:
+    def delete_checkpoints(self) -> None:
         """Drop the graph's checkpoints: the next start begins at the first node."""
         for file in self.path.glob("checkpoints.sqlite*"):
             file.unlink()
@@ -195,7 +195,7 @@ class RunFolder:
         try:
             write_atomically(self.path / name, text)
         except OSError as error:
-            raise unusable(self.path, error) from None
+            raise folder_error(self.path, error) from None
 
 
 def _without_queries(arguments: Sequence[str]) -> list[str]:
@@ -208,7 +208,7 @@ def _topic_of(record: Mapping[str, Any]) -> str:
     return str(topic.get("text", "?"))[:60] if isinstance(topic, dict) else "?"
 
 
-def unusable(path: Path, error: OSError | sqlite3.Error) -> FolderUnusable:
+def folder_error(path: Path, error: OSError | sqlite3.Error) -> FolderUnusable:
     """The error in one line, with what to do."""
     reason = getattr(error, "strerror", None) or error
     return FolderUnusable(

@@ -29,7 +29,7 @@ from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
 from ideagora.graphs.checkpoints import DamagedCheckpoints, last_state, opened
 from ideagora.graphs.outages import Outages
-from ideagora.graphs.run_folder import IDEAS_HASH, RunFolder, now, unusable
+from ideagora.graphs.run_folder import IDEAS_HASH, RunFolder, folder_error, now
 from ideagora.graphs.services import Services
 from ideagora.models.budget import Budget, create_budget
 from ideagora.models.cache.answers import ResponseCache
@@ -69,7 +69,7 @@ IDENTITY_FIELDS = (
 """Settings that can change a result: they are part of what a run is known by."""
 
 
-def known_by(settings: Settings, models: Sequence[str] | None = None) -> list[str]:
+def identity_parts(settings: Settings, models: Sequence[str] | None = None) -> list[str]:
     """What of the settings a run is known by, with the servers that answer for the models."""
     chosen = settings.model_dump(mode="json", include=set(IDENTITY_FIELDS))
     servers = {model: settings.server_of(model) for model in models or settings.models}
@@ -160,14 +160,14 @@ async def run_job(
     changed = changes(previous, record) if previous.get("status") in _GOES_ON else []
     goes_on = _left(previous.get("status"), job, folder, events) and not changed
     if changed:
-        folder.forget_checkpoints()
+        folder.delete_checkpoints()
         log.warning("%s: %s", folder.path, _begun_anew(changed))
     folder.write({**record, "usage": tracker.summary()})
     outages = Outages(events if goes_on else ())
 
     def on_event(event: Mapping[str, Any]) -> None:
         folder.log(event)
-        outages.hear(event)
+        outages.record(event)
         listener(event)
 
     if not goes_on:
@@ -233,7 +233,7 @@ def _left(previous: str | None, job: Job, folder: RunFolder, events: list[dict[s
     if previous == "failed" and not job.settings.replay and (keys := keys_to_retry(events)):
         folder.log({"event": RETRIED, "keys": keys})
     if previous in ("failed", "incomplete", "done", None):  # done, and what it made is not to be read
-        folder.forget_checkpoints()
+        folder.delete_checkpoints()
         return False
     return True
 
@@ -256,11 +256,11 @@ async def _drive(
         return await _streamed(job, builder, folder, context, on_event)
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FOLDER_AT_FAULT:
-            raise unusable(folder.path, error) from None
+            raise folder_error(folder.path, error) from None
         log.warning("the checkpoints in %s cannot be read (%s): the run begins anew", folder.path, error)
     except DamagedCheckpoints as error:
         log.warning("the checkpoints in %s cannot be used (%s): the run begins anew", folder.path, error)
-    folder.forget_checkpoints()
+    folder.delete_checkpoints()
     on_event({"event": BEGIN})
     return await _streamed(job, builder, folder, context, on_event)
 

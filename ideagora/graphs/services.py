@@ -29,7 +29,7 @@ class Services:
     """Reads the paper that the run is about, whatever cut-off and bans say; ``None``: it is about none."""
 
     @property
-    def gives_leads(self) -> bool:
+    def makes_leads(self) -> bool:
         """Whether the offline model is at work: it gives leads in place of ideas."""
         return self.client.settings.model_of("main") == "offline"
 

@@ -10,7 +10,7 @@ from ideagora.config import Settings
 from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime import Job, Listener, known_by, run_job
+from ideagora.graphs.runtime import Job, Listener, identity_parts, run_job
 from ideagora.models.redact import one_line
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Topic, stable_id
@@ -43,7 +43,7 @@ class Task:
         """The same for the same command: a repeated command finds its run again."""
         parts = [self.topic.model_dump_json(), self.agent.name, self.options.model_dump_json()]
         parts += [self.agent.fingerprint] if self.agent.fingerprint else []
-        return stable_id(*parts, *known_by(self.settings))
+        return stable_id(*parts, *identity_parts(self.settings))
 
 
 async def run_task(

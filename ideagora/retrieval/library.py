@@ -41,7 +41,7 @@ from ideagora.retrieval.section_selection import READER_TOKENS, select_sections
 from ideagora.retrieval.spelling import nearest_spelling
 from ideagora.retrieval.store.fulltext import FullText, FullTextStore
 from ideagora.retrieval.store.store import Store
-from ideagora.schema import Paper, Scored, Topic, last_day
+from ideagora.schema import Paper, ScoredPaper, Topic, last_day
 
 _STARTER_MARK = "starter corpus"
 _HELD_BACK = "held back"
@@ -164,7 +164,7 @@ class Library:
         """What is to be told since this library was made: sources that are down, nothing found, …"""
         return self._run_notes.told(self._journal_from)
 
-    async def search(self, query: str, k: int = 10) -> list[Scored]:
+    async def search(self, query: str, k: int = 10) -> list[ScoredPaper]:
         """The k papers nearest to a query, best first.
 
         Similarity is the cosine, rounded to 4 decimals; ties are ordered by id.
@@ -193,7 +193,7 @@ class Library:
             return None
         return sum(self._filter.why(paper) is None for paper in source.all_papers())
 
-    async def similar(self, papers: Sequence[Paper], query: str) -> list[Scored]:
+    async def similar(self, papers: Sequence[Paper], query: str) -> list[ScoredPaper]:
         """The given papers, each once, by their similarity to a query; best first, ties by id."""
         once = {paper.id: paper for paper in papers}.values()
         shown = [self._outward(paper) for paper in once if await self._may_have(paper)]
@@ -348,14 +348,14 @@ class Library:
         if self._tell:
             self._tell({"event": _HELD_BACK, "key": key, **held._asdict()})
 
-    async def _first_shown(self, found: Sequence[Scored], k: int) -> list[Scored]:
+    async def _first_shown(self, found: Sequence[ScoredPaper], k: int) -> list[ScoredPaper]:
         """The first k that may be seen; those behind them are not looked at, so not recorded either."""
-        shown: list[Scored] = []
+        shown: list[ScoredPaper] = []
         for one in found:
             if len(shown) == k:
                 break
             if await self._is_shown(one.paper):
-                shown.append(Scored(paper=self._outward(one.paper), similarity=one.similarity))
+                shown.append(ScoredPaper(paper=self._outward(one.paper), similarity=one.similarity))
         return shown
 
     async def _neighbours(self, paper: Paper, ask: Callable[[str], Awaitable[list[Paper]]]) -> list[Paper]:

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from ideagora.models.embeddings.embedder import Embedder
 from ideagora.retrieval.store.store import Store, paper_text
-from ideagora.schema import Paper, Scored
+from ideagora.schema import Paper, ScoredPaper
 
 
 class Source(Protocol):
@@ -20,7 +20,7 @@ class Source(Protocol):
 
     name: str
 
-    async def search(self, query: str, k: int) -> list[Scored]:
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
         """Up to k papers, best first, each with its cosine similarity to the query."""
         ...
 
@@ -45,7 +45,7 @@ class Source(Protocol):
 class DatedSource(Protocol):
     """A source that can leave out late papers itself, so that an early cut-off takes no long way."""
 
-    async def search_before(self, query: str, k: int, cutoff: str) -> list[Scored]:
+    async def search_before(self, query: str, k: int, cutoff: str) -> list[ScoredPaper]:
         """As ``search``, of papers that are surely older than a day (YYYY-MM-DD)."""
         ...
 
@@ -90,11 +90,11 @@ class StoreSource:
         self._store = store
         self._embedder = embedder
 
-    async def search(self, query: str, k: int) -> list[Scored]:
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
         """The k papers of the store nearest to the query, ties ordered by id."""
         return await asyncio.to_thread(self._search, query, k, None)
 
-    async def search_before(self, query: str, k: int, cutoff: str) -> list[Scored]:
+    async def search_before(self, query: str, k: int, cutoff: str) -> list[ScoredPaper]:
         """See ``DatedSource``."""
         return await asyncio.to_thread(self._search, query, k, cutoff)
 
@@ -113,11 +113,11 @@ class StoreSource:
     async def disconnect(self) -> None:
         """Nothing is connected."""
 
-    def _search(self, query: str, k: int, cutoff: str | None) -> list[Scored]:
+    def _search(self, query: str, k: int, cutoff: str | None) -> list[ScoredPaper]:
         return self._store.search(self._embedder.encode([query])[0], k, cutoff)
 
 
-def by_similarity(embedder: Embedder, papers: Sequence[Paper], query: str) -> list[Scored]:
+def by_similarity(embedder: Embedder, papers: Sequence[Paper], query: str) -> list[ScoredPaper]:
     """The papers by their cosine similarity to a query, rounded to 4 decimals; ties by id."""
     import numpy as np
 
@@ -126,5 +126,5 @@ def by_similarity(embedder: Embedder, papers: Sequence[Paper], query: str) -> li
     texts = [query, *(paper_text(paper) for paper in papers)]
     vectors = np.asarray(embedder.encode(texts), dtype=np.float64)
     rounded = np.round(vectors[1:] @ vectors[0], 4) + 0.0  # no minus zero
-    scored = [Scored(paper=p, similarity=float(s)) for p, s in zip(papers, rounded, strict=True)]
+    scored = [ScoredPaper(paper=p, similarity=float(s)) for p, s in zip(papers, rounded, strict=True)]
     return sorted(scored, key=lambda one: (-one.similarity, one.paper.id))

@@ -76,7 +76,7 @@ def test_three_branches_by_hand() -> None:
     assert [score.rate for score in scores] == [1.0, 0.25, 0.25]
     assert [score.branch for score in rank_branches(scores, set())] == [1, 2, 3]
     assert [score.branch for score in rank_branches(scores, {1})] == [2, 3, 1]
-    assert scores[1].told == "0 won, 1 tied, 1 lost of 2"
+    assert scores[1].summary == "0 won, 1 tied, 1 lost of 2"
 
 
 THERE, BACK = duel(1, 2, "first"), duel(2, 1, "second")
@@ -88,7 +88,7 @@ def test_a_pair_with_a_verdict_missing_has_no_verdict(duels: list[Duel]) -> None
     scores = duel_scores(duels, [1, 2])
     assert scores == [Score(1, unscored=1), Score(2, unscored=1)]
     assert [score.rate for score in scores] == [None, None]
-    assert scores[0].told == "0 won, 0 tied, 0 lost of 0, 1 without a verdict"
+    assert scores[0].summary == "0 won, 0 tied, 0 lost of 0, 1 without a verdict"
 
 
 def test_a_branch_alone_has_no_rate() -> None:

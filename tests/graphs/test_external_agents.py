@@ -31,7 +31,7 @@ from ideagora.errors import (
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.answer_schema import class_of
 from ideagora.graphs.external.command.subprocess import environment
-from ideagora.graphs.external.entry_points import installed
+from ideagora.graphs.external.entry_points import installed_agents
 from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.external.python_process import description, parent
 from ideagora.graphs.run_folder import RunFolder, read_events
@@ -154,7 +154,7 @@ def test_an_installed_package_brings_an_agent_by_its_name(
     assert "cannot be loaded" in rows["broken"]["error"]
     assert rows["chain-of-ideas"]["calls"] == 44
     assert "built-in" in rows["chain-of-ideas (hidden)"]["error"]
-    assert not installed(), "this process sees only what is installed for it"
+    assert not installed_agents(), "this process sees only what is installed for it"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from ideagora.models.offline import text as texts
 from ideagora.report.run.leads import novelty_lines, to_read
 from ideagora.report.run.novelty import verdict
 from ideagora.retrieval.corpus.starter import starter_corpus
-from ideagora.schema import Close, Idea, NoveltyCheck, Paper
+from ideagora.schema import ClosestPaper, Idea, NoveltyCheck, Paper
 from tests.support.command import run
 from tests.support.role_samples import with_weights
 
@@ -200,7 +200,7 @@ def check(**fields: Any) -> NoveltyCheck:
 def test_a_verdict_on_novelty_claims_no_more_than_was_compared() -> None:
     assert verdict(check()).startswith("No near-verbatim match among 12 of 260 summaries. Sentences were")
     assert "12 summaries that were found for it" in verdict(check(library=None))
-    close = Close(paper_id="p", title="P", similarity=0.9, overlap=None, too_close=True)
+    close = ClosestPaper(paper_id="p", title="P", similarity=0.9, overlap=None, too_close=True)
     assert verdict(check(status="too_close", closest=(close,))).startswith("1 near-verbatim match among 12")
     real = verdict(check(judge="openai/gpt-4o", library=None))
     assert real == (
@@ -211,7 +211,7 @@ def test_a_verdict_on_novelty_claims_no_more_than_was_compared() -> None:
     assert "no verdict" in verdict(check(status="unchecked"))
 
 
-def lead(references: tuple[str, ...], *closest: Close) -> Idea:
+def lead(references: tuple[str, ...], *closest: ClosestPaper) -> Idea:
     return Idea(
         id="i", topic="t", agent="a", kind="lead", title="T", method="m", references=references,
         novelty_check=check(closest=closest),
@@ -220,8 +220,8 @@ def lead(references: tuple[str, ...], *closest: Close) -> Idea:
 
 def test_the_same_mechanism_elsewhere_is_said_and_what_holds_for_all_is_said_once() -> None:
     same = {"purpose": "different", "mechanism": "same"}
-    own = Close(paper_id="own", title="Own", similarity=0.9, overlap=None, facets=same)
-    other = Close(paper_id="other", title="Other", similarity=0.6, overlap=None, facets=same)
+    own = ClosestPaper(paper_id="own", title="Own", similarity=0.9, overlap=None, facets=same)
+    other = ClosestPaper(paper_id="other", title="Other", similarity=0.6, overlap=None, facets=same)
     first, second = lead(("weak", "own"), own, other), lead(("weak", "own"), own)
     said = novelty_lines([first, second])
     assert "Every lead: No near-verbatim match among 12 of 260 summaries." in said

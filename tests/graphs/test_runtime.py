@@ -39,7 +39,7 @@ from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.registry import AGENTS, find_agent
 from ideagora.report.run.terminal import RunProgress
 from ideagora.retrieval.library import Library
-from ideagora.schema import Idea, Paper, Scored, Topic
+from ideagora.schema import Idea, Paper, ScoredPaper, Topic
 from tests.support import standin
 
 # --- a small world of papers ------------------------------------------------------------------
@@ -53,8 +53,8 @@ class World:
     def __init__(self, papers: Sequence[Paper]) -> None:
         self.papers = {paper.id: paper for paper in papers}
 
-    async def search(self, query: str, k: int) -> list[Scored]:
-        return [Scored(paper=paper, similarity=0.5) for paper in list(self.papers.values())[:k]]
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
+        return [ScoredPaper(paper=paper, similarity=0.5) for paper in list(self.papers.values())[:k]]
 
     async def paper(self, paper_id: str) -> Paper | None:
         return self.papers.get(paper_id)
@@ -215,12 +215,12 @@ def test_chains_of_the_starter_corpus_run_forward_in_time(tmp_path: Path) -> Non
     from ideagora.retrieval.corpus.starter import starter_corpus
 
     class Starter(World):
-        async def search(self, query: str, k: int) -> list[Scored]:
+        async def search(self, query: str, k: int) -> list[ScoredPaper]:
             words = set(query.split())
             ranked = sorted(
                 self.papers.values(), key=lambda p: (-len(words & set(p.title.lower().split())), p.id)
             )
-            return [Scored(paper=one, similarity=0.5) for one in ranked[:k]]
+            return [ScoredPaper(paper=one, similarity=0.5) for one in ranked[:k]]
 
         async def references(self, paper_id: str) -> list[Paper]:
             cited = self.papers[paper_id].references or ()
@@ -559,7 +559,7 @@ def test_forgetting_begins_with_the_record(monkeypatch: pytest.MonkeyPatch) -> N
             unlink(self, missing_ok)
 
         monkeypatch.setattr(Path, "unlink", noted)
-        folder.forget()
+        folder.clear()
         assert gone[0] == "run.json"
         assert {path.name for path in Path("run").iterdir()} == {".lock", ".owner", "events.jsonl"}
         assert folder.events() == []
@@ -694,9 +694,11 @@ def test_topics_of_a_file() -> None:
 
 def test_what_each_round_of_refinement_found_is_kept() -> None:
     class Narrow(World):
-        async def search(self, query: str, k: int) -> list[Scored]:
+        async def search(self, query: str, k: int) -> list[ScoredPaper]:
             chosen = [one for one in self.papers.values() if one.id == query.partition("look up ")[2]]
-            return [Scored(paper=one, similarity=0.5) for one in chosen or list(self.papers.values())[:k]]
+            return [
+                ScoredPaper(paper=one, similarity=0.5) for one in chosen or list(self.papers.values())[:k]
+            ]
 
     rounds = count(1)
 

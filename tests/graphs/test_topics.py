@@ -36,7 +36,7 @@ from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.spelling import nearest_spelling, words_of
 from ideagora.retrieval.store.store import Store, paper_text
-from ideagora.schema import Chain, Idea, Link, Paper, Scored
+from ideagora.schema import Chain, Idea, Link, Paper, ScoredPaper
 from tests.support.role_samples import real_embedder, with_weights
 
 THREADS = {"stepwise-reasoning", "retrieval-augmented-generation", "controllable-diffusion"}
@@ -140,11 +140,11 @@ class Searched:
     def __init__(self, hits: dict[str, list[str]], nearness: dict[str, float]) -> None:
         self.hits, self.nearness = hits, nearness
 
-    async def search(self, query: str, k: int) -> list[Scored]:
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
         return await self.similar([Paper(id=name, title=name) for name in self.hits[query]], query)
 
-    async def similar(self, papers: list[Paper], query: str) -> list[Scored]:
-        return [Scored(paper=paper, similarity=self.nearness[paper.id]) for paper in papers]
+    async def similar(self, papers: list[Paper], query: str) -> list[ScoredPaper]:
+        return [ScoredPaper(paper=paper, similarity=self.nearness[paper.id]) for paper in papers]
 
     async def references(self, paper: Paper) -> list[Paper]:
         return [Paper(id="b", title="b")] if paper.id == "a" else []
@@ -246,7 +246,7 @@ def test_the_panel_warns_of_a_chain_that_is_far_from_the_topic() -> None:
 
 def test_papers_beside_the_chain_are_of_no_unrelated_field() -> None:
     library = Searched({"whole": ["a", "other", "b"]}, {"a": 0.6, "b": 0.4, "other": 0.05})
-    context = cast(Any, SimpleNamespace(library=library, gives_leads=False))
+    context = cast(Any, SimpleNamespace(library=library, makes_leads=False))
     state = cast(Any, {"topic": {"text": "whole"}, "links": []})
     assert [paper.id for paper in asyncio.run(_neighbours(state, context))] == ["a", "b"]
 

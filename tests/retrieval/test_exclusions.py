@@ -12,7 +12,7 @@ from ideagora.errors import SourceUnavailable, UsageError
 from ideagora.graphs.generate import read_topics
 from ideagora.models.embeddings.embedder import load_embedder
 from ideagora.retrieval.library import Library
-from ideagora.schema import Paper, Scored, Topic
+from ideagora.schema import Paper, ScoredPaper, Topic
 from tests.support import command
 
 KNOWN = Paper(
@@ -67,10 +67,10 @@ class Papers:
     name = "papers"
     is_down = False
 
-    async def search(self, query: str, k: int) -> list[Scored]:
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
         if self.is_down:
             raise SourceUnavailable("papers did not answer.")
-        return [Scored(paper=one, similarity=0.5) for one in (KNOWN, OTHER)][:k]
+        return [ScoredPaper(paper=one, similarity=0.5) for one in (KNOWN, OTHER)][:k]
 
     async def paper(self, paper_id: str) -> Paper | None:
         return {one.id: one for one in (KNOWN, OTHER)}.get(paper_id)

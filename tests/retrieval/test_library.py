@@ -23,7 +23,7 @@ from ideagora.retrieval.library import Library, open_library
 from ideagora.retrieval.protocols import Source, StoreSource
 from ideagora.retrieval.store.embedded.backend import EmbeddedBackend
 from ideagora.retrieval.store.store import Store
-from ideagora.schema import Paper, Scored, Topic, last_day
+from ideagora.schema import Paper, ScoredPaper, Topic, last_day
 
 EMBEDDER = HashEmbedder()
 TARGET = "Chain of Ideas: Revolutionizing Research"
@@ -292,7 +292,7 @@ def test_an_empty_ban_bans_nothing() -> None:
 class Down:
     name = "down"
 
-    async def search(self, query: str, k: int) -> list[Scored]:
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
         raise SourceUnavailable("down did not answer. Try again later.")
 
     async def paper(self, paper_id: str) -> Paper | None:

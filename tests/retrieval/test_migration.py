@@ -23,7 +23,7 @@ from ideagora.retrieval.store.citation_lists import CitationLists, NeighborList
 from ideagora.retrieval.store.fulltext import FullText, FullTextStore, Section
 from ideagora.retrieval.store.migration import StoreLocation, migrate
 from ideagora.retrieval.store.store import Store
-from ideagora.schema import Scored
+from ideagora.schema import ScoredPaper
 from tests.support.chroma_server import chroma_server, empty
 from tests.support.command import run
 from tests.support.old_store import make_version_1
@@ -46,7 +46,7 @@ class Other(HashEmbedder):
         return super().encode([text[::-1] for text in texts])
 
 
-def search(store: Store) -> list[Scored]:
+def search(store: Store) -> list[ScoredPaper]:
     return store.search(EMBEDDER.encode(["reasoning step by step"])[0], 20)
 
 

@@ -15,7 +15,7 @@ from ideagora.errors import SourceUnavailable
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.run_notes import RunNotes
-from ideagora.schema import Paper, Scored, Topic
+from ideagora.schema import Paper, ScoredPaper, Topic
 from tests.retrieval.test_network_library import a_field
 from tests.support import standin
 from tests.support.literature_server import Fault, LiteratureServer, Work, hurry
@@ -31,8 +31,8 @@ class Flaky:
 
     name = "flaky"
 
-    async def search(self, query: str, k: int) -> list[Scored]:
-        return [Scored(paper=LATE, similarity=0.5)]
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
+        return [ScoredPaper(paper=LATE, similarity=0.5)]
 
     async def paper(self, paper_id: str) -> Paper | None:
         return LATE if paper_id == LATE.id else None

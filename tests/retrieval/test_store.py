@@ -26,7 +26,7 @@ from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.embedded import locking
 from ideagora.retrieval.store.embedded.backend import EmbeddedBackend
 from ideagora.retrieval.store.store import Store, paper_text
-from ideagora.schema import Paper, Scored, last_day
+from ideagora.schema import Paper, ScoredPaper, last_day
 
 EMBEDDER = HashEmbedder()
 
@@ -59,7 +59,7 @@ def query(text: str) -> NDArray[np.float32]:
     return row
 
 
-def pairs(found: list[Scored]) -> list[tuple[str, float]]:
+def pairs(found: list[ScoredPaper]) -> list[tuple[str, float]]:
     return [(one.paper.id, one.similarity) for one in found]
 
 
@@ -287,7 +287,7 @@ def test_processes_that_write_at_once_lose_nothing(folder: Path) -> None:
 
 
 def test_threads_share_a_store(store: Store) -> None:
-    def work(number: int) -> list[Scored]:
+    def work(number: int) -> list[ScoredPaper]:
         store.add([paper(number, title=f"Thread {number}", abstract=None)])
         return store.search(query(f"Thread {number}"), 1)
 

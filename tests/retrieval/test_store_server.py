@@ -18,7 +18,7 @@ from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.chroma_server import CITATIONS, MARKS, PAPERS, ChromaServerBackend
 from ideagora.retrieval.store.migration import StoreLocation
 from ideagora.retrieval.store.store import Store, paper_text
-from ideagora.schema import Paper, Scored
+from ideagora.schema import Paper, ScoredPaper
 from tests.support.chroma_server import bare, chroma_server, empty, free_port
 from tests.support.command import run
 
@@ -36,7 +36,7 @@ def paper(number: int, **fields: object) -> Paper:
     return Paper.model_validate({"id": f"p:{number:04}", **given, **fields})
 
 
-def pairs(found: list[Scored]) -> list[tuple[str, float]]:
+def pairs(found: list[ScoredPaper]) -> list[tuple[str, float]]:
     return [(one.paper.id, one.similarity) for one in found]
 
 
@@ -119,7 +119,7 @@ def test_ties_are_ordered_by_id(store: Store) -> None:
 
 
 def test_threads_and_users_write_at_once(url: str, store: Store, tmp_path: Path) -> None:
-    def work(number: int) -> list[Scored]:
+    def work(number: int) -> list[ScoredPaper]:
         with Store.open_at(url, tmp_path / f"user {number % 3}", EMBEDDER) as mine:
             mine.add([paper(number, title=f"Thread {number}")])
             return mine.search(EMBEDDER.encode([f"Thread {number}"])[0], 1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ideagora.report import write_report
 from ideagora.schema import (
     Chain,
-    Close,
+    ClosestPaper,
     Direction,
     Experiment,
     Idea,
@@ -113,7 +113,7 @@ def evil_idea() -> Idea:
     ahead = Direction(
         text=EVIL, limitation=EVIL, limitation_from="javascript:alert(1)", mechanism=EVIL, mechanism_from="p2"
     )
-    close = Close(
+    close = ClosestPaper(
         paper_id='doi:10.1/"><script>', title=EVIL, similarity=0.5, overlap=EVIL, facets={EVIL: EVIL}
     )
     return samples.idea(

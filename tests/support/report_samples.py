@@ -8,7 +8,7 @@ from typing import Any
 
 from ideagora.schema import (
     Chain,
-    Close,
+    ClosestPaper,
     Direction,
     Entity,
     Experiment,
@@ -182,21 +182,21 @@ def experiment(**changed: Any) -> Experiment:
 def novelty_check(**changed: Any) -> NoveltyCheck:
     """A novelty check that found three near papers."""
     closest = (
-        Close(
+        ClosestPaper(
             paper_id="arxiv:2506.20803",
             title=PAPERS[4][2],
             similarity=0.7134,
             overlap="ideas are executed by experts and judged again after execution",
             facets={"purpose": "same", "mechanism": "different", "evaluation": "same"},
         ),
-        Close(
+        ClosestPaper(
             paper_id="arxiv:2408.06292",
             title="The AI Scientist: Towards Fully Automated Open-Ended Scientific Discovery",
             similarity=0.6581,
             overlap="runs experiments for its own ideas and writes them up",
             facets={"purpose": "related", "mechanism": "related", "evaluation": "different"},
         ),
-        Close(
+        ClosestPaper(
             paper_id="s2:88aa01",
             title="Predicting Empirical AI Research Outcomes with Language Models",
             similarity=0.6012,

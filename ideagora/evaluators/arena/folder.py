@@ -11,7 +11,7 @@ from ideagora.config import Settings
 from ideagora.evaluators.arena.lineup import PARTS, Contestant, Lineup, MissingEntry, flag_injections
 from ideagora.evaluators.arena.verdict_log import read_verdicts
 from ideagora.evaluators.verdict_files import VERDICTS_FILE
-from ideagora.graphs.run_folder import RunFolder, unusable, write_atomically
+from ideagora.graphs.run_folder import RunFolder, folder_error, write_atomically
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
 from ideagora.schema import Idea, Topic, Verdict
 
@@ -53,7 +53,7 @@ def write_leaderboard(path: Path, board: Mapping[str, Any]) -> None:
     try:
         write_atomically(path / LEADERBOARD_FILE, json.dumps(board, indent=1, ensure_ascii=False) + "\n")
     except OSError as error:
-        raise unusable(path, error) from None
+        raise folder_error(path, error) from None
 
 
 def verdicts_in(path: Path) -> list[Verdict]:
@@ -66,7 +66,7 @@ def finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
 
     One that has lost verdicts or entries since is not done: they are made again, from the cache.
     """
-    ideas, record = folder.finished(), folder.read() or {}
+    ideas, record = folder.finished_ideas(), folder.read() or {}
     if ideas is None or not (folder.path / LEADERBOARD_FILE).exists():
         return None
     try:
@@ -78,7 +78,7 @@ def finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
         return None
     left = len(verdicts_in(folder.path))
     if left != record.get("verdicts", left) or entries != [len(one.ideas) for one in people]:
-        folder.forget_checkpoints()
+        folder.delete_checkpoints()
         return None
     return Lineup(topics, people, tuple(record.get("notes", ())), flag_injections(people)), usage
 
@@ -96,7 +96,7 @@ def _contestant(told: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
 def forget(folder: RunFolder, settings: Settings) -> None:
     """Begin anew: what was answered stays cached, what could not be read is asked for once more."""
     keys = [] if settings.replay else keys_to_retry(folder.events())
-    folder.forget()
+    folder.clear()
     if keys:
         folder.log({"event": RETRIED, "keys": keys})
     for name in (LEADERBOARD_FILE, VERDICTS_FILE):
@@ -106,5 +106,5 @@ def forget(folder: RunFolder, settings: Settings) -> None:
 def forget_if_other(folder: RunFolder, lineup: Lineup) -> None:
     """Drop what was judged of other entries than these (an agent that failed before may have one now)."""
     if (folder.read() or {}).get("entries") != lineup.digest:
-        folder.forget_checkpoints()
+        folder.delete_checkpoints()
         (folder.path / VERDICTS_FILE).unlink(missing_ok=True)

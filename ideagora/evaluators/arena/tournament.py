@@ -36,9 +36,9 @@ from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.progress import LiveStanding
 from ideagora.evaluators.arena.protocol import schedule_of
 from ideagora.evaluators.arena.verdict_log import VerdictLog
-from ideagora.graphs.generate import bills
+from ideagora.graphs.generate import load_usage_trackers
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime import Job, Listener, known_by, run_job
+from ideagora.graphs.runtime import Job, Listener, identity_parts, run_job
 from ideagora.graphs.task import Task
 from ideagora.models.budget import Budget, create_budget
 from ideagora.models.usage import UsageTracker
@@ -71,8 +71,8 @@ class Arena:
     @property
     def identity(self) -> str:
         """The same for the same command: it finds its folder again, whatever figures are asked for."""
-        known_by, *settings = self.frame
-        return stable_id("arena", known_by, *self.members, *settings)
+        identity_parts, *settings = self.frame
+        return stable_id("arena", identity_parts, *self.members, *settings)
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class Arena:
     @property
     def frame(self) -> tuple[str, ...]:
         """All else that the verdicts depend on: options and settings."""
-        return (self.options.known_by(), *known_by(self.settings, self.models))
+        return (self.options.known_by(), *identity_parts(self.settings, self.models))
 
     @property
     def title(self) -> str:
@@ -138,11 +138,13 @@ async def run_tournament(
         if means.fresh:
             forget(folder, arena.settings)
         elif smaller is not None:
-            folder.forget_checkpoints()
+            folder.delete_checkpoints()
         elif (held := finished(folder)) is not None:
             lineup, usage = held
             return _write_leaderboard(arena, folder.path, lineup, verdicts_in(folder.path), usage, "complete")
-        budget = create_budget(arena.settings, bills([path, *(start.folder for start in starts)]))
+        budget = create_budget(
+            arena.settings, load_usage_trackers([path, *(start.folder for start in starts)])
+        )
         made, down = await generate_ideas(starts, means.library, means.listener, means.chats, budget)
         lineup = build_lineup([*made, *arena.named.made], arena.topics)
         notes = (*arena.named.notes, *lineup.notes, *literature_notes(starts))
@@ -169,7 +171,7 @@ async def _judged(
     board: dict[str, Any] = {}
     with VerdictLog(folder.path, LiveStanding(lineup, means.listener).heard) as log:
         if log.was_cut:
-            folder.forget_checkpoints()
+            folder.delete_checkpoints()
         context = _arena_context(arena, lineup, log)
 
         def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:

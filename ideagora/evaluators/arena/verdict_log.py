@@ -13,7 +13,7 @@ from types import TracebackType
 from pydantic import ValidationError
 
 from ideagora.evaluators.verdict_files import VERDICTS_FILE
-from ideagora.graphs.run_folder import unusable, write_atomically
+from ideagora.graphs.run_folder import folder_error, write_atomically
 from ideagora.schema import Verdict
 
 
@@ -33,7 +33,7 @@ class VerdictLog:
         try:
             self._file = self.path.open("ab", buffering=0)
         except OSError as error:
-            raise unusable(self.path, error) from None
+            raise folder_error(self.path, error) from None
         return self
 
     def __exit__(
@@ -49,7 +49,7 @@ class VerdictLog:
         try:
             self._file.write((verdict.model_dump_json() + "\n").encode("utf-8", "backslashreplace"))
         except OSError as error:
-            raise unusable(self.path, error) from None
+            raise folder_error(self.path, error) from None
         self._by_id[verdict.id] = verdict
         if self._heard is not None:
             self._heard(verdict)
@@ -74,7 +74,7 @@ class VerdictLog:
         try:
             write_atomically(self.path, "".join(verdict.model_dump_json() + "\n" for verdict in verdicts))
         except OSError as error:
-            raise unusable(self.path, error) from None
+            raise folder_error(self.path, error) from None
 
 
 def _is_cut(path: Path) -> bool:
@@ -89,7 +89,7 @@ def read_verdicts(path: Path) -> dict[str, Verdict]:
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
-        raise unusable(path, error) from None
+        raise folder_error(path, error) from None
     for line in lines:
         try:
             verdict = Verdict.model_validate_json(line)

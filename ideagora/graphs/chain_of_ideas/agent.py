@@ -56,7 +56,7 @@ def agent(variant: str | None = None) -> Agent:
             "search_for_experiment",
             "refine_experiment",
         ),
-        inside={"explore_branch": _build_branch},
+        subgraphs={"explore_branch": _build_branch},
     )
 
 

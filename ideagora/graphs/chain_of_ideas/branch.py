@@ -262,7 +262,7 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
     chain, neighbours = _chain(state), await _neighbours(state, runtime.context)
     found: BranchState = {"neighbours": [paper.model_dump(mode="json") for paper in neighbours]}
     found["pairs"] = []
-    if not runtime.context.options.trend and not runtime.context.gives_leads:
+    if not runtime.context.options.trend and not runtime.context.makes_leads:
         return {**found, "direction": None}
     answer = await FORECASTER(
         runtime.context.client,
@@ -280,7 +280,7 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
         mechanism=answer.mechanism,
         mechanism_from=ids[answer.mechanism_from],
     )
-    if runtime.context.gives_leads:
+    if runtime.context.makes_leads:
         found["pairs"] = [await _pair(runtime.context, chain, neighbours, one) for one in answer.pairings]
     return {**found, "direction": direction.model_dump(mode="json")}
 
@@ -309,18 +309,18 @@ async def _pair(
 
 def after_direction(state: BranchState, runtime: Context) -> str:
     """Leads are made of the pairs of all branches together, so here a branch ends."""
-    return END if runtime.context.gives_leads else "draft_idea"
+    return END if runtime.context.makes_leads else "draft_idea"
 
 
 async def _neighbours(state: BranchState, context: Services) -> list[Paper]:
     """Papers outside the chain: near to what its late papers leave open, and near to the topic, in turn."""
     read = [link.reading for link in _chain(state) if link.reading is not None]
     left_open = [reading.limitation or reading.problem or "" for reading in read]
-    most = LEAD_NEIGHBOURS if context.gives_leads else NEIGHBOURS
+    most = LEAD_NEIGHBOURS if context.makes_leads else NEIGHBOURS
     count = most + len(state["links"])
     asked = (
         [_topic(state).text, *left_open]
-        if context.gives_leads
+        if context.makes_leads
         else [" ".join(left_open[-2:]).strip(), _topic(state).text]
     )
     queries = [query for query in asked if query]

@@ -25,7 +25,7 @@ class Score:
         return (self.won + self.tied / 2) / judged if judged else None
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """For the report."""
         pairs = self.won + self.tied + self.lost
         missing = f", {self.unscored} without a verdict" if self.unscored else ""
@@ -33,7 +33,7 @@ class Score:
 
     def as_state(self) -> dict[str, Any]:
         """Plain values."""
-        return {**asdict(self), "told": self.told}
+        return {**asdict(self), "told": self.summary}
 
 
 def duel_scores(duels: Iterable[Mapping[str, Any]], branches: Sequence[int]) -> list[Score]:

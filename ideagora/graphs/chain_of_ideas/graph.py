@@ -38,7 +38,7 @@ from ideagora.graphs.chain_of_ideas.options import CANDIDATES
 from ideagora.graphs.chain_of_ideas.topic_similarity import related_to_topic, topic_similarity
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
-from ideagora.schema import FAR_FROM_TOPIC, Experiment, Link, NoveltyCheck, Paper, Scored, Topic
+from ideagora.schema import FAR_FROM_TOPIC, Experiment, Link, NoveltyCheck, Paper, ScoredPaper, Topic
 
 RELATED = 3
 """Papers nearest to the idea that the designer is shown."""
@@ -138,7 +138,7 @@ def _thin(
 
 
 async def _assign_anchors(
-    context: Services, queries: list[str], hits: dict[str, list[Scored]], allowed: dict[str, Scored]
+    context: Services, queries: list[str], hits: dict[str, list[ScoredPaper]], allowed: dict[str, ScoredPaper]
 ) -> list[dict[str, Any]]:
     """In the order of the queries, each takes its best hit that is left, then any other that is left.
 
@@ -164,7 +164,7 @@ async def _assign_anchors(
     return anchors
 
 
-def _found_by(paper: Paper, query: str, hits: dict[str, list[Scored]]) -> str:
+def _found_by(paper: Paper, query: str, hits: dict[str, list[ScoredPaper]]) -> str:
     """The query that found a paper: this one if it did, else the one that came nearest to it."""
     similarity = {
         asked: scored.similarity
@@ -222,7 +222,7 @@ def pair_up(state: IdeationState, runtime: Context) -> list[Hashable | Send]:
     branches = sorted(state.get("branches", []), key=lambda branch: branch["branch"])
     if not branches:
         raise AllBranchesFailed(_why_none(state.get("failures", [])))
-    if runtime.context.gives_leads:
+    if runtime.context.makes_leads:
         return ["choose_pairs"]
     sends: list[Hashable | Send] = [
         Send("judge_pair", {"topic": state["topic"], "pair": {"first": first, "second": second}})

@@ -10,7 +10,7 @@ from ideagora.agents.text.quotes import verify_quote
 from ideagora.agents.views import paper_brief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
-from ideagora.schema import Close, DroppedDraft, NoveltyCheck, Paper, Scored, Topic
+from ideagora.schema import ClosestPaper, DroppedDraft, NoveltyCheck, Paper, ScoredPaper, Topic
 
 FACETS = ("purpose", "mechanism", "evaluation")
 BY_IDEA, BY_FACET, COMPARED = 8, 5, 12
@@ -52,7 +52,7 @@ async def check_novelty(
     return _weigh(found, answer).model_copy(update=so_far)
 
 
-async def _retrieve(context: Services, draft: dict[str, Any], known: Sequence[Paper]) -> list[Scored]:
+async def _retrieve(context: Services, draft: dict[str, Any], known: Sequence[Paper]) -> list[ScoredPaper]:
     """The known papers, then the best of every list in turn (idea, facets); ranked by the idea."""
     whole = f"{draft['title']}. {draft['summary']}"
     lists = [await context.library.search(whole, BY_IDEA)]
@@ -65,7 +65,7 @@ async def _retrieve(context: Services, draft: dict[str, Any], known: Sequence[Pa
     return await context.library.similar(list(papers.values())[: max(COMPARED, len(known))], whole)
 
 
-def _weigh(found: list[Scored], answer: PaperComparisons) -> NoveltyCheck:
+def _weigh(found: list[ScoredPaper], answer: PaperComparisons) -> NoveltyCheck:
     ordered = sorted(answer.comparisons, key=lambda c: (not c.too_close, -found[c.paper].similarity, c.paper))
     too_close = sum(comparison.too_close for comparison in ordered)
     first = max(REPORTED, too_close)
@@ -77,9 +77,9 @@ def _weigh(found: list[Scored], answer: PaperComparisons) -> NoveltyCheck:
     )
 
 
-def _close(scored: Scored, comparison: PaperComparison) -> Close:
+def _close(scored: ScoredPaper, comparison: PaperComparison) -> ClosestPaper:
     text = f"{scored.paper.title} {scored.paper.abstract or ''}"
-    return Close(
+    return ClosestPaper(
         paper_id=scored.paper.id,
         title=scored.paper.title,
         similarity=scored.similarity,

@@ -51,7 +51,7 @@ def as_agent(thing: Any, name: str, source: str, fingerprint: str) -> Agent:
         made = _agent(
             thing, name, source, fingerprint, lambda: build_graph(thing, step, name), (step, *inner)
         )
-        return replace(made, inside={step: lambda: own_graph(thing, name)})
+        return replace(made, subgraphs={step: lambda: own_graph(thing, name)})
     if callable(thing):
         from ideagora.graphs.external.in_process.callable import build_graph as build_function
 

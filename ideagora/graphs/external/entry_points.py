@@ -12,7 +12,7 @@ GROUP = "ideagora.agents"
 
 
 @cache
-def installed() -> dict[str, EntryPoint]:
+def installed_agents() -> dict[str, EntryPoint]:
     """The entry points by name; of two with one name the first that Python finds."""
     found: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):

@@ -33,7 +33,7 @@ from ideagora.report.run.page_records import (
 from ideagora.report.run.provenance import recorded_words
 from ideagora.report.run.topic_similarity import nearness_line
 from ideagora.report.text_cleaning import safe_url, url_of
-from ideagora.schema import Chain, Close, Direction, DroppedDraft, Idea, Link, NoveltyCheck, Usage
+from ideagora.schema import Chain, ClosestPaper, Direction, DroppedDraft, Idea, Link, NoveltyCheck, Usage
 
 _BY_THEN = "what stands here is what there was by then."
 _STATUS = {
@@ -208,7 +208,7 @@ def _novelty(check: NoveltyCheck | None, papers: dict[str, Ref]) -> NoveltyView:
     return NoveltyView(check.status, verdict(check), tuple(facts), columns, closest)
 
 
-def _close(close: Close, columns: Iterable[str], papers: dict[str, Ref]) -> CloseView:
+def _close(close: ClosestPaper, columns: Iterable[str], papers: dict[str, Ref]) -> CloseView:
     known = _ref(close.paper_id, papers)
     return CloseView(
         ref=Ref(known.id, close.title.strip() or known.title, known.year, known.url),

@@ -28,7 +28,7 @@ from ideagora.retrieval.http.client import Clock, NotCached, cache_only
 from ideagora.retrieval.protocols import by_similarity
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.retrieval.store.citation_lists import CitationLists, ListKind, NeighborList
-from ideagora.schema import Paper, Scored
+from ideagora.schema import Paper, ScoredPaper
 
 if TYPE_CHECKING:
     from ideagora.retrieval.store.store import Store
@@ -67,7 +67,7 @@ class WriteThroughSource:
         self._writing = threading.Lock()
         self._met: dict[str, Paper] = {}
 
-    async def search(self, query: str, k: int) -> list[Scored]:
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
         """Up to k papers that the sources hold relevant, by their cosine similarity to the query."""
         found = await self._sources.search(query, k)
         papers = await self._kept(found)

@@ -17,7 +17,7 @@ from ideagora.models.embeddings.embedder import Embedder
 from ideagora.retrieval.clients.base import Neighbours, NoRecommendations
 from ideagora.retrieval.spelling import words_of
 from ideagora.retrieval.store.store import Store, paper_text
-from ideagora.schema import Paper, Scored
+from ideagora.schema import Paper, ScoredPaper
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +62,7 @@ class Collection:
         """The paper with an id, if it is here."""
         return self._store.get(paper_id) if paper_id in self.own else self._starter.get(paper_id)
 
-    def search(self, query: str, k: int) -> list[Scored]:
+    def search(self, query: str, k: int) -> list[ScoredPaper]:
         """The k papers nearest to a query, by the cosine rounded to 4 decimals; ties by id."""
         found = self._indexed if len(self.own) > _COMPARED_AT_MOST else self._compared
         return found(query, k)
@@ -90,7 +90,7 @@ class Collection:
         found = [self.get(paper_id) for paper_id in dict.fromkeys([*ids, *told])]
         return [paper for paper in found if paper]
 
-    def _compared(self, query: str, k: int) -> list[Scored]:
+    def _compared(self, query: str, k: int) -> list[ScoredPaper]:
         import numpy as np
 
         ids, matrix = self._all_vectors()
@@ -100,7 +100,7 @@ class Collection:
         rounded = np.round(matrix @ asked, 4) + 0.0  # no minus zero
         best = np.argsort(-rounded, kind="stable")[:k]
         papers = [(self.get(ids[place]), float(rounded[place])) for place in best]
-        return [Scored(paper=paper, similarity=similarity) for paper, similarity in papers if paper]
+        return [ScoredPaper(paper=paper, similarity=similarity) for paper, similarity in papers if paper]
 
     def _all_vectors(self) -> tuple[list[str], NDArray[np.float64]]:
         """Ids, ascending, and their vectors; the embedder's cache has nearly all of them."""
@@ -113,13 +113,13 @@ class Collection:
                 self._vectors = list(texts), np.asarray(matrix, dtype=np.float64)
             return self._vectors
 
-    def _indexed(self, query: str, k: int) -> list[Scored]:
+    def _indexed(self, query: str, k: int) -> list[ScoredPaper]:
         """By the store's index, asked for more until enough of what it finds is here."""
         vector, wanted, size = self._embedder.encode([query])[0], 2 * k, self._store.count()
         while True:
             found = self._store.search(vector, wanted)
             pairs = ((self.get(one.paper.id), one.similarity) for one in found)
-            here = [Scored(paper=paper, similarity=similarity) for paper, similarity in pairs if paper]
+            here = [ScoredPaper(paper=paper, similarity=similarity) for paper, similarity in pairs if paper]
             if len(here) >= k or wanted >= size:
                 return here[:k]
             wanted *= 4
@@ -137,7 +137,7 @@ class CollectionSource:
         """Every paper of the collection, by id."""
         return self._collection.papers()
 
-    async def search(self, query: str, k: int) -> list[Scored]:
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
         """The k papers nearest to the query."""
         return await asyncio.to_thread(self._collection.search, query, k)
 

@@ -19,7 +19,7 @@ from ideagora.retrieval.store.embedded.backend import EXACT_BELOW, EmbeddedBacke
 from ideagora.retrieval.store.embedded.read_only_copy import copy_to_temp, is_read_only_store
 from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
 from ideagora.retrieval.store.hashing import batches, content_hash, paper_text
-from ideagora.schema import Paper, Record, Scored
+from ideagora.schema import Paper, Record, ScoredPaper
 
 if TYPE_CHECKING:
     import numpy as np
@@ -232,7 +232,7 @@ class Store:
         """The papers here that cite one, oldest first."""
         return self._in_order(self.backend.citing(paper_id))
 
-    def search(self, vector: NDArray[np.float32], k: int, before: str | None = None) -> list[Scored]:
+    def search(self, vector: NDArray[np.float32], k: int, before: str | None = None) -> list[ScoredPaper]:
         """The k papers nearest to a vector of unit length, best first.
 
         Similarity is the cosine, rounded to 4 decimals; ties are ordered by id.
@@ -246,7 +246,7 @@ class Store:
             return []
         found = self.backend.nearest(np.asarray(vector, dtype=np.float64), k, before)
         papers = self.backend.papers([paper_id for paper_id, _ in found])
-        return [Scored(paper=papers[i], similarity=similarity) for i, similarity in found if i in papers]
+        return [ScoredPaper(paper=papers[i], similarity=similarity) for i, similarity in found if i in papers]
 
     def count(self) -> int:
         """Number of papers."""

@@ -101,7 +101,7 @@ def _abandon(tools: AgentContext, thread: threading.Thread) -> None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(AgentCancelled))
 
 
-def leave(code: int) -> None:
+def exit_process(code: int) -> None:
     """End the process now if an agent from outside left threads that would keep it from ending."""
     if not _has_run:
         return

@@ -17,12 +17,12 @@ class _Stderr:
         return getattr(sys.stderr, name)
 
     def write(self, text: str) -> int:
-        global written
-        written += len(text)
+        global characters_written
+        characters_written += len(text)
         return sys.stderr.write(text)
 
 
-written = 0
+characters_written = 0
 """Characters that were printed on stdout by agents so far."""
 _lock = threading.Lock()
 _depth = 0

@@ -79,11 +79,11 @@ def _run(order: dict[str, Any], pipe: Pipe) -> None:
     except BaseException as raised:  # noqa: BLE001  (foreign code; it is named and told)
         error, number = named_error(raised, name), getattr(raised, "question", None)
         told = {"raised": str(error), "kind": type(error).__name__, "question": number}
-        pipe.send({**told, "printed": stdout_guard.written})
+        pipe.send({**told, "printed": stdout_guard.characters_written})
         return
     for idea in ideas:
         pipe.send({"unusable" if isinstance(idea, str) else "idea": idea})
-    pipe.send({"returned": len(ideas), "printed": stdout_guard.written})
+    pipe.send({"returned": len(ideas), "printed": stdout_guard.characters_written})
 
 
 def _ideas(order: dict[str, Any], pipe: Pipe, name: str) -> list[Any]:

@@ -168,7 +168,7 @@ class AgentProcess(CommandSession):
 
     def _end(self, value: dict[str, Any]) -> None:
         printed = value.get("printed")
-        stdout_guard.written += printed if isinstance(printed, int) and printed > 0 else 0
+        stdout_guard.characters_written += printed if isinstance(printed, int) and printed > 0 else 0
         self._has_returned = True
         if "raised" not in value or self._reason is not None:
             return
