@@ -33,8 +33,8 @@ except IdeasFileError:
     pass
 """
 PAPERS = """
-from ideagora.retrieval.ingest.formats.pdf_subprocess import read_bounded
-for one in read_bounded(file): pass
+from ideagora.retrieval.ingest.formats.pdf_subprocess import read_with_limits
+for one in read_with_limits(file): pass
 """
 ANSWER = """
 from ideagora.retrieval.clients.base import json_object

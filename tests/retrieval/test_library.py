@@ -411,7 +411,8 @@ def test_a_store_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
     with Store.open(settings.store_folder, EMBEDDER) as store:
         store.set_metadata("starter corpus", "other")
         assert isinstance(store.backend, EmbeddedBackend)
-        store.backend._records._connection.execute("UPDATE papers SET record = '{}'")
+        with store.backend._records._database.use() as connection:
+            connection.execute("UPDATE papers SET record = '{}'")
     with pytest.raises(StoreCorrupted):
         open_library(settings)
     with Store.open(settings.store_folder, EMBEDDER, timeout=0) as store, store.write_lock():

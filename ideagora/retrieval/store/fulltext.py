@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Literal
 
 from ideagora.errors import LibraryError, StoreCorrupted
+from ideagora.models.sqlite import create_tables, open_database, transaction, upgrade_schema, user_version
 from ideagora.retrieval.store.errors import translate_errors
 from ideagora.schema import Record, last_day
 
 TEXTS_FILE = "texts.sqlite"
 _VERSION = 2
-_BUSY_SECONDS = 30.0
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS texts (paper TEXT PRIMARY KEY, as_of TEXT, sections TEXT NOT NULL)"
     " WITHOUT ROWID",
@@ -93,7 +93,7 @@ class FullTextStore:
             (paper, text.as_of, json.dumps([section.model_dump() for section in text.sections]))
             for paper, text in texts
         ]
-        with self._writing() as connection:
+        with self._transaction() as connection:
             connection.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", rows)
 
     def cited_works(self) -> Iterator[tuple[str, CitedWork]]:
@@ -104,7 +104,7 @@ class FullTextStore:
 
     def put_cited(self, lists: Iterable[tuple[str, Sequence[CitedWork]]]) -> None:
         """Write lists of references by paper id, over those that were there."""
-        with self._writing() as connection:
+        with self._transaction() as connection:
             for paper, entries in lists:
                 connection.execute("DELETE FROM cited WHERE paper = ?", (paper,))
                 rows = [(paper, n, e.text, e.year, e.arxiv_id, e.doi) for n, e in enumerate(entries)]
@@ -118,7 +118,7 @@ class FullTextStore:
 
     def put_file(self, content_hash: str, reader: str, outcome: str) -> None:
         """Note that a file with this content was read, and what came of it."""
-        with self._writing() as connection:
+        with self._transaction() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (content_hash, reader, outcome)
             )
@@ -129,7 +129,7 @@ class FullTextStore:
 
     def put_own(self, ids: Iterable[str]) -> None:
         """Note that papers came from files of the user's."""
-        with self._writing() as connection:
+        with self._transaction() as connection:
             connection.executemany("INSERT OR IGNORE INTO own VALUES (?)", [(one,) for one in ids])
 
     def count(self) -> int:
@@ -140,17 +140,21 @@ class FullTextStore:
     def _rows(self, query: str, values: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
         if not self._path.exists():
             return []
-        with self._connected() as connection:
+        with self._connect() as connection:
             return connection.execute(query, values).fetchall()
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._connected() as connection, connection:
-            connection.execute("BEGIN IMMEDIATE")
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._connect() as connection, transaction(connection):
             yield connection
 
     @contextmanager
-    def _named_faults(self) -> Iterator[None]:
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        with self._translate_errors(), closing(open_database(self._path, self._upgrade)) as connection:
+            yield connection
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
         try:
             with translate_errors(self._folder):
                 yield
@@ -160,25 +164,11 @@ class FullTextStore:
                 "this file (also with -wal and -shm) and add your papers again: ideagora library add PATH."
             ) from error
 
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        with (
-            self._named_faults(),
-            closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)) as connection,
-        ):
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version > _VERSION:
-                raise LibraryError(
-                    f"{self._path} has version {version}, this program reads {_VERSION}. "
-                    "Use the newer program, or set IDEAGORA_STORE to another folder."
-                )
-            if version < _VERSION:
-                _make(connection)
-            yield connection
-
-
-def _make(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode=WAL")
-    for table in _TABLES:
-        connection.execute(table)
-    connection.execute(f"PRAGMA user_version = {_VERSION}")
+    def _upgrade(self, connection: sqlite3.Connection) -> None:
+        version = user_version(connection)
+        if version > _VERSION:
+            raise LibraryError(
+                f"{self._path} has version {version}, this program reads {_VERSION}. "
+                "Use the newer program, or set IDEAGORA_STORE to another folder."
+            )
+        upgrade_schema(connection, _VERSION, lambda db: create_tables(db, _TABLES))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ideagora.errors import EmbedderError, LibraryError, UsageError
 from ideagora.models.embeddings.embedder import Embedder
+from ideagora.models.sqlite import open_database, transaction
 from ideagora.retrieval.store.backend import STORE_VERSION, StoreBackend
 from ideagora.retrieval.store.embedded.locking import FolderLock
 from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE, read_manifest
@@ -219,20 +220,23 @@ def _merge_files(source: Path, target: Path) -> Iterator[str]:
 
 
 def _merge(source: Path, target: Path) -> None:
-    with closing(sqlite3.connect(target, isolation_level=None, uri=True)) as connection:
-        connection.execute("PRAGMA journal_mode=WAL")
+    with closing(open_database(target, uri=True)) as connection:
         connection.execute("ATTACH ? AS old", (f"{source.resolve().as_uri()}?mode=ro",))
-        connection.execute("BEGIN IMMEDIATE")
-        query = "SELECT type, name, sql FROM old.sqlite_schema WHERE sql IS NOT NULL ORDER BY type = 'index'"
-        for kind, name, sql in connection.execute(query).fetchall():
-            known = connection.execute("SELECT 1 FROM main.sqlite_schema WHERE name = ?", (name,)).fetchone()
-            if not known:
-                connection.execute(sql)
-                version = int(connection.execute("PRAGMA old.user_version").fetchone()[0])
-                connection.execute(f"PRAGMA main.user_version = {version}")
-            if kind == "table":
-                _copy_rows(connection, name)
-        connection.execute("COMMIT")
+        with transaction(connection):
+            _merge_tables(connection)
+
+
+def _merge_tables(connection: sqlite3.Connection) -> None:
+    """Create the tables and indexes of ``old`` that ``main`` lacks, and copy the rows of each table."""
+    query = "SELECT type, name, sql FROM old.sqlite_schema WHERE sql IS NOT NULL ORDER BY type = 'index'"
+    for kind, name, sql in connection.execute(query).fetchall():
+        known = connection.execute("SELECT 1 FROM main.sqlite_schema WHERE name = ?", (name,)).fetchone()
+        if not known:
+            connection.execute(sql)
+            version = int(connection.execute("PRAGMA old.user_version").fetchone()[0])
+            connection.execute(f"PRAGMA main.user_version = {version}")
+        if kind == "table":
+            _copy_rows(connection, name)
 
 
 def _copy_rows(connection: sqlite3.Connection, table: str) -> None:

@@ -13,6 +13,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from ideagora.models.sqlite import open_read_only
 from ideagora.retrieval.store.embedded.sqlite_records import RECORDS_FILE
 from ideagora.retrieval.store.embedded.vector_file import is_vector_file
 from ideagora.retrieval.store.errors import translate_errors
@@ -51,12 +52,8 @@ def _copy_database(file: Path, target: Path) -> None:
     Without a log beside it nobody has the file open; SQLite then reads it without making files there.
     """
     has_log = file.with_name(f"{file.name}-wal").exists()
-    _backup(file, target, "mode=ro" if has_log else "immutable=1")
-
-
-def _backup(file: Path, target: Path, how: str) -> None:
     with (
-        closing(sqlite3.connect(f"{file.resolve().as_uri()}?{how}", uri=True)) as source,
+        closing(open_read_only(file, immutable=not has_log)) as source,
         closing(sqlite3.connect(target)) as copy,
     ):
         source.backup(copy)

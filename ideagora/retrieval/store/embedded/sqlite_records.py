@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from ideagora.errors import LibraryError
+from ideagora.models.sqlite import Database, create_tables, open_database, open_read_only, transaction
 from ideagora.retrieval.store.errors import corrupted_error, translate_errors
 from ideagora.schema import Paper
 
 RECORDS_FILE = "records.sqlite"
-_BUSY_SECONDS = 30.0
 _IDS_PER_QUERY = 500
 _LAST_POSITION = 1_000_000
 """Place of a reference of which we know only that it is there."""
@@ -59,29 +58,26 @@ def read_manifest(folder: Path) -> dict[str, str]:
         raise LibraryError(f"there is no store in {folder}. Name a folder that holds {RECORDS_FILE}.")
     with (
         translate_errors(folder),
-        closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection,
+        closing(open_read_only(path)) as connection,
     ):
         return dict(connection.execute("SELECT key, value FROM manifest").fetchall())
 
 
 class SqliteRecords:
-    """Papers, who cites whom, and the manifest (version, embedder, generation, marks).
+    """Papers, citation edges and the manifest (version, embedder, generation, metadata).
 
-    One connection, used by one thread at a time. SQLite's WAL keeps readers and the writer of other
-    processes out of each other's way; that there is one writer is the store's lock's business.
+    Readers and the writer do not block each other; the store's lock ensures that there is one writer.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._threads = threading.RLock()
-        with translate_errors(folder):
-            self._connection = sqlite3.connect(
-                folder / RECORDS_FILE, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
-            )
+        self._database = Database(
+            lambda: open_database(folder / RECORDS_FILE), lambda: translate_errors(folder)
+        )
 
     def close(self) -> None:
         """Close the connection."""
-        self._connection.close()
+        self._database.close()
 
     def exists(self) -> bool:
         """Whether the tables were made; checks the whole file, since damage hides in any page.
@@ -89,7 +85,7 @@ class SqliteRecords:
         Raises:
             StoreCorrupted: the file is damaged.
         """
-        with self._reading() as connection:
+        with self._database.use() as connection:
             verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if verdict != "ok":
                 raise corrupted_error(self._folder, f"{RECORDS_FILE}: {verdict}")
@@ -98,34 +94,31 @@ class SqliteRecords:
 
     def create(self, manifest: Mapping[str, str]) -> None:
         """Make tables and manifest, all or nothing."""
-        with self._reading() as connection:
-            connection.execute("PRAGMA journal_mode=WAL")
-        with self._writing() as connection:
-            for table in _TABLES:
-                connection.execute(table)
+        with self._database.transaction() as connection:
+            create_tables(connection, _TABLES)
             connection.executemany(
                 "INSERT INTO manifest VALUES (?, ?)", [("generation", "0"), *manifest.items()]
             )
 
     def manifest(self) -> dict[str, str]:
         """Everything in the manifest."""
-        with self._reading() as connection:
+        with self._database.use() as connection:
             return dict(connection.execute("SELECT key, value FROM manifest").fetchall())
 
     def generation(self) -> int:
         """Counts the changes to the records."""
-        with self._reading() as connection:
+        with self._database.use() as connection:
             row = connection.execute("SELECT value FROM manifest WHERE key = 'generation'").fetchone()
         return int(row[0])
 
     def next_generation(self) -> None:
         """Tell everybody that the index of the vectors is another one."""
-        with self._writing() as connection:
+        with self._database.transaction() as connection:
             connection.execute(_NEXT_GENERATION)
 
     def set_manifest(self, key: str, value: str) -> None:
         """Write one line of the manifest."""
-        with self._writing() as connection:
+        with self._database.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO manifest VALUES (?, ?)", (key, value))
 
     def content_hashes(self, ids: Sequence[str]) -> dict[str, str]:
@@ -145,7 +138,7 @@ class SqliteRecords:
 
     def ids(self) -> set[str]:
         """Ids of all papers."""
-        with self._reading() as connection:
+        with self._database.use() as connection:
             return {row[0] for row in connection.execute("SELECT id FROM papers")}
 
     def identities(self) -> Iterator[PaperIdentity]:
@@ -154,14 +147,14 @@ class SqliteRecords:
             "SELECT id, json_extract(record, '$.title'), date, json_extract(record, '$.arxiv_id'), "
             "json_extract(record, '$.doi') FROM papers ORDER BY id"
         )
-        with self._reading() as connection:
+        with self._database.use() as connection:
             rows = connection.execute(query).fetchall()
         return (PaperIdentity(*row) for row in rows)
 
     def by_source(self) -> dict[str, int]:
         """Number of papers by where their record came from."""
         query = "SELECT json_extract(record, '$.source') s, count(*) FROM papers GROUP BY s ORDER BY s"
-        with self._reading() as connection:
+        with self._database.use() as connection:
             return dict(connection.execute(query).fetchall())
 
     def cited_by(self, paper_id: str) -> list[str]:
@@ -194,7 +187,7 @@ class SqliteRecords:
         edges = [
             (paper.id, cited, place) for paper in papers for place, cited in enumerate(paper.references or ())
         ]
-        with self._writing() as connection:
+        with self._database.transaction() as connection:
             if places is None:
                 connection.executemany(_UPDATE, rows)
             else:
@@ -213,7 +206,7 @@ class SqliteRecords:
 
         A table of before there were places gets its column on the way.
         """
-        with self._writing() as connection:
+        with self._database.transaction() as connection:
             if not self._has_places(connection):
                 connection.execute("ALTER TABLE papers ADD COLUMN place INTEGER NOT NULL DEFAULT -1")
                 connection.execute(_SHORT_INDEX)
@@ -223,14 +216,10 @@ class SqliteRecords:
 
     def read_placements(self) -> tuple[dict[str, str], list[tuple[str, int, str | None]]]:
         """The manifest, and (id, place, date) of every paper by id, as of one moment."""
-        with self._reading() as connection:
-            connection.execute("BEGIN")
-            try:
-                manifest = dict(connection.execute("SELECT key, value FROM manifest").fetchall())
-                query = "SELECT id, place, date FROM papers INDEXED BY papers_short ORDER BY id"
-                return manifest, connection.execute(query).fetchall()
-            finally:
-                connection.execute("COMMIT")
+        query = "SELECT id, place, date FROM papers INDEXED BY papers_short ORDER BY id"
+        with self._database.use() as connection, transaction(connection, "DEFERRED"):
+            manifest = dict(connection.execute("SELECT key, value FROM manifest").fetchall())
+            return manifest, connection.execute(query).fetchall()
 
     def places(self, ids: Sequence[str]) -> dict[str, int]:
         """Rows of vectors by id, of those papers that are here."""
@@ -240,13 +229,13 @@ class SqliteRecords:
     def reported_citations(self) -> list[tuple[str, str]]:
         """The edges that were written with ``add_citations``."""
         query = "SELECT citing, cited FROM citations WHERE position = ? ORDER BY citing, cited"
-        with self._reading() as connection:
+        with self._database.use() as connection:
             return connection.execute(query, (_LAST_POSITION,)).fetchall()
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Write edges (citing, cited) of papers whose own list of references is not known."""
         rows = [(citing, cited, _LAST_POSITION) for citing, cited in pairs]
-        with self._writing() as connection:
+        with self._database.transaction() as connection:
             connection.executemany("INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", rows)
 
     def count(self) -> int:
@@ -261,7 +250,7 @@ class SqliteRecords:
 
     def dates(self) -> tuple[str | None, str | None]:
         """The oldest and the newest date; ``None`` where no paper has one."""
-        with self._reading() as connection:
+        with self._database.use() as connection:
             oldest, newest = connection.execute("SELECT min(date), max(date) FROM papers").fetchone()
         return oldest, newest
 
@@ -276,35 +265,17 @@ class SqliteRecords:
             raise corrupted_error(self._folder, reason) from error
 
     def _number(self, query: str) -> int:
-        with self._reading() as connection:
+        with self._database.use() as connection:
             return int(connection.execute(query).fetchone()[0])
 
     def _column(self, query: str, value: str) -> list[str]:
-        with self._reading() as connection:
+        with self._database.use() as connection:
             return [row[0] for row in connection.execute(query, (value,))]
 
     def _by_ids(self, query: str, ids: Sequence[str]) -> list[tuple[str, str]]:
         rows: list[tuple[str, str]] = []
-        with self._reading() as connection:
+        with self._database.use() as connection:
             for start in range(0, len(ids), _IDS_PER_QUERY):
                 some = ids[start : start + _IDS_PER_QUERY]
                 rows += connection.execute(f"{query} ({','.join('?' * len(some))})", tuple(some)).fetchall()
         return rows
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._threads, translate_errors(self._folder):
-            yield self._connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: all of it, or nothing."""
-        with self._reading() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:  # a full disk may have ended it already
-                    connection.execute("ROLLBACK")
-                raise
