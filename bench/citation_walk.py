@@ -19,8 +19,8 @@ from typing import Any
 
 from ideagora.commands.generate import Request, run
 from ideagora.config import Settings
+from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.http.client import Clock
-from ideagora.retrieval.library import open_library
 from ideagora.schema import Paper
 from tests.support.literature_server import Asked, FakeTime, LiteratureServer, Work, hurry
 

@@ -41,7 +41,8 @@ from ideagora.graphs.services import Services
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.call import Call, FreeText
 from ideagora.registry import find_agent
-from ideagora.retrieval.library import Library, open_library
+from ideagora.retrieval.factory import open_library
+from ideagora.retrieval.library import Library
 from ideagora.schema import Topic
 
 RUNS = 30

@@ -15,8 +15,8 @@ from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
 from ideagora.report.console import plain, print_error
 
 if TYPE_CHECKING:
-    from ideagora.retrieval.clients.base import RemoteSource
     from ideagora.retrieval.clients.conformance import Finding
+    from ideagora.retrieval.protocols import RemoteSource
 
 _MARKS = {"passed": ("pass", "green"), "not offered": ("none", "yellow"), "failed": ("FAIL", "red")}
 
@@ -42,21 +42,21 @@ def check(source: str, query: str, flags: dict[str, Any], as_json: bool) -> int:
 
 def _remote(source: str, settings: Settings) -> RemoteSource:
     from ideagora.retrieval.clients.plugin import load_plugin
-    from ideagora.retrieval.factory import HERE, MAKERS, kept_answers, source_names
+    from ideagora.retrieval.factory import CLIENT_FACTORIES, OFFLINE_SOURCES, open_http_cache, source_names
     from ideagora.retrieval.http.client import SYSTEM_CLOCK
 
     names = source_names(settings.model_copy(update={"source": source}))
-    if len(names) != 1 or names[0] in HERE:
-        raise SettingsError(f"{source!r}: name one source that is not {' or '.join(HERE)}.")
-    if names[0] in MAKERS:
-        return MAKERS[names[0]](settings, kept_answers(settings, SYSTEM_CLOCK), SYSTEM_CLOCK)
+    if len(names) != 1 or names[0] in OFFLINE_SOURCES:
+        raise SettingsError(f"{source!r}: name one source that is not {' or '.join(OFFLINE_SOURCES)}.")
+    if names[0] in CLIENT_FACTORIES:
+        return CLIENT_FACTORIES[names[0]](settings, open_http_cache(settings, SYSTEM_CLOCK), SYSTEM_CLOCK)
     return load_plugin(names[0])
 
 
 async def _findings(remote: RemoteSource, query: str) -> list[Finding]:
-    from ideagora.retrieval.clients.conformance import findings
+    from ideagora.retrieval.clients.conformance import check_source
 
-    return await findings(remote, query)
+    return await check_source(remote, query)
 
 
 def _show(name: str, found: list[Finding]) -> None:

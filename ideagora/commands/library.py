@@ -79,7 +79,7 @@ def _opened(
     """
     from ideagora.graphs.run_folder import make_private
     from ideagora.models.embeddings.embedder import load_embedder
-    from ideagora.retrieval.library import fill_starter
+    from ideagora.retrieval.factory import add_starter_corpus
     from ideagora.retrieval.store.store import Store
 
     if not copy_if_read_only:  # else nothing is to be written
@@ -87,7 +87,7 @@ def _opened(
     embedder = load_embedder(settings.embedder, settings.home / "cache")
     with Store.from_settings(settings, embedder, say, copy_if_read_only=copy_if_read_only) as store:
         if fill and "starter" in settings.source:
-            fill_starter(store, lambda done, total: say(f"filling the store: {done} of {total} papers"))
+            add_starter_corpus(store, lambda done, total: say(f"filling the store: {done} of {total} papers"))
         yield store, embedder
 
 
@@ -185,7 +185,7 @@ def _search(
     query: str, k: int, before: str | None, settings: Settings, as_json: bool, errors: Console
 ) -> int:
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.protocols import StoreSource
+    from ideagora.retrieval.store.source import StoreSource
 
     if not query.strip():
         raise UsageError("The query is empty. Say in a few words what papers are wanted on.")
@@ -194,7 +194,7 @@ def _search(
     except ValidationError:
         raise SettingsError(f"--before is {before!r}: write YYYY, YYYY-MM or YYYY-MM-DD.") from None
     with _opened(settings, lambda text: errors.print(plain(text)), fill=True) as (store, embedder):
-        library = Library(StoreSource(store, embedder), embedder).restricted(topic)
+        library = Library(StoreSource(store, embedder), embedder).for_topic(topic)
         found = asyncio.run(library.search(query, k))
     if as_json:
         print(json.dumps([one.model_dump(mode="json") for one in found], ensure_ascii=False))

@@ -117,10 +117,10 @@ def read_topics(path: Path, offline: bool, **fields: Any) -> list[Topic]:
 def _topic_of_line(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic:
     if not line.startswith("{"):
         return check_topic(line, offline, **fields)
-    from ideagora.retrieval.untrusted_json import UnreadableJSON, json_value
+    from ideagora.retrieval.untrusted_json import UnreadableJSON, parse_json
 
     try:
-        told = json_value(line)
+        told = parse_json(line)
     except UnreadableJSON as error:
         raise UsageError(f"{error}.") from None
     record = {name: value for name, value in told.items() if value is not None}
@@ -161,7 +161,7 @@ def library_session(
     Meanwhile stdout is kept from what a source from outside may print.
     """
     from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
-    from ideagora.retrieval.library import open_library
+    from ideagora.retrieval.factory import open_library
 
     with stdout_guarded():
         make_private(settings.home)

@@ -87,7 +87,7 @@ async def run_task(
         target_paper=_target_paper(task.agent, library),
     )
     try:
-        down = await run_job(job, folder, library.restricted(task.topic), embedder, listener, chats, budget)
+        down = await run_job(job, folder, library.for_topic(task.topic), embedder, listener, chats, budget)
     except IdeagoraError:
         raise
     except Exception as error:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from ideagora.errors import IdeasFileError
 from ideagora.importing.records import Problem, Row
-from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, json_value
+from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, parse_json
 
 MAX_DOCUMENT_BYTES = 64_000_000
 """Bytes of a JSON document that is read at once."""
@@ -97,7 +97,7 @@ def _first_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
 
 def _is_object(line: bytes) -> bool:
     try:
-        return isinstance(json_value(line.removeprefix(_BOM)), dict)
+        return isinstance(parse_json(line.removeprefix(_BOM)), dict)
     except UnreadableJSON:
         return False
 
@@ -115,7 +115,7 @@ def _open_document(path: Path, name: str, size: int) -> FileRows:
             "it into JSON lines (jq -c '.[]' FILE)."
         )
     try:
-        value = json_value(path.read_bytes().removeprefix(_BOM))
+        value = parse_json(path.read_bytes().removeprefix(_BOM))
     except UnreadableJSON as error:
         raise IdeasFileError(f"{path} cannot be read: {error}. Mend it, or write it again.") from None
     if isinstance(value, dict):
@@ -146,7 +146,7 @@ def _jsonl_rows(path: Path, name: str) -> Iterator[Row | Problem]:
             yield Problem(name, place, None, f"the line is longer than {MAX_LINE_BYTES / 1e6:,.0f} MB")
         elif line.strip():
             try:
-                yield _json_row(name, place, json_value(line.removeprefix(_BOM)))
+                yield _json_row(name, place, parse_json(line.removeprefix(_BOM)))
             except UnreadableJSON as error:
                 yield Problem(name, place, None, str(error))
 

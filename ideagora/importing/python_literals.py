@@ -6,7 +6,7 @@ import ast
 import warnings
 from typing import Any
 
-from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, json_value
+from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, parse_json
 
 MAX_LITERAL = 1_000_000
 """Characters of a Python literal in a cell."""
@@ -49,6 +49,6 @@ def json_or_literal(text: str) -> Any:
         Unreadable: it is neither.
     """
     try:
-        return json_value(text)
+        return parse_json(text)
     except UnreadableJSON:
         return python_literal(text)

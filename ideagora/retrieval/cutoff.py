@@ -27,7 +27,7 @@ class LiteratureFilter:
     excluded_ids: frozenset[str] = field(default_factory=frozenset)
     excluded_titles: frozenset[str] = field(default_factory=frozenset)
 
-    def tightened(self, before: str | None, excluded: Iterable[str]) -> LiteratureFilter:
+    def narrow(self, before: str | None, excluded: Iterable[str]) -> LiteratureFilter:
         """This guard and another rule: the earlier of the two dates, the bans of both.
 
         Args:
@@ -43,17 +43,17 @@ class LiteratureFilter:
         )
 
     @property
-    def is_open(self) -> bool:
+    def allows_all(self) -> bool:
         """Whether there is nothing to hold back."""
         return self.cutoff is None and not self.excluded_ids and not self.excluded_titles
 
-    def why(self, paper: Paper) -> str | None:
+    def reason(self, paper: Paper) -> str | None:
         """Why a paper is held back; ``None``: it may be seen.
 
         A date that is known only by its month or year counts with the last day it can mean, and a
         paper without a date is held back as soon as there is a cut-off.
         """
-        if self.exclusions(paper):
+        if self.excludes(paper):
             return "banned"
         if self.cutoff is None:
             return None
@@ -62,13 +62,13 @@ class LiteratureFilter:
         is_late = last_day(paper.date) >= self.cutoff
         return f"its date {paper.date} is not before the cut-off {self.cutoff}" if is_late else None
 
-    def names_excluded(self, text: str) -> bool:
+    def mentions_excluded(self, text: str) -> bool:
         """Whether a text names a banned title (short ones are words that any text may have)."""
         titles = [title for title in self.excluded_titles if len(title) >= _TELLING_CHARACTERS]
         key = title_key(text) if titles else ""
         return any(title in key for title in titles)
 
-    def exclusions(self, paper: Paper) -> bool:
+    def excludes(self, paper: Paper) -> bool:
         """Whether a paper is banned by one of its ids or by its title."""
         ids = {_id_key(name) for name in (paper.id, paper.arxiv_id, paper.doi, *paper.other_ids) if name}
         return bool(ids & self.excluded_ids) or title_key(paper.title) in self.excluded_titles

@@ -32,7 +32,7 @@ class Exclusion(NamedTuple):
     """A paper with a similar title, where nothing matches."""
 
 
-async def resolve_exclusions(text: str, source: Source) -> Exclusion | None:
+async def resolve_exclusion(text: str, source: Source) -> Exclusion | None:
     """A ban as the source knows it; ``None``: its title could not be looked up.
 
     Raises:
@@ -46,8 +46,8 @@ async def resolve_exclusions(text: str, source: Source) -> Exclusion | None:
         found = [one.paper for one in await source.search(text, _LOOKED_AT)]
     except (SourceUnavailable, NotCached):
         return None
-    literature_filter = LiteratureFilter().tightened(None, [text])
-    papers = tuple(paper for paper in found if literature_filter.exclusions(paper))
+    literature_filter = LiteratureFilter().narrow(None, [text])
+    papers = tuple(paper for paper in found if literature_filter.excludes(paper))
     return Exclusion(text, papers, None if papers else _nearest(text, found))
 
 

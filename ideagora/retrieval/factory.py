@@ -1,4 +1,4 @@
-"""From the settings to the sources that they name."""
+"""Opens the library and the sources that the settings name."""
 
 from __future__ import annotations
 
@@ -6,33 +6,35 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from ideagora.config import Settings
-from ideagora.errors import SettingsError
-from ideagora.models.embeddings.embedder import Embedder
+from ideagora.errors import LibraryError, SettingsError
+from ideagora.models.embeddings.embedder import Embedder, load_embedder
 from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
-from ideagora.retrieval.clients.base import RemoteSource
 from ideagora.retrieval.clients.federated import FederatedSource
-from ideagora.retrieval.clients.plugin import installed, is_spec, load_plugin
+from ideagora.retrieval.clients.plugin import installed_sources, is_import_path, load_plugin
 from ideagora.retrieval.clients.plugin_replay import ReplayablePlugin
 from ideagora.retrieval.clients.write_through import WriteThroughSource
-from ideagora.retrieval.corpus.collection import Collection, CollectionWithNetwork
+from ideagora.retrieval.corpus.collection import Collection, CollectionSource, CollectionWithNetwork
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.http.cache import HttpCache
-from ideagora.retrieval.http.client import Clock, HttpClient, RateLimitPolicy
+from ideagora.retrieval.http.client import SYSTEM_CLOCK, Clock, HttpClient, RateLimitPolicy
 from ideagora.retrieval.http.open_access import OpenAccessTexts
 from ideagora.retrieval.http.origin import origin_of
 from ideagora.retrieval.http.pdf_download import PdfDownloader
 from ideagora.retrieval.http.rate_limit import SharedRateLimit
+from ideagora.retrieval.library import Library
+from ideagora.retrieval.protocols import RemoteSource
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.retrieval.store.citation_lists import CitationLists
 from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store
 
 STARTER, LOCAL = "starter", "local"
-HERE = (STARTER, LOCAL)
+OFFLINE_SOURCES = (STARTER, LOCAL)
 """Sources that need no network."""
+_STARTER_MARK = "starter corpus"
 _ANY_AGE = 36_500
 """Days."""
-Maker = Callable[[Settings, HttpCache, Clock], RemoteSource]
+ClientFactory = Callable[[Settings, HttpCache, Clock], RemoteSource]
 
 
 def source_names(settings: Settings) -> tuple[str, ...]:
@@ -43,8 +45,12 @@ def source_names(settings: Settings) -> tuple[str, ...]:
     """
     names = tuple(dict.fromkeys(name.strip() for name in settings.source.split(",") if name.strip()))
     for name in names or ("",):
-        if name not in (*HERE, *MAKERS) and not is_spec(name) and name not in installed():
-            known = ", ".join((*HERE, *MAKERS, *installed()))
+        if (
+            name not in (*OFFLINE_SOURCES, *CLIENT_FACTORIES)
+            and not is_import_path(name)
+            and name not in installed_sources()
+        ):
+            known = ", ".join((*OFFLINE_SOURCES, *CLIENT_FACTORIES, *installed_sources()))
             raise SettingsError(
                 f"unknown source {name!r}. Set --source or IDEAGORA_SOURCE to one or several of: "
                 f"{known} (with commas between them), or to a source of your own: module:object or "
@@ -72,11 +78,11 @@ def write_through_source(
     """The sources of these names joined, with the store behind them; and what closes it all."""
 
     def made(name: str) -> RemoteSource:
-        if name in HERE:
+        if name in OFFLINE_SOURCES:
             return CollectionWithNetwork(name, collection_of((name,), store, embedder))
         return (
-            MAKERS[name](settings, cache, time)
-            if name in MAKERS
+            CLIENT_FACTORIES[name](settings, cache, time)
+            if name in CLIENT_FACTORIES
             else ReplayablePlugin(load_plugin(name, time), cache, time)
         )
 
@@ -93,7 +99,7 @@ def write_through_source(
     return WriteThroughSource(joined, store, citation_lists, embedder, run_notes, time, days), close
 
 
-def kept_answers(settings: Settings, time: Clock) -> HttpCache:
+def open_http_cache(settings: Settings, time: Clock) -> HttpCache:
     """The cache of what services answered."""
     path = settings.home / "cache" / "literature.sqlite"
     today = lambda: time.now().date()  # noqa: E731
@@ -107,7 +113,7 @@ def open_access_texts(settings: Settings, cache: HttpCache, time: Clock) -> Open
     permitted = {origin for url in named if url and (origin := origin_of(url))}
     own = origin_of(arxiv_at)
     paces = {own.host: (arxiv.INTERVAL, _pace(settings, arxiv.NAME))} if own else {}
-    downloads = PdfDownloader(permitted, time=time, paces=paces, only_permitted=settings.forbid_real_calls)
+    downloads = PdfDownloader(permitted, time=time, paces=paces, only_allowed=settings.forbid_real_calls)
     return OpenAccessTexts(downloads, cache, arxiv_at, time)
 
 
@@ -148,12 +154,12 @@ def _openalex(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource
 
 
 def _arxiv(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource:
-    manners = RateLimitPolicy(arxiv.INTERVAL, at_once=1)
+    policy = RateLimitPolicy(arxiv.INTERVAL, at_once=1)
     pace = _pace(settings, arxiv.NAME)
-    return arxiv.Arxiv(HttpClient(arxiv.NAME, arxiv_base(settings), manners, cache, time, pace=pace))
+    return arxiv.Arxiv(HttpClient(arxiv.NAME, arxiv_base(settings), policy, cache, time, pace=pace))
 
 
-MAKERS: Mapping[str, Maker] = {
+CLIENT_FACTORIES: Mapping[str, ClientFactory] = {
     semantic_scholar.NAME: _semantic_scholar,
     openalex.NAME: _openalex,
     arxiv.NAME: _arxiv,
@@ -167,3 +173,84 @@ def _pace(settings: Settings, name: str) -> SharedRateLimit:
 
 def _key(variables: Sequence[str]) -> str | None:
     return next((value for name in variables if (value := os.environ.get(name, "").strip())), None)
+
+
+def open_library(
+    settings: Settings,
+    on_wait: Callable[[str], None] | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    time: Clock = SYSTEM_CLOCK,
+) -> Library:
+    """Open the literature that the settings name; blocks, and on first use fills the store.
+
+    ``starter`` is the starter corpus, ``local`` what the user added. With a source on the network, the
+    sources named are asked, and what they tell goes into the store.
+
+    Args:
+        settings: ``source``, the sources' URLs, ``store``, ``embedder`` and ``home`` count.
+        on_wait: told whom we wait for when another process holds the store.
+        on_progress: called with (done, total) papers while the starter corpus is filled in.
+        time: the sources' clock.
+
+    Raises:
+        SettingsError: no such source, or a URL that is none.
+        EmbedderError: no usable weights.
+        FolderUnusable, StoreBusy, StoreCorrupted, LibraryError: as ``Store.open``.
+    """
+    names = source_names(settings)
+    embedder = load_embedder(settings.embedder, settings.home / "cache")
+    store = Store.from_settings(settings, embedder, on_wait, copy_if_read_only=True)
+    try:
+        if not set(names) <= set(OFFLINE_SOURCES):
+            return _on_network(names, settings, store, embedder, time)
+        if STARTER in names:
+            add_starter_corpus(store, on_progress)
+        collection = collection_of(names, store, embedder)
+        if names == (LOCAL,) and not collection.own:
+            raise LibraryError(
+                f"--source {LOCAL} reads the papers that you added, and there are none in {store.folder}. "
+                "Add some: ideagora library add PATH; or name another source beside it."
+            )
+    except BaseException:
+        store.close()
+        raise
+    return Library(
+        CollectionSource(collection),
+        embedder,
+        texts=FullTextStore(store.folder),
+        copy_of=store.copy_of,
+        on_close=store.close,
+    )
+
+
+def _on_network(
+    names: Sequence[str], settings: Settings, store: Store, embedder: Embedder, time: Clock
+) -> Library:
+    run_notes, cache = RunNotes(), open_http_cache(settings, time)
+    grown, close = write_through_source(names, settings, store, embedder, run_notes, time, cache)
+    return Library(
+        grown,
+        embedder,
+        texts=FullTextStore(store.folder),
+        open_access_texts=open_access_texts(settings, cache, time) if settings.full_text else None,
+        run_notes=run_notes,
+        kept=cache,
+        copy_of=store.copy_of,
+        on_close=close,
+    )
+
+
+def add_starter_corpus(store: Store, on_progress: Callable[[int, int], None] | None) -> None:
+    """Put the starter corpus in unless this very corpus is there; one process does it, others wait.
+
+    A passing copy goes without: nothing would be left of the work, and runs read the corpus as it ships.
+    """
+    if store.copy_of is not None:
+        return
+    corpus = starter_corpus()
+    if store.get_metadata(_STARTER_MARK) == corpus.fingerprint:
+        return
+    with store.write_lock():
+        if store.get_metadata(_STARTER_MARK) != corpus.fingerprint:
+            store.add(corpus.papers, on_progress)
+            store.set_metadata(_STARTER_MARK, corpus.fingerprint)

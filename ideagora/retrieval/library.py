@@ -8,49 +8,33 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
-from ideagora.config import Settings
 from ideagora.errors import LibraryError, SourceUnavailable
-from ideagora.models.embeddings.embedder import Embedder, load_embedder
-from ideagora.retrieval.corpus.collection import CollectionSource
-from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.models.embeddings.embedder import Embedder
 from ideagora.retrieval.cutoff import LiteratureFilter
-from ideagora.retrieval.exclusions import note_exclusion, resolve_exclusions
-from ideagora.retrieval.factory import (
-    HERE,
-    LOCAL,
-    STARTER,
-    collection_of,
-    kept_answers,
-    open_access_texts,
-    source_names,
-    write_through_source,
-)
+from ideagora.retrieval.exclusions import note_exclusion, resolve_exclusion
 from ideagora.retrieval.http.cache import HttpCache
-from ideagora.retrieval.http.client import SYSTEM_CLOCK, Clock
 from ideagora.retrieval.http.open_access import FetchedText, OpenAccessTexts
 from ideagora.retrieval.protocols import (
-    DatedSource,
     Source,
+    SupportsCutoff,
     SupportsListing,
     SupportsRecommendations,
     SupportsWords,
-    by_similarity,
 )
 from ideagora.retrieval.run_notes import EVENT, RunNotes
 from ideagora.retrieval.section_selection import READER_TOKENS, select_sections
+from ideagora.retrieval.similarity import rank_by_similarity
 from ideagora.retrieval.spelling import nearest_spelling
 from ideagora.retrieval.store.fulltext import FullText, FullTextStore
-from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, ScoredPaper, Topic, last_day
 
-_STARTER_MARK = "starter corpus"
 _HELD_BACK = "held back"
 _BEGIN = {"event": EVENT, "kind": "begin"}
 """What happened before it belongs to a try whose results were thrown away."""
 TextKind = Literal["full text", "abstract", "title"]
 
 
-class HeldBack(NamedTuple):
+class WithheldPaper(NamedTuple):
     """A paper that was found and not shown."""
 
     paper_id: str
@@ -92,16 +76,16 @@ class Library:
         self._kept = kept
         self._copy_of = copy_of
         self._on_close = on_close
-        self._held_back: dict[str, HeldBack] = {}
+        self._held_back: dict[str, WithheldPaper] = {}
         self._tell: Callable[[Mapping[str, Any]], None] | None = None
         self._given: set[str] = set()
 
-    def restricted(self, topic: Topic) -> Library:
+    def for_topic(self, topic: Topic) -> Library:
         """The same literature without what a topic forbids (and what is forbidden here already)."""
         return Library(
             self._source,
             self._embedder,
-            literature_filter=self._filter.tightened(topic.before, topic.excluded),
+            literature_filter=self._filter.narrow(topic.before, topic.excluded),
             excluded=(*self._excluded, *topic.excluded),
             texts=self._texts,
             open_access_texts=self._open_texts,
@@ -130,7 +114,7 @@ class Library:
             self._kept.begin_run(run, goes_on=bool(events))
         for event in events:
             if event.get("event") == _HELD_BACK:
-                held = HeldBack(*(str(event.get(name)) for name in HeldBack._fields))
+                held = WithheldPaper(*(str(event.get(name)) for name in WithheldPaper._fields))
                 self._held_back[str(event.get("key"))] = held
         self._tell = tell
         self._run_notes.begin(tell, events)
@@ -155,7 +139,7 @@ class Library:
         return self._embedder
 
     @property
-    def held_back(self) -> list[HeldBack]:
+    def held_back(self) -> list[WithheldPaper]:
         """What was found and not shown so far, each paper once, ordered by id."""
         return sorted(self._held_back.values())
 
@@ -174,10 +158,10 @@ class Library:
         """
         if k < 1:
             return []
-        wanted = k if self._filter.is_open else 2 * k
+        wanted = k if self._filter.allows_all else 2 * k
         cutoff = None
         while True:
-            if cutoff and isinstance(self._source, DatedSource):
+            if cutoff and isinstance(self._source, SupportsCutoff):
                 found = await self._source.search_before(query, wanted, cutoff)
             else:
                 found = await self._source.search(query, wanted)
@@ -191,13 +175,13 @@ class Library:
         source = self._source
         if not isinstance(source, SupportsListing):
             return None
-        return sum(self._filter.why(paper) is None for paper in source.all_papers())
+        return sum(self._filter.reason(paper) is None for paper in source.all_papers())
 
     async def similar(self, papers: Sequence[Paper], query: str) -> list[ScoredPaper]:
         """The given papers, each once, by their similarity to a query; best first, ties by id."""
         once = {paper.id: paper for paper in papers}.values()
         shown = [self._outward(paper) for paper in once if await self._may_have(paper)]
-        return await asyncio.to_thread(by_similarity, self._embedder, shown, query)
+        return await asyncio.to_thread(rank_by_similarity, self._embedder, shown, query)
 
     async def nearest_spelling(self, text: str) -> str | None:
         """The text as the papers at hand spell its unknown words.
@@ -233,7 +217,7 @@ class Library:
         """
         if not await self._may_have(paper):
             return []
-        wanted = k if self._filter.is_open else 2 * k
+        wanted = k if self._filter.allows_all else 2 * k
         source = self._source
         found = (
             await source.recommended(paper.id, wanted)
@@ -326,8 +310,10 @@ class Library:
 
     def _open(self, paper: Paper, fetched: FetchedText, tokens: int) -> str:
         """What may be read of a PDF from a link; nothing when it is the banned paper under another link."""
-        if self._filter.exclusions(fetched.paper):
-            self._hold_back(f"{paper.id} full text", HeldBack(paper.id, paper.title, "its PDF is banned"))
+        if self._filter.excludes(fetched.paper):
+            self._hold_back(
+                f"{paper.id} full text", WithheldPaper(paper.id, paper.title, "its PDF is an excluded paper")
+            )
             return ""
         return self._shown_text(paper, fetched.text, tokens)
 
@@ -335,13 +321,13 @@ class Library:
         cutoff = self._filter.cutoff
         if cutoff and not found.is_before(cutoff):
             why = f"its full text is of {found.as_of or 'an unknown day'}, not before the cut-off {cutoff}"
-            self._hold_back(f"{paper.id} full text", HeldBack(paper.id, paper.title, why))
+            self._hold_back(f"{paper.id} full text", WithheldPaper(paper.id, paper.title, why))
             return ""
         return select_sections(
-            [part for part in found.sections if not self._filter.names_excluded(part.text)], tokens
+            [part for part in found.sections if not self._filter.mentions_excluded(part.text)], tokens
         )
 
-    def _hold_back(self, key: str, held: HeldBack) -> None:
+    def _hold_back(self, key: str, held: WithheldPaper) -> None:
         if key in self._held_back:
             return
         self._held_back[key] = held
@@ -367,7 +353,7 @@ class Library:
         """Whether an agent may have a paper that it holds: by its own record, and by the source's."""
         if not await self._is_shown(paper):
             return False
-        if self._filter.is_open or paper.id in self._given:
+        if self._filter.allows_all or paper.id in self._given:
             return True
         known = await self._source.paper(paper.id)
         return known is None or await self._is_shown(known)
@@ -375,9 +361,9 @@ class Library:
     async def _is_shown(self, paper: Paper) -> bool:
         """Whether a record may be seen; notes the ones that may not."""
         await self._learn_exclusions()
-        why = self._filter.why(paper)
+        why = self._filter.reason(paper)
         if why:
-            self._hold_back(paper.id, HeldBack(paper.id, paper.title, why))
+            self._hold_back(paper.id, WithheldPaper(paper.id, paper.title, why))
         return why is None
 
     async def _learn_exclusions(self) -> None:
@@ -385,89 +371,24 @@ class Library:
         if self._are_exclusions_known:
             return
         literature_filter = self._filter
-        for exclusion in [await resolve_exclusions(text, self._source) for text in self._excluded]:
+        for exclusion in [await resolve_exclusion(text, self._source) for text in self._excluded]:
             if exclusion:
                 names = [
                     name for one in exclusion.papers for name in (one.title, one.arxiv_id, one.doi) if name
                 ]
-                literature_filter = literature_filter.tightened(None, names)
+                literature_filter = literature_filter.narrow(None, names)
                 note_exclusion(exclusion, self._run_notes)
         self._filter, self._are_exclusions_known = literature_filter, True
 
     def _outward(self, paper: Paper) -> Paper:
         self._given.add(paper.id)
-        if self._filter.is_open:
+        if self._filter.allows_all:
             return paper
         counted_late = (
             self._filter.cutoff and last_day(paper.citations_as_of or "9999") >= self._filter.cutoff
         )
         hindsight = {"citation_count": None, "citations_as_of": None} if counted_late else {}
         return paper.model_copy(update={"references": None, **hindsight})
-
-
-def open_library(
-    settings: Settings,
-    on_wait: Callable[[str], None] | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
-    time: Clock = SYSTEM_CLOCK,
-) -> Library:
-    """Open the literature that the settings name; blocks, and on first use fills the store.
-
-    ``starter`` is the starter corpus, ``local`` what the user added. With a source on the network, the
-    sources named are asked, and what they tell goes into the store.
-
-    Args:
-        settings: ``source``, the sources' URLs, ``store``, ``embedder`` and ``home`` count.
-        on_wait: told whom we wait for when another process holds the store.
-        on_progress: called with (done, total) papers while the starter corpus is filled in.
-        time: the sources' clock.
-
-    Raises:
-        SettingsError: no such source, or a URL that is none.
-        EmbedderError: no usable weights.
-        FolderUnusable, StoreBusy, StoreCorrupted, LibraryError: as ``Store.open``.
-    """
-    names = source_names(settings)
-    embedder = load_embedder(settings.embedder, settings.home / "cache")
-    store = Store.from_settings(settings, embedder, on_wait, copy_if_read_only=True)
-    try:
-        if not set(names) <= set(HERE):
-            return _on_network(names, settings, store, embedder, time)
-        if STARTER in names:
-            fill_starter(store, on_progress)
-        collection = collection_of(names, store, embedder)
-        if names == (LOCAL,) and not collection.own:
-            raise LibraryError(
-                f"--source {LOCAL} reads the papers that you added, and there are none in {store.folder}. "
-                "Add some: ideagora library add PATH; or name another source beside it."
-            )
-    except BaseException:
-        store.close()
-        raise
-    return Library(
-        CollectionSource(collection),
-        embedder,
-        texts=FullTextStore(store.folder),
-        copy_of=store.copy_of,
-        on_close=store.close,
-    )
-
-
-def _on_network(
-    names: Sequence[str], settings: Settings, store: Store, embedder: Embedder, time: Clock
-) -> Library:
-    run_notes, cache = RunNotes(), kept_answers(settings, time)
-    grown, close = write_through_source(names, settings, store, embedder, run_notes, time, cache)
-    return Library(
-        grown,
-        embedder,
-        texts=FullTextStore(store.folder),
-        open_access_texts=open_access_texts(settings, cache, time) if settings.full_text else None,
-        run_notes=run_notes,
-        kept=cache,
-        copy_of=store.copy_of,
-        on_close=close,
-    )
 
 
 def _since_begin(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -477,19 +398,3 @@ def _since_begin(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]
         is_begin = all(event.get(name) == value for name, value in _BEGIN.items())
         since = [event] if is_begin else [*since, event] if since else since
     return since
-
-
-def fill_starter(store: Store, on_progress: Callable[[int, int], None] | None) -> None:
-    """Put the starter corpus in unless this very corpus is there; one process does it, others wait.
-
-    A passing copy goes without: nothing would be left of the work, and runs read the corpus as it ships.
-    """
-    if store.copy_of is not None:
-        return
-    corpus = starter_corpus()
-    if store.get_metadata(_STARTER_MARK) == corpus.fingerprint:
-        return
-    with store.write_lock():
-        if store.get_metadata(_STARTER_MARK) != corpus.fingerprint:
-            store.add(corpus.papers, on_progress)
-            store.set_metadata(_STARTER_MARK, corpus.fingerprint)

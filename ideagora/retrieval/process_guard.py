@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 _lock = threading.Lock()
-end_process = os._exit
+real_exit = os._exit
 """The real one, whoever is guarded."""
 
 
@@ -22,7 +22,7 @@ class ProcessExit(BaseException):
 
 
 @contextmanager
-def process_guarded() -> Iterator[None]:
+def guard_process() -> Iterator[None]:
     """While inside, ``os._exit`` raises, in this process; in the end the working directory is as it was."""
     global _guarded, _process
     place = _working_directory()
@@ -35,7 +35,7 @@ def process_guarded() -> Iterator[None]:
         with _lock:
             _guarded -= 1
             if _guarded == 0:
-                os._exit = end_process
+                os._exit = real_exit
         if place is not None and _working_directory() != place:
             with suppress(OSError):
                 os.chdir(place)
@@ -54,5 +54,5 @@ def _working_directory() -> Path | None:
 
 def _refuse_exit(status: int) -> NoReturn:
     if os.getpid() != _process:  # a child that was forked may end as it likes
-        end_process(status)
+        real_exit(status)
     raise ProcessExit(f"os._exit({status!r}) would have ended the whole run")

@@ -1,14 +1,14 @@
-"""Where papers come from: what every source of literature can do, and the one that reads the store."""
+"""Protocols of literature sources: what every source offers, and what some offer in addition."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, ScoredPaper
+
+MAX_NEIGHBORS = 1_000
+"""References or citations of one paper that are read at most."""
 
 
 class Source(Protocol):
@@ -42,7 +42,7 @@ class Source(Protocol):
 
 
 @runtime_checkable
-class DatedSource(Protocol):
+class SupportsCutoff(Protocol):
     """A source that can leave out late papers itself, so that an early cut-off takes no long way."""
 
     async def search_before(self, query: str, k: int, cutoff: str) -> list[ScoredPaper]:
@@ -81,50 +81,67 @@ class SupportsWords(Protocol):
         ...
 
 
-class StoreSource:
-    """The store as a source; its blocking work is done in threads."""
+class Neighbors(NamedTuple):
+    """References or citations as one source tells them."""
 
-    name = "store"
+    papers: list[Paper]
+    cut: bool = False
+    """There are more than we read."""
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
-        self._store = store
-        self._embedder = embedder
 
-    async def search(self, query: str, k: int) -> list[ScoredPaper]:
-        """The k papers of the store nearest to the query, ties ordered by id."""
-        return await asyncio.to_thread(self._search, query, k, None)
+class RemoteSource(Protocol):
+    """A source of literature on the network.
 
-    async def search_before(self, query: str, k: int, cutoff: str) -> list[ScoredPaper]:
-        """See ``DatedSource``."""
-        return await asyncio.to_thread(self._search, query, k, cutoff)
+    Its lists are in its own order, best first; what it finds may lack abstract, date, even a title
+    (then the title is empty). Every method raises ``SourceUnavailable`` when it did not answer.
+    """
+
+    name: str
+    prefixes: tuple[str, ...]
+    """Beginnings of the ids that it understands, the one it likes best first."""
+    has_citations: bool
+    """Whether it knows references and citations at all."""
+
+    async def search(self, query: str, k: int) -> list[Paper]:
+        """Up to k papers; there may be fewer, since a service has bounds of its own."""
+        ...
 
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id."""
-        return await asyncio.to_thread(self._store.get, paper_id)
+        ...
 
-    async def references(self, paper_id: str) -> list[Paper]:
-        """The papers here that one cites, in the order of its references."""
-        return await asyncio.to_thread(self._store.references, paper_id)
+    async def batch(self, ids: Sequence[str]) -> dict[str, Paper]:
+        """The papers with these ids, by id, in as few requests as can be; unknown ones are left out."""
+        ...
 
-    async def citations(self, paper_id: str) -> list[Paper]:
-        """The papers here that cite one, oldest first."""
-        return await asyncio.to_thread(self._store.citations, paper_id)
+    async def references(self, paper_id: str) -> Neighbors:
+        """The papers that one cites."""
+        ...
+
+    async def citations(self, paper_id: str) -> Neighbors:
+        """The papers that cite one."""
+        ...
+
+    async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
+        """Up to k papers that the source recommends to readers of one; ``None``: it cannot tell."""
+        ...
+
+    async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
+        """Citations of a paper by year, those years that the source tells; ``None``: it cannot tell."""
+        ...
 
     async def disconnect(self) -> None:
-        """Nothing is connected."""
-
-    def _search(self, query: str, k: int, cutoff: str | None) -> list[ScoredPaper]:
-        return self._store.search(self._embedder.encode([query])[0], k, cutoff)
+        """Close connections; the source stays usable."""
+        ...
 
 
-def by_similarity(embedder: Embedder, papers: Sequence[Paper], query: str) -> list[ScoredPaper]:
-    """The papers by their cosine similarity to a query, rounded to 4 decimals; ties by id."""
-    import numpy as np
+class NoRecommendations:
+    """Answers for a source that neither recommends papers nor counts citations by year."""
 
-    if not papers:
-        return []
-    texts = [query, *(paper_text(paper) for paper in papers)]
-    vectors = np.asarray(embedder.encode(texts), dtype=np.float64)
-    rounded = np.round(vectors[1:] @ vectors[0], 4) + 0.0  # no minus zero
-    scored = [ScoredPaper(paper=p, similarity=float(s)) for p, s in zip(papers, rounded, strict=True)]
-    return sorted(scored, key=lambda one: (-one.similarity, one.paper.id))
+    async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
+        """``None``: it cannot tell."""
+        return None
+
+    async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
+        """``None``: it cannot tell."""
+        return None

@@ -19,7 +19,7 @@ _CUT = " […]"
 _SENTENCE_END = re.compile(r"[.!?][)\]”\"]*(?=\s)|\n")
 
 
-def estimated_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """An upper estimate of a text's tokens, since each model counts in its own way."""
     return math.ceil(len(text.encode("utf-8", "replace")) / _BYTES_A_TOKEN)
 
@@ -31,7 +31,7 @@ def select_sections(sections: Sequence[Section], tokens: int) -> str:
     the room evenly, and what a short one leaves goes to the longer ones. What these four leave goes
     to related work, then to the rest, and the appendix is last.
     """
-    lengths = [estimated_tokens(_told(section)) + 1 for section in sections]
+    lengths = [estimate_tokens(_told(section)) + 1 for section in sections]
     first = [place for place, section in enumerate(sections) if section.kind in _FIRST]
     shares = _shared(first, lengths, tokens)
     for kinds in (("related", "other"), ("appendix",)):
@@ -57,11 +57,11 @@ def _told(section: Section) -> str:
 
 def _cut(text: str, tokens: int) -> str:
     """The beginning of a text, up to the end of a sentence, within a number of tokens."""
-    if estimated_tokens(text) <= tokens:
+    if estimate_tokens(text) <= tokens:
         return text
     if tokens < _LEAST:
         return ""
-    room = int((tokens - estimated_tokens(_CUT)) * _BYTES_A_TOKEN)
+    room = int((tokens - estimate_tokens(_CUT)) * _BYTES_A_TOKEN)
     head = text.encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
     ends = [match.end() for match in _SENTENCE_END.finditer(head)]
     return head[: ends[-1] if ends and ends[-1] > room // 2 else None].rstrip() + _CUT

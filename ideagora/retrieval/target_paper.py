@@ -66,7 +66,7 @@ async def read_target_paper(which: str, library: Library) -> TargetPaper:
         LibraryError: there is nothing to read: no text in the file, no abstract in the record.
     """
     if is_file_name(which):
-        return paper_of_file(Path(which).expanduser())
+        return read_paper_file(Path(which).expanduser())
     for paper_id in possible_ids(which):
         paper = await library.paper(paper_id)
         if paper is not None:
@@ -78,7 +78,7 @@ async def read_target_paper(which: str, library: Library) -> TargetPaper:
     )
 
 
-def paper_of_file(path: Path) -> TargetPaper:
+def read_paper_file(path: Path) -> TargetPaper:
     """The only paper of a file.
 
     Raises:

@@ -11,11 +11,11 @@ import math
 import re
 from typing import Any
 
-DEEPEST = 40
+MAX_DEPTH = 40
 """Levels of lists and objects; what services and idea generators write has fewer than ten."""
-MOST_VALUES = 2_000_000
+MAX_VALUES = 2_000_000
 """Values of one document: some 400 MB of memory at worst."""
-LARGEST_NUMBER = 2**53
+MAX_INTEGER = 2**53
 """Whole numbers beyond it are damage: no reader of JSON has to keep them exactly."""
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -27,10 +27,10 @@ class UnreadableJSON(ValueError):
 
 
 class TooDeep(UnreadableJSON):
-    """Lists and objects are nested deeper than ``DEEPEST``."""
+    """Lists and objects are nested deeper than ``MAX_DEPTH``."""
 
     def __init__(self) -> None:
-        super().__init__(f"it is nested deeper than {DEEPEST} levels")
+        super().__init__(f"it is nested deeper than {MAX_DEPTH} levels")
 
 
 def clean_text(text: str) -> str:
@@ -44,10 +44,10 @@ def clean_value(value: Any, depth: int = 0) -> Any:
     """A JSON value with tidy strings; NaN, infinities and numbers beyond measure become ``None``.
 
     Raises:
-        TooDeep: nested deeper than ``DEEPEST``.
+        TooDeep: nested deeper than ``MAX_DEPTH``.
         Unreadable: it is something that JSON does not have.
     """
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         raise TooDeep
     if isinstance(value, str):
         return clean_text(value)
@@ -57,14 +57,14 @@ def clean_value(value: Any, depth: int = 0) -> Any:
         return [clean_value(entry, depth + 1) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
         return None
     if value is None or isinstance(value, bool | int | float):
         return value
     raise UnreadableJSON(f"it holds {type(value).__name__}, which is no JSON")
 
 
-def json_value(text: str | bytes, most_values: int = MOST_VALUES) -> Any:
+def parse_json(text: str | bytes, most_values: int = MAX_VALUES) -> Any:
     """The tidy value of a JSON text.
 
     Raises:
@@ -82,12 +82,12 @@ def json_value(text: str | bytes, most_values: int = MOST_VALUES) -> Any:
         raise TooDeep from None
 
 
-def pruned_json(text: str | bytes, most_values: int = MOST_VALUES) -> Any:
-    """As ``json_value``, but what is nested too deep becomes ``None`` and leaves the rest readable."""
+def parse_pruned_json(text: str | bytes, most_values: int = MAX_VALUES) -> Any:
+    """As ``parse_json``, but what is nested too deep becomes ``None`` and leaves the rest readable."""
     try:
-        return json_value(text, most_values)
+        return parse_json(text, most_values)
     except TooDeep:
-        return json_value(_pruned(_decoded(text)), most_values)
+        return parse_json(_pruned(_decoded(text)), most_values)
 
 
 def _decoded(text: str | bytes) -> str:
@@ -100,14 +100,14 @@ def _pruned(text: str) -> str:
     for token in _TOKEN.finditer(text):
         if token[0] in "[{":
             depth += 1
-            if depth == DEEPEST:
+            if depth == MAX_DEPTH:
                 parts.append(text[start : token.start()])
         elif token[0] in "]}":
-            if depth == DEEPEST:
+            if depth == MAX_DEPTH:
                 parts.append("null")
                 start = token.end()
             depth -= 1
-    return "".join(parts) + text[start:] if depth < DEEPEST else text[:0]
+    return "".join(parts) + text[start:] if depth < MAX_DEPTH else text[:0]
 
 
 def _demand_few(text: str, most: int) -> None:
@@ -118,7 +118,7 @@ def _demand_few(text: str, most: int) -> None:
 
 
 def _whole(digits: str) -> int | None:
-    return int(digits) if len(digits) <= len(str(LARGEST_NUMBER)) + 1 else None
+    return int(digits) if len(digits) <= len(str(MAX_INTEGER)) + 1 else None
 
 
 def _nothing(_: str) -> None:

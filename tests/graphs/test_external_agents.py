@@ -39,7 +39,8 @@ from ideagora.graphs.task import Task, run_task
 from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.registry import find_agent
 from ideagora.report.run.write import write_report
-from ideagora.retrieval.library import Library, open_library
+from ideagora.retrieval.factory import open_library
+from ideagora.retrieval.library import Library
 from ideagora.schema import Idea, Topic
 from tests.support import command, external_agents
 from tests.support.loopback import Fault, Loopback

@@ -18,7 +18,7 @@ from ideagora.errors import LibraryError, UsageError
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.offline import ExtractiveModel
 from ideagora.registry import find_agent
-from ideagora.retrieval.target_paper import paper_of_file
+from ideagora.retrieval.target_paper import read_paper_file
 from ideagora.schema import Topic
 from tests.agents.test_roles import complaint
 from tests.graphs.test_runtime import Ran, World, line, task_of
@@ -222,7 +222,7 @@ def test_which_paper_has_to_be_said() -> None:
 
 
 def test_a_pdf_is_read_whole(tmp_path: Path) -> None:
-    own = paper_of_file(written(tmp_path, "a.pdf", article()))
+    own = read_paper_file(written(tmp_path, "a.pdf", article()))
     assert (own.paper.title, own.kind) == (FIRST_TITLE, "full text")
     assert own.paper.abstract == ABSTRACT
     assert "Ten bridges were widened" in own.text
@@ -231,13 +231,13 @@ def test_a_pdf_is_read_whole(tmp_path: Path) -> None:
 
 
 def test_a_text_is_a_title_and_sections(tmp_path: Path) -> None:
-    own = paper_of_file(written(tmp_path, "a.md", TEXT))
+    own = read_paper_file(written(tmp_path, "a.md", TEXT))
     assert (own.paper.title, own.kind, own.paper.abstract) == (FIRST_TITLE, "full text", ABSTRACT)
 
 
 def test_a_record_is_read_by_its_abstract(tmp_path: Path) -> None:
     entry = f"@article{{a, title={{{FIRST_TITLE}}}, year=2020, abstract={{{ABSTRACT}}}}}\n"
-    own = paper_of_file(written(tmp_path, "a.bib", entry))
+    own = read_paper_file(written(tmp_path, "a.bib", entry))
     assert (own.paper.title, own.kind, own.text, own.opening) == (FIRST_TITLE, "abstract", ABSTRACT, None)
 
 
@@ -259,7 +259,7 @@ def test_a_record_is_read_by_its_abstract(tmp_path: Path) -> None:
 )
 def test_files_that_hold_no_paper(tmp_path: Path, name: str, content: bytes | str, said: str) -> None:
     with pytest.raises((LibraryError, UsageError), match=said) as caught:
-        paper_of_file(written(tmp_path, name, content))
+        read_paper_file(written(tmp_path, name, content))
     assert "\n" not in str(caught.value)
 
 

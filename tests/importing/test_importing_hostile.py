@@ -18,7 +18,7 @@ from ideagora.importing import find_ideas
 from ideagora.importing.file_rows import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES
 from ideagora.importing.python_literals import MAX_LITERAL, python_literal
 from ideagora.importing.storage import stored_file
-from ideagora.retrieval.untrusted_json import DEEPEST, UnreadableJSON
+from ideagora.retrieval.untrusted_json import MAX_DEPTH, UnreadableJSON
 from ideagora.schema import Idea
 from tests.support.idea_files import (
     COI,
@@ -101,7 +101,7 @@ def test_a_document_beyond_measure_is_refused_unread(tmp_path: Path) -> None:
     [
         ('{"method": "cut', "no JSON"),
         ("[" * 5000, "nested"),
-        ('{"method": "deep", "a": ' + "[" * (DEEPEST + 1) + "]" * (DEEPEST + 1) + "}", "nested deeper"),
+        ('{"method": "deep", "a": ' + "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1) + "}", "nested deeper"),
         ("7", "a number"),
         ("null", "null"),
         ('{"method": "   "}', "no text"),

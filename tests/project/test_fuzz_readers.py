@@ -183,4 +183,4 @@ def test_files_of_topics(tmp_path: Path) -> None:
 
 
 def test_every_source_is_fuzzed() -> None:
-    assert set(SOURCES) == set(factory.MAKERS)
+    assert set(SOURCES) == set(factory.CLIENT_FACTORIES)

@@ -37,7 +37,7 @@ from ideagora.retrieval.ingest.formats.pdf_subprocess import read_with_limits
 for one in read_with_limits(file): pass
 """
 ANSWER = """
-from ideagora.retrieval.clients.base import json_object
+from ideagora.retrieval.clients.normalize import json_object
 try:
     json_object(file.read_bytes())
 except ValueError:

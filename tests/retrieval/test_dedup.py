@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.retrieval.corpus.dedup import is_same, merge_papers, merge_records, names_of
+from ideagora.retrieval.corpus.dedup import is_same_paper, merge_papers, merge_records, names_of
 from ideagora.schema import Paper
 
 TITLE = "Chains of thought in language models"
@@ -42,7 +42,7 @@ PUBLISHED = paper(
     ],
 )
 def test_when_two_records_are_one_paper(one: Paper, other: Paper, same: bool) -> None:
-    assert is_same(one, other) is is_same(other, one) is same
+    assert is_same_paper(one, other) is is_same_paper(other, one) is same
 
 
 def test_what_one_record_lacks_comes_from_the_other() -> None:
@@ -84,5 +84,5 @@ def test_lists_are_joined_fairly() -> None:
 @given(st.lists(st.lists(st.sampled_from([ARXIV, PUBLISHED, paper("s2:3", "A third paper")]), max_size=4)))
 def test_no_paper_twice_and_none_lost(lists: list[list[Paper]]) -> None:
     found = merge_papers(lists)
-    assert not any(is_same(one, other) for n, one in enumerate(found) for other in found[:n])
-    assert all(any(is_same(one, kept) for kept in found) for some in lists for one in some)
+    assert not any(is_same_paper(one, other) for n, one in enumerate(found) for other in found[:n])
+    assert all(any(is_same_paper(one, kept) for kept in found) for some in lists for one in some)

@@ -17,9 +17,10 @@ from ideagora.commands.generate import Request, run
 from ideagora.config import Settings
 from ideagora.errors import LibraryError
 from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.ingest.add_papers import PaperIngest
-from ideagora.retrieval.library import Library, open_library
+from ideagora.retrieval.library import Library
 from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
@@ -40,7 +41,7 @@ PATHS = {
 }
 NO_PATHS = {
     "begin_run", "end_run", "resolve_exclusions", "close", "disconnect", "embedder", "held_back", "notes",
-    "nearest_spelling", "restricted", "size",
+    "nearest_spelling", "for_topic", "size",
 }  # fmt: skip
 LATE, UNDATED, TARGET = "Ideas of late research", "Ideas without any date", "Chain of Ideas revolution"
 OLD, YOUNG = "Ideas of old research", "Ideas of young research"
@@ -164,7 +165,7 @@ async def test_nothing_forbidden_comes_by_any_path(opened: Open, source: str, ca
     held = [scored.paper for scored in await origin.search("ideas research", 50)]
     everything = await every_path(origin, held)
     assert hidden <= {paper.title for paper in everything}
-    restricted = origin.restricted(topic)
+    restricted = origin.for_topic(topic)
     shown = await every_path(restricted, everything)
     assert shown
     assert not {paper.title for paper in shown} & hidden
@@ -188,7 +189,7 @@ async def test_counts_from_after_the_cut_off_are_hidden(opened: Open, source: st
     told = await origin.citations_per_year(old)
     assert told == ({2019: 2, 2022: 5, 2023: 7, 2024: 9} if source == "openalex" else None)
     for before, years in (("2023", {2019: 2, 2022: 5}), ("2023-12-31", {2019: 2, 2022: 5})):
-        restricted = origin.restricted(Topic(text="ideas", before=before))
+        restricted = origin.for_topic(Topic(text="ideas", before=before))
         assert await restricted.citations_per_year(old) == (years if told else None)
         [shown] = [s.paper for s in await restricted.search("ideas old", 50) if s.paper.title == OLD]
         assert (shown.citation_count, shown.citations_as_of) == (None, None)
@@ -200,7 +201,7 @@ async def test_recommendations_are_none_where_nobody_recommends(opened: Open) ->
     told = await origin.recommended(papers[OLD], 2)
     assert [paper.title for paper in told or ()] == [LATE, UNDATED]
     assert await origin.recommended(papers[LATE]) is None
-    cut = origin.restricted(Topic(text="ideas", before="2023", excluded=(TARGET,)))
+    cut = origin.for_topic(Topic(text="ideas", before="2023", excluded=(TARGET,)))
     assert [paper.title for paper in await cut.recommended(papers[OLD]) or ()] == [YOUNG]
 
 
@@ -237,7 +238,7 @@ async def test_the_reader_gets_the_open_pdf_and_only_once(server: LiteratureServ
 
 async def test_with_a_cut_off_the_first_version_is_read(server: LiteratureServer, opened: Open) -> None:
     server.files["/arxiv/pdf/1901.00001v1"] = File(OLD_PDF)
-    library = opened("semantic-scholar").restricted(Topic(text="ideas", before="2023"))
+    library = opened("semantic-scholar").for_topic(Topic(text="ideas", before="2023"))
     assert (await library.read(await by_title(library, OLD)))[1] == "full text"
     assert [one.path for one in server.requests if "pdf" in one.path] == ["/pdf/1901.00001v1"]
 
@@ -246,7 +247,7 @@ async def test_a_pdf_from_after_the_cut_off_is_held_back_and_told(opened: Open) 
     origin = opened("semantic-scholar")
     young = await by_title(origin, YOUNG)
     assert (await origin.read(young))[1] == "full text"
-    restricted = origin.restricted(Topic(text="ideas", before="2023"))
+    restricted = origin.for_topic(Topic(text="ideas", before="2023"))
     assert await restricted.read(young) == ("Young ideas.", "abstract")
     [why] = [one.why for one in restricted.held_back if one.title == YOUNG]
     assert why == "its full text is of 2024-05-17, not before the cut-off 2023-01-01"
@@ -256,10 +257,10 @@ async def test_a_banned_paper_behind_another_ones_link_is_held_back(
     server: LiteratureServer, opened: Open
 ) -> None:
     server.files["/files/late.pdf"] = File(article(title=TARGET))
-    restricted = opened("openalex").restricted(Topic(text="ideas", excluded=(TARGET,)))
+    restricted = opened("openalex").for_topic(Topic(text="ideas", excluded=(TARGET,)))
     young = await by_title(restricted, YOUNG)
     assert await restricted.read(young) == ("Young ideas.", "abstract")
-    assert "its PDF is banned" in [one.why for one in restricted.held_back]
+    assert "its PDF is an excluded paper" in [one.why for one in restricted.held_back]
 
 
 @pytest.mark.parametrize(

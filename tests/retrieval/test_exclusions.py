@@ -87,9 +87,7 @@ class Papers:
 async def notes_on(tmp_path: Path, *exclusions: str, is_down: bool = False) -> list[str]:
     source = Papers()
     source.is_down = is_down
-    library = Library(source, load_embedder("hash", tmp_path)).restricted(
-        Topic(text="t", excluded=exclusions)
-    )
+    library = Library(source, load_embedder("hash", tmp_path)).for_topic(Topic(text="t", excluded=exclusions))
     await library.resolve_exclusions()
     return library.notes
 

@@ -11,9 +11,9 @@ import pytest
 from ideagora.errors import LibraryError, StoreCorrupted
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.library import Library
-from ideagora.retrieval.protocols import StoreSource
-from ideagora.retrieval.section_selection import estimated_tokens, select_sections
+from ideagora.retrieval.section_selection import estimate_tokens, select_sections
 from ideagora.retrieval.store.fulltext import CitedWork, FullText, FullTextStore, Section, SectionKind
+from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 
@@ -48,7 +48,7 @@ def test_what_fits_is_told_whole_and_in_order() -> None:
 def test_the_limit_holds(tokens: int) -> None:
     told = select_sections(WHOLE, tokens)
     assert told
-    assert estimated_tokens(told) <= tokens
+    assert estimate_tokens(told) <= tokens
 
 
 def test_short_sections_are_whole_and_long_ones_share_the_rest() -> None:
@@ -79,7 +79,7 @@ def test_no_room_no_text() -> None:
 
 def test_other_scripts_count_too() -> None:
     text = Section(kind="method", heading="方法", text="这是一个方法。" * 500)
-    assert estimated_tokens(select_sections([text], 300)) <= 300
+    assert estimate_tokens(select_sections([text], 300)) <= 300
 
 
 # --- what is kept -------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ async def test_the_reader_gets_the_full_text_where_there_is_one(library: Library
 )
 async def test_a_version_after_the_cut_off_is_held_back(library: Library, before: str, kind: str) -> None:
     with library:
-        restricted = library.restricted(Topic(text="x", before=before))
+        restricted = library.for_topic(Topic(text="x", before=before))
         assert (await restricted.text(PAPER))[1] == kind
         told = [one.why for one in restricted.held_back]
         assert len(told) == (kind == "abstract")
@@ -161,12 +161,12 @@ async def test_a_version_of_an_unknown_day_is_held_back(library: Library) -> Non
     with library:
         assert library._texts
         library._texts.put([(PAPER.id, FullText(sections=(section("method", 2),)))])
-        assert (await library.restricted(Topic(text="x", before="2025")).text(PAPER))[1] == "abstract"
-        assert (await library.restricted(Topic(text="x")).text(PAPER))[1] == "full text"
+        assert (await library.for_topic(Topic(text="x", before="2025")).text(PAPER))[1] == "abstract"
+        assert (await library.for_topic(Topic(text="x")).text(PAPER))[1] == "full text"
 
 
 async def test_sections_that_name_a_banned_title_are_left_out(library: Library) -> None:
     with library:
-        restricted = library.restricted(Topic(text="x", excluded=("The banned paper of ours!",)))
+        restricted = library.for_topic(Topic(text="x", excluded=("The banned paper of ours!",)))
         text, kind = await restricted.text(PAPER)
         assert ("Method" in text, "Smith" in text, kind) == (True, False, "full text")

@@ -54,12 +54,12 @@ def a_time(fake: FakeTime) -> Clock:
 
 
 def a_door(
-    server: LiteratureServer, fake: FakeTime, cache: HttpCache | None = None, **manners: Any
+    server: LiteratureServer, fake: FakeTime, cache: HttpCache | None = None, **policy: Any
 ) -> HttpClient:
     return HttpClient(
         "semantic-scholar",
         server.url("semantic-scholar"),
-        RateLimitPolicy(**{"interval": 1.0, **manners}),
+        RateLimitPolicy(**{"interval": 1.0, **policy}),
         cache,
         a_time(fake),
         key_name="SEMANTIC_SCHOLAR_API_KEY",

@@ -18,8 +18,8 @@ from ideagora.retrieval.corpus.dedup import update_record
 from ideagora.retrieval.ingest import add_papers
 from ideagora.retrieval.ingest.add_papers import IngestSummary, PaperIngest
 from ideagora.retrieval.library import Library
-from ideagora.retrieval.protocols import StoreSource
 from ideagora.retrieval.store.fulltext import FullTextStore
+from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 from tests.support.local_files import FIRST_TITLE, SECOND_TITLE, article, written
@@ -221,7 +221,7 @@ async def test_the_full_text_reaches_the_reader(store: Store, tmp_path: Path) ->
     assert kind == "full text"
     assert text.startswith("Introduction\nBridges were wide once.")
     assert "that is cited here" not in text
-    earlier = library.restricted(Topic(text="x", before="2022-05-18"))
+    earlier = library.for_topic(Topic(text="x", before="2022-05-18"))
     assert (await earlier.text(found.paper))[1] == "full text"
 
 

@@ -19,9 +19,11 @@ from ideagora.errors import LibraryError, SettingsError, SourceUnavailable, Stor
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.cutoff import LiteratureFilter, first_day, title_key
-from ideagora.retrieval.library import Library, open_library
-from ideagora.retrieval.protocols import Source, StoreSource
+from ideagora.retrieval.factory import open_library
+from ideagora.retrieval.library import Library
+from ideagora.retrieval.protocols import Source
 from ideagora.retrieval.store.embedded.backend import EmbeddedBackend
+from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, ScoredPaper, Topic, last_day
 
@@ -80,7 +82,7 @@ async def test_every_path_of_an_open_library(library: Library) -> None:
     assert await library.citations(TARGET_PAPER) == [FOLLOWER]
     assert await library.text(OLD) == ("About Old research on ideas.", "abstract")
     assert library.held_back == []
-    assert library.restricted(CUTOFF).embedder is library.embedder is EMBEDDER
+    assert library.for_topic(CUTOFF).embedder is library.embedder is EMBEDDER
 
 
 async def test_search_and_similar_measure_alike(library: Library) -> None:
@@ -151,7 +153,7 @@ See = Callable[[Library], Awaitable[set[str]]]
 async def test_what_is_forbidden_is_held_back_on_every_path(
     library: Library, see: See, topic: Topic, hidden: set[Paper]
 ) -> None:
-    restricted = library.restricted(topic)
+    restricted = library.for_topic(topic)
     assert await see(restricted) == ids(ALL) - ids(list(hidden))
     assert {one.paper_id for one in restricted.held_back} == ids(list(hidden))
     assert await see(library) == ids(ALL)
@@ -159,7 +161,7 @@ async def test_what_is_forbidden_is_held_back_on_every_path(
 
 
 async def test_what_was_held_back_is_told_once_with_the_reason(library: Library) -> None:
-    restricted = library.restricted(Topic(text="ideas", before="2023-06", excluded=(TARGET,)))
+    restricted = library.for_topic(Topic(text="ideas", before="2023-06", excluded=(TARGET,)))
     for _ in range(2):
         await restricted.search("research ideas", 100)
     assert restricted.held_back == [
@@ -172,15 +174,15 @@ async def test_what_was_held_back_is_told_once_with_the_reason(library: Library)
 
 
 async def test_search_still_gives_as_many_as_were_asked_for(library: Library) -> None:
-    restricted = library.restricted(Topic(text="ideas", before="2020"))
+    restricted = library.for_topic(Topic(text="ideas", before="2020"))
     assert [one.paper.id for one in await restricted.search("research ideas of June", 1)] == [OLD.id]
-    few = library.restricted(CUTOFF)
+    few = library.for_topic(CUTOFF)
     assert len(await few.search("research ideas", 3)) == 3
     assert len(await few.search("research ideas", 100)) == len(ALL) - len(TOO_LATE)
 
 
 async def test_only_what_stood_before_the_last_shown_is_noted(library: Library) -> None:
-    restricted = library.restricted(BANNED)
+    restricted = library.for_topic(BANNED)
     await restricted.search(MONTH_BEFORE.title, 1)
     assert restricted.held_back == []
     await restricted.search(TARGET, 1)
@@ -188,7 +190,7 @@ async def test_only_what_stood_before_the_last_shown_is_noted(library: Library) 
 
 
 async def test_lists_of_references_do_not_come_out_of_a_restricted_library(library: Library) -> None:
-    restricted = library.restricted(BANNED)
+    restricted = library.for_topic(BANNED)
     shown = [one.paper for one in await restricted.search("research", 100)]
     shown += [one.paper for one in await restricted.similar(ALL, "research")]
     shown += await restricted.citations(OLD)
@@ -199,7 +201,7 @@ async def test_lists_of_references_do_not_come_out_of_a_restricted_library(libra
 
 
 async def test_a_forged_record_opens_nothing(library: Library) -> None:
-    restricted = library.restricted(Topic(text="ideas", before="2023-06", excluded=(TARGET,)))
+    restricted = library.for_topic(Topic(text="ideas", before="2023-06", excluded=(TARGET,)))
     for hidden in (MONTH_OF, TARGET_PAPER):
         forged = paper(hidden.id, "Harmless", "1999", abstract=None)
         assert await restricted.references(forged) == []
@@ -210,21 +212,21 @@ async def test_a_forged_record_opens_nothing(library: Library) -> None:
 
 
 async def test_a_paper_that_the_library_does_not_know_goes_by_its_own_record(library: Library) -> None:
-    restricted = library.restricted(CUTOFF)
+    restricted = library.for_topic(CUTOFF)
     early, late = paper("own:e", "Early", "2020"), paper("own:l", "Late", "2024")
     assert [one.paper.id for one in await restricted.similar([early, late], "x")] == [early.id]
     assert await restricted.text(early) == ("About Early.", "abstract")
 
 
 async def test_restrictions_add_up(library: Library) -> None:
-    twice = library.restricted(BANNED).restricted(Topic(text="ideas", before="2023-06"))
+    twice = library.for_topic(BANNED).for_topic(Topic(text="ideas", before="2023-06"))
     assert await seen_by_search(twice) == ids(ALL) - ids(list(TOO_LATE | TWINS))
-    later = library.restricted(CUTOFF).restricted(Topic(text="ideas", before="2030"))
+    later = library.for_topic(CUTOFF).for_topic(Topic(text="ideas", before="2030"))
     assert await seen_by_search(later) == ids(ALL) - ids(list(TOO_LATE))
 
 
 async def test_many_coroutines_share_a_library(library: Library) -> None:
-    restricted = library.restricted(BANNED)
+    restricted = library.for_topic(BANNED)
     seen = await asyncio.gather(*(see(restricted) for see in PATHS * 4))
     assert all(not found & ids(list(TWINS)) for found in seen)
 
@@ -233,7 +235,7 @@ def test_closing_a_restricted_library_leaves_the_store_open(store: Store) -> Non
     closed: list[str] = []
     origin = Library(StoreSource(store, EMBEDDER), EMBEDDER, on_close=lambda: closed.append("store"))
     with origin:
-        origin.restricted(BANNED).close()
+        origin.for_topic(BANNED).close()
         assert closed == []
     assert closed == ["store"]
 
@@ -248,7 +250,7 @@ PARTIAL = DAYS.flatmap(lambda day: st.sampled_from([day.isoformat()[:length] for
 def test_a_paper_is_seen_only_when_every_day_it_can_mean_is_before_every_day_of_the_cutoff(
     date: str, before: str
 ) -> None:
-    why = LiteratureFilter().tightened(before, ()).why(paper("own:1", "A title", date))
+    why = LiteratureFilter().narrow(before, ()).reason(paper("own:1", "A title", date))
     assert (why is None) == (last_day(date) < first_day(before))
     assert first_day(before).startswith(before)
     assert first_day(before) <= last_day(before)
@@ -256,11 +258,11 @@ def test_a_paper_is_seen_only_when_every_day_it_can_mean_is_before_every_day_of_
 
 @given(st.text(min_size=1))
 def test_a_title_is_banned_in_every_spelling(title: str) -> None:
-    literature_filter = LiteratureFilter().tightened(None, [f"  {title.upper()}. "])
+    literature_filter = LiteratureFilter().narrow(None, [f"  {title.upper()}. "])
     same = paper("own:1", title, None)
     upper = paper("own:2", f"-{title.upper()}-", None)
     if title_key(title) == title_key(title.upper()) != "":
-        assert literature_filter.why(same) == literature_filter.why(upper) == "banned"
+        assert literature_filter.reason(same) == literature_filter.reason(upper) == "banned"
 
 
 @pytest.mark.parametrize(
@@ -275,15 +277,17 @@ def test_a_title_is_banned_in_every_spelling(title: str) -> None:
     ],
 )
 def test_an_arxiv_paper_is_banned_by_every_form_of_its_id(exclusion: str) -> None:
-    literature_filter = LiteratureFilter().tightened(None, [exclusion])
-    assert literature_filter.why(TARGET_PAPER) == "banned"
-    assert literature_filter.why(paper("s2:77", "Other", None, doi="10.48550/arXiv.2212.12345")) == "banned"
-    assert literature_filter.why(FOLLOWER) is None
-    assert not literature_filter.is_open
+    literature_filter = LiteratureFilter().narrow(None, [exclusion])
+    assert literature_filter.reason(TARGET_PAPER) == "banned"
+    assert (
+        literature_filter.reason(paper("s2:77", "Other", None, doi="10.48550/arXiv.2212.12345")) == "banned"
+    )
+    assert literature_filter.reason(FOLLOWER) is None
+    assert not literature_filter.allows_all
 
 
 def test_an_empty_ban_bans_nothing() -> None:
-    assert LiteratureFilter().tightened(None, ["", " ", "…"]).why(paper("own:1", "…", None)) is None
+    assert LiteratureFilter().narrow(None, ["", " ", "…"]).reason(paper("own:1", "…", None)) is None
 
 
 # --- sources ------------------------------------------------------------------------------------
@@ -310,7 +314,7 @@ class Down:
 
 async def test_a_source_that_is_down_is_not_an_empty_answer() -> None:
     source: Source = Down()
-    library = Library(source, EMBEDDER).restricted(BANNED)
+    library = Library(source, EMBEDDER).for_topic(BANNED)
     for answer in (
         library.search("x"),
         library.paper("own:1"),
@@ -381,7 +385,7 @@ OPEN = """
 import sys
 from pathlib import Path
 from ideagora.config import Settings
-from ideagora.retrieval.library import open_library
+from ideagora.retrieval.factory import open_library
 filled = []
 with open_library(Settings(home=Path(sys.argv[1]), embedder="hash"), on_progress=lambda *p: filled.append(p)):
     print(len(filled))

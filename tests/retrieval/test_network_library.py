@@ -14,8 +14,9 @@ from ideagora.commands.generate import Request, run
 from ideagora.config import Settings, load_settings
 from ideagora.errors import LibraryError, SettingsError, SourceUnavailable
 from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.http.client import Clock
-from ideagora.retrieval.library import Library, open_library
+from ideagora.retrieval.library import Library
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 from tests.support import standin
@@ -131,7 +132,7 @@ async def test_nothing_found_and_no_abstract_are_told_apart(opened: Open) -> Non
     library = opened()
     assert await library.search("quantum chromodynamics", 5) == []
     assert library.notes == ["Nothing found for “quantum chromodynamics”."]
-    restricted = library.restricted(Topic(text="ideas"))
+    restricted = library.for_topic(Topic(text="ideas"))
     await restricted.search("ideas research abstract", 20)
     assert restricted.notes == [
         "Found but without abstract in any source asked: 1 papers (Ideas research without abstract). "
@@ -237,7 +238,7 @@ async def test_what_is_forbidden_is_held_back_on_every_path(
     origin = opened(source)
     every = [paper for some in await walk(origin) for paper in some]
     assert hidden <= titles(every)
-    restricted = origin.restricted(topic)
+    restricted = origin.for_topic(topic)
     shown = [paper for some in await walk(restricted) for paper in some]
     shown += [scored.paper for scored in await restricted.similar(every, "ideas")]
     for paper in every:
@@ -254,7 +255,7 @@ async def test_what_is_forbidden_is_held_back_on_every_path(
 
 
 async def test_the_cut_off_holds_for_the_starter_corpus_beside_the_network(opened: Open) -> None:
-    restricted = opened("starter,semantic-scholar").restricted(Topic(text="ideas", before="2023"))
+    restricted = opened("starter,semantic-scholar").for_topic(Topic(text="ideas", before="2023"))
     shown = [scored.paper for scored in await restricted.search("ideas research revolution", 20)]
     shown += [other for paper in shown for other in await restricted.citations(paper)]
     assert {paper.source for paper in shown} == {"starter", "semantic-scholar"}

@@ -16,9 +16,10 @@ from ideagora.config import Settings
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus import collection as collection_module
 from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.ingest.add_papers import PaperIngest
-from ideagora.retrieval.library import Library, open_library
+from ideagora.retrieval.library import Library
 from ideagora.retrieval.store.fulltext import TEXTS_FILE, FullTextStore
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper

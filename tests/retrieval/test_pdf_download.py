@@ -181,7 +181,7 @@ async def test_a_server_that_says_nothing_is_left_after_a_while(
     server.faults.append(Fault(hang=True))
     with pytest.raises(LinkRefused, match="did not come within") as refused:
         await fetched(server, "a.pdf", File(PDF), tmp_path, bounds=DownloadLimits(seconds=0.2))
-    assert not refused.value.for_good
+    assert not refused.value.permanent
 
 
 async def test_who_cannot_be_reached_is_not_asked_again_at_once(

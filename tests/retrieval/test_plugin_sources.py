@@ -12,9 +12,9 @@ import pytest
 from ideagora.config import Settings
 from ideagora.errors import SettingsError, SourceUnavailable
 from ideagora.retrieval.clients import plugin as plugged_module
-from ideagora.retrieval.clients.conformance import REQUIREMENTS, Requirement, findings, requirement
+from ideagora.retrieval.clients.conformance import REQUIREMENTS, Requirement, check_requirement, check_source
 from ideagora.retrieval.clients.plugin import PluginSource, load_plugin
-from ideagora.retrieval.library import open_library
+from ideagora.retrieval.factory import open_library
 from ideagora.schema import Paper
 from tests.support.command import run
 
@@ -39,7 +39,7 @@ def test_the_example_is_short() -> None:
 
 @pytest.mark.parametrize("one", REQUIREMENTS, ids=lambda one: one.name)
 async def test_the_example_does_what_is_demanded(one: Requirement) -> None:
-    await requirement(one, load_plugin(SPEC), "bridges")
+    await check_requirement(one, load_plugin(SPEC), "bridges")
 
 
 def test_the_check_and_a_run_on_the_command_line(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ class Sloppy:
 
 
 async def test_each_fault_is_told_with_how_to_mend_it() -> None:
-    found = await findings(Sloppy(), "ideas")
+    found = await check_source(Sloppy(), "ideas")
     told = {one.requirement: one.told for one in found if one.outcome == "failed"}
     assert set(told) == {
         "search gives at most k",
@@ -102,7 +102,7 @@ async def test_each_fault_is_told_with_how_to_mend_it() -> None:
     assert "mine:7" in told["records have an id of their own and a title"]
     assert "KeyError: 'mine:" in told["references and citations are told"]
     with pytest.raises(AssertionError, match="Sort ties by id"):
-        await requirement(REQUIREMENTS[3], Sloppy(), "ideas")
+        await check_requirement(REQUIREMENTS[3], Sloppy(), "ideas")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ async def test_records_come_in_either_form_and_ids_are_made() -> None:
     lacking = PluginSource("m:Mixed", Mixed())
     assert await lacking.paper("mine:1") is None
     assert await lacking.recommended("mine:1", 3) is None
-    assert not lacking.tells_neighbours
+    assert not lacking.has_citations
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_an_installed_source_goes_by_its_name(tmp_path: Path, monkeypatch: pytes
     (info / "entry_points.txt").write_text("[ideagora.sources]\nfield-notes = field_notes:Notes\n")
     (tmp_path / "site" / "field_notes.py").write_text(EXAMPLE.read_text())
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    plugged_module.installed.cache_clear()
+    plugged_module.installed_sources.cache_clear()
     try:
         assert metadata.entry_points(group="ideagora.sources").names == {"field-notes"}
         with open_library(Settings(home=tmp_path, embedder="hash", source="field-notes")):
@@ -183,7 +183,7 @@ def test_an_installed_source_goes_by_its_name(tmp_path: Path, monkeypatch: pytes
         with pytest.raises(SettingsError, match="field-notes"):
             open_library(Settings(home=tmp_path, embedder="hash", source="field-nodes"))
     finally:
-        plugged_module.installed.cache_clear()
+        plugged_module.installed_sources.cache_clear()
 
 
 # --- manners of foreign code ------------------------------------------------------------------

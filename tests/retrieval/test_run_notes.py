@@ -52,7 +52,7 @@ async def a_run(
 ) -> Any:
     """A restricted library, and the events that it told."""
     told: list[Mapping[str, Any]] = []
-    library = Library(Flaky(), EMBEDDER, run_notes=run_notes).restricted(Topic(text="x", before="2024"))
+    library = Library(Flaky(), EMBEDDER, run_notes=run_notes).for_topic(Topic(text="x", before="2024"))
     library.begin_run(lambda event: told.append(json.loads(json.dumps(event))), earlier)
     for kind, about, detail in notes:
         run_notes.note(kind, about, detail)  # type: ignore[arg-type]

@@ -15,14 +15,9 @@ from hypothesis import strategies as st
 
 from ideagora.errors import SourceUnavailable
 from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
-from ideagora.retrieval.clients.base import (
-    RemoteSource,
-    arxiv_of,
-    doi_of,
-    partial_date,
-    query_words,
-)
+from ideagora.retrieval.clients.normalize import arxiv_of, doi_of, partial_date, query_words
 from ideagora.retrieval.http.client import Clock, HttpClient, RateLimitPolicy
+from ideagora.retrieval.protocols import RemoteSource
 from ideagora.retrieval.untrusted_json import clean_text
 from ideagora.schema import Paper
 from tests.support.literature_server import FakeTime, Fault, LiteratureServer, Work
@@ -129,7 +124,7 @@ async def test_a_source_that_is_down_says_so_on_every_path(
         source.paper("arxiv:2201.11903"),
         source.batch(["arxiv:2201.11903"]),
     ]
-    if source.tells_neighbours:
+    if source.has_citations:
         asks += [source.references("arxiv:2201.11903"), source.citations("arxiv:2201.11903")]
     for ask in asks:
         with pytest.raises(SourceUnavailable, match=source.name):

@@ -146,7 +146,7 @@ def _command(
 def filled_home() -> Path:
     """A home whose store holds the starter corpus under the hash embedder; copy it before use."""
     from ideagora.config import Settings
-    from ideagora.retrieval.library import open_library
+    from ideagora.retrieval.factory import open_library
 
     home = Path(mkdtemp(prefix="ideagora-filled-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)

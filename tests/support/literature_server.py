@@ -381,11 +381,11 @@ class FakeTime:
 
 def hurry(patch: Any, now: datetime) -> None:
     """Give the command line a clock on which waiting for a service takes no time."""
-    from ideagora.retrieval import library
+    from ideagora.retrieval import factory
     from ideagora.retrieval.http.client import Clock
 
     fake = FakeTime()
-    defaults = library.open_library.__defaults__
+    defaults = factory.open_library.__defaults__
     assert defaults is not None
     time = Clock(fake.clock, fake.sleep, lambda: now)
-    patch.setattr(library.open_library, "__defaults__", (*defaults[:-1], time))
+    patch.setattr(factory.open_library, "__defaults__", (*defaults[:-1], time))

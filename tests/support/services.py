@@ -15,12 +15,12 @@ from pydantic import BaseModel
 from ideagora.errors import SourceUnavailable
 from ideagora.retrieval.clients import arxiv
 from ideagora.retrieval.clients.arxiv import Arxiv
-from ideagora.retrieval.clients.base import RemoteSource
 from ideagora.retrieval.clients.openalex import OpenAlex
 from ideagora.retrieval.clients.semantic_scholar import SemanticScholar
 from ideagora.retrieval.http.cache import HttpCache
 from ideagora.retrieval.http.client import Clock, HttpClient, HttpRequest, RateLimitPolicy
-from ideagora.retrieval.untrusted_json import pruned_json
+from ideagora.retrieval.protocols import RemoteSource
+from ideagora.retrieval.untrusted_json import parse_pruned_json
 from ideagora.schema import Paper
 from tests.support.literature_server import Asked, FakeTime, LiteratureServer, Work
 from tests.support.mutations import damaged, rewritten
@@ -47,8 +47,8 @@ def recited(name: str, folder: Path) -> tuple[Recited, HttpCache]:
     fake = FakeTime()
     time = Clock(fake.clock, fake.sleep)
     cache = HttpCache(folder / "literature.sqlite", 30, lambda: time.now().date())
-    manners = RateLimitPolicy(0.0, retries=0, rest=0.0, largest=2**24)
-    return Recited(name, "http://127.0.0.1:9", manners, cache, time), cache
+    policy = RateLimitPolicy(0.0, retries=0, rest=0.0, largest=2**24)
+    return Recited(name, "http://127.0.0.1:9", policy, cache, time), cache
 
 
 def demand_storable(value: Any) -> list[Paper]:
@@ -98,7 +98,7 @@ def kept_bodies(cache: HttpCache) -> list[bytes]:
 
 def is_readable(body: bytes) -> bool:
     with suppress(ValueError):
-        return bool(pruned_json(body)) or True
+        return bool(parse_pruned_json(body)) or True
     with suppress(ValueError):
         return arxiv.parsed(body) is not None
     return False

@@ -10,17 +10,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ideagora.errors import SourceRejected
-from ideagora.retrieval.clients.base import (
-    Neighbours,
-    NoRecommendations,
-    arxiv_of,
-    chunks,
-    line,
-    paper_of,
-    papers_from,
-    query_words,
-)
+from ideagora.retrieval.clients.normalize import arxiv_of, chunks, line, paper_of, papers_from, query_words
 from ideagora.retrieval.http.client import HttpClient, HttpRequest
+from ideagora.retrieval.protocols import Neighbors, NoRecommendations
 from ideagora.schema import Paper
 
 if TYPE_CHECKING:
@@ -45,7 +37,7 @@ class Arxiv(NoRecommendations):
 
     name = NAME
     prefixes: tuple[str, ...] = ("arxiv:",)
-    tells_neighbours = False
+    has_citations = False
 
     def __init__(self, client: HttpClient) -> None:
         self._client = client
@@ -75,13 +67,13 @@ class Arxiv(NoRecommendations):
             found |= {asked[one.arxiv_id]: one for one in papers if one.arxiv_id and one.arxiv_id in asked}
         return found
 
-    async def references(self, paper_id: str) -> Neighbours:
+    async def references(self, paper_id: str) -> Neighbors:
         """None: arXiv doesn't tell."""
-        return Neighbours([])
+        return Neighbors([])
 
-    async def citations(self, paper_id: str) -> Neighbours:
+    async def citations(self, paper_id: str) -> Neighbors:
         """None: arXiv doesn't tell."""
-        return Neighbours([])
+        return Neighbors([])
 
     async def disconnect(self) -> None:
         """Close connections."""

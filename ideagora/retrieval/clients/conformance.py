@@ -3,11 +3,11 @@
 On the command line: ``ideagora library check path.py:object --query "words it has papers for"``.
 With pytest:
 
-    from ideagora.retrieval.clients.conformance import REQUIREMENTS, Requirement, requirement
+    from ideagora.retrieval.clients.conformance import REQUIREMENTS, Requirement, check_requirement
 
     @pytest.mark.parametrize("one", REQUIREMENTS, ids=lambda one: one.name)
     async def test_my_source(one: Requirement) -> None:
-        await requirement(one, MySource(), "words it has papers for")
+        await check_requirement(one, MySource(), "words it has papers for")
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple
 
 from ideagora.errors import IdeagoraError
 from ideagora.models.redact import one_line
-from ideagora.retrieval.clients.base import RemoteSource
 from ideagora.retrieval.clients.plugin import PluginSource
+from ideagora.retrieval.protocols import RemoteSource
 from ideagora.schema import Paper
 
 _UNKNOWN_ID = "arxiv:0000.00000"
@@ -49,7 +49,7 @@ class Finding(NamedTuple):
     told: str = ""
 
 
-async def requirement(one: Requirement, source: Any, query: str) -> None:
+async def check_requirement(one: Requirement, source: Any, query: str) -> None:
     """Raise ``AssertionError`` unless a source does what is demanded; what it needn't do may be lacking."""
     try:
         await one.try_it(as_remote(source), query)
@@ -59,7 +59,7 @@ async def requirement(one: Requirement, source: Any, query: str) -> None:
         return
 
 
-async def findings(source: Any, query: str) -> list[Finding]:
+async def check_source(source: Any, query: str) -> list[Finding]:
     """Every requirement, and what came of it."""
     remote = as_remote(source)
     told = [await _finding(one, remote, query) for one in REQUIREMENTS]
@@ -73,7 +73,7 @@ def as_remote(source: Any) -> RemoteSource:
     Raises:
         SettingsError: it has no ``search``.
     """
-    is_ours = isinstance(source, PluginSource) or hasattr(source, "tells_neighbours")
+    is_ours = isinstance(source, PluginSource) or hasattr(source, "has_citations")
     return source if is_ours else PluginSource(type(source).__name__, source)
 
 
@@ -158,7 +158,7 @@ async def _knows_its_ids(remote: RemoteSource, query: str) -> None:
 async def _knows_no_others(remote: RemoteSource, query: str) -> None:
     if await remote.paper(_UNKNOWN_ID) is not None:
         raise CheckFailed(f"paper({_UNKNOWN_ID!r}) gave a paper. Give None for an id that you don't know.")
-    if remote.tells_neighbours:
+    if remote.has_citations:
         await remote.references(_UNKNOWN_ID)
         await remote.citations(_UNKNOWN_ID)
 
@@ -172,7 +172,7 @@ async def _gives_batches(remote: RemoteSource, query: str) -> None:
 
 
 async def _citation_lists(remote: RemoteSource, query: str) -> None:
-    if not remote.tells_neighbours:
+    if not remote.has_citations:
         raise NotSupported(
             "without references(paper_id) and citations(paper_id) no chain grows from its papers"
         )

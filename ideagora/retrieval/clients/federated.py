@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ideagora.errors import SourceRejected, SourceUnavailable
-from ideagora.retrieval.clients.base import Neighbours, RemoteSource
-from ideagora.retrieval.corpus.dedup import is_same, merge_papers, merge_records
+from ideagora.retrieval.corpus.dedup import is_same_paper, merge_papers, merge_records
+from ideagora.retrieval.protocols import Neighbors, RemoteSource
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper
 
@@ -57,7 +57,7 @@ class FederatedSource:
         answers, complete = await self._all(able, lambda remote: remote.paper(_named(remote, names)))
         records = [paper for paper in answers if paper]
         for other in records[1:]:
-            if is_same(records[0], other):
+            if is_same_paper(records[0], other):
                 records[0] = merge_records(records[0], other)
         return FederatedResult(records[:1], complete)
 
@@ -88,9 +88,9 @@ class FederatedSource:
             await remote.disconnect()
 
     async def _neighbours(
-        self, names: Sequence[str], ask: Callable[[RemoteSource], Awaitable[Neighbours]]
+        self, names: Sequence[str], ask: Callable[[RemoteSource], Awaitable[Neighbors]]
     ) -> FederatedResult:
-        able = [remote for remote in self._able(names) if remote.tells_neighbours]
+        able = [remote for remote in self._able(names) if remote.has_citations]
         answers, complete = await self._all(able, ask)
         cut = any(answer.cut for answer in answers)
         return FederatedResult(merge_papers([answer.papers for answer in answers]), complete, cut)

@@ -11,10 +11,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
-from ideagora.retrieval.clients.base import (
-    MOST_NEIGHBOURS,
-    Neighbours,
-    NoRecommendations,
+from ideagora.retrieval.clients.normalize import (
     arxiv_of,
     as_list,
     as_map,
@@ -26,6 +23,7 @@ from ideagora.retrieval.clients.base import (
     web_link,
 )
 from ideagora.retrieval.http.client import HttpClient, HttpRequest
+from ideagora.retrieval.protocols import MAX_NEIGHBORS, Neighbors, NoRecommendations
 from ideagora.schema import Paper
 
 NAME = "openalex"
@@ -50,11 +48,11 @@ class OpenAlex(NoRecommendations):
 
     name = NAME
     prefixes: tuple[str, ...] = ("openalex:", "doi:", "arxiv:")
-    tells_neighbours = True
+    has_citations = True
 
-    def __init__(self, client: HttpClient, most_neighbours: int = MOST_NEIGHBOURS) -> None:
+    def __init__(self, client: HttpClient, max_neighbors: int = MAX_NEIGHBORS) -> None:
         self._client = client
-        self._most = most_neighbours
+        self._most = max_neighbors
 
     async def search(self, query: str, k: int) -> list[Paper]:
         """Papers by the service's relevance; at most 1,000."""
@@ -78,21 +76,21 @@ class OpenAlex(NoRecommendations):
                     found |= {asked[name]: paper for name in _values(paper) if name in asked}
         return found
 
-    async def references(self, paper_id: str) -> Neighbours:
+    async def references(self, paper_id: str) -> Neighbors:
         """The papers that one cites: their ids stand in its record, the rest comes in batches."""
         found = await self._work(paper_id)
         if found is None:
-            return Neighbours([])
+            return Neighbors([])
         ids = [f"openalex:{_tail(one)}" for one in as_list(found[0].get("referenced_works"))]
         papers = await self.batch(ids[: self._most])
-        return Neighbours([papers[one] for one in ids if one in papers], cut=len(ids) > self._most)
+        return Neighbors([papers[one] for one in ids if one in papers], cut=len(ids) > self._most)
 
-    async def citations(self, paper_id: str) -> Neighbours:
+    async def citations(self, paper_id: str) -> Neighbors:
         """The papers that cite one, newest first."""
         if not paper_id.startswith("openalex:"):
             found = await self._work(paper_id)
             if found is None:
-                return Neighbours([])
+                return Neighbors([])
             paper_id = f"openalex:{_tail(found[0].get('id'))}"
         cites = {"filter": f"cites:{_value(paper_id)}", "sort": "publication_date:desc"}
         return await self._listed(cites, self._most)
@@ -116,7 +114,7 @@ class OpenAlex(NoRecommendations):
         answer = await self._client.ask(HttpRequest(f"/works/{path}", {"select": fields}), json_object)
         return (answer.value, answer.day) if answer else None
 
-    async def _listed(self, params: dict[str, str], most: int) -> Neighbours:
+    async def _listed(self, params: dict[str, str], most: int) -> Neighbors:
         """Page after page by the service's cursor, up to a bound."""
         papers: list[Paper] = []
         cursor: object = "*"
@@ -125,13 +123,13 @@ class OpenAlex(NoRecommendations):
             answer = await self._client.ask(HttpRequest("/works", page), json_object)
             records = as_list(answer.value.get("results")) if answer else []
             if answer is None or not records:
-                return Neighbours(papers)
+                return Neighbors(papers)
             papers += papers_from(filter(as_map, records), paper_from, answer.day)
             meta = as_map(answer.value.get("meta"))
             cursor = meta.get("next_cursor")
             if len(papers) >= (total if isinstance(total := meta.get("count"), int) else len(papers) + 1):
-                return Neighbours(papers[:most], cut=len(papers) > most)
-        return Neighbours(papers[:most], cut=bool(cursor))
+                return Neighbors(papers[:most], cut=len(papers) > most)
+        return Neighbors(papers[:most], cut=bool(cursor))
 
 
 def paper_from(record: Any, day: str) -> Paper:

@@ -23,28 +23,29 @@ from pydantic import ValidationError
 
 from ideagora.errors import IdeagoraError, SettingsError, SourceRejected, SourceUnavailable
 from ideagora.models.redact import one_line, redact_keys, redact_values
-from ideagora.retrieval.clients.base import Neighbours, paper_of
+from ideagora.retrieval.clients.normalize import paper_of
 from ideagora.retrieval.http.client import SYSTEM_CLOCK, Clock
-from ideagora.retrieval.process_guard import ProcessExit, process_guarded
+from ideagora.retrieval.process_guard import ProcessExit, guard_process
+from ideagora.retrieval.protocols import Neighbors
 from ideagora.schema import Paper, stable_id
 
-GROUP = "ideagora.sources"
+ENTRY_POINT_GROUP = "ideagora.sources"
 """Of entry points, by which an installed distribution brings sources."""
-ENDS = (SystemExit, ProcessExit)
+EXIT_ERRORS = (SystemExit, ProcessExit)
 """How code of a source tries to end the process."""
 _HOW = "See docs/literature.md, “A source of your own”; ideagora library check tells what is missing."
 
 
-def is_spec(name: str) -> bool:
+def is_import_path(name: str) -> bool:
     """Whether a name says where a source is: ``module:object`` or ``path.py:object``."""
     place, colon, attribute = name.rpartition(":")
     return bool(colon and place and attribute.isidentifier())
 
 
 @cache
-def installed() -> tuple[str, ...]:
+def installed_sources() -> tuple[str, ...]:
     """Names of the sources that installed distributions bring, ascending."""
-    return tuple(sorted(metadata.entry_points(group=GROUP).names))
+    return tuple(sorted(metadata.entry_points(group=ENTRY_POINT_GROUP).names))
 
 
 def load_plugin(name: str, time: Clock = SYSTEM_CLOCK) -> PluginSource:
@@ -55,11 +56,11 @@ def load_plugin(name: str, time: Clock = SYSTEM_CLOCK) -> PluginSource:
     """
     found = _found(name)
     try:
-        with process_guarded():
+        with guard_process():
             thing = found() if inspect.isclass(found) or inspect.isfunction(found) else found
     except IdeagoraError:
         raise
-    except (Exception, *ENDS) as error:
+    except (Exception, *EXIT_ERRORS) as error:
         raise SettingsError(f"--source {name}: it cannot be made ({_told(error)}). {_HOW}") from error
     return PluginSource(name, thing, time)
 
@@ -80,7 +81,7 @@ class PluginSource:
         self._time = time
         prefixes = getattr(thing, "prefixes", ())
         self.prefixes: tuple[str, ...] = (*(str(one) for one in prefixes), "")
-        self.tells_neighbours = self.offers("references") or self.offers("citations")
+        self.has_citations = self.offers("references") or self.offers("citations")
 
     def offers(self, method: str) -> bool:
         """Whether the thing can be asked this."""
@@ -104,13 +105,13 @@ class PluginSource:
         found = [(one, await self.paper(one)) for one in dict.fromkeys(ids)]
         return {one: paper for one, paper in found if paper}
 
-    async def references(self, paper_id: str) -> Neighbours:
+    async def references(self, paper_id: str) -> Neighbors:
         """The papers that one cites."""
-        return Neighbours(self._papers(await self._asked("references", paper_id)))
+        return Neighbors(self._papers(await self._asked("references", paper_id)))
 
-    async def citations(self, paper_id: str) -> Neighbours:
+    async def citations(self, paper_id: str) -> Neighbors:
         """The papers that cite one."""
-        return Neighbours(self._papers(await self._asked("citations", paper_id)))
+        return Neighbors(self._papers(await self._asked("citations", paper_id)))
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
         """Papers for readers of one; ``None``: it cannot tell."""
@@ -137,14 +138,14 @@ class PluginSource:
             return None
         call = getattr(self.thing, method)
         try:
-            with process_guarded():
+            with guard_process():
                 if inspect.iscoroutinefunction(call):
                     return await call(*arguments)
                 answer = await asyncio.to_thread(call, *arguments)
                 return await answer if inspect.isawaitable(answer) else answer
         except IdeagoraError:
             raise
-        except (Exception, *ENDS) as error:
+        except (Exception, *EXIT_ERRORS) as error:
             raise SourceUnavailable(
                 f"{self.name} did not answer {method} ({_told(error)}). Mend it, or leave it out of --source."
             ) from error
@@ -195,13 +196,13 @@ class PluginSource:
 
 
 def _found(name: str) -> Any:
-    if not is_spec(name):
+    if not is_import_path(name):
         return _of_entry_point(name)
     place, _, attribute = name.rpartition(":")
     try:
-        with process_guarded():
+        with guard_process():
             module = _of_file(Path(place).expanduser()) if place.endswith(".py") else import_module(place)
-    except (Exception, *ENDS) as error:
+    except (Exception, *EXIT_ERRORS) as error:
         raise SettingsError(
             f"--source {name}: {place} cannot be imported ({_told(error)}). "
             f"A file is named as path.py:object. {_HOW}"
@@ -212,7 +213,7 @@ def _found(name: str) -> Any:
 
 
 def _of_entry_point(name: str) -> Any:
-    (point, *_) = metadata.entry_points(group=GROUP, name=name)
+    (point, *_) = metadata.entry_points(group=ENTRY_POINT_GROUP, name=name)
     try:
         return point.load()
     except (Exception, SystemExit) as error:

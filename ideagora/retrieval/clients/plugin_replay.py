@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from ideagora.retrieval.clients.base import Neighbours
 from ideagora.retrieval.clients.plugin import PluginSource
 from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
 from ideagora.retrieval.http.client import Clock, not_cached
+from ideagora.retrieval.protocols import Neighbors
 from ideagora.schema import Paper
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class ReplayablePlugin:
         self._time = time
         self.name = source.name
         self.prefixes = source.prefixes
-        self.tells_neighbours = source.tells_neighbours
+        self.has_citations = source.has_citations
 
     async def search(self, query: str, k: int) -> list[Paper]:
         """Up to k papers, best first."""
@@ -48,13 +48,13 @@ class ReplayablePlugin:
         """The papers with these ids."""
         return await self._answer(_BY_ID, self._source.batch, "batch", list(ids))
 
-    async def references(self, paper_id: str) -> Neighbours:
+    async def references(self, paper_id: str) -> Neighbors:
         """The papers that one cites."""
-        return Neighbours(*await self._answer(_NEIGHBOURS, self._source.references, "references", paper_id))
+        return Neighbors(*await self._answer(_NEIGHBOURS, self._source.references, "references", paper_id))
 
-    async def citations(self, paper_id: str) -> Neighbours:
+    async def citations(self, paper_id: str) -> Neighbors:
         """The papers that cite one."""
-        return Neighbours(*await self._answer(_NEIGHBOURS, self._source.citations, "citations", paper_id))
+        return Neighbors(*await self._answer(_NEIGHBOURS, self._source.citations, "citations", paper_id))
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
         """Papers for readers of one; ``None``: it cannot tell."""

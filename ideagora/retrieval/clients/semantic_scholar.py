@@ -12,10 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ideagora.retrieval.clients.base import (
-    MOST_NEIGHBOURS,
-    Neighbours,
-    NoRecommendations,
+from ideagora.retrieval.clients.normalize import (
     as_list,
     as_map,
     chunks,
@@ -26,6 +23,7 @@ from ideagora.retrieval.clients.base import (
     query_words,
 )
 from ideagora.retrieval.http.client import HttpClient, HttpRequest
+from ideagora.retrieval.protocols import MAX_NEIGHBORS, Neighbors, NoRecommendations
 from ideagora.schema import Paper
 
 NAME = "semantic-scholar"
@@ -50,11 +48,11 @@ class SemanticScholar(NoRecommendations):
 
     name = NAME
     prefixes: tuple[str, ...] = ("s2:", "arxiv:", "doi:")
-    tells_neighbours = True
+    has_citations = True
 
-    def __init__(self, client: HttpClient, most_neighbours: int = MOST_NEIGHBOURS) -> None:
+    def __init__(self, client: HttpClient, max_neighbors: int = MAX_NEIGHBORS) -> None:
         self._client = client
-        self._most = min(most_neighbours, _NEIGHBOUR_MOST)
+        self._most = min(max_neighbors, _NEIGHBOUR_MOST)
 
     async def search(self, query: str, k: int) -> list[Paper]:
         """Papers by the service's relevance; at most 1,000."""
@@ -90,11 +88,11 @@ class SemanticScholar(NoRecommendations):
                         found[name] = papers[0]
         return found
 
-    async def references(self, paper_id: str) -> Neighbours:
+    async def references(self, paper_id: str) -> Neighbors:
         """The papers that one cites; some have no id, and then only a title."""
         return await self._neighbours(paper_id, "references", "citedPaper")
 
-    async def citations(self, paper_id: str) -> Neighbours:
+    async def citations(self, paper_id: str) -> Neighbors:
         """The papers that cite one, newest first."""
         return await self._neighbours(paper_id, "citations", "citingPaper")
 
@@ -116,18 +114,18 @@ class SemanticScholar(NoRecommendations):
         """Close connections."""
         await self._client.disconnect()
 
-    async def _neighbours(self, paper_id: str, which: str, member: str) -> Neighbours:
+    async def _neighbours(self, paper_id: str, which: str, member: str) -> Neighbors:
         path = f"{_GRAPH}/paper/{_name(paper_id)}/{which}"
         papers: list[Paper] = []
         offset: int | None = 0
         while offset is not None:
             limit = min(_NEIGHBOUR_PAGE, self._most - offset)
             if limit < 1:
-                return Neighbours(papers, cut=True)
+                return Neighbors(papers, cut=True)
             found, following = await self._page(path, {"offset": str(offset), "limit": str(limit)}, member)
             papers += found
             offset = following if following is not None and following > offset else None
-        return Neighbours(papers)
+        return Neighbors(papers)
 
     async def _page(
         self, path: str, params: dict[str, str], member: str | None

@@ -17,16 +17,16 @@ from ideagora.errors import SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
 from ideagora.retrieval.clients.federated import FederatedResult, FederatedSource
 from ideagora.retrieval.corpus.dedup import (
-    is_same,
+    is_same_paper,
     merge_records,
     names_of,
     near_title_names,
+    source_priority,
     title_names,
-    worth,
 )
 from ideagora.retrieval.http.client import Clock, NotCached, cache_only
-from ideagora.retrieval.protocols import by_similarity
 from ideagora.retrieval.run_notes import RunNotes
+from ideagora.retrieval.similarity import rank_by_similarity
 from ideagora.retrieval.store.citation_lists import CitationLists, ListKind, NeighborList
 from ideagora.schema import Paper, ScoredPaper
 
@@ -73,7 +73,7 @@ class WriteThroughSource:
         papers = await self._kept(found)
         if not papers and found.complete:
             self._run_notes.note("nothing", query)
-        return await asyncio.to_thread(by_similarity, self._embedder, papers, query)
+        return await asyncio.to_thread(rank_by_similarity, self._embedder, papers, query)
 
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id: as this run met it, else from the store, else from the sources."""
@@ -175,7 +175,7 @@ class WriteThroughSource:
         """The paper under the id that it has in the store, where it is known by any of its names."""
         for known_id in self._citation_lists.find_ids([*names_of(paper), *near_title_names(paper)]):
             known = self._store.get(known_id)
-            if known and known_id != paper.id and is_same(known, paper):
+            if known and known_id != paper.id and is_same_paper(known, paper):
                 others = dict.fromkeys([*paper.other_ids, paper.id])
                 return paper.model_copy(update={"id": known_id, "other_ids": tuple(others)})
             if known and known_id == paper.id:
@@ -197,5 +197,9 @@ class WriteThroughSource:
 
 def _brought_together(paper: Paper, before: Paper) -> Paper:
     """What the store has from now on: the newer record first, but the user's own fields before it."""
-    whole = merge_records(paper, before) if worth(paper) >= worth(before) else merge_records(before, paper)
+    whole = (
+        merge_records(paper, before)
+        if source_priority(paper) >= source_priority(before)
+        else merge_records(before, paper)
+    )
     return whole.model_copy(update={"id": paper.id})

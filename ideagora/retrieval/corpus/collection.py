@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.clients.base import Neighbours, NoRecommendations
+from ideagora.retrieval.protocols import Neighbors, NoRecommendations
 from ideagora.retrieval.spelling import words_of
 from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, ScoredPaper
@@ -164,7 +164,7 @@ class CollectionSource:
 class CollectionWithNetwork(NoRecommendations):
     """A collection beside sources on the network (see ``RemoteSource``)."""
 
-    tells_neighbours = True
+    has_citations = True
 
     def __init__(self, name: str, collection: Collection) -> None:
         self.name = name
@@ -185,13 +185,13 @@ class CollectionWithNetwork(NoRecommendations):
         found = await asyncio.to_thread(lambda: [self._collection.get(name) for name in ids])
         return {name: paper for name, paper in zip(ids, found, strict=True) if paper}
 
-    async def references(self, paper_id: str) -> Neighbours:
+    async def references(self, paper_id: str) -> Neighbors:
         """The papers here that one cites."""
-        return Neighbours(await asyncio.to_thread(self._collection.references, paper_id))
+        return Neighbors(await asyncio.to_thread(self._collection.references, paper_id))
 
-    async def citations(self, paper_id: str) -> Neighbours:
+    async def citations(self, paper_id: str) -> Neighbors:
         """The papers here that cite one."""
-        return Neighbours(await asyncio.to_thread(self._collection.citations, paper_id))
+        return Neighbors(await asyncio.to_thread(self._collection.citations, paper_id))
 
     async def disconnect(self) -> None:
         """Nothing is connected."""

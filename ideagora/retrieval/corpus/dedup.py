@@ -62,7 +62,7 @@ def near_title_names(paper: KnownNames) -> list[str]:
     return [*(f"titled:{key}:{near}" for near in (year, year - 1, year + 1)), *undated]
 
 
-def is_same(one: KnownNames, other: KnownNames) -> bool:
+def is_same_paper(one: KnownNames, other: KnownNames) -> bool:
     """Whether two records are one paper.
 
     Ids that contradict each other, or authors of whom none is the same, decide against the title.
@@ -71,7 +71,7 @@ def is_same(one: KnownNames, other: KnownNames) -> bool:
     if set(names_of(one)) & set(names_of(other)):
         return True
     key = title_key(one.title)
-    if key != title_key(other.title) or not may_be_of(key, one.date, other.date):
+    if key != title_key(other.title) or not may_share_title(key, one.date, other.date):
         return False
     arxiv_ids = {paper.arxiv_id.lower() for paper in (one, other) if paper.arxiv_id}
     dois = {paper.doi.lower() for paper in (one, other) if paper.doi}
@@ -79,7 +79,7 @@ def is_same(one: KnownNames, other: KnownNames) -> bool:
     return len(arxiv_ids) < 2 and len(published) < 2 and _may_share_author(one, other)
 
 
-def may_be_of(key: str, date: str | None, other: str | None) -> bool:
+def may_share_title(key: str, date: str | None, other: str | None) -> bool:
     """Whether one title (its key) can be one paper's with these two dates, possibly partial."""
     if date and other:
         return len(key) >= _SHORTEST_TITLE and abs(int(date[:4]) - int(other[:4])) <= 1
@@ -96,14 +96,14 @@ def update_record(old: Paper | None, new: Paper) -> Paper:
     if old is None:
         return new
     references = {"references": _all_references(old, new)}
-    if worth(new) >= worth(old):
+    if source_priority(new) >= source_priority(old):
         return old.model_copy(update={**_said(new), "id": old.id, **references})
     return new.model_copy(update={**_said(old), **references})
 
 
-def rewrites(new: Paper, known: Paper) -> bool:
+def replaces_title(new: Paper, known: Paper) -> bool:
     """Whether a record would give a paper that a source told another title, which no correction explains."""
-    if known.source in _WORTH or worth(new) < worth(known):
+    if known.source in _WORTH or source_priority(new) < source_priority(known):
         return False
     said, here = (title_key(paper.title)[:_LONGEST_COMPARED] for paper in (new, known))
     return bool(said and here) and SequenceMatcher(None, said, here).ratio() < _ALIKE
@@ -152,7 +152,7 @@ def merge_papers(lists: Sequence[Sequence[Paper]]) -> list[Paper]:
 def _place(paper: Paper, papers: Sequence[Paper], places: dict[str, int]) -> int | None:
     """Where the list has this paper already."""
     candidates = [name for name in [*names_of(paper), *near_title_names(paper)] if name in places]
-    return next((places[name] for name in candidates if is_same(papers[places[name]], paper)), None)
+    return next((places[name] for name in candidates if is_same_paper(papers[places[name]], paper)), None)
 
 
 def _in_turn(lists: Sequence[Sequence[Paper]]) -> Iterator[Paper]:
@@ -189,6 +189,6 @@ def _all_references(old: Paper, new: Paper) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys([*old.references, *new.references]))
 
 
-def worth(paper: Paper) -> int:
+def source_priority(paper: Paper) -> int:
     """How much a record counts against another one of the same paper."""
     return _WORTH.get(paper.source, _OTHER_WORTH)

@@ -98,7 +98,7 @@ class RateLimitPolicy:
     """How long a source that did not answer in spite of the retries is left alone."""
 
 
-class HttpAnswer(NamedTuple, Generic[T]):
+class ParsedResponse(NamedTuple, Generic[T]):
     """What was read from an answer, and the day (YYYY-MM-DD) on which the service gave it."""
 
     value: T
@@ -173,7 +173,7 @@ class HttpClient:
         self,
         name: str,
         base: str,
-        manners: RateLimitPolicy,
+        policy: RateLimitPolicy,
         cache: HttpCache | None = None,
         time: Clock = SYSTEM_CLOCK,
         *,
@@ -184,7 +184,7 @@ class HttpClient:
     ) -> None:
         self.name = name
         self.base = _checked_base(name, base)
-        self._manners = manners
+        self._manners = policy
         self._cache = cache
         self._time = time
         self._key_name = key_name
@@ -192,11 +192,11 @@ class HttpClient:
         self._headers = {**fixed, **(headers or {})}
         self._params = dict(params or {})
         self._has_key = bool(headers or params or "@" in self.base)
-        self._limiter = Limiter(manners.interval, time, pace)
+        self._limiter = Limiter(policy.interval, time, pace)
         self._loop: _Loop | None = None
         self._down: tuple[float, str] | None = None
 
-    async def ask(self, question: HttpRequest, read: Callable[[bytes], T]) -> HttpAnswer[T] | None:
+    async def ask(self, question: HttpRequest, read: Callable[[bytes], T]) -> ParsedResponse[T] | None:
         """The answer, from the cache or from the service; ``None`` where it says that there is no such thing.
 
         Args:
@@ -213,13 +213,13 @@ class HttpClient:
             kept = await asyncio.to_thread(self._cache.get, key) if self._cache else None
             if kept:
                 with suppress(ValueError):  # an older version of the program may have read more
-                    return None if kept.status == 404 else HttpAnswer(read(kept.body), kept.day)
+                    return None if kept.status == 404 else ParsedResponse(read(kept.body), kept.day)
             if _kept_only.get() or (self._cache and self._cache.replay):
                 raise not_cached(self.name)
             kept, value = await self._asked(question, read, loop)
             if self._cache:
                 await asyncio.to_thread(self._cache.put, key, kept)
-        return None if value is None else HttpAnswer(value, kept.day)
+        return None if value is None else ParsedResponse(value, kept.day)
 
     async def disconnect(self) -> None:
         """Close the connections; the next question opens new ones."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from ideagora.retrieval.clients.base import arxiv_of
+from ideagora.retrieval.clients.normalize import arxiv_of
 from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
 from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.http.pdf_download import LinkRefused, PdfDownloader
@@ -75,7 +75,7 @@ class OpenAccessTexts:
             key = hashlib.sha256(f"pdf\x1f{READERS_VERSION}\x1f{link}".encode()).hexdigest()
             kept = await asyncio.to_thread(self._cache.get, key)
             if kept is None and self._cache.replay:
-                raise LinkRefused("it was not read when this run was made (--replay)", for_good=False)
+                raise LinkRefused("it was not read when this run was made (--replay)", permanent=False)
             if kept is None:
                 kept = await self._asked(link)
                 await asyncio.to_thread(self._cache.put, key, kept)
@@ -96,7 +96,7 @@ class OpenAccessTexts:
         try:
             status, body = _HAD, _body(await self._found(link))
         except LinkRefused as error:
-            if not error.for_good:
+            if not error.permanent:
                 raise
             status, body = _REFUSED, str(error).encode()
         return CachedHttpResponse(status, body, self._time.now().date().isoformat())

@@ -38,12 +38,12 @@ _INTERNAL = tuple(map(ip_network, ("64:ff9b:1::/48", "::/96", "fec0::/10")))
 class LinkRefused(LibraryError):
     """There is no PDF to be had from a link; the message says why, without a full stop.
 
-    ``for_good``: asking again tomorrow would give the same.
+    ``permanent``: asking again tomorrow would give the same.
     """
 
-    def __init__(self, why: str, *, for_good: bool = True) -> None:
+    def __init__(self, why: str, *, permanent: bool = True) -> None:
         super().__init__(why)
-        self.for_good = for_good
+        self.permanent = permanent
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class DownloadLimits:
     """Seconds for which a host that could not be reached is left alone."""
 
 
-async def resolved(host: str, port: int) -> list[str]:
+async def resolve_host(host: str, port: int) -> list[str]:
     """The addresses of a name.
 
     Raises:
@@ -100,13 +100,13 @@ class PdfDownloader:
         permitted: Iterable[Origin] = (),
         bounds: DownloadLimits | None = None,
         time: Clock = SYSTEM_CLOCK,
-        resolve: Resolve = resolved,
+        resolve: Resolve = resolve_host,
         paces: dict[str, tuple[float, SharedRateLimit]] | None = None,
         *,
-        only_permitted: bool = False,
+        only_allowed: bool = False,
     ) -> None:
         self._permitted = frozenset(permitted)
-        self._only_permitted = only_permitted
+        self._only_permitted = only_allowed
         self._bounds = bounds or DownloadLimits()
         self._time = time
         self._resolve = resolve
@@ -129,12 +129,12 @@ class PdfDownloader:
                     await self._followed(httpx.URL(link), into)
             except TimeoutError:
                 raise LinkRefused(
-                    f"it did not come within {self._bounds.seconds:g} s", for_good=False
+                    f"it did not come within {self._bounds.seconds:g} s", permanent=False
                 ) from None
             except httpx.InvalidURL as error:
                 raise LinkRefused(one_line(f"the link is none: {error}", 120)) from None
             except (httpx.TransportError, httpx.StreamError) as error:
-                raise LinkRefused(_told(error), for_good=False) from None
+                raise LinkRefused(_told(error), permanent=False) from None
 
     async def _followed(self, url: httpx.URL, into: Path) -> None:
         """Go from redirect to redirect until something else comes."""
@@ -161,7 +161,7 @@ class PdfDownloader:
 
         until, why = self._resting.get(host, (0.0, ""))
         if self._time.clock() < until:
-            raise LinkRefused(why, for_good=False)
+            raise LinkRefused(why, permanent=False)
         await self._limiter(host).turn()
         try:
             return await client.send(request, stream=True)
@@ -194,15 +194,15 @@ class PdfDownloader:
         if known and not is_permitted and not is_public(known):
             raise private
         if self._only_permitted and not is_permitted:
-            raise LinkRefused("nothing may leave this machine (IDEAGORA_FORBID_REAL_CALLS)", for_good=False)
+            raise LinkRefused("nothing may leave this machine (IDEAGORA_FORBID_REAL_CALLS)", permanent=False)
         try:
             names = [origin.host] if known else await self._resolve(origin.host, origin.port)
         except (OSError, UnicodeError) as error:  # the latter of a name that no DNS can hold
             told = f"{host} cannot be found ({getattr(error, 'strerror', None) or 'no such name'})"
-            raise LinkRefused(told, for_good=False) from None
+            raise LinkRefused(told, permanent=False) from None
         addresses = [address for address in map(_literal, names) if address]
         if not addresses:
-            raise LinkRefused(f"{host} has no address", for_good=False)
+            raise LinkRefused(f"{host} has no address", permanent=False)
         if not is_permitted and not all(map(is_public, addresses)):
             raise private
         return addresses[0]
@@ -212,7 +212,7 @@ class PdfDownloader:
         status = response.status_code
         if status != 200:
             raise LinkRefused(
-                f"HTTP {status}", for_good=400 <= status < 500 and status not in TRANSIENT_STATUS
+                f"HTTP {status}", permanent=400 <= status < 500 and status not in TRANSIENT_STATUS
             )
         if response.headers.get("content-encoding", "identity") != "identity":
             raise LinkRefused("it comes packed, and we asked for it plain")

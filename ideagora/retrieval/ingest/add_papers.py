@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.corpus.dedup import names_of, rewrites, title_names, update_record
+from ideagora.retrieval.corpus.dedup import names_of, replaces_title, title_names, update_record
 from ideagora.retrieval.ingest.documents import Document, Problem
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_with_limits
 from ideagora.retrieval.ingest.paper_index import PaperIndex, identity_of
@@ -151,7 +151,7 @@ class PaperIngest:
         """Why a record may not count: it would give a known paper, with its citations, another title."""
         known_id = self._known.find(paper)
         known = self._store.get(known_id) if known_id else None
-        if known is None or not rewrites(paper, known):
+        if known is None or not replaces_title(paper, known):
             return None
         what = f"“{paper.title[:80]}” has the id {known.id}, which is “{known.title[:80]}” here"
         return Problem(path=path, what=what, step="Mend the id or the title, and add the file again.")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from ideagora.retrieval.corpus.dedup import KnownNames, is_same, may_be_of
+from ideagora.retrieval.corpus.dedup import KnownNames, is_same_paper, may_share_title
 from ideagora.retrieval.cutoff import title_key
 from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
 from ideagora.retrieval.store.fulltext import CitedWork
@@ -40,7 +40,7 @@ class PaperIndex:
             if key in self._by_name:
                 return self._by_name[key]
         found = self._by_title.get(title_key(paper.title), [])
-        return next((other.id for other in found if is_same(other, paper)), None)
+        return next((other.id for other in found if is_same_paper(other, paper)), None)
 
     def find_id(self, name: str) -> str:
         """The id under which the paper is known that another id (``doi:…``, ``arxiv:…``) names."""
@@ -53,7 +53,7 @@ class PaperIndex:
                 return self._by_name[key]
         for key in _possible_titles(cited.text):
             for other in self._by_title.get(key, []):
-                if may_be_of(key, other.date, cited.year):
+                if may_share_title(key, other.date, cited.year):
                     return other.id
         return None
 

@@ -21,7 +21,7 @@ from ideagora.errors import AgentFailed
 from ideagora.graphs.external.context import AgentCancelled, AgentContext
 from ideagora.graphs.external.errors import named_error
 from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
-from ideagora.retrieval.process_guard import end_process, process_guarded
+from ideagora.retrieval.process_guard import guard_process, real_exit
 
 _has_run = False
 
@@ -41,7 +41,7 @@ async def run_isolated(
     _has_run = True
     patience = tools.bridge.patience
     patience.sign_of_life()
-    with stdout_guarded(), process_guarded():
+    with stdout_guarded(), guard_process():
         ended, thread = _started(work, name, passing)
         try:
             while not ended.done():
@@ -116,4 +116,4 @@ def _end(code: int) -> NoReturn:
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
-    end_process(code)
+    real_exit(code)

@@ -10,7 +10,7 @@ from ideagora.retrieval.ingest.bibliographic import make_paper, partial_date
 from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
 from ideagora.retrieval.ingest.identifiers import find_identifiers, find_year
 from ideagora.retrieval.store.fulltext import CitedWork
-from ideagora.retrieval.untrusted_json import UnreadableJSON, json_value
+from ideagora.retrieval.untrusted_json import UnreadableJSON, parse_json
 
 _STEP = "Mend this item and add the file again."
 _TAGS = re.compile(r"</?[a-zA-Z][\w:.-]*(?:\s[^<>]*)?/?>")
@@ -28,7 +28,7 @@ def read_csl(path: str, text: str) -> Iterator[ReadResult]:
         line += text.count("\n", counted, start)
         counted = start
         try:
-            item = json_value(text[start:end])
+            item = parse_json(text[start:end])
         except UnreadableJSON as error:
             if end < len(text):
                 yield Problem(path=path, place=f"line {line}", what=f"the item: {error}", step=_STEP)

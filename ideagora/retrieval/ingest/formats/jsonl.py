@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
 from ideagora.retrieval.ingest.file_types import decode
 from ideagora.retrieval.ingest.identifiers import Identifiers, find_doi, make_paper_id, parse_arxiv_id
-from ideagora.retrieval.untrusted_json import UnreadableJSON, json_value
+from ideagora.retrieval.untrusted_json import UnreadableJSON, parse_json
 from ideagora.schema import Paper
 
 MAX_LINE_BYTES = 4_000_000
@@ -64,7 +64,7 @@ def _skip_line(file: Any) -> int:
 
 def _parse_line(path: str, place: str, line: str) -> ReadResult:
     try:
-        value = json_value(line)
+        value = parse_json(line)
     except UnreadableJSON as error:
         return Problem(path=path, place=place, what=str(error), step=_STEP)
     if not isinstance(value, dict):

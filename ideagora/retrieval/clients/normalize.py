@@ -1,4 +1,4 @@
-"""What every source on the network can do, and what they have in common."""
+"""Turns the records of literature services into papers: ids, dates, text and links."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from ideagora.models.offline.word_lists import FUNCTION_WORDS
-from ideagora.retrieval.untrusted_json import clean_text, pruned_json
+from ideagora.retrieval.untrusted_json import clean_text, parse_pruned_json
 from ideagora.schema import Paper, stable_id
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-MOST_NEIGHBOURS = 1_000
-"""References or citations of one paper that are read at most."""
 
 _ARXIV_ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z][a-z.-]*/\d{7})(?:v\d+)?", re.I)
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.I)
@@ -31,72 +28,6 @@ _LONGEST_ID = 300
 _LONGEST_TITLE, _LONGEST_ABSTRACT = 2_000, 50_000
 """Characters; what is longer is cut, since it goes into prompts."""
 _MOST_CITATIONS = 10**9
-
-
-class Neighbours(NamedTuple):
-    """References or citations as one source tells them."""
-
-    papers: list[Paper]
-    cut: bool = False
-    """There are more than we read."""
-
-
-class RemoteSource(Protocol):
-    """A source of literature on the network.
-
-    Its lists are in its own order, best first; what it finds may lack abstract, date, even a title
-    (then the title is empty). Every method raises ``SourceUnavailable`` when it did not answer.
-    """
-
-    name: str
-    prefixes: tuple[str, ...]
-    """Beginnings of the ids that it understands, the one it likes best first."""
-    tells_neighbours: bool
-    """Whether it knows references and citations at all."""
-
-    async def search(self, query: str, k: int) -> list[Paper]:
-        """Up to k papers; there may be fewer, since a service has bounds of its own."""
-        ...
-
-    async def paper(self, paper_id: str) -> Paper | None:
-        """The paper with an id."""
-        ...
-
-    async def batch(self, ids: Sequence[str]) -> dict[str, Paper]:
-        """The papers with these ids, by id, in as few requests as can be; unknown ones are left out."""
-        ...
-
-    async def references(self, paper_id: str) -> Neighbours:
-        """The papers that one cites."""
-        ...
-
-    async def citations(self, paper_id: str) -> Neighbours:
-        """The papers that cite one."""
-        ...
-
-    async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
-        """Up to k papers that the source recommends to readers of one; ``None``: it cannot tell."""
-        ...
-
-    async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
-        """Citations of a paper by year, those years that the source tells; ``None``: it cannot tell."""
-        ...
-
-    async def disconnect(self) -> None:
-        """Close connections; the source stays usable."""
-        ...
-
-
-class NoRecommendations:
-    """Answers for a source that neither recommends papers nor counts citations by year."""
-
-    async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
-        """``None``: it cannot tell."""
-        return None
-
-    async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
-        """``None``: it cannot tell."""
-        return None
 
 
 def paper_of(
@@ -167,7 +98,7 @@ def json_object(body: bytes) -> Mapping[str, Any]:
     Raises:
         ValueError: it is none, or too large to be one of theirs.
     """
-    value = pruned_json(body)
+    value = parse_pruned_json(body)
     if not isinstance(value, Mapping):
         raise ValueError("no JSON object")
     return value
@@ -175,7 +106,7 @@ def json_object(body: bytes) -> Mapping[str, Any]:
 
 def json_array(body: bytes) -> list[Any]:
     """The array of a service's answer; errors as ``json_object``."""
-    value = pruned_json(body)
+    value = parse_pruned_json(body)
     if not isinstance(value, list):
         raise ValueError("no JSON array")
     return value
