@@ -33,6 +33,7 @@ from ideagora.report.run.provenance import OFFLINE
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from ideagora.evaluators.arena.leaderboard.records import Leaderboard
     from ideagora.schema import Topic
 
 
@@ -135,7 +136,7 @@ def _held(
     path: Path,
     errors: Console,
     chats: Mapping[str, BaseChatModel] | None,
-) -> dict[str, Any]:
+) -> Leaderboard:
     begun = agent_runs(arena.named.agents, arena.topics, arena.settings, path)
     if not request.quiet:
         _say_cost(arena, begun, path, request, errors)
@@ -243,21 +244,20 @@ def _is_done(path: Path) -> bool:
     return (RunFolder(path, "").read() or {}).get("status") == "done"
 
 
-def _show(request: Request, board: dict[str, Any], path: Path, errors: Console) -> int:
+def _show(request: Request, board: Leaderboard, path: Path, errors: Console) -> int:
     if request.as_json:
-        print(json.dumps({"run": str(path), "leaderboard": board}, ensure_ascii=False))
+        print(json.dumps({"run": str(path), "leaderboard": board.as_json()}, ensure_ascii=False))
     else:
         page = str(path / "report.html") if request.page else None
         show_leaderboard(Console(), board, str(path), page, request.options.get("protocol") == "both")
-        if "offline" in board["settings"]["models"] and any(
-            one["models"] == ["offline"] for one in board["contestants"]
+        if "offline" in board.settings["models"] and any(
+            one.models == ("offline",) for one in board.contestants
         ):
             Console().print(Text(OFFLINE, style="dim"))
-    if board["status"] == "incomplete":
-        print_incomplete(errors, board["outages"])
+    if board.status == "incomplete":
+        print_incomplete(errors, board.outages)
         return 4
-    if board["status"] != "complete":
-        told = board["notes"][0] if board["notes"] else board["status"]
-        print_error(errors, told)
+    if board.status != "complete":
+        print_error(errors, board.notes[0] if board.notes else board.status)
         return 1
     return 0

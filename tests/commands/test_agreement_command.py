@@ -145,7 +145,7 @@ def test_the_table_shows_figures_intervals_and_what_was_left_out(model: Path, hu
         (["{scores}", "{nameless}"], "no column that names the item"),
         (["{scores}", "{twice}"], "has two rows for 'i1'"),
         (["{model}", "{model}", "--criteria", "beauty"], "--criteria names 'beauty'"),
-        (["{scores}", "{broken}"], "is no leaderboard that can be read"),
+        (["{scores}", "{broken}"], "is not a readable leaderboard"),
     ],
 )
 def test_bad_input_is_one_clear_line(model: Path, tmp_path: Path, arguments: list[str], said: str) -> None:

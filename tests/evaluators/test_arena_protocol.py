@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ideagora.agents.judges import CRITERIA, EXPERIMENT_CRITERIA
+from ideagora.evaluators.arena.folder import read_leaderboard, write_leaderboard
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.models.chat_models import ScriptedCall
 from tests.support.arena_world import TOPICS, Held, always, by_strength, field, idea, judge, write
@@ -322,3 +323,10 @@ def test_options_keep_their_names_in_files_and_in_the_identity() -> None:
 def test_a_verdict_keeps_its_key_for_the_rationale() -> None:
     verdict = Held(field({"alpha": 1, "beta": 0}, TOPICS[:1])).verdicts[0]
     assert json.loads(verdict.model_dump_json())["told"] == verdict.rationale == "I say first."
+
+
+def test_a_leaderboard_that_is_read_is_written_as_the_same_bytes() -> None:
+    held = Held(field(STRENGTHS), judge(), experiments=True, bias_aware=True, ablation_of="alpha")
+    written = (held.folder / "leaderboard.json").read_bytes()
+    write_leaderboard(held.folder, read_leaderboard(held.folder))
+    assert (held.folder / "leaderboard.json").read_bytes() == written

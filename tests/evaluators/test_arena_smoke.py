@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from ideagora.evaluators.arena.leaderboard.records import leaderboard_from_json
 from ideagora.report.arena.terminal import show_leaderboard
 from tests.support import command
 from tests.support.arena_samples import leaderboard
@@ -76,7 +77,9 @@ def test_no_width_of_terminal_cuts_a_figure(columns: int) -> None:
     }  # fmt: skip
     board["audit"] = {}
     told = io.StringIO()
-    show_leaderboard(Console(file=told, width=columns), board, "folder", None, both=False)
+    show_leaderboard(
+        Console(file=told, width=columns), leaderboard_from_json(board), "folder", None, both=False
+    )
     assert told.getvalue().count("1080") == told.getvalue().count("940") == 1 + len(board["criteria"])
     assert "…" not in told.getvalue().split("•")[0]
     assert columns < 80 or "1040 to 1120" in told.getvalue()

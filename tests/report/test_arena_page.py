@@ -100,3 +100,16 @@ def test_a_folder_without_a_leaderboard_is_named(tmp_path: Path) -> None:
     (tmp_path / "leaderboard.json").write_text(json.dumps([]), encoding="utf-8")
     with pytest.raises(RunError):
         write_arena_report(tmp_path)
+
+
+def test_a_leaderboard_of_an_older_version_lacks_fields_and_is_shown(tmp_path: Path) -> None:
+    old = {
+        "judges": ["j"], "n_topics": 1, "contestants": [{"agent": "rag"}], "future": 1,
+        "ranking": [{"agent": "rag", "rating": 1000.0, "future": 1}], "coverage": {"asked": 2, "scored": 2},
+    }  # fmt: skip
+    page = page_of(arena_folder(tmp_path, old))
+    assert "2 of 2 verdicts scored" in page.text
+    assert "1000" in page.text
+    (tmp_path / "leaderboard.json").write_text(json.dumps({"ranking": "rag"}), encoding="utf-8")
+    with pytest.raises(RunError, match=r"has no readable leaderboard\.json"):
+        write_arena_report(tmp_path)

@@ -8,13 +8,14 @@ by correlations and intraclass correlations (LiveIdeaBench, appendix on its huma
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from ideagora.errors import RatingError
 from ideagora.evaluators.agreement.raters import OVERALL, Item, Rater, shared, with_overall
-from ideagora.evaluators.arena.leaderboard.audit import plain_figure
+from ideagora.evaluators.arena.leaderboard.audit import audit_figure
 from ideagora.evaluators.arena.protocol import Values, comparisons
 from ideagora.evaluators.statistics.agreement import (
     compare_labels,
@@ -117,4 +118,4 @@ def _among(raters: Sequence[Rater], criterion: str) -> Figures:
 def plain(figures: Mapping[str, Figures]) -> dict[str, dict[str, Any]]:
     """Figures for the record: ``{criterion: {figure: {"value", "low", "high", "n", "reason"}}}``."""
     order = sorted(figures, key=lambda name: name != OVERALL)
-    return {name: {of: plain_figure(one) for of, one in figures[name].items()} for name in order}
+    return {name: {of: asdict(audit_figure(one)) for of, one in figures[name].items()} for name in order}

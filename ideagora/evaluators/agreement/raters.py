@@ -17,6 +17,7 @@ from typing import Any, Literal
 from ideagora.errors import UsageError
 from ideagora.evaluators.agreement.table_files import read_table
 from ideagora.evaluators.arena.comparisons import overall
+from ideagora.evaluators.arena.leaderboard.records import Rows, leaderboard_from_json
 from ideagora.evaluators.verdict_files import read_verdicts
 from ideagora.schema import Verdict
 
@@ -126,18 +127,20 @@ def _told(rater: Rater) -> str:
 
 def _rater_of_leaderboard(name: str, path: Path) -> Rater:
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-        boards = {OVERALL: held["ranking"], **held.get("criteria", {})}
-        values = {criterion: _ratings(rows) for criterion, rows in boards.items()}
+        content = json.loads(path.read_text(encoding="utf-8"))
+        tables = {"ranking": content["ranking"], "criteria": content.get("criteria", {})}
+        board = leaderboard_from_json(tables)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UsageError(
-            f"{path} is no leaderboard that can be read. Give a leaderboard.json, or scores as CSV."
+            f"{path} is not a readable leaderboard. Give a leaderboard.json, or scores as CSV."
         ) from None
-    return Rater(name, "ratings", {criterion: found for criterion, found in values.items() if found})
+    by_criterion = {OVERALL: board.ranking, **board.criteria}
+    values = {criterion: _ratings(rows) for criterion, rows in by_criterion.items()}
+    return Rater(name, "ratings", {criterion: ratings for criterion, ratings in values.items() if ratings})
 
 
-def _ratings(rows: Iterable[Mapping[str, Any]]) -> dict[Item, float]:
-    return {Item((row["agent"],)): float(row["rating"]) for row in rows if row["rating"] is not None}
+def _ratings(rows: Rows) -> dict[Item, float]:
+    return {Item((row.agent,)): row.rating for row in rows if row.rating is not None}
 
 
 def _rater_of_scores(name: str, path: Path, rows: list[dict[str, Any]]) -> Rater:

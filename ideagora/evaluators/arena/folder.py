@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ideagora.config import Settings
+from ideagora.errors import RunError
+from ideagora.evaluators.arena.leaderboard.records import Leaderboard, leaderboard_from_json
 from ideagora.evaluators.arena.lineup import PARTS, Contestant, Lineup, MissingEntry, flag_injections
 from ideagora.evaluators.arena.verdict_log import read_verdicts
 from ideagora.evaluators.verdict_files import VERDICTS_FILE
@@ -48,12 +50,28 @@ def write_entries(folder: RunFolder, lineup: Lineup, shown: Mapping[str, Mapping
     )
 
 
-def write_leaderboard(path: Path, board: Mapping[str, Any]) -> None:
-    """Replace ``leaderboard.json`` in one step."""
+def write_leaderboard(path: Path, board: Leaderboard) -> None:
+    """Replace ``leaderboard.json`` atomically."""
+    text = json.dumps(board.as_json(), indent=1, ensure_ascii=False) + "\n"
     try:
-        write_atomically(path / LEADERBOARD_FILE, json.dumps(board, indent=1, ensure_ascii=False) + "\n")
+        write_atomically(path / LEADERBOARD_FILE, text)
     except OSError as error:
         raise folder_error(path, error) from None
+
+
+def read_leaderboard(path: Path, clean: Callable[[Any], Any] | None = None) -> Leaderboard:
+    """The leaderboard in an arena's folder; ``clean`` is applied to the parsed JSON first.
+
+    Raises:
+        RunError: the folder has no readable leaderboard.
+    """
+    try:
+        content = json.loads((path / LEADERBOARD_FILE).read_text(encoding="utf-8"))
+        return leaderboard_from_json(clean(content) if clean is not None else content)
+    except (OSError, ValueError, RecursionError):
+        raise RunError(
+            f"{path} has no readable {LEADERBOARD_FILE}. Run the arena again with the same command."
+        ) from None
 
 
 def verdicts_in(path: Path) -> list[Verdict]:

@@ -30,7 +30,13 @@ from ideagora.evaluators.arena.generation import AgentRun, generate_ideas, liter
 from ideagora.evaluators.arena.growth import FIELD as GROWTH
 from ideagora.evaluators.arena.growth import growth_record, smaller_arena
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, JudgePanel
-from ideagora.evaluators.arena.leaderboard.leaderboard import Ending, build_leaderboard, described
+from ideagora.evaluators.arena.leaderboard.leaderboard import (
+    Ending,
+    JudgingResult,
+    build_leaderboard,
+    summarize,
+)
+from ideagora.evaluators.arena.leaderboard.records import Leaderboard
 from ideagora.evaluators.arena.lineup import ContestantIdeas, Lineup, MissingEntry, build_lineup
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.progress import LiveStanding
@@ -42,7 +48,7 @@ from ideagora.graphs.runtime import Job, Listener, identity_parts, run_job
 from ideagora.graphs.task import Task
 from ideagora.models.budget import Budget, create_budget
 from ideagora.models.usage import UsageTracker
-from ideagora.schema import Topic, Verdict, stable_id
+from ideagora.schema import Topic, stable_id
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -124,7 +130,7 @@ class RunResources:
 
 async def run_tournament(
     arena: Arena, path: Path, starts: Sequence[AgentRun], means: RunResources
-) -> dict[str, Any]:
+) -> Leaderboard:
     """The leaderboard; everything is in the folder when this returns, and what was gained when it raises.
 
     Where something was down, its status is ``incomplete``, and the same command goes on.
@@ -141,7 +147,9 @@ async def run_tournament(
             folder.delete_checkpoints()
         elif (held := finished(folder)) is not None:
             lineup, usage = held
-            return _write_leaderboard(arena, folder.path, lineup, verdicts_in(folder.path), usage, "complete")
+            verdicts = verdicts_in(folder.path)
+            result = JudgingResult(verdicts, _expected(arena, lineup), usage)
+            return _write_leaderboard(arena, folder.path, lineup, result)
         budget = create_budget(
             arena.settings, load_usage_trackers([path, *(start.folder for start in starts)])
         )
@@ -160,15 +168,15 @@ async def _judged(
     means: RunResources,
     budget: Budget,
     down: tuple[str, ...],
-) -> dict[str, Any]:
+) -> Leaderboard:
     """The bouts, in an open folder; ``down`` is what kept entries away."""
     from ideagora.evaluators.arena.graph import build_graph
 
-    expected = expected_verdicts(lineup, arena.options, arena.settings.seed)
+    expected = _expected(arena, lineup)
     means.listener(
         {"event": "arena", "stage": "bouts", "total": expected, "judges": list(arena.options.judges)}
     )
-    board: dict[str, Any] = {}
+    boards: list[Leaderboard] = []
     with VerdictLog(folder.path, LiveStanding(lineup, means.listener).heard) as log:
         if log.was_cut:
             folder.delete_checkpoints()
@@ -180,9 +188,11 @@ async def _judged(
             usage = {name: used.usage.model_dump() for name, used in sorted(tracker.answers_by_label.items())}
             verdicts = verdicts_in(folder.path)
             status: Ending = "incomplete" if down else "complete"
-            board.update(_write_leaderboard(arena, folder.path, final, verdicts, usage, status, down))
+            result = JudgingResult(verdicts, _expected(arena, final), usage, status, down)
+            board = _write_leaderboard(arena, folder.path, final, result)
+            boards.append(board)
             return {
-                "contestants": board["contestants"],
+                "contestants": [one.as_json() for one in board.contestants],
                 "answers": usage,
                 "verdicts": len(verdicts),
                 "offline": _is_offline(board),
@@ -206,9 +216,10 @@ async def _judged(
         try:
             await run_job(job, folder, None, means.embedder, means.listener, means.chats, budget)
         except BudgetExhausted:
-            _write_leaderboard(arena, folder.path, lineup, log.verdicts, {}, "budget")
+            result = JudgingResult(log.verdicts, _expected(arena, lineup), status="budget")
+            _write_leaderboard(arena, folder.path, lineup, result)
             raise
-    return board
+    return boards[-1]
 
 
 def _arena_context(arena: Arena, lineup: Lineup, log: VerdictLog) -> ArenaContext:
@@ -230,25 +241,19 @@ def _arena_context(arena: Arena, lineup: Lineup, log: VerdictLog) -> ArenaContex
     )
 
 
-def _is_offline(board: Mapping[str, Any]) -> bool:
+def _is_offline(board: Leaderboard) -> bool:
     """Whether the offline model made an idea or a verdict; that it tidied the style does not count."""
-    return "offline" in board["judges"] or any("offline" in one["models"] for one in board["contestants"])
+    return "offline" in board.judges or any("offline" in one.models for one in board.contestants)
 
 
-def _write_leaderboard(
-    arena: Arena,
-    path: Path,
-    lineup: Lineup,
-    verdicts: Sequence[Verdict],
-    usage: Mapping[str, Any],
-    status: Ending,
-    down: tuple[str, ...] = (),
-) -> dict[str, Any]:
-    expected = expected_verdicts(lineup, arena.options, arena.settings.seed)
-    board = build_leaderboard(lineup, verdicts, arena.options, arena.settings, usage, status, expected)
-    board |= {"outages": list(down)} if down else {}
+def _write_leaderboard(arena: Arena, path: Path, lineup: Lineup, result: JudgingResult) -> Leaderboard:
+    board = build_leaderboard(lineup, result, arena.options, arena.settings)
     write_leaderboard(path, board)
     return board
+
+
+def _expected(arena: Arena, lineup: Lineup) -> int:
+    return expected_verdicts(lineup, arena.options, arena.settings.seed)
 
 
 def expected_verdicts(lineup: Lineup, options: ArenaOptions, seed: int) -> int:
@@ -278,7 +283,7 @@ def _record(arena: Arena, lineup: Lineup) -> dict[str, Any]:
         "agent": "arena",
         "options": arena.options.model_dump(mode="json"),
         "topics": [topic.model_dump(mode="json") for topic in lineup.topics],
-        "contestants": [described(one) for one in lineup.contestants],
+        "contestants": [summarize(one).as_json() for one in lineup.contestants],
         "entries": lineup.digest,
         GROWTH: growth_record(arena),
         "notes": list(lineup.notes),

@@ -6,14 +6,15 @@ It computes no figure; a figure that is missing is shown as missing, with its re
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from ideagora.errors import FolderUnusable, RunError
+from ideagora.errors import FolderUnusable
+from ideagora.evaluators.arena.folder import read_leaderboard
+from ideagora.evaluators.arena.leaderboard.records import AuditFigure, Leaderboard, Rows, Standings
 from ideagora.report.arena.matches import TopicMatches, in_full, matches_by_topic
 from ideagora.report.arena.plots import criteria_plot, ratings_plot, win_rate_plot
 from ideagora.report.run.load import load, strings
@@ -21,10 +22,8 @@ from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markd
 from ideagora.report.text_cleaning import clean, without_folders
 from ideagora.schema import Idea
 
-LEADERBOARD_FILE = "leaderboard.json"
 PLOTS = "plots"
 KINDS: tuple[Literal["svg", "png"], ...] = ("svg", "png")
-Row = Mapping[str, Any]
 MISSING = "–"
 
 AUDIT = {
@@ -54,8 +53,8 @@ class LeaderboardView:
     """A ranking to be shown: what it is called, its rows, its criteria, its plots."""
 
     name: str
-    ranking: Sequence[Row]
-    criteria: Mapping[str, Sequence[Row]]
+    ranking: Rows
+    criteria: Mapping[str, Rows]
     plots: Sequence[Plot]
 
 
@@ -63,10 +62,11 @@ class LeaderboardView:
 class ArenaPage:
     """All that the arena's templates show."""
 
-    held: Mapping[str, Any]
+    leaderboard: Leaderboard
     boards: Sequence[LeaderboardView]
-    audit: Sequence[tuple[str, Mapping[str, Any]]]
-    sides: Sequence[tuple[str, Sequence[Row]]]
+    audit: Sequence[tuple[str, AuditFigure]]
+    """(meaning, figure)."""
+    other_rankings: Sequence[tuple[str, Rows]]
     """Other ratings of the same verdicts, to be set beside the ranking."""
     entries: Mapping[str, Sequence[Idea]]
     """Ideas by topic."""
@@ -78,7 +78,7 @@ class ArenaPage:
     @property
     def is_smoke_test(self) -> bool:
         """Whether the offline model alone judged, so that nothing is ranked."""
-        return bool(self.held.get("smoke_test"))
+        return self.leaderboard.smoke_test
 
 
 def write_arena_report(folder: Path) -> tuple[Path, Path]:
@@ -98,76 +98,58 @@ def write_arena_report(folder: Path) -> tuple[Path, Path]:
 
 
 def _page(folder: Path) -> ArenaPage:
-    held, found = _leaderboard(folder), load(folder)
-    ranked = [_board("Ideas", "ideas", held)]
-    if held.get("experiments"):
-        ranked.append(_board("Experiment designs", "experiments", held["experiments"]))
-    topics = dict.fromkeys(idea.topic for idea in found.ideas)
-    names = [row["agent"] for row in held.get("ranking") or []]
+    board = read_leaderboard(folder, partial(strings, change=lambda text: without_folders(clean(text))))
+    views = [_view("Ideas", "ideas", board)]
+    if board.experiments is not None:
+        views.append(_view("Experiment designs", "experiments", board.experiments))
+    ideas = load(folder).ideas
+    topics = dict.fromkeys(idea.topic for idea in ideas)
     return ArenaPage(
-        held=held,
-        boards=ranked,
-        audit=_audit(held.get("audit") or {}),
-        sides=[(name, rows) for name, rows in _sides(held) if rows],
-        entries={topic: [idea for idea in found.ideas if idea.topic == topic] for topic in topics},
-        in_full=in_full(found.ideas),
-        matches=matches_by_topic(folder, found.ideas, names),
+        leaderboard=board,
+        boards=views,
+        audit=_audit(board.audit),
+        other_rankings=[(name, rows) for name, rows in _other_rankings(board) if rows],
+        entries={topic: [idea for idea in ideas if idea.topic == topic] for topic in topics},
+        in_full=in_full(ideas),
+        matches=matches_by_topic(folder, ideas, [row.agent for row in board.ranking]),
     )
 
 
-def _leaderboard(folder: Path) -> Mapping[str, Any]:
-    try:
-        held = json.loads((folder / LEADERBOARD_FILE).read_text(encoding="utf-8"))
-        if not isinstance(held, dict):
-            raise ValueError("it is no JSON object")
-    except (OSError, ValueError, RecursionError):
-        raise RunError(
-            f"{folder} has no readable {LEADERBOARD_FILE}. Run the arena again with the same command."
-        ) from None
-    told: dict[str, Any] = strings(held, lambda text: without_folders(clean(text)))
-    return told
-
-
-def _sides(held: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[Row]]]:
+def _other_rankings(standings: Standings) -> Iterator[tuple[str, Rows]]:
     """Ratings of the same verdicts by other rules."""
-    yield "corrected for position, length and judge", held.get("bias_aware") or []
-    yield "as the paper has it (Elo)", (held.get("paper") or {}).get("ranking") or []
+    yield "corrected for position, length and judge", standings.bias_aware or ()
+    yield "as the paper has it (Elo)", standings.paper.ranking if standings.paper is not None else ()
 
 
-def _board(name: str, file: str, held: Mapping[str, Any]) -> LeaderboardView:
-    ranking, criteria = held.get("ranking") or [], held.get("criteria") or {}
-    return LeaderboardView(
-        name, ranking, criteria, list(_plots(file, ranking, criteria, held.get("win_rates")))
-    )
+def _view(name: str, file: str, standings: Standings) -> LeaderboardView:
+    return LeaderboardView(name, standings.ranking, standings.criteria, list(_plots(file, standings)))
 
 
-def _plots(
-    file: str,
-    ranking: Sequence[Row],
-    criteria: Mapping[str, Sequence[Row]],
-    rates: Mapping[str, Any] | None,
-) -> Iterator[Plot]:
-    """The plots that these figures are enough for."""
-    rated = {name: rows for name, rows in criteria.items() if rows}
-    if any(row["rating"] is not None for row in ranking):
-        bounded = any(row.get("low") is not None for row in ranking)
-        told = (
+def _plots(file: str, standings: Standings) -> Iterator[Plot]:
+    """The plots that there are enough figures for."""
+    ranking, rates = standings.ranking, standings.win_rates
+    rated = {name: rows for name, rows in standings.criteria.items() if rows}
+    if any(row.rating is not None for row in ranking):
+        bounded = any(row.low is not None for row in ranking)
+        shows = (
             "Ratings with their 95 % intervals, which say how they would move with other topics."
             if bounded
             else "Ratings, without intervals."
         )
-        yield Plot(f"{file}-ratings", told, partial(ratings_plot, ranking))
+        yield Plot(f"{file}-ratings", shows, partial(ratings_plot, ranking))
     if len(rated) > 1:
         yield Plot(f"{file}-criteria", "Ratings by criterion.", partial(criteria_plot, rated))
-    if rates and len(rates["agents"]) > 1:
-        told = "Share of points of the row against the column; a tie is half a point."
-        yield Plot(f"{file}-win-rates", told, partial(win_rate_plot, rates["agents"], rates["matrix"]))
+    if len(rates.agents) > 1:
+        shows = "Share of points of the row against the column; a tie is half a point."
+        yield Plot(f"{file}-win-rates", shows, partial(win_rate_plot, rates.agents, rates.matrix))
 
 
-def _audit(held: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    known = [(told, held[name]) for name, told in AUDIT.items() if name in held]
+def _audit(figures: Mapping[str, AuditFigure]) -> list[tuple[str, AuditFigure]]:
+    known = [(meaning, figures[name]) for name, meaning in AUDIT.items() if name in figures]
     return known + [
-        (name.replace("_percent", "").replace("_", " "), held[name]) for name in held if name not in AUDIT
+        (name.replace("_percent", "").replace("_", " "), figure)
+        for name, figure in figures.items()
+        if name not in AUDIT
     ]
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Row = Mapping[str, Any]
+    from ideagora.evaluators.arena.leaderboard.records import LeaderboardRow
+
 INK, SOFT, ACCENT, SECOND, LINE = "#20242b", "#555d69", "#0e5a66", "#9c5a1c", "#dfdbd1"
 LONGEST_NAME = 34
 _INCHES_A_ROW = 0.36
@@ -36,32 +37,34 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def ratings_plot(rows: Sequence[Row], kind: Literal["svg", "png"] = "svg") -> bytes:
+def ratings_plot(rows: Sequence[LeaderboardRow], kind: Literal["svg", "png"] = "svg") -> bytes:
     """Ratings, best on top, each with its interval where there is one."""
     with _figure(len(rows)) as (figure, axes):
         for place, row in enumerate(rows):
-            if row["low"] is not None and row["high"] is not None:
-                axes.plot([row["low"], row["high"]], [place, place], color=ACCENT, lw=2, alpha=0.55)
-            if row["rating"] is not None:
-                axes.plot(row["rating"], place, "o", color=ACCENT, ms=6)
-        _names(axes, [row["agent"] for row in rows])
+            if row.low is not None and row.high is not None:
+                axes.plot([row.low, row.high], [place, place], color=ACCENT, lw=2, alpha=0.55)
+            if row.rating is not None:
+                axes.plot(row.rating, place, "o", color=ACCENT, ms=6)
+        _names(axes, [row.agent for row in rows])
         axes.set_xlabel("rating")
         return _drawn(figure, kind)
 
 
-def criteria_plot(criteria: Mapping[str, Sequence[Row]], kind: Literal["svg", "png"] = "svg") -> bytes:
+def criteria_plot(
+    criteria: Mapping[str, Sequence[LeaderboardRow]], kind: Literal["svg", "png"] = "svg"
+) -> bytes:
     """One panel a criterion, agents in the order of the first one."""
-    names = [row["agent"] for row in next(iter(criteria.values()))]
+    names = [row.agent for row in next(iter(criteria.values()))]
     with _figure(len(names), panels=len(criteria)) as (figure, _):
         for panel, (criterion, rows) in zip(figure.axes, criteria.items(), strict=True):
-            found = {row["agent"]: row for row in rows}
+            found = {row.agent: row for row in rows}
             for place, name in enumerate(names):
                 row = found.get(name)
-                if row is None or row["rating"] is None:
+                if row is None or row.rating is None:
                     continue
-                if row["low"] is not None and row["high"] is not None:
-                    panel.plot([row["low"], row["high"]], [place, place], color=ACCENT, lw=2, alpha=0.55)
-                panel.plot(row["rating"], place, "o", color=ACCENT, ms=5)
+                if row.low is not None and row.high is not None:
+                    panel.plot([row.low, row.high], [place, place], color=ACCENT, lw=2, alpha=0.55)
+                panel.plot(row.rating, place, "o", color=ACCENT, ms=5)
             _names(panel, names if panel is figure.axes[0] else [""] * len(names))
             panel.set_title(clean(criterion).replace("_", " "), fontsize=10, color=INK)
         return _drawn(figure, kind)

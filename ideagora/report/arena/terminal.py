@@ -13,6 +13,13 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from ideagora.evaluators.arena.leaderboard.records import (
+    Ablation,
+    AuditFigure,
+    Leaderboard,
+    Rows,
+    Standings,
+)
 from ideagora.report.console import cell, plain
 from ideagora.report.live_view import LiveView
 from ideagora.report.run.terminal import RunProgress
@@ -83,19 +90,17 @@ class ArenaProgress(LiveView):
         return table
 
 
-def show_leaderboard(
-    console: Console, board: Mapping[str, Any], folder: str, page: str | None, both: bool
-) -> None:
+def show_leaderboard(console: Console, board: Leaderboard, folder: str, page: str | None, both: bool) -> None:
     """The ranking with intervals, the audit beside it, and what it can't say."""
-    topics = "1 topic" if board["n_topics"] == 1 else f"{board['n_topics']} topics"
-    judges = ", ".join(_short(judge) for judge in board["judges"])
-    head = f"Ideas on {topics}, judged by {judges} ({board['protocol']} protocol)"
-    console.print(Text(f"{SMOKE_TEST}: {head}" if board["smoke_test"] else head, style="bold"))
-    _show_part(console, board, both)
-    if board["experiments"] is not None:
+    topics = "1 topic" if board.n_topics == 1 else f"{board.n_topics} topics"
+    judges = ", ".join(_short(judge) for judge in board.judges)
+    head = f"Ideas on {topics}, judged by {judges} ({board.protocol} protocol)"
+    console.print(Text(f"{SMOKE_TEST}: {head}" if board.smoke_test else head, style="bold"))
+    _show_standings(console, board, both)
+    if board.experiments is not None:
         console.print(Text("Experiment designs", style="bold"))
-        _show_part(console, board["experiments"], both)
-    for note in board["notes"]:
+        _show_standings(console, board.experiments, both)
+    for note in board.notes:
         console.print(Text(f"• {cell(note)}", style="dim"), soft_wrap=False)
     if page is not None:
         console.print(Text(f"The page, with plots: {page}", overflow="fold"), soft_wrap=True)
@@ -103,38 +108,39 @@ def show_leaderboard(
     console.print(Text(told, overflow="fold"), soft_wrap=True)
 
 
-def _show_part(console: Console, part: Mapping[str, Any], both: bool) -> None:
-    if part["ranking"]:
-        console.print(_ranking(part, both))
-        console.print(_by_criterion(part))
-    if part.get("bias_aware"):
-        console.print(_side_by_side(part))
-    if part.get("ablation"):
-        console.print(_ablation(part["ablation"]))
-    if any(figure["value"] is not None for figure in part["audit"].values()):
-        console.print(_audit(part["audit"]))
+def _show_standings(console: Console, standings: Standings, both: bool) -> None:
+    if standings.ranking:
+        console.print(_ranking(standings, both))
+        console.print(_by_criterion(standings))
+    if standings.bias_aware:
+        console.print(_side_by_side(standings.bias_aware, standings.ranking))
+    if standings.ablation:
+        console.print(_ablation(standings.ablation))
+    if any(figure.value is not None for figure in standings.audit.values()):
+        console.print(_audit(standings.audit))
 
 
-def _ranking(part: Mapping[str, Any], both: bool) -> Table:
-    paper = {row["agent"]: row["rating"] for row in (part["paper"] or {}).get("ranking", ())} if both else {}
-    unread = any(row["unscored"] for row in part["ranking"])
+def _ranking(standings: Standings, both: bool) -> Table:
+    paper = {}
+    if both and standings.paper is not None:
+        paper = {row.agent: row.rating for row in standings.paper.ranking}
+    unread = any(row.unscored for row in standings.ranking)
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("contestant", overflow="fold")
-    is_bounded = any(row["low"] is not None for row in part["ranking"])
+    is_bounded = any(row.low is not None for row in standings.ranking)
     titles = ["rating", *(["95 %", "ranks"] * is_bounded), "w-t-l"]
     titles += ["unscored"] * unread + ["Elo (paper)", "differs by"] * bool(paper)
     for title in titles:
         # a narrow terminal wraps and cuts nothing
         table.add_column(title, justify="right", overflow="fold", no_wrap=title == "rating")
-    for row in part["ranking"]:
-        cells = [_number(row["rank"]), _short(row["agent"]), _number(row["rating"])]
-        bounds = [_range(row["low"], row["high"]), _range(row["rank_low"], row["rank_high"])]
+    for row in standings.ranking:
+        cells = [_number(row.rank), _short(row.agent), _number(row.rating)]
+        bounds = [_range(row.low, row.high), _range(row.rank_low, row.rank_high)]
         cells += bounds * is_bounded
-        cells += [f"{row['won']}-{row['tied']}-{row['lost']}", *([str(row["unscored"])] * unread)]
+        cells += [f"{row.won}-{row.tied}-{row.lost}", *([str(row.unscored)] * unread)]
         if paper:
-            elo = paper[row["agent"]]
-            cells += [_number(elo), f"{row['rating'] - elo:+.0f}"]
+            cells += [_number(paper[row.agent]), _difference(row.rating, paper[row.agent])]
         table.add_row(*map(Text, cells))
     return table
 
@@ -143,20 +149,24 @@ def _number(value: float | None) -> str:
     return MISSING if value is None else f"{value:.0f}"
 
 
-def _by_criterion(part: Mapping[str, Any]) -> Table:
+def _difference(rating: float | None, other: float | None) -> str:
+    return MISSING if rating is None or other is None else f"{rating - other:+.0f}"
+
+
+def _by_criterion(standings: Standings) -> Table:
     """Ratings by criterion, in the order of the ranking."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("contestant", overflow="fold")
-    for name in part["criteria"]:
+    for name in standings.criteria:
         table.add_column(name.replace("_", " "), overflow="fold", justify="right")
-    found = {name: {row["agent"]: row["rating"] for row in rows} for name, rows in part["criteria"].items()}
-    for row in part["ranking"]:
-        ratings = [found[name].get(row["agent"]) for name in found]
-        table.add_row(Text(_short(row["agent"])), *(Text(_number(one)) for one in ratings))
+    found = {name: {row.agent: row.rating for row in rows} for name, rows in standings.criteria.items()}
+    for row in standings.ranking:
+        ratings = [found[name].get(row.agent) for name in found]
+        table.add_row(Text(_short(row.agent)), *(Text(_number(one)) for one in ratings))
     return table
 
 
-def _side_by_side(part: Mapping[str, Any]) -> Table:
+def _side_by_side(corrected: Rows, ranking: Rows) -> Table:
     table = Table(
         "contestant",
         "rating",
@@ -165,46 +175,46 @@ def _side_by_side(part: Mapping[str, Any]) -> Table:
         box=None,
         padding=(0, 2, 0, 0),
     )
-    table.columns[3].header = "95 %" if any(row["low"] is not None for row in part["bias_aware"]) else ""
-    plain_rating = {row["agent"]: row["rating"] for row in part["ranking"]}
-    for row in part["bias_aware"]:
+    table.columns[3].header = "95 %" if any(row.low is not None for row in corrected) else ""
+    plain_rating = {row.agent: row.rating for row in ranking}
+    for row in corrected:
         cells = (
-            _short(row["agent"]),
-            f"{plain_rating[row['agent']]:.0f}",
-            f"{row['rating']:.0f}",
-            _range(row["low"], row["high"]),
+            _short(row.agent),
+            _number(plain_rating[row.agent]),
+            _number(row.rating),
+            _range(row.low, row.high),
         )
         table.add_row(*map(Text, cells))
     return table
 
 
-def _ablation(part: Mapping[str, Any]) -> Table:
-    table = Table(f"against {_short(part['of'])}", "score", "of", box=None, padding=(0, 2, 0, 0))
-    for row in part["rows"]:
-        score = MISSING if row["average"] is None else f"{row['average']:.1f}"
-        table.add_row(Text(_short(row["agent"])), Text(score), Text(str(row["full"])))
+def _ablation(ablation: Ablation) -> Table:
+    table = Table(f"against {_short(ablation.of)}", "score", "of", box=None, padding=(0, 2, 0, 0))
+    for row in ablation.rows:
+        score = MISSING if row.average is None else f"{row.average:.1f}"
+        table.add_row(Text(_short(row.agent)), Text(score), Text(str(row.full)))
     return table
 
 
-def _audit(audit: Mapping[str, Any]) -> Table:
-    is_bounded = any(figure["low"] is not None for figure in audit.values())
+def _audit(audit: Mapping[str, AuditFigure]) -> Table:
+    is_bounded = any(figure.low is not None for figure in audit.values())
     span_title = "95 %" if is_bounded else ""
     table = Table("audit of the judges", "", span_title, "n", box=None, padding=(0, 2, 0, 0))
     for name, figure in audit.items():
-        if figure["value"] is None:
+        if figure.value is None:
             table.add_row(
                 Text(name.replace("_percent", "").replace("_", " ")),
                 Text(MISSING),
-                Text(plain(figure["reason"] or ""), style="dim"),
+                Text(plain(figure.reason or ""), style="dim"),
                 Text(""),
             )
         else:
-            span = _range(figure["low"], figure["high"], "{:.2f}") if is_bounded else ""
+            span = _range(figure.low, figure.high, "{:.2f}") if is_bounded else ""
             table.add_row(
                 Text(name.replace("_percent", "").replace("_", " ")),
-                Text(f"{figure['value']:.2f}"),
+                Text(f"{figure.value:.2f}"),
                 Text(span),
-                Text(str(figure["n"])),
+                Text(str(figure.n)),
             )
     return table
 

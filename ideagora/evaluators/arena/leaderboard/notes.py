@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from ideagora.evaluators.arena.leaderboard.records import Leaderboard, Separation
 from ideagora.evaluators.arena.lineup import Lineup, topics_missing
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
 from ideagora.evaluators.statistics.separation import POWER
@@ -22,9 +22,9 @@ MANY_UNSCORED = 0.05
 SURE = 0.95
 
 
-def notes(board: Mapping[str, Any], lineup: Lineup, overall: Comparisons) -> list[str]:
+def leaderboard_notes(board: Leaderboard, lineup: Lineup, overall: Comparisons) -> tuple[str, ...]:
     """One sentence for each thing that a reader of the ranking should know before believing it."""
-    return [
+    return (
         *_of_status(board),
         *_of_contestants(board, lineup),
         *_of_judges(board, overall),
@@ -32,64 +32,64 @@ def notes(board: Mapping[str, Any], lineup: Lineup, overall: Comparisons) -> lis
         *_of_intervals(board),
         *_of_records(board),
         *lineup.notes,
-    ]
+    )
 
 
-def _of_status(board: Mapping[str, Any]) -> Iterator[str]:
-    coverage = board["coverage"]
-    if board["status"] == "budget":
+def _of_status(board: Leaderboard) -> Iterator[str]:
+    coverage = board.coverage
+    if board.status == "budget":
         yield (
-            f"The budget ended the arena after {coverage['asked']} of at most {coverage['expected']} "
+            f"The budget ended the arena after {coverage.asked} of at most {coverage.expected} "
             "verdicts: the figures are those so far."
         )
-    if board["status"] == "incomplete":
-        so_far = f" after {coverage['asked']} of at most {coverage['expected']} verdicts"
+    if board.status == "incomplete":
+        so_far = f" after {coverage.asked} of at most {coverage.expected} verdicts"
         yield (
-            f"Incomplete{so_far if coverage['expected'] else ' before the first verdict'}, since something "
+            f"Incomplete{so_far if coverage.expected else ' before the first verdict'}, since something "
             "was down: the figures are those so far, and the same command goes on."
         )
-    elif not coverage["asked"] and board["status"] != "budget":
+    elif not coverage.asked and board.status != "budget":
         yield "No two contestants have an idea on the same topic, so there was nothing to judge."
-    if coverage["asked"] and not coverage["scored"]:
+    if coverage.asked and not coverage.scored:
         yield f"No verdict has values, so there is no ranking: {_reasons(board)}."
-    elif coverage["asked"] and board["missing_pairs"]:
-        pairs = "; ".join(f"{one} and {other}" for one, other in board["missing_pairs"])
+    elif coverage.asked and board.missing_pairs:
+        pairs = "; ".join(f"{one} and {other}" for one, other in board.missing_pairs)
         yield f"Not all contestants can be put on one scale. Verdicts on these pairs would do: {pairs}."
-    if coverage["unscored"] and coverage["scored"]:
-        share = coverage["unscored"] / coverage["asked"]
+    if coverage.unscored and coverage.scored:
+        share = coverage.unscored / coverage.asked
         much = " Many: the ranking is of what could be read." if share > MANY_UNSCORED else ""
-        counts = f"{coverage['unscored']} of {coverage['asked']} verdicts"
+        counts = f"{coverage.unscored} of {coverage.asked} verdicts"
         yield f"{counts} have no values and count nowhere ({_reasons(board)}).{much}"
-    if (plans := board["experiments"]) is not None and plans["status"] == "nothing_scored":
+    if (plans := board.experiments) is not None and plans.status == "nothing_scored":
         yield "No verdict on experiment designs has values: two ideas with one must meet on a topic."
     yield from _of_flags(board)
 
 
-def _of_flags(board: Mapping[str, Any]) -> Iterator[str]:
+def _of_flags(board: Leaderboard) -> Iterator[str]:
     """Whose ideas speak to the judge, and how."""
-    for one in board["contestants"]:
-        kinds = dict.fromkeys(flag for idea in one["flagged"] for flag in idea["flags"])
+    for one in board.contestants:
+        kinds = dict.fromkeys(flag for idea in one.flagged for flag in idea.flags)
         if kinds:
-            ideas = "an idea" if len(one["flagged"]) == 1 else f"{len(one['flagged'])} ideas"
-            yield f"{one['agent']}: {ideas} may speak to the judge ({', '.join(kinds)}); judged all the same."
+            ideas = "an idea" if len(one.flagged) == 1 else f"{len(one.flagged)} ideas"
+            yield f"{one.agent}: {ideas} may speak to the judge ({', '.join(kinds)}); judged all the same."
 
 
-def _reasons(board: Mapping[str, Any]) -> str:
-    told = board["coverage"]["reasons"].items()
-    return ", ".join(f"{reason}: {count}" for reason, count in told) or "none was judged yet"
+def _reasons(board: Leaderboard) -> str:
+    counts = board.coverage.reasons.items()
+    return ", ".join(f"{reason}: {count}" for reason, count in counts) or "none was judged yet"
 
 
-def _of_contestants(board: Mapping[str, Any], lineup: Lineup) -> Iterator[str]:
-    for one in board["contestants"]:
-        if not one["ideas"]:
-            why = one["missing"][0]["reason"] if one["missing"] else "no idea"
-            yield f"{one['agent']} has no entry and no rating ({why})."
-        elif one["missing"]:
-            topics = "topic" if len(one["missing"]) == 1 else "topics"
-            first = one["missing"][0]
+def _of_contestants(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
+    for one in board.contestants:
+        if not one.ideas:
+            why = one.missing[0].reason if one.missing else "no idea"
+            yield f"{one.agent} has no entry and no rating ({why})."
+        elif one.missing:
+            topics = "topic" if len(one.missing) == 1 else "topics"
+            first = one.missing[0]
             yield (
-                f"{one['agent']} is missing on {len(one['missing'])} {topics}; that counts neither for nor "
-                f"against it (“{first['topic'][:40]}”: {first['reason']})."
+                f"{one.agent} is missing on {len(one.missing)} {topics}; that counts neither for nor "
+                f"against it (“{first.topic[:40]}”: {first.reason})."
             )
     apart = [pair for pair in topics_missing(lineup) if all(_has_ideas(lineup, name) for name in pair)]
     if apart:
@@ -102,10 +102,10 @@ def _has_ideas(lineup: Lineup, name: str) -> bool:
     return any(one.name == name and one.ideas for one in lineup.contestants)
 
 
-def _of_judges(board: Mapping[str, Any], overall: Comparisons) -> Iterator[str]:
-    if board["smoke_test"]:
+def _of_judges(board: Leaderboard, overall: Comparisons) -> Iterator[str]:
+    if board.smoke_test:
         yield f"Smoke test, not a ranking. {OFFLINE}"
-    elif "offline" in board["judges"]:
+    elif "offline" in board.judges:
         yield f"{OFFLINE} The ranking counts its verdicts beside the others'."
     if not len(overall):
         return
@@ -117,13 +117,13 @@ def _of_judges(board: Mapping[str, Any], overall: Comparisons) -> Iterator[str]:
         if share >= ONE_SIDED and len(outcomes) >= FEWEST_FOR_A_SLOT:
             told = f"The judge prefers whatever is shown {slot} ({share:.0%} of verdicts)"
             yield f"{told}: the ranking says nothing of the ideas."
-    flips = (board["audit"].get("flip_rate") or {}).get("value")
+    flips = getattr(board.audit.get("flip_rate"), "value", None)
     if flips is not None and flips >= TURNS_ROUND and not (outcomes == TIE).all():
         yield f"In {flips:.0%} of the matches the verdict changes when the two ideas change places."
 
 
-def _of_records(board: Mapping[str, Any]) -> Iterator[str]:
-    named = [row["agent"] for row in board["ranking"] if row["agent"] in board["unbounded"]]
+def _of_records(board: Leaderboard) -> Iterator[str]:
+    named = [row.agent for row in board.ranking if row.agent in board.unbounded]
     if named:
         yield (
             f"Won or lost everything against the rest: {', '.join(named)}. Such a rating says which way, not "
@@ -131,35 +131,38 @@ def _of_records(board: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _of_size(board: Mapping[str, Any], lineup: Lineup) -> Iterator[str]:
-    if board["status"] == "complete" and len(lineup.topics) < 2:
+def _of_size(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
+    if board.status == "complete" and len(lineup.topics) < 2:
         yield "There is one topic only: nothing can be said about other topics, and no interval can be given."
-    for step in board["separation"]:
-        if step["probability"] is not None and step["probability"] < SURE:
-            topics = step["more_topics"]
-            need = f"; {_need(topics, step['more_verdicts'])}" if topics else ""
+    for step in board.separation:
+        if step.probability is not None and step.probability < SURE:
             yield (
-                f"{step['above']} and {step['below']} are not told apart (probability "
-                f"{step['probability']:.2f} that the order is right{need})."
+                f"{step.above} and {step.below} are not told apart (probability "
+                f"{step.probability:.2f} that the order is right{_need(step)})."
             )
 
 
-def _need(topics: int, verdicts: int) -> str:
-    more = f"{_number(topics, 'more topic')}, so about {_number(verdicts, 'more verdict')},"
-    return f"{more} would tell in {POWER:.0%} of cases"
+def _need(step: Separation) -> str:
+    if not step.more_topics or step.more_verdicts is None:
+        return ""
+    topics, verdicts = (
+        _number(step.more_topics, "more topic"),
+        _number(step.more_verdicts, "more verdict"),
+    )
+    return f"; {topics}, so about {verdicts}, would tell in {POWER:.0%} of cases"
 
 
 def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
 
 
-def _of_intervals(board: Mapping[str, Any]) -> Iterator[str]:
+def _of_intervals(board: Leaderboard) -> Iterator[str]:
     """Whose interval is missing, and how many refits the others' intervals do without."""
-    for name in board["alone"]:
+    for name in board.alone:
         yield f"{name} meets the others on one topic only, so it has a rating and no interval."
-    refits = board["refits"]
-    if refits is not None and refits["unratable"]:
+    refits = board.refits
+    if refits is not None and refits.unratable:
         yield (
-            f"{refits['unratable']} of {refits['tried']} refits for the intervals are left out: without some "
+            f"{refits.unratable} of {refits.tried} refits for the intervals are left out: without some "
             "topics not all contestants can be compared."
         )

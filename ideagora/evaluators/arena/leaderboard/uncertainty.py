@@ -1,13 +1,15 @@
-"""How sure the leaderboard is: intervals, ranks and chances by topic, and the audit of the judges."""
+"""Uncertainty of the leaderboard: intervals, rank ranges, and probabilities of the order."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ideagora.evaluators.arena.leaderboard.records import Refits, Separation
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.intervals import (
     LEVEL,
@@ -30,71 +32,71 @@ FEWEST_DRAWS = 40
 
 
 class IntervalRequest(Protocol):
-    """What the figures need to know of the options."""
+    """The options that intervals depend on."""
 
     @property
     def is_paper(self) -> bool:
-        """Whether ratings are Elo's."""
+        """Whether the ratings are Elo."""
         ...
 
     @property
     def bootstrap(self) -> int | None:
-        """Resamples of topics; ``None``: in closed form."""
+        """Number of resamples of the topics; ``None``: closed form."""
         ...
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Bounds of ratings and ranks, by agent; an agent without bounds is not in it."""
+    """Bounds of ratings and ranks by agent; agents without bounds are missing."""
 
     bounds: dict[str, tuple[float, float, int, int]]
     reason: str | None = None
     """Why there are none."""
     refits: int = 0
-    """Fits to part of the topics, or to topics drawn anew; 0 in closed form."""
+    """Number of refits to resampled topics; 0 in closed form."""
     unratable: int = 0
-    """Of these, fits left out because not all agents can be compared in them."""
+    """Refits left out because not all agents can be compared in them."""
 
     @property
-    def record(self) -> dict[str, int] | None:
-        """The refits for the record; ``None``: there were none."""
-        return {"tried": self.refits, "unratable": self.unratable} if self.refits else None
+    def record(self) -> Refits | None:
+        """The refits, or ``None`` in closed form."""
+        return Refits(tried=self.refits, unratable=self.unratable) if self.refits else None
 
-    def of(self, agent: str) -> tuple[float | None, float | None, int | None, int | None]:
-        """Low and high rating, low and high rank."""
+    def bounds_of(self, agent: str) -> tuple[float | None, float | None, int | None, int | None]:
+        """Lower and upper rating, best and worst rank."""
         return self.bounds.get(agent, (None, None, None, None))
 
 
-def intervals_of(counted: Comparisons, asked: IntervalRequest) -> Intervals:
-    """Intervals of one table's ratings by the protocol's method."""
-    return elo_intervals(counted) if asked.is_paper else bootstrap_ratings(counted)
+def compute_intervals(columns: Comparisons, request: IntervalRequest) -> Intervals:
+    """Intervals of the ratings by the protocol's method."""
+    return elo_intervals(columns) if request.is_paper else bootstrap_ratings(columns)
 
 
-def spread_of(
-    found: Intervals, counted: Comparisons, asked: IntervalRequest, seed: int, *, resample: bool = True
+def compute_spread(
+    intervals: Intervals, columns: Comparisons, request: IntervalRequest, seed: int, *, resample: bool = True
 ) -> Spread:
-    """Bounds in closed form, or from resampled topics where that is asked for and can be (not for Elo)."""
-    if resample and asked.bootstrap is not None and not asked.is_paper and found.reason is None:
-        return _resampled_spread(found, counted, asked.bootstrap, seed)
-    refits = found.refits, found.unratable
-    if found.low is None or found.high is None:
-        return Spread({}, found.reason, *refits)
-    columns = np.stack([found.low, found.high, *rank_intervals(found).T])
-    return Spread(_bounds(found, columns), None, *refits)
+    """Bounds in closed form, or from resampled topics if requested and possible (not for Elo)."""
+    if resample and request.bootstrap is not None and not request.is_paper and intervals.reason is None:
+        return _resampled_spread(intervals, columns, request.bootstrap, seed)
+    refits = intervals.refits, intervals.unratable
+    if intervals.low is None or intervals.high is None:
+        return Spread({}, intervals.reason, *refits)
+    bounds = np.stack([intervals.low, intervals.high, *rank_intervals(intervals).T])
+    return Spread(_bounds_by_agent(intervals, bounds), None, *refits)
 
 
-def _bounds(found: Intervals, columns: NDArray[Any]) -> dict[str, tuple[float, float, int, int]]:
-    """(low, high, best rank, worst rank) by agent, of columns (4, agents)."""
+def _bounds_by_agent(intervals: Intervals, bounds: NDArray[Any]) -> dict[str, tuple[float, float, int, int]]:
+    """(low, high, best rank, worst rank) by agent; ``bounds`` has the shape (4, agents)."""
     return {
         agent: (float(low), float(high), int(best), int(worst))
-        for agent, (low, high, best, worst) in zip(found.agents, columns.T, strict=True)
-        if agent not in found.alone
+        for agent, (low, high, best, worst) in zip(intervals.agents, bounds.T, strict=True)
+        if agent not in intervals.alone
     }
 
 
-def _resampled_spread(found: Intervals, counted: Comparisons, replicates: int, seed: int) -> Spread:
-    """Percentiles of ratings and of ranks over topics drawn with replacement."""
-    scores = BASE + POINTS * resampled(counted, replicates, seed)
+def _resampled_spread(intervals: Intervals, columns: Comparisons, replicates: int, seed: int) -> Spread:
+    """Percentiles of ratings and ranks over topics drawn with replacement."""
+    scores = BASE + POINTS * resampled(columns, replicates, seed)
     refits = replicates, replicates - len(scores)
     if len(scores) < FEWEST_DRAWS:
         reason = "Too few draws of topics connect all contestants, so no interval can be given."
@@ -103,31 +105,32 @@ def _resampled_spread(found: Intervals, counted: Comparisons, replicates: int, s
     tails = [50 * (1 - LEVEL), 50 * (1 + LEVEL)]
     bounds = np.percentile(scores, tails, axis=0)
     places = np.percentile(ranks, tails, axis=0, method="nearest").astype(np.int64)
-    return Spread(_bounds(found, np.concatenate([bounds, places])), None, *refits)
+    return Spread(_bounds_by_agent(intervals, np.concatenate([bounds, places])), None, *refits)
 
 
-def separation(
-    found: Intervals, counted: Comparisons, ranking: tuple[str, ...], verdicts: int
-) -> list[dict[str, Any]]:
-    """For neighbours: the chance that they are in the right order, and what it would take to be sure.
+def compute_separation(
+    intervals: Intervals, columns: Comparisons, ranking: Sequence[str], verdicts: int
+) -> tuple[Separation, ...]:
+    """For neighbours: the probability of their order, and the data needed to be sure of it.
 
-    ``verdicts`` were asked so far; the rows of ``counted`` may be matches of two.
+    ``verdicts`` is the number of verdicts so far; rows of ``columns`` may be matches of two verdicts.
     """
-    chance = None if found.reason else superiority(found)
+    probabilities = None if intervals.reason else superiority(intervals)
     rows = []
     for above, below in pairwise(ranking):
-        places = found.agents.index(above), found.agents.index(below)
-        needed = topics_to_separate(counted, found, above, below, verdicts)
-        unknown = chance is None or above in found.alone or below in found.alone
-        probability = None if chance is None or unknown else round(float(chance[places]), 4)
+        needed = topics_to_separate(columns, intervals, above, below, verdicts)
+        probability = None
+        if probabilities is not None and not {above, below} & set(intervals.alone):
+            pair = intervals.agents.index(above), intervals.agents.index(below)
+            probability = round(float(probabilities[pair]), 4)
         rows.append(
-            {
-                "above": above,
-                "below": below,
-                "probability": probability,
-                "more_verdicts": needed.verdicts,
-                "more_topics": needed.topics,
-                "reason": needed.reason,
-            }
+            Separation(
+                above=above,
+                below=below,
+                probability=probability,
+                more_verdicts=needed.verdicts,
+                more_topics=needed.topics,
+                reason=needed.reason,
+            )
         )
-    return rows
+    return tuple(rows)
