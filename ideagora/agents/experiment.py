@@ -1,7 +1,7 @@
-"""Workers that plan an experiment: designer, reviewer, refiner.
+"""Roles that plan an experiment: designer, reviewer and refiner.
 
-Source: Chain of Ideas (arXiv 2410.13185), section 3.4 and Tables 17 to 20. The reviewer also names
-the searches that would help (Table 19), which saves a call that waits for nothing else.
+Source: Chain of Ideas (arXiv 2410.13185), section 3.4 and Tables 17 to 20. The reviewer also returns
+literature queries (Table 19), which saves a separate call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
-DECLINED = "The offline model plans no more than a first cheap test."
+DECLINED = "Declined: the offline model plans only a first cheap test."
 
 
 class PlanView(Inputs):
@@ -33,24 +33,27 @@ class PlanView(Inputs):
 
 
 class Plan(Answer):
-    """An experiment plan that a group could follow."""
+    """An experiment plan."""
 
     steps: tuple[str, ...] = Field(
-        description="one step each: what is done, with what, and what it shows; 5 to 9 steps"
+        description="5 to 9 steps, each saying what is done, with what, and what it shows"
     )
-    datasets: tuple[str, ...] = Field(description="data sets or benchmarks, by name; [] when none fits")
+    datasets: tuple[str, ...] = Field(description="data sets or benchmarks, by name; [] if none fits")
     baselines: tuple[str, ...] = Field(description="systems to compare with, by name")
     metrics: tuple[str, ...] = Field(description="what is measured")
-    ablations: tuple[str, ...] = Field(description="parts that are switched off, one each")
-    risks: tuple[str, ...] = Field(description="what may go wrong, and what to do then")
+    ablations: tuple[str, ...] = Field(description="components to remove, one per entry")
+    risks: tuple[str, ...] = Field(description="what could go wrong, and the fallback")
     refuted_if: str = Field(description="the outcome that would refute the idea")
 
 
 class RefinedPlan(Plan):
     """The plan after review."""
 
+    steps: tuple[str, ...] = Field(
+        description="all steps, each saying what is done, with what, and what it shows"
+    )
     declined: tuple[str, ...] = Field(
-        description="a suggestion that was not followed, and why, one string each; [] when all were"
+        description="suggestions not followed, each with the reason; [] if all were followed"
     )
 
 
@@ -59,7 +62,7 @@ def _check_steps(inputs: Inputs, answer: Plan) -> str | None:
 
 
 class DesignInputs(Inputs):
-    """The idea, how earlier papers tested theirs, and the entities to know."""
+    """The idea, related papers and their experiments, and key entities."""
 
     topic: str
     idea: IdeaView
@@ -70,8 +73,10 @@ class DesignInputs(Inputs):
 
 
 def _design(engine: ExtractiveModel, inputs: DesignInputs) -> dict[str, Any]:
-    """A first cheap test and what would end the matter there; no plan beyond it."""
-    test = inputs.evaluation.strip() or f"Try by hand, on ten cases, what is proposed for: {inputs.topic}."
+    """Return a plan with one step, a first cheap test, and the outcome that refutes the idea."""
+    test = (
+        inputs.evaluation.strip() or f"Apply the proposal by hand to ten cases of the topic: {inputs.topic}."
+    )
     refuted = test.partition(DROP_IF)[2]
     named = texts.names(f"{inputs.evaluation} {inputs.idea.motivation or ''}")
     return {
@@ -81,7 +86,7 @@ def _design(engine: ExtractiveModel, inputs: DesignInputs) -> dict[str, Any]:
         "metrics": [],
         "ablations": [],
         "risks": [],
-        "refuted_if": refuted or "None of the ten cases gets better.",
+        "refuted_if": refuted or "None of the ten cases improves.",
     }
 
 
@@ -96,7 +101,7 @@ EXPERIMENT_DESIGNER = Role(
 
 
 class ReviewInputs(Inputs):
-    """An idea and the plan to test it."""
+    """An idea, its experiment plan and key entities."""
 
     topic: str
     idea: IdeaView
@@ -105,16 +110,16 @@ class ReviewInputs(Inputs):
 
 
 class Review(Answer):
-    """What would make the plan better, and what to look up for it."""
+    """Suggested changes to a plan, and literature searches for them."""
 
-    suggestions: tuple[str, ...] = Field(description="a concrete change to the plan, one each; at most 6")
+    suggestions: tuple[str, ...] = Field(description="concrete changes to the plan, one per entry; at most 6")
     queries: tuple[str, ...] = Field(
-        description="literature searches that would help to carry them out; [] when none is needed; at most 3"
+        description="literature search queries needed for the suggestions, at most 3; [] if none is needed"
     )
 
 
 def _review(engine: ExtractiveModel, inputs: ReviewInputs) -> dict[str, Any]:
-    """Nothing: sentences alone do not tell what an experiment lacks."""
+    """Return an empty review: an extractive model cannot judge what an experiment lacks."""
     return {"suggestions": [], "queries": []}
 
 
@@ -124,7 +129,7 @@ EXPERIMENT_REVIEWER = Role(
 
 
 class RefineInputs(Inputs):
-    """The plan, what the reviewer asked for, and what the searches found."""
+    """An idea, its plan, the reviewer's suggestions and the papers found for them."""
 
     topic: str
     idea: IdeaView
@@ -134,7 +139,7 @@ class RefineInputs(Inputs):
 
 
 def _refine(engine: ExtractiveModel, inputs: RefineInputs) -> dict[str, Any]:
-    """The plan as it is; every suggestion is declined, with the reason."""
+    """Return the plan unchanged, with every suggestion declined."""
     declined = [f"{suggestion} {DECLINED}" for suggestion in inputs.suggestions]
     return {**inputs.plan.model_dump(), "declined": declined}
 

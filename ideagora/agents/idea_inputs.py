@@ -1,4 +1,4 @@
-"""What an idea is made from, and the lead that the offline model makes of the same."""
+"""The inputs of the ideator, and its offline handler, which writes a lead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ideagora.models.offline import ExtractiveModel
 
 
 class TooClose(Inputs):
-    """A paper that an earlier draft came too close to, by its number."""
+    """A paper, by number, that an earlier draft was too close to."""
 
     paper: int
     title: str
@@ -28,14 +28,14 @@ class TooClose(Inputs):
 
 
 class EarlierDraft(Inputs):
-    """The draft that has to be replaced."""
+    """The draft to replace."""
 
     title: str
     summary: str
 
 
 class DirectionView(Inputs):
-    """The future direction, its limitation and mechanism with the numbers of their papers."""
+    """A research direction: a limitation and a mechanism with the numbers of their papers."""
 
     text: str
     limitation: str
@@ -45,9 +45,10 @@ class DirectionView(Inputs):
 
 
 class IdeaInputs(Inputs):
-    """All that an idea is made from; ``papers``: the chain's, the neighbours', those that were too close.
+    """The inputs of the ideator.
 
-    A ``chain_length`` of 0 says that the papers stand in no chain.
+    ``papers`` holds the chain, then related papers, then papers that an earlier draft was too close to.
+    ``chain_length`` is 0 if the papers form no chain.
     """
 
     topic: str
@@ -61,7 +62,7 @@ class IdeaInputs(Inputs):
 
 
 def draft_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
-    """The offline recipe of the ideator: a lead in the fields of an ``IdeaDraft`` (see ``leads``)."""
+    """Return a lead in the fields of an ``IdeaDraft``: the ideator's offline handler."""
     papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
     fit = _fit_of_direction(engine, inputs, papers) if inputs.direction else _best_fit(engine, inputs, papers)
     weak, strong = papers[fit.weak], papers[fit.strong]
@@ -85,7 +86,7 @@ def draft_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
 
 
 def _fit_of_direction(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts]) -> Fit:
-    """The pair that the direction names, measured anew; where it measures as too far, as it is."""
+    """Return the pair that the direction names, measured again, even if it is not a good fit."""
     direction = inputs.direction
     assert direction is not None
     weak, strong = direction.limitation_from, direction.mechanism_from
@@ -93,20 +94,20 @@ def _fit_of_direction(engine: ExtractiveModel, inputs: IdeaInputs, papers: Seque
         replace(papers[weak], limitation=direction.limitation or papers[weak].limitation),
         papers[strong],
     ]
-    found = [fit for fit in find_fits(engine, inputs.topic, chosen, [0]) if fit.strong == 1]
-    fit = found[0] if found else measure_pair(engine, chosen, 0, 1)
+    fits = [fit for fit in find_fits(engine, inputs.topic, chosen, [0]) if fit.strong == 1]
+    fit = fits[0] if fits else measure_pair(engine, chosen, 0, 1)
     return replace(fit, weak=weak, strong=strong)
 
 
 def _best_fit(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts]) -> Fit:
-    """The best pair of the papers shown; one that an earlier draft was too close to lends no mechanism."""
-    closed = {paper.paper for paper in inputs.too_close}
+    """Return the best pair; papers that an earlier draft was too close to supply no mechanism."""
+    excluded = {paper.paper for paper in inputs.too_close}
     weak = range(inputs.chain_length or len(papers))
-    found = [fit for fit in find_fits(engine, inputs.topic, papers, weak) if fit.strong not in closed]
-    if found:
-        return found[0]
-    stated = [i for i in weak if papers[i].limitation] or [weak[-1]]
-    place = stated[-1] if inputs.chain_length else stated[0]
-    others = [i for i in range(len(papers)) if i != place and i not in closed] or [place]
+    fits = [fit for fit in find_fits(engine, inputs.topic, papers, weak) if fit.strong not in excluded]
+    if fits:
+        return fits[0]
+    limited = [i for i in weak if papers[i].limitation] or [weak[-1]]
+    place = limited[-1] if inputs.chain_length else limited[0]
+    others = [i for i in range(len(papers)) if i != place and i not in excluded] or [place]
     best = next((i for i in others if papers[i].method), others[0])
     return measure_pair(engine, papers, place, best)

@@ -1,4 +1,4 @@
-"""The forecaster and the ideator: from the chain to a future direction, from there to an idea.
+"""The forecaster, which derives a research direction from a chain, and the ideator, which develops it.
 
 Source: Chain of Ideas (arXiv 2410.13185), section 3.3 and Tables 13 to 15.
 """
@@ -20,7 +20,7 @@ from ideagora.models.offline import ExtractiveModel
 
 
 class ForecastInputs(Inputs):
-    """The chain with its changes, and papers from a neighbouring thread, numbered on from the chain's."""
+    """The chain with its changes, and related papers, whose numbers follow those of the chain."""
 
     topic: str
     papers: tuple[ChainPaper, ...]
@@ -30,37 +30,39 @@ class ForecastInputs(Inputs):
 
 
 class OpenLimitation(Answer):
-    """A limitation of a paper of the chain, and whether a later one has answered it."""
+    """A limitation of a paper in the chain, and the paper that resolves it, if any."""
 
     paper: int = Field(description="number of the paper")
-    limitation: str = Field(description="one sentence")
-    answered_by: int | None = Field(description="number of a later paper that answers it, or null")
+    limitation: str = Field(description="the limitation, one sentence")
+    answered_by: int | None = Field(
+        description="number of another paper that resolves it; null if it is open"
+    )
 
 
 class Pairing(Answer):
-    """A limitation that could be met by another paper's mechanism."""
+    """A limitation and another paper's mechanism that could address it."""
 
     limitation_from: int = Field(description="number of the paper with the limitation")
     mechanism_from: int = Field(description="number of the paper with the mechanism")
-    why: str = Field(description="one sentence: why the mechanism applies there")
+    why: str = Field(description="one sentence: why the mechanism applies to the limitation")
 
 
 class Forecast(Answer):
-    """The predicted future direction, with the ground it was reached over."""
+    """The predicted direction, with the limitations and pairings considered."""
 
     limitations: tuple[OpenLimitation, ...] = Field(description="the limitations that matter for the topic")
-    pairings: tuple[Pairing, ...] = Field(description="two to four pairings that were weighed")
-    limitation: str = Field(description="the limitation to take up, 1 or 2 sentences")
-    limitation_from: int = Field(description="number of the paper that has this limitation")
-    mechanism: str = Field(description="the mechanism that another paper offers against it, 1 or 2 sentences")
-    mechanism_from: int = Field(description="number of the paper that the mechanism comes from")
+    pairings: tuple[Pairing, ...] = Field(description="two to four pairings considered")
+    limitation: str = Field(description="the limitation to address, 1 or 2 sentences")
+    limitation_from: int = Field(description="number of the paper with this limitation")
+    mechanism: str = Field(description="a mechanism from another paper that addresses it, 1 or 2 sentences")
+    mechanism_from: int = Field(description="number of the paper with this mechanism")
     direction: str = Field(
-        description="the direction the field should take next and why now, 3 to 6 sentences"
+        description="the direction the field should take next, and why now; 3 to 6 sentences"
     )
 
 
 def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]:
-    """The pairs that are good enough, best first; the first is the direction, else the nearest there are."""
+    """Return the pairs that fit, best first; the first, or else the nearest pair, is the direction."""
     papers = _paper_facts(engine, inputs)
     found = find_fits(engine, inputs.topic, papers, _candidate_papers(engine, inputs))
     weak, strong = (
@@ -83,16 +85,16 @@ def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]
         "limitation_from": weak,
         "mechanism": mechanism,
         "mechanism_from": strong,
-        "direction": f"Set against each other: “{limitation}” and “{mechanism}”",
+        "direction": f"Address the limitation “{limitation}” with the mechanism “{mechanism}”",
     }
 
 
 NEIGHBOUR_SIMILARITY = 0.42
-"""Cosine of a neighbour to topic and chain from which its limitation may be taken up too."""
+"""Minimum cosine to topic and chain for a related paper whose limitation may be addressed."""
 
 
 def _candidate_papers(engine: ExtractiveModel, inputs: ForecastInputs) -> list[int]:
-    """The chain's papers, and the neighbours that are near to the topic and to the chain's nearest paper."""
+    """Return the chain's papers, and those related papers that are close to topic and chain."""
     titles = [paper.title for paper in inputs.papers]
     middle = titles[engine.rank(inputs.topic, titles)[0][0]]
     shown = [f"{paper.title}. {paper.abstract or ''}" for paper in inputs.neighbours]
@@ -102,7 +104,7 @@ def _candidate_papers(engine: ExtractiveModel, inputs: ForecastInputs) -> list[i
 
 
 def _paper_facts(engine: ExtractiveModel, inputs: ForecastInputs) -> list[PaperFacts]:
-    """The chain as its readers told it, then the neighbours, of which the abstract is known."""
+    """Return the facts of the chain's papers (from readings) and related papers (from abstracts)."""
     chain = [
         paper_facts(engine, p.title, p.year, None, p.problem, p.method, p.limitation) for p in inputs.papers
     ]
@@ -110,7 +112,7 @@ def _paper_facts(engine: ExtractiveModel, inputs: ForecastInputs) -> list[PaperF
 
 
 def _nearest_pair(engine: ExtractiveModel, papers: Sequence[PaperFacts], chain: int) -> tuple[int, int]:
-    """The last limitation of the chain, and the paper whose mechanism comes nearest to it."""
+    """Return the chain's last limitation and the paper whose mechanism is most similar to it."""
     weak = max((i for i in range(chain) if papers[i].limitation), default=chain - 1)
     others = [i for i in range(len(papers)) if i != weak and papers[i].method]
     others = others or [i for i in range(len(papers)) if i != weak] or [weak]
@@ -119,9 +121,10 @@ def _nearest_pair(engine: ExtractiveModel, papers: Sequence[PaperFacts], chain: 
 
 
 def _explain_fit(fit: Fit) -> str:
-    shared = f"; {'both speak' if fit.terms else 'the limitation speaks'} of {fit.kind.name}"
+    subject = "both are" if fit.terms else "the limitation is"
     return (
-        f"Similarity of limitation and problem {fit.to_problem:.2f}, and method {fit.to_method:.2f}{shared}."
+        f"The limitation has similarity {fit.to_problem:.2f} to the other paper's problem and "
+        f"{fit.to_method:.2f} to its method; {subject} about {fit.kind.name}."
     )
 
 
@@ -131,7 +134,9 @@ def _check_forecast(inputs: ForecastInputs, answer: Forecast) -> str | None:
         if complaint := check_paper_numbers(field, [getattr(answer, field)], titles):
             return complaint
     if answer.limitation_from == answer.mechanism_from and len(titles) > 1:
-        return f"limitation_from and mechanism_from are both {answer.mechanism_from}: two papers are wanted"
+        return (
+            f"limitation_from and mechanism_from are both {answer.mechanism_from}: name two different papers"
+        )
     return None
 
 
@@ -146,24 +151,24 @@ FORECASTER = Role(
 
 
 class IdeaSource(Answer):
-    """Where a part of the idea came from."""
+    """The source of one part of an idea."""
 
     part: Literal["motivation", "method", "novelty"]
     paper: int = Field(description="number of the paper")
-    quote: str = Field(description="5 to 25 words copied unchanged from the text under that number")
+    quote: str = Field(description="5 to 25 words copied verbatim from the text under that number")
 
 
 class IdeaParts(Answer):
-    """A research idea, consolidated step by step: motivation, novelty, method, then the whole."""
+    """A research idea: motivation, method and novelty first, then title and summary."""
 
     motivation: str = Field(
-        description="background, what earlier work falls short of, and why it matters; 4 to 8 sentences"
+        description="background, what earlier work lacks, and why it matters; 4 to 8 sentences"
     )
     method: str = Field(
-        description="numbered steps, one a line: each part, what it does and why it solves the problem"
+        description="numbered steps, one per line: each component, what it does and why it solves the problem"
     )
     novelty: str = Field(
-        description="how this differs from named earlier papers and what that gains; 3 to 6 sentences"
+        description="how this differs from named earlier papers, and the benefit; 3 to 6 sentences"
     )
     title: str = Field(description="a specific title of at most 15 words")
     summary: str = Field(description="the idea in 2 or 3 sentences")
@@ -173,23 +178,23 @@ class IdeaParts(Answer):
 
 
 class IdeaDraft(IdeaParts):
-    """An idea with the papers that it stands on."""
+    """An idea with its sources."""
 
-    sources: tuple[IdeaSource, ...] = Field(description="for every part, the papers it rests on")
+    sources: tuple[IdeaSource, ...] = Field(description="for every part, the papers it is based on")
 
 
 class HasPapers(Protocol):
-    """Inputs with papers that an answer can refer to by their numbers."""
+    """Inputs whose papers an answer refers to by number."""
 
     @property
     def papers(self) -> Sequence[PaperBrief]:
-        """Title and abstract, in the order of their numbers."""
+        """Papers in the order of their numbers."""
 
 
 def check_sources(inputs: HasPapers, answer: IdeaDraft) -> str | None:
-    """The complaint about an idea's sources: none, a number that nobody showed, words of another paper."""
+    """Return an error if sources are missing, numbered wrongly or quoted from another paper, else None."""
     if not answer.sources:
-        return "sources is empty: name the papers that each part rests on"
+        return "sources is empty: name the papers that each part is based on"
     titles = [paper.title for paper in inputs.papers]
     if complaint := check_paper_numbers("sources.paper", [source.paper for source in answer.sources], titles):
         return complaint
@@ -199,7 +204,7 @@ def check_sources(inputs: HasPapers, answer: IdeaDraft) -> str | None:
             continue
         others = [number for number, text in enumerate(texts_shown) if is_quoted(source.quote, text)]
         if len(others) == 1:
-            return f"source {place}: these words stand in [{others[0]}], not in [{source.paper}]"
+            return f"source {place}: this quote is from [{others[0]}], not from [{source.paper}]"
     return None
 
 

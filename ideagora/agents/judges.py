@@ -1,7 +1,7 @@
-"""The judges: which of two ideas, or of two experiment plans, is better, criterion by criterion.
+"""Pairwise judges of ideas and of experiment plans, criterion by criterion.
 
-Source: Chain of Ideas (arXiv 2410.13185), section 3.3, Tables 6, 7, 24 and 25. The arena's judge of
-ideas and the choice among branches are one role.
+Source: Chain of Ideas (arXiv 2410.13185), section 3.3, Tables 6, 7, 24 and 25. One role judges ideas
+both in the arena and in the choice among branches.
 """
 
 from __future__ import annotations
@@ -40,21 +40,20 @@ _CHOICE_PATTERNS: tuple[tuple[Choice, re.Pattern[str]], ...] = (
 )
 
 
-def _normalize_choice(said: Any) -> Any:
-    """The choice that other usual names stand for. A bare number may be a score, and "both" a
-    praise of the two: they are left, and asked about."""
-    if not isinstance(said, str):
-        return said
-    plain = " ".join(said.casefold().strip(" .*_`\"'").split())
-    return next((choice for choice, pattern in _CHOICE_PATTERNS if pattern.fullmatch(plain)), said)
+def _normalize_choice(value: Any) -> Any:
+    """Map common synonyms to a choice; leave ambiguous values, such as a number or "both", to validation."""
+    if not isinstance(value, str):
+        return value
+    text = " ".join(value.casefold().strip(" .*_`\"'").split())
+    return next((choice for choice, pattern in _CHOICE_PATTERNS if pattern.fullmatch(text)), value)
 
 
 ChoiceField = Annotated[Choice, BeforeValidator(_normalize_choice)]
-"""A choice as judges write it."""
+"""A choice, accepting the synonyms that models use."""
 
 
 class IdeaPairInputs(Inputs):
-    """Two ideas on one topic, in the order shown."""
+    """Two ideas on one topic, in the order shown to the judge."""
 
     topic: str
     first: IdeaView
@@ -62,9 +61,9 @@ class IdeaPairInputs(Inputs):
 
 
 class IdeaPreference(Answer):
-    """The better idea by each criterion."""
+    """The better idea on each criterion."""
 
-    reason: str = Field(description="a short paragraph that weighs the two by each criterion")
+    reason: str = Field(description="a short paragraph that compares the two ideas on each criterion")
     novelty: ChoiceField
     significance: ChoiceField
     clarity: ChoiceField
@@ -75,11 +74,11 @@ class IdeaPreference(Answer):
 MARGINS = {"novelty": 0.05, "significance": 0.05, "clarity": 2.0, "feasibility": 1.0, "effectiveness": 0.05}
 """Differences up to which the offline judge calls a tie, in the unit of each measure (``_measure_idea``)."""
 CLEARLY_NEARER = 0.15
-"""By how much the nearness to the topic must differ before an idea far from it loses by every criterion."""
+"""Difference in similarity to the topic at which an off-topic idea loses on every criterion."""
 SAME_TEXT = 0.97
-"""Cosine from which a part repeats another one and says nothing of its own."""
+"""Cosine at which a part counts as a repetition of another."""
 WORDS_FOR_A_PART = 25.0
-"""What a missing part weighs in the measure of clarity, as words by which sentences are too long."""
+"""Penalty in the clarity measure for a missing part, in words of excess sentence length."""
 
 
 def _compare_ideas(engine: ExtractiveModel, inputs: IdeaPairInputs) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def _compare_ideas(engine: ExtractiveModel, inputs: IdeaPairInputs) -> dict[str,
     if far[0] != far[1] and abs(near[0] - near[1]) >= CLEARLY_NEARER:
         better = "second" if far[0] else "first"
         figures = f"{near[0]:.2f} to {near[1]:.2f}, limit {FAR_FROM_TOPIC:.2f}"
-        reason = f"Only the {better} idea is near to the topic ({figures})."
+        reason = f"Only the {better} idea is close to the topic (similarity {figures})."
         return {"reason": reason, **dict.fromkeys(CRITERIA, better)}
     choices = {name: _prefer(first[name], second[name], MARGINS[name]) for name in CRITERIA}
     figures = "; ".join(
@@ -97,7 +96,7 @@ def _compare_ideas(engine: ExtractiveModel, inputs: IdeaPairInputs) -> dict[str,
     )
     return {
         "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
-        "idea leaves out counts for the other.",
+        "idea omits counts in favour of the other.",
         **choices,
     }
 
@@ -107,14 +106,14 @@ def _full_text(idea: IdeaView) -> str:
 
 
 def _format_measure(value: float | None) -> str:
-    return "not said" if value is None else f"{round(value, 2) + 0.0:.2f}"  # no minus before a 0
+    return "missing" if value is None else f"{round(value, 2) + 0.0:.2f}"  # avoid -0.00
 
 
 def _measure_idea(engine: ExtractiveModel, topic: str, idea: IdeaView) -> dict[str, float | None]:
-    """Properties that stand in for the criteria; what each is, is said where it is returned.
+    """Return proxy measures for the criteria; ``None`` where the idea omits what is measured.
 
-    ``None``: the idea does not say what would be measured. A part that repeats another one says nothing of
-    its own, and a method that tells more results than things to do is no plan (an abstract, say).
+    A part that repeats another counts as missing. So does a method with more results than instructions,
+    such as an abstract.
     """
     motivation = _unless_repeated(engine, idea.motivation, [idea.method])
     novelty = _unless_repeated(engine, idea.novelty, [idea.method, idea.motivation or ""])
@@ -123,23 +122,23 @@ def _measure_idea(engine: ExtractiveModel, topic: str, idea: IdeaView) -> dict[s
     is_plan = count_instructions(idea.method) > len(find_outcomes(idea.method))
     absent = (motivation is None) + (novelty is None) + (not is_plan)
     return {
-        # how far the motivation lies from the method: near ones restate, far ones combine
+        # distance of motivation and method: close ones restate, distant ones combine
         "novelty": None if novelty is None else _similarity(engine, motivation, idea.method, distance=True),
-        # how much of the topic the motivation takes up
+        # similarity of motivation and topic
         "significance": _similarity(engine, motivation, topic),
-        # words by which the mean sentence exceeds 25, and parts that are not there, as a penalty
+        # penalty: words by which the mean sentence exceeds 25, plus missing parts
         "clarity": -max(0.0, sum(lengths) / len(lengths) - 25.0) - WORDS_FOR_A_PART * absent,
-        # named things (systems, data, metrics) that exist already and can be used, ten at most
+        # named systems, data sets and metrics, at most ten
         "feasibility": float(min(10, len(texts.names(f"{idea.method} {idea.novelty or ''}"))))
         if is_plan
         else None,
-        # how directly the method speaks to the difference that the idea claims
+        # similarity of the method to the claimed novelty
         "effectiveness": _similarity(engine, novelty, idea.method) if is_plan else None,
     }
 
 
 def _unless_repeated(engine: ExtractiveModel, part: str | None, others: list[str]) -> str | None:
-    """The part, unless it says what another one says already."""
+    """Return the part, or None if it repeats one of the others."""
     compared = [other for other in others if other]
     if part is None or not compared:
         return part
@@ -151,12 +150,12 @@ def _similarity(
 ) -> float | None:
     if part is None:
         return None
-    found = engine.similarity(part, [other])[0]
-    return 1.0 - found if distance else found
+    similarity = engine.similarity(part, [other])[0]
+    return 1.0 - similarity if distance else similarity
 
 
 def _prefer(first: float | None, second: float | None, margin: float) -> Choice:
-    """A tie within the margin, and where neither says anything; else the one that says more, or says it."""
+    """Return a tie within the margin or if both are missing, else the side with the higher measure."""
     if first is None or second is None:
         return "tie" if first is second else "second" if first is None else "first"
     if abs(first - second) <= margin:
@@ -175,17 +174,17 @@ IDEA_JUDGE = Role(
 
 
 class PlanCandidate(Inputs):
-    """An experiment plan, and what it is to test, without a word on who made it."""
+    """An experiment plan and the idea that it tests, without provenance."""
 
     title: str
     claim: str | None
-    """``None``: the idea does not say what is new in it."""
+    """``None`` if the idea does not state its novelty."""
     method: str
     plan: PlanView
 
 
 class PlanPairInputs(Inputs):
-    """Two experiment plans on one topic, in the order shown."""
+    """Two experiment plans on one topic, in the order shown to the judge."""
 
     topic: str
     first: PlanCandidate
@@ -193,16 +192,16 @@ class PlanPairInputs(Inputs):
 
 
 class PlanPreference(Answer):
-    """The better plan by each criterion."""
+    """The better plan on each criterion."""
 
-    reason: str = Field(description="a short paragraph that weighs the two plans by each criterion")
+    reason: str = Field(description="a short paragraph that compares the two plans on each criterion")
     feasibility: ChoiceField
     technical_quality: ChoiceField
     clarity: ChoiceField
 
 
 PLAN_MARGINS = {"feasibility": 1.0, "technical_quality": 0.5, "clarity": 2.0}
-"""As ``MARGINS``, for plans (``_measure_plan``)."""
+"""``MARGINS`` for plans (``_measure_plan``)."""
 
 
 def _compare_plans(engine: ExtractiveModel, inputs: PlanPairInputs) -> dict[str, Any]:
@@ -214,23 +213,23 @@ def _compare_plans(engine: ExtractiveModel, inputs: PlanPairInputs) -> dict[str,
     )
     return {
         "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
-        "plan leaves out counts for the other.",
+        "plan omits counts in favour of the other.",
         **choices,
     }
 
 
 def _measure_plan(engine: ExtractiveModel, shown: PlanCandidate) -> dict[str, float | None]:
-    """Properties that stand in for the criteria; what each is, is said where it is returned."""
+    """Return proxy measures for the criteria."""
     plan = shown.plan
     lengths = [len(texts.words(step)) for step in plan.steps]
     checks = (plan.baselines, plan.metrics, plan.ablations, plan.risks, plan.refuted_if.strip())
     return {
-        # data sets and systems that are named and exist already, ten at most
+        # named data sets and baselines, at most ten
         "feasibility": float(min(10, len(plan.datasets) + len(plan.baselines))),
-        # which of baselines, measures, ablations, risks and a refutation are there, and how near to the claim
+        # how many of baselines, metrics, ablations, risks, refutation there are, plus similarity to the claim
         "technical_quality": sum(bool(part) for part in checks)
         + engine.similarity(shown.claim or shown.title, [" ".join(plan.steps)])[0],
-        # words by which the mean step exceeds 30, as a penalty
+        # penalty: words by which the mean step exceeds 30
         "clarity": -max(0.0, sum(lengths) / len(lengths) - 30.0) if lengths else None,
     }
 

@@ -1,4 +1,4 @@
-"""Workers that find and read literature: query planner, relevance judge, reader.
+"""Roles that search and read literature: query planner, relevance judge and reader.
 
 Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Tables 8 to 11.
 """
@@ -23,18 +23,18 @@ from ideagora.models.offline.relevance import (
 )
 
 READING_PREFIX = 1_500
-"""Of a text, what stands for it when references are compared with it: about an abstract."""
+"""Characters of a text that references are compared with, about the length of an abstract."""
 
 
 class PlannerInputs(Inputs):
-    """A topic and how many queries are wanted."""
+    """A topic and the number of queries wanted."""
 
     topic: str
     count: int
 
 
 class Queries(Answer):
-    """Search queries, the first for the whole topic, the others for aspects of it."""
+    """Search queries: the first for the whole topic, the others for its aspects."""
 
     queries: tuple[str, ...] = Field(description="a literature search query of 3 to 10 words")
 
@@ -56,7 +56,7 @@ def _check_queries(inputs: PlannerInputs, answer: Queries) -> str | None:
     distinct = {query.strip().lower() for query in answer.queries if query.strip()}
     if len(distinct) >= inputs.count:
         return None
-    return f"{inputs.count} different queries are wanted, there are {len(distinct)}"
+    return f"expected {inputs.count} different queries, got {len(distinct)}"
 
 
 QUERY_PLANNER = Role(
@@ -70,20 +70,20 @@ QUERY_PLANNER = Role(
 
 
 class RelevanceInputs(Inputs):
-    """A topic and papers to be judged against it."""
+    """A topic and the papers to judge."""
 
     topic: str
     papers: tuple[PaperBrief, ...]
     cited: PaperBrief | None = None
-    """The paper that all of them cite; ``None``: they were found by searches for the topic."""
+    """The paper that they all cite; ``None`` if they come from searches for the topic."""
 
 
 class Judgement(Answer):
-    """Whether one paper helps to study the topic."""
+    """Whether one paper is relevant to the topic."""
 
     paper: int = Field(description="number of the paper")
-    reason: str = Field(description="one sentence: what the paper has to do with the topic")
-    relevant: bool = Field(description="does the paper help to study the topic?")
+    reason: str = Field(description="one sentence: how the paper relates to the topic")
+    relevant: bool = Field(description="whether reading the paper helps to study the topic")
 
 
 class Judgements(Answer):
@@ -95,21 +95,22 @@ class Judgements(Answer):
 def _judge_relevance(engine: ExtractiveModel, inputs: RelevanceInputs) -> dict[str, Any]:
     papers = [_paper_text(paper) for paper in inputs.papers]
     if inputs.cited is None:
-        found = coverage(engine, inputs.topic, papers)
-        if not found.is_enough:
+        covered = coverage(engine, inputs.topic, papers)
+        if not covered.is_enough:
             reason = (
-                f"The papers found do not cover the topic (score {found.score:.2f}, "
-                f"limit {COVERAGE_THRESHOLD:.2f})."
+                f"The papers found do not cover the topic (score {covered.score:.2f}, "
+                f"minimum {COVERAGE_THRESHOLD:.2f})."
             )
             return {"judgements": [_judgement(number, False, reason) for number in range(len(papers))]}
     limit = ON_TOPIC_SHARE if inputs.cited is None else CITED_ON_TOPIC_SHARE
-    middle = "the best one's" if inputs.cited is None else "the cited paper's"
+    reference = "the best match" if inputs.cited is None else "the cited paper"
     shares = topic_scores(engine, inputs.topic, papers, _paper_text(inputs.cited) if inputs.cited else None)
     judgements = []
     for number, share in enumerate(shares):
         sentence, _ = engine.best_sentence(inputs.topic, papers[number])
         reason = (
-            f"Its nearness to the topic is {share:.0%} of {middle} (limit {limit:.0%}); closest: {sentence}"
+            f"Its similarity to the topic is {share:.0%} of that of {reference} (minimum {limit:.0%}). "
+            f"Closest sentence: {sentence}"
         )
         judgements.append(_judgement(number, share >= limit, reason))
     return {"judgements": judgements}
@@ -142,7 +143,7 @@ RELEVANCE_JUDGE = Role(
 
 
 class ReaderInputs(Inputs):
-    """A paper's text and its references (titles), to be read for a topic."""
+    """A paper's text and references, and the topic to read it for."""
 
     topic: str
     title: str
@@ -156,7 +157,7 @@ EntityKind = Literal["model", "dataset", "metric", "technique", "other"]
 
 
 def _normalize_kind(value: object) -> object:
-    """Models invent kinds ("framework"); what is none of the named ones is other, by that word's meaning."""
+    """Map kinds that models invent, such as "framework", to "other"."""
     if not isinstance(value, str) or not value.strip():
         return value
     known = {"model", "dataset", "metric", "technique", "other"}
@@ -165,45 +166,47 @@ def _normalize_kind(value: object) -> object:
 
 
 class ReadEntity(Answer):
-    """A named thing in the paper."""
+    """A named entity in the paper."""
 
     name: str
-    description: str = Field(description="one sentence from the paper's point of view")
+    description: str = Field(description="one sentence, as the paper presents it")
     kind: Annotated[EntityKind, BeforeValidator(_normalize_kind)]
 
 
 class ReadReference(Answer):
-    """A reference worth following."""
+    """A reference to follow."""
 
     paper: int = Field(description="number of the reference")
     relation: Literal["builds on", "baseline", "same topic"]
     reason: str = Field(
-        description="one sentence: what this paper takes from it, and why it bears on the topic"
+        description="one sentence: what this paper takes from it, and why it matters for the topic"
     )
 
 
 class PaperReading(Answer):
-    """What the reader takes from a paper."""
+    """The reader's report on a paper."""
 
     problem: str | None = Field(description="what earlier work could not do, 1 or 2 sentences")
-    method: str = Field(description="the core mechanism, its parts and why they work, 2 to 5 sentences")
-    finding: str | None = Field(description="what the experiments showed; figures only as in the text")
-    limitation: str | None = Field(description="what stays unsolved or goes wrong, as far as the text tells")
-    experiment: str | None = Field(description="how it was tested: data, baselines, metrics, procedure")
+    method: str = Field(description="the core mechanism, its components and why they work, 2 to 5 sentences")
+    finding: str | None = Field(
+        description="what the experiments showed, with figures exactly as in the text"
+    )
+    limitation: str | None = Field(description="what remains unsolved or fails, according to the text")
+    experiment: str | None = Field(description="how it was tested: data, baselines, metrics and procedure")
     entities: tuple[ReadEntity, ...] = Field(description="up to 8 models, data sets, metrics, techniques")
     references: tuple[ReadReference, ...] = Field(
-        description="up to 3 references, the one to follow first; [] when none bears on the topic"
+        description="up to 3 references, the most important first; [] if none is relevant to the topic"
     )
 
 
 def _read(engine: ExtractiveModel, inputs: ReaderInputs) -> dict[str, Any]:
     facets = engine.facets(inputs.text, ["problem", "method", "finding", "limitation"])
-    found = texts.names(inputs.text)[:8]
+    names = texts.names(inputs.text)[:8]
     return {
         **facets,
         "method": facets["method"] or inputs.text,
         "experiment": facets["finding"],
-        "entities": [{"name": n.name, "description": n.sentence, "kind": n.kind} for n in found],
+        "entities": [{"name": n.name, "description": n.sentence, "kind": n.kind} for n in names],
         "references": _choose_references(engine, inputs),
     }
 
@@ -218,7 +221,7 @@ def _choose_references(engine: ExtractiveModel, inputs: ReaderInputs) -> list[di
             continue
         named = texts.short_name(inputs.references[number].title).lower() in inputs.text.lower()
         relation = "builds on" if named else "same topic"
-        reason = f"Its nearness to topic and paper is {share:.0%} of the paper's own" + (
+        reason = f"Its similarity to the topic and the paper is {share:.0%} of the paper's own" + (
             ", and the text names it." if named else "."
         )
         followed.append({"paper": number, "relation": relation, "reason": reason})
@@ -228,7 +231,7 @@ def _choose_references(engine: ExtractiveModel, inputs: ReaderInputs) -> list[di
 def _check_references(inputs: ReaderInputs, answer: PaperReading) -> str | None:
     numbers = [reference.paper for reference in answer.references]
     if numbers and not inputs.references:
-        return "there are no references to follow: answer with an empty list"
+        return "the paper has no references: return an empty list"
     return check_paper_numbers("references", numbers, [reference.title for reference in inputs.references])
 
 

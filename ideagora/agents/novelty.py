@@ -1,7 +1,7 @@
-"""The novelty judge: is an idea too close to a paper, facet by facet.
+"""The novelty judge: compares an idea with papers, facet by facet.
 
-Source: Chain of Ideas (arXiv 2410.13185), section 3.3 and Table 16; facets as in DESIGN (purpose,
-mechanism, evaluation). A paper is too close when it shares both purpose and mechanism.
+Source: Chain of Ideas (arXiv 2410.13185), section 3.3 and Table 16. The facets are purpose, mechanism and
+evaluation. A paper is too close if it shares both purpose and mechanism.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ideagora.models.offline import text as texts
 
 SAME = 0.70
 RELATED = 0.45
-"""Cosines from which the offline judge calls a facet the same or related.
+"""Minimum cosines at which the offline judge calls a facet the same or related.
 
 Calibrated on the starter corpus by ``bench/calibrate_offline.py``; the figures are in docs/offline.md.
 """
@@ -27,7 +27,7 @@ FacetLevel = Literal["same", "related", "different"]
 
 
 class NoveltyInputs(Inputs):
-    """An idea in its facets and the papers that were retrieved for it."""
+    """An idea with its facets, and the papers retrieved for it."""
 
     topic: str
     title: str
@@ -41,23 +41,23 @@ class NoveltyInputs(Inputs):
 
 
 class PaperComparison(Answer):
-    """How near one paper comes to the idea."""
+    """How close one paper is to the idea."""
 
     paper: int = Field(description="number of the paper")
     purpose: FacetLevel
     mechanism: FacetLevel
     evaluation: FacetLevel
     overlap: str | None = Field(
-        description="words of the paper nearest to the idea, copied; null when nothing comes near"
+        description="the passage of the paper closest to the idea, copied verbatim; null if nothing is close"
     )
     difference: str | None = Field(
-        description="one sentence: what sets the idea apart from this paper; null when nothing does"
+        description="one sentence: how the idea differs from this paper; null if it does not"
     )
-    too_close: bool = Field(description="true exactly when purpose and mechanism are both the same")
+    too_close: bool = Field(description='true if and only if purpose and mechanism are both "same"')
 
 
 class PaperComparisons(Answer):
-    """The nearest papers compared (all that are too close, and at least the nearest three)."""
+    """The closest papers: all that are too close, and at least three."""
 
     comparisons: tuple[PaperComparison, ...]
 
@@ -81,7 +81,7 @@ def _compare_paper(engine: ExtractiveModel, inputs: NoveltyInputs, number: int) 
         "paper": number,
         **level,
         "overlap": quoted,
-        "difference": f"By similarity, the nearest sentence is at {score:.2f}; same begins at {SAME:.2f}.",
+        "difference": f'The closest sentence has similarity {score:.2f}; "same" starts at {SAME:.2f}.',
         "too_close": same,
     }
 
@@ -99,11 +99,11 @@ def _check_comparisons(inputs: NoveltyInputs, answer: PaperComparisons) -> str |
     least = min(3, len(inputs.papers))
     if len(set(numbers)) < least or len(set(numbers)) < len(numbers):
         return f"compare at least {least} papers, each once; got {numbers}"
-    for one in answer.comparisons:
-        if one.too_close != (one.purpose == one.mechanism == "same"):
+    for paper in answer.comparisons:
+        if paper.too_close != (paper.purpose == paper.mechanism == "same"):
             return (
-                f"paper [{one.paper}] has purpose {one.purpose}, mechanism {one.mechanism} and too_close "
-                f"{one.too_close}: too_close is true exactly when both are the same"
+                f"paper [{paper.paper}] has purpose {paper.purpose}, mechanism {paper.mechanism} and "
+                f"too_close {paper.too_close}: too_close is true if and only if both are the same"
             )
     return None
 

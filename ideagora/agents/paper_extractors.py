@@ -1,8 +1,8 @@
-"""Workers that turn a published paper into what a generated idea consists of: topic, idea, experiment.
+"""Roles that extract topic, idea and experiment from a published paper.
 
-Source: Chain of Ideas (arXiv 2410.13185), section 4.2 and Tables 21 to 23. Theirs are told to leave
-results out; here the answers are looked through for them too, and for the paper's own title and name,
-by which a judge could know the published work.
+Source: Chain of Ideas (arXiv 2410.13185), section 4.2 and Tables 21 to 23. There the prompts exclude
+results; here the answers are also checked for results and for the paper's title and system name, which
+could reveal the paper to a judge.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from ideagora.models.offline import text as texts
 
 FACETS = ("problem", "method", "finding", "limitation")
 IDEA_SENTENCES = 40
-"""Sentences of a text in which the offline model looks for the idea: introductions tell it in short."""
+"""Leading sentences of a text in which the offline model looks for the idea."""
 MAX_TOPIC_WORDS = 25
 """Words."""
 SYSTEM = "the system"
-"""What the offline model calls a paper's system instead of its name."""
+"""The offline model's replacement for the name of a paper's system."""
 
 
 class TopicInputs(Inputs):
-    """What a paper is about, by its first pages."""
+    """The opening of a paper."""
 
     title: str
     abstract: str | None
     opening: str | None
-    """The beginning of the full text, where there is one."""
+    """The beginning of the full text, if available."""
 
 
 class PaperTopic(Answer):
-    """The topic that a paper works on, without what it does about it."""
+    """The topic of a paper, without its approach."""
 
     topic: str = Field(description="the broad field, 2 to 8 words")
-    task: str = Field(description="the task within it that the paper takes on, 3 to 12 words")
+    task: str = Field(description="the task within it that the paper addresses, 3 to 12 words")
 
 
 def _extract_topic(engine: ExtractiveModel, inputs: TopicInputs) -> dict[str, Any]:
-    """The field: a phrase of title and abstract. The task: phrases of the sentence on the problem."""
+    """Return a phrase of title and abstract as topic, and phrases of the problem sentence as task."""
     own = system_name(inputs.title)
     text = inputs.abstract or inputs.opening or inputs.title
     problem = engine.facets(text, FACETS)["problem"] or text
@@ -67,10 +67,10 @@ def _clean_phrase(text: str, own: str | None) -> str:
 def _check_topic(inputs: TopicInputs, answer: PaperTopic) -> str | None:
     both = f"{answer.topic}: {answer.task}"
     if len(both.split()) > MAX_TOPIC_WORDS:
-        return f"topic and task have {len(both.split())} words, {MAX_TOPIC_WORDS} are the most"
+        return f"topic and task have {len(both.split())} words; use at most {MAX_TOPIC_WORDS}"
     own = system_name(inputs.title)
     if own and _mentions(both, own):
-        return f"the topic names {own}, which is what the paper answers it with: say the question only"
+        return f"the topic names {own}, the paper's own solution: state only the question"
     return None
 
 
@@ -86,7 +86,7 @@ TOPIC_EXTRACTOR = Role(
 
 
 class PaperInputs(Inputs):
-    """A paper as far as it could be read."""
+    """A paper's text, as far as it is available."""
 
     topic: str
     title: str
@@ -96,16 +96,16 @@ class PaperInputs(Inputs):
 
 
 class PaperIdea(Answer):
-    """The idea of a paper, told as one that is still to be tried."""
+    """The idea of a paper, written as a proposal."""
 
     motivation: str | None = Field(
-        description="background, what earlier work falls short of, and why it matters; 3 to 8 sentences"
+        description="background, what earlier work lacks, and why it matters; 3 to 8 sentences"
     )
-    method: str = Field(description="each part, what it does and why it solves the problem, in steps")
+    method: str = Field(description="in steps: each component, what it does and why it solves the problem")
     novelty: str | None = Field(
-        description="how this differs from earlier work and what is gained; 2 to 6 sentences"
+        description="how this differs from earlier work, and the benefit; 2 to 6 sentences"
     )
-    title: str = Field(description="a plain title of at most 15 words, other than the paper's")
+    title: str = Field(description="a descriptive title of at most 15 words, different from the paper's")
 
 
 def _extract_idea(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
@@ -120,9 +120,7 @@ def _extract_idea(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any
     return {
         "motivation": facets["problem"],
         "method": texts.clip(method, 150),
-        "novelty": f"Where earlier work stands: {lack}. What is done here: {step}."
-        if facets["problem"]
-        else None,
+        "novelty": f"Earlier work: {lack}. This idea: {step}." if facets["problem"] else None,
         "title": title if _normalize(title) != _normalize(inputs.title) else f"An Idea on {title}",
     }
 
@@ -130,9 +128,9 @@ def _extract_idea(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any
 def _check_idea(inputs: PaperInputs, answer: PaperIdea) -> str | None:
     own = system_name(inputs.title)
     if _normalize(answer.title) == _normalize(inputs.title):
-        return "title is the paper's own: write a plain one"
-    told = {name: getattr(answer, name) or "" for name in PaperIdea.model_fields}
-    return _check_texts(told, inputs, own)
+        return "title is the paper's own: write a different, descriptive one"
+    parts = {name: getattr(answer, name) or "" for name in PaperIdea.model_fields}
+    return _check_texts(parts, inputs, own)
 
 
 IDEA_EXTRACTOR = Role(
@@ -147,27 +145,27 @@ IDEA_EXTRACTOR = Role(
 
 
 class PaperExperiment(Answer):
-    """How a paper tests its idea, told as a plan. What the text does not tell is left empty."""
+    """How a paper tests its idea, written as a plan. What the text does not state is empty."""
 
     steps: tuple[str, ...] = Field(
-        description="one step each: what is done, with what, and what it is to show; "
-        "[] when the text tells nothing"
+        description="steps, each saying what is done, with what, and what it should show; "
+        "[] if the text describes no experiment"
     )
-    datasets: tuple[str, ...] = Field(description="data sets or benchmarks, by name; [] when none is named")
+    datasets: tuple[str, ...] = Field(description="data sets or benchmarks, by name; [] if none is named")
     baselines: tuple[str, ...] = Field(
-        description="systems it is compared with, by name; [] when none is named"
+        description="systems it is compared with, by name; [] if none is named"
     )
-    metrics: tuple[str, ...] = Field(description="what is measured; [] when not told")
-    ablations: tuple[str, ...] = Field(description="parts that are switched off, one each; [] when not told")
+    metrics: tuple[str, ...] = Field(description="what is measured; [] if not stated")
+    ablations: tuple[str, ...] = Field(description="components removed, one per entry; [] if not stated")
 
 
 def _extract_experiment(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
-    """Sentences near to the notion of an experiment that tell no outcome, and the names in all of them."""
+    """Return sentences about experiments that report no outcome, and the names in them."""
     own = system_name(inputs.title)
     parts = texts.sentences(inputs.text)
     query = "The system is evaluated on benchmark data sets and compared with baselines."
     near = sorted(place for place, score in engine.rank(query, parts)[:6] if score >= EXPERIMENT_SIMILARITY)
-    found = [
+    names = [
         name
         for place in near
         for name in texts.names(parts[place])
@@ -175,10 +173,10 @@ def _extract_experiment(engine: ExtractiveModel, inputs: PaperInputs) -> dict[st
     ]
     facets = engine.facets(inputs.text, FACETS) if len(parts) <= IDEA_SENTENCES else {}
     other = {sentence for facet, sentence in facets.items() if facet != "method"}
-    told = [parts[place] for place in near if not find_outcomes(parts[place]) and parts[place] not in other]
-    steps = [remove_name(sentence, own) for sentence in told]
+    plans = [parts[place] for place in near if not find_outcomes(parts[place]) and parts[place] not in other]
+    steps = [remove_name(sentence, own) for sentence in plans]
     named = {
-        kind: list(dict.fromkeys(n.name for n in found if n.kind == kind))
+        kind: list(dict.fromkeys(n.name for n in names if n.kind == kind))
         for kind in ("dataset", "model", "metric")
     }
     data = ", ".join(named["dataset"])
@@ -194,13 +192,13 @@ def _extract_experiment(engine: ExtractiveModel, inputs: PaperInputs) -> dict[st
 
 
 EXPERIMENT_SIMILARITY = 0.3
-"""Cosine from which the offline model takes a sentence for one on an experiment."""
+"""Minimum cosine at which the offline model takes a sentence to describe an experiment."""
 
 
 def _check_experiment(inputs: PaperInputs, answer: PaperExperiment) -> str | None:
     rest = [*answer.datasets, *answer.baselines, *answer.metrics, *answer.ablations]
     if not answer.steps and rest:
-        return "steps is empty though data sets, baselines or measures are told: say what is done with them"
+        return "steps is empty although data sets, baselines or metrics are given: say what is done with them"
     parts = {"steps": "\n".join(answer.steps), "the lists": ". ".join(rest)}
     return _check_texts(parts, inputs, system_name(inputs.title))
 
@@ -217,20 +215,22 @@ EXPERIMENT_EXTRACTOR = Role(
 
 
 def _check_texts(parts: Mapping[str, str], inputs: PaperInputs, own: str | None) -> str | None:
-    """The first complaint: an outcome, the system's own name, a figure or name that the text lacks."""
+    """Return an error for a result, the system's name, or anything that the text lacks, else None."""
     shown = f"{inputs.topic} {inputs.title} {inputs.text}"
     for name, text in parts.items():
-        if told := find_outcomes(text):
-            return f"{name} tells results ({quote_first(told, 2)}): say what is done, not what came out"
+        if results := find_outcomes(text):
+            return f"{name} reports results ({quote_first(results, 2)}): say what is done, not what was found"
         if own and _mentions(text, own):
-            return f"{name} calls the system {own}: call it by what it does, or readers know the paper"
+            return f"{name} names the system {own}, which reveals the paper: describe it by what it does"
         if new := find_unsupported(text, shown):
-            return f"{name} has {quote_first(new)}, which the paper's text does not: keep to what it says"
+            return (
+                f"{name} has {quote_first(new)}, which the paper's text does not contain: use only the text"
+            )
     return None
 
 
 def system_name(title: str) -> str | None:
-    """The name that a paper gives its system: the title's head before a colon, if it looks like a name.
+    """Return the name of a paper's system: the title before a colon, if it looks like a name.
 
     >>> own_name("ReAct: Synergizing Reasoning and Acting in Language Models")
     'ReAct'
@@ -241,11 +241,11 @@ def system_name(title: str) -> str | None:
 
 
 def remove_name(text: str, own: str | None) -> str:
-    """The text without the system's own name."""
+    """Return the text with the system's name replaced."""
     if not own:
         return text
-    plain = _name_pattern(own).sub(SYSTEM, text)
-    return re.sub(rf"(^|[.!?]\s+){SYSTEM}", lambda m: f"{m[1]}{SYSTEM.capitalize()}", plain)
+    replaced = _name_pattern(own).sub(SYSTEM, text)
+    return re.sub(rf"(^|[.!?]\s+){SYSTEM}", lambda m: f"{m[1]}{SYSTEM.capitalize()}", replaced)
 
 
 def _mentions(text: str, name: str) -> bool:

@@ -1,7 +1,7 @@
 """Ideators without a chain: from the topic alone, and from retrieved papers in one prompt.
 
 Source: the RAG baseline of Chain of Ideas (arXiv 2410.13185), section 4.3, and the same without
-literature. Both answer in the form of the full agent's ideator, so that no judge can tell them apart
+literature. Both use the answer format of the full agent's ideator, so that judges cannot recognise them
 by it.
 """
 
@@ -19,40 +19,40 @@ from ideagora.models.offline import text as texts
 
 
 class DirectInputs(Inputs):
-    """A topic and nothing else."""
+    """The topic alone."""
 
     topic: str
 
 
 class DirectIdea(IdeaParts):
-    """An idea that stands on no paper."""
+    """An idea without sources."""
 
 
 def _recombine_topic(engine: ExtractiveModel, inputs: DirectInputs) -> dict[str, Any]:
-    """The topic's own words in an idea's form: an extractive engine has nothing to extract here."""
+    """Return a one-factor-at-a-time plan from the topic's own words; there is no text to extract from."""
     topic = texts.without_stop(texts.clip(inputs.topic, 40))
     phrases = sorted(texts.phrases(inputs.topic), key=texts.is_generic)
     parts = phrases[:2] or [topic]
     first, last = parts[0], parts[-1]
     both = texts.listed([first, last] if first != last else [first])
+    noun = "exchangeable components" if first != last else "an exchangeable component"
     steps = [
-        f"State the task of the topic as one question with an answer that can be checked: {topic}.",
-        f"Build the plainest system that does it, with {both} as parts that can be exchanged.",
-        f"Change {first} alone, and hold everything else.",
-        f"Change {last} alone, and hold everything else." if first != last else "Repeat it with other data.",
+        f"State the task as one question with a checkable answer: {topic}.",
+        f"Build the simplest system for it, with {both} as {noun}.",
+        f"Change only {first} and keep everything else fixed.",
+        f"Change only {last} and keep everything else fixed." if first != last else "Repeat with other data.",
     ]
     return {
-        "motivation": f"The topic is “{topic}”. No paper was shown and the offline model knows nothing by "
-        "itself, so why it matters, and what was tried before, cannot be told here.",
+        "motivation": f"The topic is “{topic}”. No papers were retrieved and the offline model has no "
+        "knowledge of its own, so it cannot say why the topic matters or what has been tried.",
         "method": "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)),
-        "novelty": "None is claimed: no literature was looked at. The topic's own words are put together "
-        "as a plan to start from.",
+        "novelty": "None is claimed, because no literature was consulted. The plan only recombines the words "
+        "of the topic as a starting point.",
         "title": texts.title_case(f"Varying {both} one at a time"),
-        "summary": f"For the topic “{topic}”, take {both} apart and vary what can be varied, one thing at a "
-        "time.",
-        "purpose": f"Find out what matters in: {topic}.",
-        "mechanism": f"One part is changed at a time: {both}.",
-        "evaluation": f"Compare each change with the plainest system, on the same tasks of: {topic}.",
+        "summary": f"For the topic “{topic}”, isolate {both} and vary one factor at a time.",
+        "purpose": f"Find out which factors matter for: {topic}.",
+        "mechanism": f"Change one factor at a time: {both}.",
+        "evaluation": f"Compare each change with the simplest system on the same tasks: {topic}.",
     }
 
 
@@ -62,22 +62,22 @@ DIRECT_IDEATOR = Role(
 
 
 class RagInputs(Inputs):
-    """A topic and the papers that a search for it found, best first."""
+    """A topic and the papers retrieved for it, best first."""
 
     topic: str
     papers: tuple[PaperBrief, ...]
 
 
 class RagIdea(IdeaDraft):
-    """An idea that stands on retrieved papers."""
+    """An idea based on retrieved papers."""
 
 
 def _draft_lead(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
-    """A lead from the papers shown, which stand in no chain."""
-    shown = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
-    whole = IdeaInputs(
+    """Return a lead from the retrieved papers, without a chain."""
+    papers = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
+    idea_inputs = IdeaInputs(
         topic=inputs.topic,
-        papers=shown,
+        papers=papers,
         chain_length=0,
         changes=(),
         entities=(),
@@ -85,7 +85,7 @@ def _draft_lead(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
         earlier=None,
         too_close=(),
     )
-    return draft_lead(engine, whole)
+    return draft_lead(engine, idea_inputs)
 
 
 RAG_IDEATOR = Role(

@@ -1,6 +1,6 @@
-"""A role: one worker with a prompt, typed inputs, a typed answer and a recipe for the offline model.
+"""A role: one LLM worker with a prompt, typed inputs, a typed answer and an offline handler.
 
-Graphs put roles together. A role knows neither a provider nor a graph; awaiting it asks the door.
+Roles know neither providers nor graphs. Awaiting a role sends its call through the ``LLMClient``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from ideagora.models.client import LLMClient
 
 ROLES: dict[str, Role[Any]] = {}
-"""Every role by name, filled as roles are defined."""
+"""All roles by name. Defining a role registers it here."""
 
 
 @dataclass(frozen=True)
 class Role(Generic[A]):
-    """One LLM worker. Defining it checks it: a role that could not work is an error at import."""
+    """One LLM worker. An invalid definition raises at import."""
 
     name: str
     group: Group
@@ -37,22 +37,22 @@ class Role(Generic[A]):
     temperature: float | None = None
     check: Callable[[Any, A], str | None] | None = None
     completion_limit: int = COMPLETION_LIMIT
-    """Tokens of an answer at most: several times what a long answer has."""
+    """Maximum tokens of an answer, several times the length of a long one."""
 
     def __post_init__(self) -> None:
         if not callable(self.offline):
-            raise TypeError(f"role {self.name!r} has no recipe for the offline model")
+            raise TypeError(f"role {self.name!r} has no offline handler")
         check_prompt(load_prompt(self.name), set(self.inputs.model_fields))
         ROLES[self.name] = self
 
     async def __call__(
         self, client: LLMClient, *, sample: int = 0, model: str | None = None, **inputs: Any
     ) -> A:
-        """Ask the model that serves this role's group, or another one that is named, through the door."""
+        """Ask ``model``, or by default the model of this role's group, and return the typed answer."""
         return await client.ask(self.call(self.inputs(**inputs), sample, model))
 
     def call(self, inputs: Inputs, sample: int = 0, model: str | None = None) -> Call[A]:
-        """The request for these inputs."""
+        """Return the call for these inputs."""
         values = {name: getattr(inputs, name) for name in type(inputs).model_fields}
         system, user = load_prompt(self.name).render(values)
         return Call(
@@ -72,7 +72,7 @@ class Role(Generic[A]):
 
 
 def answer_format(answer: type[BaseModel]) -> str:
-    """How to answer, for models that take no schema: a skeleton with each field's meaning."""
+    """Return the answer format in words, for models without schema support: a JSON skeleton."""
     skeleton = json.dumps(_skeleton(answer), indent=1, ensure_ascii=False)
     return f"Answer with one JSON object of this form and nothing else:\n{skeleton}"
 
@@ -87,6 +87,6 @@ def _skeleton(kind: Any, meaning: str = "") -> Any:
         return " | ".join(str(value) for value in get_args(kind)) + (f" ({meaning})" if meaning else "")
     if origin in (Union, types.UnionType):
         first = next(a for a in get_args(kind) if a is not type(None))
-        return _skeleton(first, f"{meaning}; null when the text does not tell")
+        return _skeleton(first, meaning if "null" in meaning else f"{meaning}; null if not stated")
     named = {int: "integer", float: "number", bool: "true or false"}.get(kind)
     return f"<{named}: {meaning}>" if named else f"<{meaning}>"

@@ -1,8 +1,8 @@
-"""The style step: any idea in one plain form, so that no judge sees by its looks who wrote it.
+"""Rewrite ideas in one plain style, so that judges cannot recognise the author by the formatting.
 
-Source: Chain of Ideas (arXiv 2410.13185), section 4.3, unifies the output format of all methods before
-judging; how, it does not say. Here a model rewrites each part as plain sentences, and what it gives
-is checked: no part comes or goes, no figure or name is new or lost, and the length stays.
+Chain of Ideas (arXiv 2410.13185), section 4.3, unifies the output format of all methods before judging
+but does not say how. Here a model rewrites each part as plain sentences, and a check rejects answers that
+add or drop a part, a figure or a name, or change the length.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from ideagora.models.client import LLMClient
 
 MIN_LENGTH, MAX_LENGTH = 0.7, 1.4
-"""Words of a restyled part, as a share of the plain original's."""
+"""Allowed length of a restyled part, relative to the plain original, in words."""
 LENGTH_TOLERANCE = 8
-"""Words by which any part may differ."""
+"""Words by which any part may differ in addition."""
 LISTS = ("steps", "datasets", "baselines", "metrics", "ablations", "risks")
 PARTS = ("title", "motivation", "novelty", "method")
 
 
 class StyleInputs(Inputs):
-    """An idea as its author wrote it; ``None``: the author wrote no such part."""
+    """An idea as its author wrote it; missing parts are ``None``."""
 
     title: str
     motivation: str | None
@@ -43,7 +43,7 @@ class StyleInputs(Inputs):
 class StyledIdea(Answer):
     """The same idea in plain sentences."""
 
-    title: str = Field(description="the title on one line, nothing added")
+    title: str = Field(description="the title on one line, with nothing added")
     motivation: str | None = Field(description="the motivation in plain sentences, one paragraph")
     novelty: str | None = Field(description="the novelty in plain sentences, one paragraph")
     method: str = Field(description="the method in plain sentences, in the same order")
@@ -59,32 +59,34 @@ def _strip_idea(engine: ExtractiveModel, inputs: StyleInputs) -> dict[str, Any]:
 
 
 def _strip_or_keep(text: str | None) -> str | None:
-    """The plain form, or the text itself where nothing would be left of it."""
+    """Return the plain form, or the text itself if its plain form is empty."""
     return text if text is None else strip_formatting(text) or text
 
 
 def _check_idea(inputs: StyleInputs, answer: StyledIdea) -> str | None:
-    """The complaint when a part was added or dropped, or says other things or much more or less."""
+    """Return an error if a part was added, dropped, or changed in content or length, else None."""
     for name in PARTS:
         before, after = getattr(inputs, name), getattr(answer, name)
         if (before is None) != (after is None):
-            told = "is not in the idea: answer null" if before is None else "is in the idea and was left out"
-            return f"{name} {told}"
-    whole = " ".join(getattr(inputs, name) or "" for name in PARTS)
+            problem = (
+                "is not in the idea: answer null" if before is None else "is in the idea but was left out"
+            )
+            return f"{name} {problem}"
+    source = " ".join(getattr(inputs, name) or "" for name in PARTS)
     pairs = [(name, getattr(inputs, name), getattr(answer, name)) for name in PARTS if getattr(inputs, name)]
-    return next((said for pair in pairs if (said := _compare_part(*pair, whole))), None)
+    return next((error for pair in pairs if (error := _compare_part(*pair, source))), None)
 
 
-def _compare_part(part: str, before: str, after: str, whole: str) -> str | None:
-    """The complaint when a part says other things than it did; ``whole``: where its names may come from."""
+def _compare_part(part: str, before: str, after: str, source: str) -> str | None:
+    """Return an error if a part changed in content or length; its names may come from all of ``source``."""
     old, new = strip_formatting(before) or before, strip_formatting(after) or after
-    if added := find_unsupported(new, f"{whole} {old}"):
-        return f"{part} has {quote_first(added)}, which the idea does not: add nothing"
+    if added := find_unsupported(new, f"{source} {old}"):
+        return f"{part} has {quote_first(added)}, which the original does not: add nothing"
     if lost := find_unsupported(old, new):
-        return f"{part} has lost {quote_first(lost)}: leave nothing out"
+        return f"{part} lacks {quote_first(lost)}: leave nothing out"
     words, was = len(new.split()), len(old.split())
     if not MIN_LENGTH * was - LENGTH_TOLERANCE <= words <= MAX_LENGTH * was + LENGTH_TOLERANCE:
-        return f"{part} has {words} words, the original {was}: keep to about its length"
+        return f"{part} has {words} words and the original {was}: keep about the same length"
     return None
 
 
@@ -100,7 +102,7 @@ RESTYLE = Role(
 
 
 class PlanText(Inputs):
-    """An experiment plan as its author wrote it; empty lists and ``None``: not written."""
+    """An experiment plan as its author wrote it; missing parts are empty or ``None``."""
 
     steps: tuple[str, ...]
     datasets: tuple[str, ...]
@@ -115,32 +117,32 @@ class StyledPlan(Answer):
     """The same plan in plain sentences."""
 
     steps: tuple[str, ...] = Field(description="the steps, each in plain sentences without its number")
-    datasets: tuple[str, ...] = Field(description="the data sets, one each")
-    baselines: tuple[str, ...] = Field(description="the baselines, one each")
-    metrics: tuple[str, ...] = Field(description="the measures, one each")
-    ablations: tuple[str, ...] = Field(description="the ablations, one each")
-    risks: tuple[str, ...] = Field(description="the risks, one each")
+    datasets: tuple[str, ...] = Field(description="the data sets, one per entry")
+    baselines: tuple[str, ...] = Field(description="the baselines, one per entry")
+    metrics: tuple[str, ...] = Field(description="the metrics, one per entry")
+    ablations: tuple[str, ...] = Field(description="the ablations, one per entry")
+    risks: tuple[str, ...] = Field(description="the risks, one per entry")
     refuted_if: str | None = Field(description="the outcome that would refute the idea")
 
 
 def _strip_plan(engine: ExtractiveModel, inputs: PlanText) -> dict[str, Any]:
-    entries = {name: [strip_item(one) or one for one in getattr(inputs, name)] for name in LISTS[1:]}
+    entries = {name: [strip_item(item) or item for item in getattr(inputs, name)] for name in LISTS[1:]}
     steps = [_strip_or_keep(step) for step in inputs.steps]
     return {"steps": steps, **entries, "refuted_if": _strip_or_keep(inputs.refuted_if)}
 
 
 def _check_plan(inputs: PlanText, answer: StyledPlan) -> str | None:
-    """The same complaints as for an idea, list by list. Steps may be parted; other lists may not."""
+    """As ``_check_idea``, list by list. Steps may be split; entries of other lists may not."""
     for name in LISTS:
         before, after = getattr(inputs, name), getattr(answer, name)
         if bool(before) != bool(after):
-            return f"{name} is {'not ' if not before else ''}in the plan: {'keep' if before else 'leave'} it"
+            return f"{name} is in the plan: keep it" if before else f"{name} is not in the plan: answer []"
         if name != "steps" and len(before) != len(after):
-            return f"{name} has {len(after)} entries, the plan has {len(before)}"
+            return f"{name} has {len(after)} entries and the plan {len(before)}: keep their number"
     if (inputs.refuted_if is None) != (answer.refuted_if is None):
-        return "refuted_if is null exactly when the plan has none"
-    whole = " ".join(_texts(inputs))
-    return next((said for part in _parts(inputs, answer) if (said := _compare_part(*part, whole))), None)
+        return "refuted_if must be null if and only if the plan has none"
+    source = " ".join(_texts(inputs))
+    return next((error for part in _parts(inputs, answer) if (error := _compare_part(*part, source))), None)
 
 
 def _parts(inputs: PlanText, answer: StyledPlan) -> Iterator[tuple[str, str, str]]:
@@ -169,18 +171,18 @@ RESTYLE_PLAN = Role(
 
 
 async def with_plain_style(client: LLMClient, idea: Idea) -> Idea:
-    """The idea in the plain form, experiment included; id, agent and all else stay.
+    """Return the idea and its experiment in the plain style; id, agent and other fields stay.
 
-    The parts as they were are in ``extra["original_text"]`` (a field the idea lacks is ``None``), the
-    model in ``extra["styled_by"]``. An idea that was restyled before is returned as it is.
+    ``extra["original_text"]`` holds the original parts (missing ones are ``None``) and ``extra["styled_by"]``
+    the model. An idea that has been restyled before is returned unchanged.
 
     Raises:
-        UnreadableAnswer: no answer kept to the idea; the idea itself is unharmed.
+        UnreadableAnswer: no answer preserved the idea.
         ModelError, BudgetExhausted: as ``LLMClient.ask``.
     """
     if "styled_by" in idea.extra:
         return idea
-    told, plan = await asyncio.gather(_restyle_parts(client, idea), _restyle_plan(client, idea.experiment))
+    parts, plan = await asyncio.gather(_restyle_parts(client, idea), _restyle_plan(client, idea.experiment))
     original = {name: getattr(idea, name) for name in PARTS}
     original["experiment"] = idea.experiment and idea.experiment.model_dump(
         mode="json", include={*LISTS, "refuted_if"}
@@ -190,11 +192,11 @@ async def with_plain_style(client: LLMClient, idea: Idea) -> Idea:
         "original_text": original,
         "styled_by": client.settings.model_of(RESTYLE.group),
     }
-    return idea.model_copy(update={**told, "experiment": plan, "extra": extra})
+    return idea.model_copy(update={**parts, "experiment": plan, "extra": extra})
 
 
 async def _restyle_parts(client: LLMClient, idea: Idea) -> dict[str, str]:
-    """The parts that the idea has, in the plain form whatever the model left of the old one."""
+    """Return the idea's parts in the plain style, with any remaining formatting removed."""
     answer = await RESTYLE(
         client,
         title=idea.title,
@@ -202,17 +204,17 @@ async def _restyle_parts(client: LLMClient, idea: Idea) -> dict[str, str]:
         novelty=idea.novelty or None,
         method=idea.method,
     )
-    told = {name: getattr(answer, name) for name in PARTS if getattr(idea, name)}
-    shown = {name: strip_formatting(text) or text for name, text in told.items()}
-    return {**shown, "title": strip_title(answer.title) or answer.title}
+    styled = {name: getattr(answer, name) for name in PARTS if getattr(idea, name)}
+    stripped = {name: strip_formatting(text) or text for name, text in styled.items()}
+    return {**stripped, "title": strip_title(answer.title) or answer.title}
 
 
 async def _restyle_plan(client: LLMClient, plan: Experiment | None) -> Experiment | None:
-    """The plan in the plain form; what is told of its making is left as it is."""
+    """Return the plan in the plain style; its provenance stays."""
     if plan is None:
         return None
-    asked = plan.model_dump(include={*LISTS, "refuted_if"})
-    answer = await RESTYLE_PLAN(client, **{**asked, "refuted_if": plan.refuted_if or None})
+    fields = plan.model_dump(include={*LISTS, "refuted_if"})
+    answer = await RESTYLE_PLAN(client, **{**fields, "refuted_if": plan.refuted_if or None})
     lists = {name: _strip_items(getattr(answer, name)) for name in LISTS[1:]}
     steps = tuple(strip_formatting(step) or step for step in answer.steps)
     refuted = strip_formatting(answer.refuted_if) if answer.refuted_if else plan.refuted_if

@@ -1,4 +1,4 @@
-"""The trend analyst: what changed from each paper of the chain to the next.
+"""The trend analyst: describes what changed from each paper of the chain to the next.
 
 Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Table 12.
 """
@@ -16,11 +16,11 @@ from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
 ANSWERS_LIMITATION = 0.45
-"""Cosine from which the offline model says that a method takes up an earlier limitation."""
+"""Minimum cosine at which the offline model says that a method addresses an earlier limitation."""
 
 
 class TrendInputs(Inputs):
-    """The chain, earliest paper first, and the entities to know."""
+    """The chain, earliest paper first, and key entities."""
 
     topic: str
     papers: tuple[ChainPaper, ...]
@@ -32,16 +32,16 @@ class PaperChange(Answer):
 
     earlier: int = Field(description="number of the earlier paper; the later one is the next number")
     entered: tuple[str, ...] = Field(
-        description="up to 3 things the later paper brings in, 2 to 5 words each"
+        description="up to 3 elements that the later paper adds, 2 to 5 words each"
     )
-    left: tuple[str, ...] = Field(description="up to 3 things it gives up or replaces, 2 to 5 words each")
+    left: tuple[str, ...] = Field(description="up to 3 elements that it drops or replaces, 2 to 5 words each")
     text: str = Field(
-        description="2 to 4 sentences: what moved on, by which design, and which difficulty it answers"
+        description="2 to 4 sentences: what advanced, through which design, and which difficulty it addresses"
     )
 
 
 class Trend(Answer):
-    """One change for each pair of neighbours."""
+    """One change for each pair of consecutive papers."""
 
     changes: tuple[PaperChange, ...]
 
@@ -75,29 +75,29 @@ def _describe_change(
     kept: tuple[str, ...],
 ) -> list[str]:
     old, new = (f"{texts.short_name(p.title, p.method)} ({p.year})" for p in (earlier, later))
-    told = [f"From {old} to {new}:"]
+    parts = []
     if entered:
-        told.append(
-            f"what enters is {texts.listed(entered)}"
-            + (f", what leaves is {texts.listed(left)}." if left else ".")
-        )
+        dropped = f" and drops {texts.listed(left)}" if left else ""
+        parts.append(f"Compared with {old}, {new} adds {texts.listed(entered)}{dropped}.")
+    else:
+        parts.append(f"{new} follows {old}.")
     if kept:
-        told.append(f"Both work with {texts.listed(kept[:2])}.")
+        parts.append(f"Both use {texts.listed(kept[:2])}.")
     if earlier.limitation:
         near = engine.similarity(earlier.limitation, [later.method])[0]
         if near >= ANSWERS_LIMITATION:
-            told.append(f"The later method takes up a limitation of the earlier one: {earlier.limitation}")
+            parts.append(f"The later method addresses a limitation of the earlier one: {earlier.limitation}")
     if later.problem:
-        told.append(f"The later paper's point of departure: {later.problem}")
-    return told
+        parts.append(f"The later paper starts from this problem: {later.problem}")
+    return parts
 
 
 def _check_changes(inputs: TrendInputs, answer: Trend) -> str | None:
-    wanted = list(range(len(inputs.papers) - 1))
+    expected = list(range(len(inputs.papers) - 1))
     got = [change.earlier for change in answer.changes]
-    if got == wanted:
+    if got == expected:
         return None
-    return f"one change for each earlier paper {wanted} is wanted, in that order; got {got}"
+    return f"expected one change for each earlier paper {expected}, in that order; got {got}"
 
 
 TREND_ANALYST = Role(

@@ -1,7 +1,7 @@
-"""What roles see of records: small views, and the conversions from records to them.
+"""Views of records as roles see them, and conversions from records to views.
 
-A view holds only what a model should read. Numbers in square brackets in the prompts are positions
-in the list that the role was given, so an answer refers to a paper by an index that can be checked.
+A view contains only what a model should read. Prompts number papers by their position in the role's input,
+so the numbers in an answer can be checked.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class PaperBrief(Inputs):
 
 
 class ShownPaper(PaperBrief):
-    """A paper with its own words and, where it was read, its reader's retelling."""
+    """A paper with its abstract and, if it was read, the reader's summary."""
 
     retelling: str | None
 
 
 class ChainPaper(Inputs):
-    """A paper of the chain as its reader told it."""
+    """A paper in the chain, as reported by the reader."""
 
     title: str
     year: str
@@ -41,13 +41,13 @@ class ChainPaper(Inputs):
 
     @property
     def text(self) -> str:
-        """All that is known of the paper, as one text."""
+        """Problem, method, finding and limitation as one text."""
         parts = [self.problem, self.method, self.finding, self.limitation]
         return " ".join(part for part in parts if part)
 
 
 class EntityView(Inputs):
-    """A named thing and what its paper says of it."""
+    """A named entity and what its paper says about it."""
 
     name: str
     description: str
@@ -55,7 +55,7 @@ class EntityView(Inputs):
 
 
 class Change(Inputs):
-    """What changed between two neighbours of the chain."""
+    """What changed between two consecutive papers of the chain."""
 
     entered: tuple[str, ...]
     left: tuple[str, ...]
@@ -63,14 +63,14 @@ class Change(Inputs):
 
 
 class PastExperiment(Inputs):
-    """How a paper of the chain tested its idea."""
+    """The experiment of a paper in the chain."""
 
     title: str
     experiment: str
 
 
 class IdeaView(Inputs):
-    """An idea without a word on who made it. What its source does not say is not shown at all."""
+    """An idea without provenance. Parts that are ``None`` are not shown."""
 
     title: str
     motivation: str | None
@@ -79,17 +79,17 @@ class IdeaView(Inputs):
 
 
 def paper_brief(paper: Paper) -> PaperBrief:
-    """Title and abstract of a paper."""
+    """Return a paper's title, year and abstract."""
     return PaperBrief(title=paper.title, year=paper.year, abstract=paper.abstract)
 
 
 def idea_view(draft: Mapping[str, Any]) -> IdeaView:
-    """The parts of a draft that judges and designers see."""
+    """Return the parts of a draft that judges and designers see."""
     return IdeaView(**{name: draft[name] for name in IdeaView.model_fields})
 
 
 def chain_paper(link: Link) -> ChainPaper:
-    """A link of the chain as its reader told it; one that could not be read by its own summary."""
+    """Return a link of the chain by its reading, or by its abstract if it was not read."""
     reading = link.reading or Reading(method=link.paper.abstract or link.paper.title)
     return ChainPaper(
         title=link.paper.title,
@@ -103,12 +103,12 @@ def chain_paper(link: Link) -> ChainPaper:
 
 
 def change_view(transition: Transition) -> Change:
-    """A transition without its ids."""
+    """Return a transition without its ids."""
     return Change(entered=transition.entered, left=transition.left, text=transition.text)
 
 
 def entity_views(entities: Iterable[Entity]) -> list[EntityView]:
-    """Entities, each name once (the first description stays), described in 30 words at most."""
+    """Return entities with unique names (the first one counts) and descriptions of at most 30 words."""
     seen: dict[str, EntityView] = {}
     for entity in entities:
         view = EntityView(name=entity.name, description=clip(entity.description, 30), kind=entity.kind)
@@ -117,7 +117,7 @@ def entity_views(entities: Iterable[Entity]) -> list[EntityView]:
 
 
 def past_experiments(links: Sequence[Link]) -> list[PastExperiment]:
-    """The experiments of the chain's papers, where their readers found any."""
+    """Return the experiments of the chain's papers, where reported."""
     return [
         PastExperiment(title=link.paper.title, experiment=link.reading.experiment)
         for link in links
@@ -126,7 +126,7 @@ def past_experiments(links: Sequence[Link]) -> list[PastExperiment]:
 
 
 def check_paper_numbers(field: str, numbers: Iterable[int], titles: Sequence[str]) -> str | None:
-    """The complaint when paper numbers of a field point outside the list; ``None`` when all exist."""
+    """Return an error if a field has paper numbers outside the list, else None."""
     wrong = sorted({n for n in numbers if not 0 <= n < len(titles)})
     if not wrong:
         return None

@@ -267,7 +267,7 @@ def test_a_role_is_known_by_its_name_once_it_is_defined(
 @pytest.mark.parametrize(
     ("text", "changed", "error", "said"),
     [
-        (GOOD, {"offline": None}, TypeError, "role 'sample' has no recipe for the offline model"),
+        (GOOD, {"offline": None}, TypeError, "role 'sample' has no offline handler"),
         (GOOD, {"name": "other"}, PromptError, "no prompt file other.md"),
         ("# User\nx", {}, PromptError, "needs a '# System' part"),
         (GOOD.replace("topic", "title"), {}, PromptError, "uses ['title'], which its role does not offer"),

@@ -252,7 +252,7 @@ def items(name: str, field: str, **changed: list[Any]) -> list[Fields]:
 
 @pytest.mark.parametrize("queries", [["a", "b"], ["a", "b", "B "], ["a", "b", " "]])
 def test_the_planner_owes_as_many_different_queries_as_are_wanted(queries: list[str]) -> None:
-    assert complaint("query_planner", queries=queries) == "3 different queries are wanted, there are 2"
+    assert complaint("query_planner", queries=queries) == "expected 3 different queries, got 2"
     assert complaint("query_planner", queries=["a", "b", "c", "d"]) is None
 
 
@@ -279,13 +279,13 @@ def test_the_reader_has_nothing_to_follow_in_a_paper_without_references() -> Non
     assert role.check is not None
     alone = sample.inputs.model_copy(update={"references": ()})
     said = role.check(alone, role.answer.model_validate(sample.answer))
-    assert said == "there are no references to follow: answer with an empty list"
+    assert said == "the paper has no references: return an empty list"
 
 
 @pytest.mark.parametrize("earlier", [[0], [1, 0], [0, 0], [0, 1, 2], [1, 2]])
 def test_the_trend_has_one_change_for_each_pair_in_order(earlier: list[int]) -> None:
     said = complaint("trend_analyst", changes=items("trend_analyst", "changes", earlier=earlier))
-    assert said == f"one change for each earlier paper [0, 1] is wanted, in that order; got {earlier}"
+    assert said == f"expected one change for each earlier paper [0, 1], in that order; got {earlier}"
 
 
 @pytest.mark.parametrize("field", ["limitation_from", "mechanism_from"])
@@ -298,7 +298,7 @@ def test_the_forecaster_points_to_papers_that_were_shown(field: str, wrong: int)
 
 def test_the_forecaster_pairs_two_papers() -> None:
     said = complaint("forecaster", limitation_from=1, mechanism_from=1)
-    assert said == "limitation_from and mechanism_from are both 1: two papers are wanted"
+    assert said == "limitation_from and mechanism_from are both 1: name two different papers"
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_the_forecaster_pairs_two_papers() -> None:
         ([{"part": "method", "paper": 5, "quote": "x"}], "sources.paper is 5, but papers are numbered from"),
         (
             [{"part": "method", "paper": 0, "quote": "stores that critique in an episodic memory"}],
-            "source 1: these words stand in [4], not in [0]",
+            "source 1: this quote is from [4], not from [0]",
         ),
     ],
 )
@@ -341,7 +341,7 @@ def test_novelty_is_compared_with_three_papers_each_once(papers: list[int], said
 def test_too_close_has_to_fit_purpose_and_mechanism(facet: str) -> None:
     found = SAMPLES["novelty_judge"].answer["comparisons"]
     said = complaint("novelty_judge", comparisons=[found[0], {**found[1], facet: "related"}, found[2]])
-    assert (said or "").endswith("too_close is true exactly when both are the same")
+    assert (said or "").endswith("too_close is true if and only if both are the same")
     assert (said or "").startswith("paper [0] has ")
 
 

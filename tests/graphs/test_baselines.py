@@ -127,7 +127,7 @@ def test_the_offline_rag_idea_rests_on_words_of_two_papers() -> None:
 @with_weights
 def test_the_offline_direct_idea_is_made_of_the_topic_and_says_so() -> None:
     told = ROLES["direct_ideator"].offline(ExtractiveModel(real_embedder()), SAMPLES["direct_ideator"].inputs)
-    assert "No paper was shown" in told["motivation"]
+    assert "No papers were retrieved" in told["motivation"]
     assert told["novelty"].startswith("None is claimed")
     assert "search" in told["method"]
     assert not any(character.isdigit() for character in told["motivation"] + told["novelty"])

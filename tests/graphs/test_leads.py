@@ -86,10 +86,10 @@ def test_what_only_says_how_far_a_paper_was_tested_is_no_limitation() -> None:
 
 
 def test_difficulties_are_known_by_their_words() -> None:
-    assert classify_difficulty("decoding is slow and expensive").name == "cost"
+    assert classify_difficulty("decoding is slow and expensive").name == "high cost"
     shared = shared_difficulty("costly labels from people", "human annotation is scarce, labels are few")
     assert shared is not None
-    assert shared[0].name == "the need for labels"
+    assert shared[0].name == "reliance on labels"
     assert shared_difficulty("decoding is slow", "judges prefer long answers") is None
     about = frozenset(kind for kind in DIFFICULTIES if kind.found_in("bias of judges"))
     assert shared_difficulty("a bias towards length", "biases of position", about) is None

@@ -74,7 +74,7 @@ def test_what_an_idea_leaves_out_loses_before_the_offline_judge_where_the_other_
         answer = _offline(first, second)
         assert [answer[name] for name in rested] == [said] * 4, (first.title, second.title)
         assert set(CRITERIA) <= answer.keys()
-    assert _offline(WHOLE, BARE)["reason"].count("to not said") == 4, "nor does it say what to do"
+    assert _offline(WHOLE, BARE)["reason"].count("to missing") == 4, "nor does it say what to do"
 
 
 def test_a_part_that_repeats_another_one_says_nothing_before_the_offline_judge() -> None:
@@ -110,8 +110,8 @@ def test_what_a_plan_leaves_out_loses_too() -> None:
 def test_language_models_are_told_that_leaving_out_gains_nothing() -> None:
     for name in ("idea_judge", "experiment_judge"):
         system = load_prompt(name).render(SAMPLES[name].inputs.model_dump())[0]
-        assert "gains nothing by what it leaves out" in system
-        assert "where neither does, it is a tie" in system
+        assert "Omissions are never an advantage" in system
+        assert "the criterion is a tie" in system
 
 
 def _offline(first: IdeaView, second: IdeaView) -> dict[str, Any]:
@@ -144,5 +144,5 @@ def test_the_arena_shows_a_judge_no_missing_part_of_an_idea_or_a_plan() -> None:
     told = re.sub("(?<=material) [0-9a-f]{12}", "", told)
     assert told.count("1. <material>Pull the rope.</material>") == 2
     assert told.count("Baselines:\n- <material>a boat</material>") == 2
-    for absent in ("claims", "Data sets", "Ablations", "Risks", "refuted by", "none named", "not available"):
+    for absent in ("claims", "Data sets", "Ablations", "Risks", "Refuted if", "none named", "not available"):
         assert absent not in told

@@ -96,9 +96,9 @@ def test_the_name_of_a_system(title: str, name: str | None) -> None:
         (
             "idea_extractor",
             {"method": "It solved 74 percent of the puzzles."},
-            "method tells results (“solved 74 percent”)",
+            "method reports results (“solved 74 percent”)",
         ),
-        ("idea_extractor", {"motivation": "ToolTree looks ahead."}, "motivation calls the system ToolTree"),
+        ("idea_extractor", {"motivation": "ToolTree looks ahead."}, "motivation names the system ToolTree"),
         (
             "idea_extractor",
             {"method": "It uses BERT with 12 heads."},
@@ -109,9 +109,9 @@ def test_the_name_of_a_system(title: str, name: str | None) -> None:
             {"title": "ToolTree – Deliberate Problem Solving with Memory!"},
             "title is the paper's own",
         ),
-        ("experiment_extractor", {"steps": ["Run it; it outperforms prompting."]}, "steps tells results"),
+        ("experiment_extractor", {"steps": ["Run it; it outperforms prompting."]}, "steps reports results"),
         ("experiment_extractor", {"datasets": ["GSM8K", "MMLU"]}, "the lists has “MMLU”"),
-        ("experiment_extractor", {"steps": []}, "steps is empty though"),
+        ("experiment_extractor", {"steps": []}, "steps is empty although"),
         ("topic_extractor", {"task": "searching with ToolTree"}, "the topic names ToolTree"),
         ("topic_extractor", {"task": "many words " * 15}, "topic and task have 34 words"),
     ],

@@ -475,7 +475,7 @@ def with_text(value: Any, path: tuple[Any, ...], said: str) -> Any:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"gap": "<what stays open; null when the text does not tell>"},
+        {"gap": "<what stays open; null if not stated>"},
         {"gap": "What stays open."},
         {"gap": "..."},
         {"method": f"<numbered steps, one a line, {LONG}>"},

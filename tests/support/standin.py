@@ -278,13 +278,13 @@ def _styled(prompt: str) -> dict[str, Any]:
 
 
 def _styled_plan(prompt: str) -> dict[str, Any]:
-    heads = ["Steps", "Data sets", "Baselines", "Measures", "Ablations", "Risks", "Would be refuted by"]
+    heads = ["Steps", "Data sets", "Baselines", "Metrics", "Ablations", "Risks", "Refuted if"]
     names = ["steps", "datasets", "baselines", "metrics", "ablations", "risks"]
     lists = {
         name: [said for _, said in _MATERIAL.findall(_between(prompt, f"{head}:\n", f"{following}:"))]
         for name, head, following in zip(names, heads, heads[1:], strict=False)
     }
-    return {**lists, "refuted_if": _after(prompt, "Would be refuted by")}
+    return {**lists, "refuted_if": _after(prompt, "Refuted if")}
 
 
 def _topic(prompt: str) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Leads: what the offline model produces in place of ideas."""
+"""Leads, which the offline model produces in place of ideas."""

@@ -1,8 +1,7 @@
-"""Kinds of difficulty that limitations speak of: how one knows them, and a first cheap test for each.
+"""Kinds of difficulty in limitations, recognised by word stems, with a first cheap test for each.
 
-Closed lists of word stems. A limitation and the problem that another paper set out from fit better when
-both speak of the same kind; what to try first follows from the kind too. ``SCOPE`` marks clauses that
-say how far a paper was tested: no mechanism lifts those.
+A limitation fits another paper's problem better if both mention the same kind of difficulty. ``SCOPE``
+marks clauses about how far a paper was tested, which no mechanism resolves.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ from dataclasses import dataclass
 from ideagora.models.offline.text import words
 
 Stems = tuple[str, ...]
-DROP_IF = "; drop it if "
-"""Before what would end the matter, in a test's sentence."""
+DROP_IF = "; abandon the lead if "
+"""Separates a test from the outcome that refutes the lead."""
 
 
 @dataclass(frozen=True)
 class Difficulty:
     """A kind of difficulty.
 
-    ``test`` is a template: ``{weak}`` names the paper with the limitation, ``{data}`` is `` from NAME``
-    where it names a data set, else empty; "the step" is what the other paper brings.
+    ``test`` is a template: ``{weak}`` names the paper with the limitation, ``{strong}`` the paper with the
+    mechanism, and ``{data}`` is `` from NAME`` if the former names a data set, else empty.
     """
 
     name: str
@@ -31,17 +30,17 @@ class Difficulty:
     drop_if: str
 
     def cheap_test(self, weak: str, strong: str, data: str | None) -> str:
-        """The first cheap test in one sentence, and what would end the matter there."""
-        told = self.test.format(weak=weak, data=f" from {data}" if data else "")
-        return f"{told.rstrip('.').replace('the step', f'the step of {strong}', 1)}{DROP_IF}{self.drop_if}."
+        """Return the first cheap test and the outcome that refutes the lead, in one sentence."""
+        test = self.test.format(weak=weak, strong=strong, data=f" from {data}" if data else "")
+        return f"{test}{DROP_IF}{self.drop_if}."
 
     def found_in(self, text: str) -> frozenset[str]:
-        """The words of a text that speak of this difficulty."""
+        """Return the words of a text that indicate this difficulty."""
         return frozenset(word for word in words(text) if _matches_stem(word, self.stems))
 
 
 def _matches_stem(word: str, stems: Iterable[str]) -> bool:
-    """A stem that ends in ``*`` stands for every word that begins with it."""
+    """Return whether a word is one of the stems, or begins with one that ends in ``*``."""
     return any(word.startswith(stem[:-1]) if stem.endswith("*") else word == stem for stem in stems)
 
 
@@ -49,116 +48,120 @@ DIFFICULTIES = (
     Difficulty(
         "bias",
         ("bias*", "favour*", "favor*", "self-preference", "stylistic", "style", "unfair*", "flattering"),
-        "Alter what should not matter (order, length, wording) in 50 cases{data} and count how often the "
-        "outcome of {weak} changes, with and without the step.",
+        "Change what should not matter (order, length, wording) in 50 cases{data}, and count how often the "
+        "outcome of {weak} changes with and without the mechanism of {strong}",
         "the count falls by less than a third",
     ),
     Difficulty(
-        "the need for labels",
+        "reliance on labels",
         tuple(
             """label* annotat* gold hand-labelled supervis* supervision crowd* contractors raters
             human-labelled demonstrations""".split()
         ),
-        "Hide the labels of 50 cases of {weak}{data}, let the step supply them, and count how many it gets "
-        "right.",
-        "fewer than four in five are right",
+        "Hide the labels of 50 cases of {weak}{data}, predict them with the mechanism of {strong}, and count "
+        "how many are correct",
+        "fewer than four in five are correct",
     ),
     Difficulty(
-        "cost",
+        "high cost",
         tuple(
             """cost* expensive slow slower price* latency overhead heavy compute computation* memory storage
             faster cheap* burden enormous multipl* infrastructure sequential""".split()
         ),
-        "Run {weak} with and without the step on 50 cases{data}; count calls, tokens and seconds at equal "
-        "quality.",
-        "less than a fifth is saved",
+        "Run {weak} with and without the mechanism of {strong} on 50 cases{data}, and compare calls, tokens "
+        "and seconds at equal quality",
+        "it saves less than a fifth",
     ),
     Difficulty(
-        "hand-made parts",
+        "manual design",
         tuple(
             """hand hand-written hand-made hand-designed hand-crafted handcrafted manual* manually tuned
             authored developer developers templates template ad-hoc wording""".split()
         ),
-        "Take one part of {weak} that was made by hand, let the step make it instead, and compare both on "
-        "30 cases{data}.",
-        "the hand-made part stays ahead and took under a day",
+        "Take one hand-made component of {weak}, create it with the mechanism of {strong} instead, "
+        "and compare the two on 30 cases{data}",
+        "the hand-made component is still better and took less than a day to make",
     ),
     Difficulty(
-        "errors that go unnoticed",
+        "undetected errors",
         tuple(
             """error errors mistake mistakes mistaken mislead* misleads faulty flawed wrong uncorrected
             hallucinat* unnoticed fabricat* invented incorrect undetected derails unsupported noisy slip
             failures recover check checks""".split()
         ),
-        "Collect 30 failures and 30 successes of {weak}{data}; count which the step repairs and which it "
-        "breaks.",
-        "it breaks half as many as it repairs",
+        "Collect 30 failures and 30 successes of {weak}{data}, apply the mechanism of {strong}, and count "
+        "how many it repairs and how many it breaks",
+        "it breaks at least half as many as it repairs",
     ),
     Difficulty(
-        "unreliable scores",
+        "unreliable evaluation",
         tuple(
             """judge judges judging judgement* judgment* reward* metric* verdict* rating ratings gaming game
             evaluator evaluators self-assessed grades grading reviewer reviewers scores proxy""".split()
         ),
-        "Take 50 pairs that people have judged{data}; compare how often {weak}, with and without the step, "
-        "agrees with them.",
+        "Take 50 pairs judged by people{data}, and compare how often {weak} agrees with them with and "
+        "without the mechanism of {strong}",
         "agreement rises by less than five points",
     ),
     Difficulty(
-        "limits on length",
+        "length limits",
         tuple(
             """context window length longer long lengthen* sequence fit multi-turn accumulate frames clips
             sessions""".split()
         ),
-        "Run {weak} with and without the step on the 30 longest inputs{data} and on 30 short ones.",
-        "only the short ones gain",
+        "Run {weak} with and without the mechanism of {strong} on the 30 longest inputs{data} and on 30 "
+        "short ones",
+        "only the short ones improve",
     ),
     Difficulty(
-        "weak transfer",
+        "poor transfer",
         tuple("domain domains transfer* unseen language-specific generaliz* generalis* shifts".split()),
-        "Take 30 cases of a domain that {weak} was not made for, and run it with and without the step.",
-        "the distance to its home domain stays",
+        "Take 30 cases from a domain that {weak} was not designed for, and run it with and without the "
+        "mechanism of {strong}",
+        "the gap to its original domain does not shrink",
     ),
     Difficulty(
-        "lost detail",
+        "loss of detail",
         tuple(
             """identity detail* faithful* fidelity appearance spatial spatially structure pose layout
             attributes sharp distort* objects""".split()
         ),
-        "Draw 40 prompts that show the fault of {weak}, same seeds, with and without the step; two people "
-        "mark, blind, which keeps more.",
-        "the marks split about evenly",
+        "Collect 40 prompts on which {weak} loses detail, run them with the same seeds with and without the "
+        "mechanism of {strong}, and let two people judge blindly which output keeps more detail",
+        "the judgements split about evenly",
     ),
     Difficulty(
-        "parts that stay fixed",
+        "fixed components",
         tuple(
             """fixed frozen static adapt* separately update* updated stays refreshed
             unchanged topology""".split()
         ),
-        "Find 30 inputs{data} on which the fixed part of {weak} is the cause of failure, and run them with "
-        "the step.",
-        "fewer than a third are mended",
+        "Find 30 inputs{data} on which the fixed component of {weak} causes a failure, and run them with the "
+        "mechanism of {strong}",
+        "fewer than a third succeed",
     ),
     Difficulty(
         "poor retrieval",
         tuple("retriev* passage passages evidence* index search searches sources irrelevant".split()),
-        "Take 50 questions{data} that {weak} gets wrong; count how often the needed passage is found, with "
-        "and without the step.",
-        "fewer than ten more are found",
+        "Take 50 questions{data} that {weak} gets wrong, and count how often the required passage is found "
+        "with and without the mechanism of {strong}",
+        "it is found for fewer than ten more questions",
     ),
     Difficulty(
-        "lack of variety",
+        "lack of diversity",
         tuple("variety divers* collapse* duplicat* repeat* repetitive exploration explore saturat*".split()),
-        "Draw 100 outputs of {weak} with and without the step; count how many differ from all others.",
-        "the count stays within a tenth",
+        "Generate 100 outputs of {weak} with and without the mechanism of {strong}, and count how many "
+        "differ from all others",
+        "the count changes by less than a tenth",
     ),
 )
 
 GENERAL = Difficulty(
-    "an open limit",
+    "an open limitation",
     (),
-    "Collect 30 cases in which the limit of {weak} shows{data}, and run them with and without the step.",
-    "fewer than a third get better",
+    "Collect 30 cases{data} that show the limitation of {weak}, and run them with and without the mechanism "
+    "of {strong}",
+    "fewer than a third improve",
 )
 
 SCOPE: Stems = tuple(
@@ -171,29 +174,29 @@ SCOPE: Stems = tuple(
 
 
 def is_scope(clause: str) -> bool:
-    """Whether a clause says how far something was tested, not what goes wrong in it."""
+    """Return whether a clause is about how far something was tested rather than what goes wrong."""
     return any(_matches_stem(word, SCOPE) for word in words(clause))
 
 
 def shared_difficulty(
     clause: str, other: str, without: frozenset[Difficulty] = frozenset()
 ) -> tuple[Difficulty, frozenset[str]] | None:
-    """The kind of difficulty that both texts speak of most, with the words; ``None``: none is shared."""
-    found = [
+    """Return the kind of difficulty that both texts mention most, with the words, or None."""
+    candidates = [
         (min(len(here), len(there)), -place, kind, here | there)
         for place, kind in enumerate(DIFFICULTIES)
         if kind not in without and (here := kind.found_in(clause)) and (there := kind.found_in(other))
     ]
-    best = max(found, key=lambda one: one[:2], default=None)
+    best = max(candidates, key=lambda candidate: candidate[:2], default=None)
     return None if best is None else (best[2], best[3])
 
 
 def classify_difficulty(clause: str) -> Difficulty:
-    """The kind that a clause speaks of most; ``GENERAL`` where it speaks of none."""
+    """Return the kind that a clause mentions most, or ``GENERAL`` if it mentions none."""
     best = max(DIFFICULTIES, key=lambda kind: len(kind.found_in(clause)))
     return best if best.found_in(clause) else GENERAL
 
 
 def find_difficulty_name(text: str) -> str | None:
-    """The first kind that a text calls by its name; ``None`` without any."""
+    """Return the name of the first kind that a text names, or None."""
     return next((kind.name for kind in DIFFICULTIES if kind.name in text), None)

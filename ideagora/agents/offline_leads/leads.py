@@ -1,7 +1,7 @@
-"""Leads, which are what the offline model has in place of ideas.
+"""Build leads, which the offline model produces in place of ideas.
 
-A lead pairs an open limitation of one paper with a mechanism of another, both in the papers' own words,
-and says by measures why they may fit. It is no plan: what may come of it is for its reader to think out.
+A lead pairs an open limitation of one paper with a mechanism of another, both quoted, and reports measures
+of how well they fit. It is a starting point, not a plan.
 """
 
 from __future__ import annotations
@@ -25,18 +25,17 @@ from ideagora.models.offline.word_lists import FUNCTION_WORDS
 
 FACETS = ("problem", "method", "finding", "limitation")
 FIT_SHARED = 0.38
-"""Cosine of a limitation to the problem that another paper set out from, or to its method, from which the
-two may fit where both speak of one kind of difficulty."""
+"""Minimum cosine of a limitation to another paper's problem or method if both mention the same difficulty."""
 FIT = 0.55
-"""Cosine to the problem where they share no such word (the method has to reach ``FIT_SHARED`` too)."""
+"""Minimum cosine to the problem if they share no difficulty (the method must reach ``FIT_SHARED`` too)."""
 MIN_PROBLEM_SIMILARITY = 0.3
-"""Cosine to the problem below which no nearness of the method counts."""
+"""Minimum cosine to the problem, whatever the method's."""
 MECHANISMS_PER_LIMITATION = 4
-"""Mechanisms that are kept for one limitation."""
+"""Maximum number of mechanisms per limitation."""
 SAME_FIELD = 0.42
-"""Cosine of the two papers below which a mechanism would have to come from another field."""
+"""Minimum cosine of the two papers; below it they belong to different fields."""
 ON_TOPIC = 0.18
-"""Cosine that a mechanism has to have to the topic: below it the paper is about something else."""
+"""Minimum cosine of a mechanism to the topic."""
 
 _CLAUSE_END = re.compile(r"[;:,] ")
 _RESULTS = frozenset(
@@ -46,7 +45,7 @@ _RESULTS = frozenset(
 _STUDY_SUBJECTS = frozenset(
     "study survey benchmark evaluation re-evaluation meta-analysis experiments crowdworkers experts".split()
 )
-"""As the subject of a sentence: who tries out what others have made."""
+"""Subjects of sentences about studies rather than systems."""
 _STUDY_VERBS = frozenset(
     """measures compares compared examines examined evaluates evaluated surveys probed studied tests
     recruited contains poses stratifies converts taxonomy blueprint comparison""".split()
@@ -65,7 +64,7 @@ _HEADING = re.compile(
 _DEFINES = re.compile(
     r"^(?:[\w-]+ ){1,4}is an? (?!(?:method|framework|procedure|technique|system|pipeline|recipe)\b)"
 )
-"""What a thing is, not what is done with it."""
+"""Matches definitions, which say what a thing is rather than what is done."""
 _PRESENTS = re.compile(r"\b(?:[Ww]e|[Tt]his (?:paper|work)) (?:propos|introduc|present|develop|describ)")
 _RESOURCE = re.compile(
     r"\b(?:benchmark|data ?set|corpus|survey|study|holistic|measuring|evaluat|dataset)|bench\b|\barena\b",
@@ -76,38 +75,38 @@ _STUDIED = re.compile(
 )
 _REFERS_BACK = re.compile(r"(?:This|That|These|Those|It|Its|They|Their|Such|He|She|Both|Here)\b")
 MAX_NAME_WORDS = 4
-"""Words of a paper's name at most, since a lead says it several times."""
+"""Maximum words of a paper's name, which a lead repeats several times."""
 OPENING_WORDS = 8
-"""Words of a sentence in which its subject and its verb are looked for."""
+"""Leading words of a sentence that are searched for subject and verb."""
 
 
 @dataclass(frozen=True)
 class PaperFacts:
-    """A paper as far as leads are made from it."""
+    """The facts of a paper that leads use."""
 
     name: str
     year: str
     text: str
-    """Its own words: abstract, or what its reader took from it."""
+    """The abstract, or the reader's report."""
     problem: str | None
     method: str | None
-    """The sentence that says what is done; ``None``: there is none that does."""
+    """The sentence that says what is done, if there is one."""
     limitation: str | None
     is_resource: bool = False
-    """Whether it is a benchmark, a data set, a survey or a study: its limits are no method's."""
+    """Whether it is a benchmark, data set, survey or study, whose limitations no mechanism addresses."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A limitation and the mechanism that comes nearest, by their papers' places, and how near."""
+    """A limitation and a mechanism, by the positions of their papers, with similarity scores."""
 
     weak: int
     strong: int
     clause: str
-    """The part of the limitation that is meant."""
+    """The clause of the limitation that was compared."""
     kind: Difficulty
     terms: tuple[str, ...]
-    """Words in which both speak of that kind of difficulty; none where they share none."""
+    """Words by which both mention that kind of difficulty; empty if they share none."""
     to_problem: float
     to_method: float
     score: float
@@ -122,67 +121,67 @@ def paper_facts(
     method: str | None = None,
     limitation: str | None = None,
 ) -> PaperFacts:
-    """A paper for leads; what its reader has not told is picked from its text."""
+    """Return a paper's facts; those that the reader did not report are extracted from the text."""
     own = text or " ".join(filter(None, (problem, method, limitation)))
     name = short_paper_name(title, own)
-    picked = engine.facets(own, FACETS) if text and not method else {}
-    other = {picked.get(facet) for facet in FACETS if facet != "method"}
-    said = texts.sentences(method) if method else [s for s in texts.sentences(own) if s not in other]
-    parts = [strip_heading(sentence) for sentence in said]
+    extracted = engine.facets(own, FACETS) if text and not method else {}
+    other = {extracted.get(facet) for facet in FACETS if facet != "method"}
+    candidates = texts.sentences(method) if method else [s for s in texts.sentences(own) if s not in other]
+    parts = [strip_heading(sentence) for sentence in candidates]
     return PaperFacts(
         name=name,
         year=year,
         text=own,
-        problem=problem or picked.get("problem"),
-        method=_mechanism_sentence(parts, picked.get("method") or "", name),
-        limitation=limitation or picked.get("limitation"),
+        problem=problem or extracted.get("problem"),
+        method=_mechanism_sentence(parts, extracted.get("method") or "", name),
+        limitation=limitation or extracted.get("limitation"),
         is_resource=bool(_RESOURCE.search(title) or _STUDIED.search(own)),
     )
 
 
 def short_paper_name(title: str, text: str) -> str:
-    """What a lead calls a paper: a short name of at most five words, else the first of its title."""
-    said = [word for word in texts.short_name(title, text).split() if word != "…"]
-    if len(said) <= MAX_NAME_WORDS + 1:
-        return " ".join(said)
-    said = said[:MAX_NAME_WORDS]
-    while len(said) > 1 and said[-1].lower() in FUNCTION_WORDS:
-        said.pop()
-    return f"{' '.join(said)} …"
+    """Return a paper's short name of at most five words, or else the first words of its title."""
+    words = [word for word in texts.short_name(title, text).split() if word != "…"]
+    if len(words) <= MAX_NAME_WORDS + 1:
+        return " ".join(words)
+    words = words[:MAX_NAME_WORDS]
+    while len(words) > 1 and words[-1].lower() in FUNCTION_WORDS:
+        words.pop()
+    return f"{' '.join(words)} …"
 
 
-def _mechanism_sentence(parts: Sequence[str], picked: str, name: str) -> str | None:
-    """The sentence that says what is done: the one that presents it, else the picked one, else the first."""
-    done = [part for part in parts if describes_method(part)]
-    presents = [part for part in done if _PRESENTS.search(part) or part.startswith(name)]
-    chosen = next(iter([*presents, *(part for part in done if part in picked), *done]), None)
+def _mechanism_sentence(parts: Sequence[str], extracted: str, name: str) -> str | None:
+    """Return the first sentence that presents a method, else an extracted one, else the first on a method."""
+    methods = [part for part in parts if describes_method(part)]
+    presented = [part for part in methods if _PRESENTS.search(part) or part.startswith(name)]
+    chosen = next(iter([*presented, *(part for part in methods if part in extracted), *methods]), None)
     return with_antecedent(chosen, parts) if chosen else None
 
 
 def strip_heading(sentence: str) -> str:
-    """The sentence without a heading of its section that a file's text has glued to it."""
+    """Return the sentence without a section heading that text extraction prepended."""
     return _HEADING.sub("", sentence, count=1)
 
 
 def with_antecedent(sentence: str, parts: Sequence[str]) -> str:
-    """The sentence, with the one before it when it begins with a word that refers back to that."""
+    """Return the sentence, preceded by the one before it if it starts with a word that refers back."""
     place = parts.index(sentence) if sentence in parts else 0
     return f"{parts[place - 1]} {sentence}" if place and _REFERS_BACK.match(sentence) else sentence
 
 
 def describes_method(sentence: str) -> bool:
-    """Whether a sentence says what a system does: no result, no failure, no study, no benchmark."""
-    said = texts.words(sentence)
-    if set(said[:OPENING_WORDS]) & (_RESULTS | _STUDY_VERBS) or set(said[:4]) & _STUDY_SUBJECTS:
+    """Return whether a sentence says what a system does, not a result, failure, study or benchmark."""
+    words = texts.words(sentence)
+    if set(words[:OPENING_WORDS]) & (_RESULTS | _STUDY_VERBS) or set(words[:4]) & _STUDY_SUBJECTS:
         return False
-    if _COUNTED.search(sentence) or _COMPARED.search(sentence) or _is_past_tense(said):
+    if _COUNTED.search(sentence) or _COMPARED.search(sentence) or _is_past_tense(words):
         return False
     return texts.has_verb(sentence) and not _DEFINES.search(sentence)
 
 
-def _is_past_tense(said: Sequence[str]) -> bool:
-    """Whether the subject is followed by a past tense: what came out is told so, what is done is not."""
-    pairs = itertools.pairwise(said[:4])
+def _is_past_tense(words: Sequence[str]) -> bool:
+    """Return whether a past tense follows the subject, which indicates a result."""
+    pairs = itertools.pairwise(words[:4])
     return any(
         word.endswith("ed") and "-" not in word and before not in _BEFORE_ADJECTIVES for before, word in pairs
     )
@@ -196,17 +195,18 @@ _BEFORE_ADJECTIVES = frozenset(
 def find_fits(
     engine: ExtractiveModel, topic: str, papers: Sequence[PaperFacts], weak: Sequence[int]
 ) -> list[Fit]:
-    """Pairs that are good enough, best first; for each limitation the mechanisms that come nearest.
+    """Return the pairs that fit, best first, with the closest mechanisms for each limitation.
 
     Args:
-        topic: what the leads are wanted for.
-        papers: those whose mechanisms may be taken.
-        weak: places of the papers whose limitations may be taken up.
+        engine: the offline model.
+        topic: the topic of the leads.
+        papers: the papers that supply mechanisms.
+        weak: positions of the papers that supply limitations.
     """
     methods = [paper.method or paper.name for paper in papers]
     near_topic = engine.similarity(topic, methods)
     about = frozenset(kind for kind in DIFFICULTIES if kind.found_in(topic))
-    found: list[Fit] = []
+    fits: list[Fit] = []
     for place in weak:
         if papers[place].is_resource and not _RESOURCE.search(topic):
             continue
@@ -226,16 +226,16 @@ def find_fits(
             if strong != place and paper.method
         ]
         lift = 0.3 * near_topic[place]
-        found += _best_per_mechanism(
+        fits += _best_per_mechanism(
             [replace(fit, score=round(fit.score + lift, 4)) for fit in of_weak if fit]
         )
-    return sorted(found, key=lambda fit: (-fit.score, fit.weak, fit.strong))
+    return sorted(fits, key=lambda fit: (-fit.score, fit.weak, fit.strong))
 
 
-def _best_per_mechanism(found: Sequence[Fit]) -> list[Fit]:
-    """The best pair with each mechanism, best first."""
+def _best_per_mechanism(fits: Sequence[Fit]) -> list[Fit]:
+    """Return the best pair with each mechanism, best first."""
     best: dict[int, Fit] = {}
-    for fit in sorted(found, key=lambda fit: (-fit.score, fit.strong)):
+    for fit in sorted(fits, key=lambda fit: (-fit.score, fit.strong)):
         best.setdefault(fit.strong, fit)
     return list(best.values())[:MECHANISMS_PER_LIMITATION]
 
@@ -243,7 +243,7 @@ def _best_per_mechanism(found: Sequence[Fit]) -> list[Fit]:
 def _clause_similarities(
     engine: ExtractiveModel, papers: Sequence[PaperFacts], clause: str, methods: Sequence[str]
 ) -> tuple[list[float], list[float]]:
-    """Cosines of a limitation to every paper's problem and to every method."""
+    """Return the cosines of a limitation to every paper's problem and to every method."""
     problems = [paper.problem or paper.name for paper in papers]
     return engine.similarity(clause, problems), engine.similarity(clause, methods)
 
@@ -255,15 +255,15 @@ def _fit_or_none(
     about: frozenset[Difficulty],
     near: tuple[float, ...],
 ) -> Fit | None:
-    """A pair if it is good enough.
+    """Return a pair if it fits.
 
     Args:
-        papers: all of them.
-        pair: the places of the paper with the limitation and of the one with the mechanism.
-        clause: the part of the limitation that is looked at.
-        about: kinds of difficulty that the topic itself speaks of: to share one says nothing.
-        near: cosine of the clause to the problem and to the method, of the method to the topic and to
-            what the paper with the limitation does itself, of one whole paper to the other.
+        papers: all papers.
+        pair: positions of the papers with the limitation and the mechanism.
+        clause: the clause of the limitation to compare.
+        about: kinds of difficulty that the topic itself mentions; sharing one of them does not count.
+        near: cosines of the clause to the problem and to the method, of the method to the topic and to
+            the method of the paper with the limitation, and between the two papers.
     """
     to_problem, to_method, to_topic, to_own, to_paper = near
     other = papers[pair[1]]
@@ -275,14 +275,14 @@ def _fit_or_none(
     ):
         return None
     score = to_problem + 0.5 * to_method + 0.4 * (to_topic + to_paper) + 0.15 * bool(shared)
-    score -= 0.5 * max(0.0, to_own - 0.5)  # what the weak paper does already helps it little
+    score -= 0.5 * max(0.0, to_own - 0.5)  # a similar method adds little
     kind = shared[0] if shared else classify_difficulty(clause)
     terms = tuple(sorted(shared[1])) if shared else ()
     return Fit(*pair, clause, kind, terms, to_problem, to_method, round(score, 4))
 
 
 def measure_pair(engine: ExtractiveModel, papers: Sequence[PaperFacts], weak: int, strong: int) -> Fit:
-    """A pair as it measures, whether or not it is good enough to be offered."""
+    """Return a pair with its measures, whether or not it fits."""
     limitation = papers[weak].limitation or papers[weak].problem or papers[weak].text or papers[weak].name
     clause = next(iter(limitation_clauses(limitation)), texts.without_stop(limitation))
     other = papers[strong]
@@ -291,14 +291,14 @@ def measure_pair(engine: ExtractiveModel, papers: Sequence[PaperFacts], weak: in
 
 
 def _is_near_enough(to_problem: float, to_method: float, shared: bool) -> bool:
-    """A common difficulty allows for less nearness; without one, problem and method have to be near."""
+    """Return whether a pair is similar enough; a shared difficulty lowers the minimum."""
     if shared:
         return to_problem >= MIN_PROBLEM_SIMILARITY and max(to_problem, to_method) >= FIT_SHARED
     return to_problem >= FIT and to_method >= FIT_SHARED
 
 
 def limitation_clauses(limitation: str) -> list[str]:
-    """The parts of a limitation that say what goes wrong, without those that say how far it was tested."""
+    """Return the clauses of a limitation that say what goes wrong, without those about the tests' scope."""
     parts: list[str] = []
     for sentence in texts.sentences(limitation):
         for part in _CLAUSE_END.split(texts.without_stop(sentence)):
@@ -310,22 +310,22 @@ def limitation_clauses(limitation: str) -> list[str]:
 
 
 QUOTE_LENGTHS = ((28, 40, 18), (28, 32, 16), (24, 26, 12), (18, 20, 10), (14, 14, 8))
-"""Words of each quote (limitation, mechanism, problem) at most: the first row with which a lead is short."""
+"""Maximum words of the quotes (limitation, mechanism, problem), in order of preference."""
 MAX_LEAD_WORDS = 145
-"""Words of a lead, without the names of what to read first."""
+"""Maximum words of a lead, without the reading list."""
 
 
 def shorten_quote(sentence: str, limit: int, about: str = "") -> str:
-    """Words of a sentence, unchanged, at most ``limit`` of them: what is left out becomes ``…``.
+    """Return a sentence cut to ``limit`` words, with ``…`` for what is left out.
 
-    A sentence that is too long is cut at a comma where that leaves enough, else between words. With
-    ``about``, a part of the sentence, the cut is such that this part stays.
+    The cut is at a clause boundary if that leaves enough words, else between words. The cut keeps ``about``,
+    a part of the sentence.
     """
-    said = texts.without_stop(sentence)
-    if len(said.split()) <= limit:
-        return said
-    words, place = said.split(), said.find(about)
-    end = len(said[: place + len(about)].split()) if about and place > 0 else 0
+    quote = texts.without_stop(sentence)
+    if len(quote.split()) <= limit:
+        return quote
+    words, place = quote.split(), quote.find(about)
+    end = len(quote[: place + len(about)].split()) if about and place > 0 else 0
     if end > limit:
         after = " …" if end < len(words) else ""
         return f"… {' '.join(words[end - limit : end]).rstrip(',;:')}{after}"
@@ -336,19 +336,19 @@ def shorten_quote(sentence: str, limit: int, about: str = "") -> str:
     return f"{cut.rstrip(',;:')} …"
 
 
-NEAREST_ONLY = "No pair came near enough; this is merely the nearest."
-"""Said of a pair that is offered because there is no good one."""
+NEAREST_ONLY = "No pair of papers is a good fit; this is the closest one."
+"""Note on a pair that is offered because none fits."""
 
 
 @dataclass(frozen=True)
 class LeadText:
-    """A lead in words; what is between quotation marks stands so in the papers."""
+    """The text of a lead; text in quotation marks is verbatim from the papers."""
 
     title: str
     limitation: str
-    """The sentence."""
+    """The whole sentence."""
     mechanism: str
-    """The sentence."""
+    """The whole sentence."""
     motivation: str
     method: str
     novelty: str
@@ -356,38 +356,43 @@ class LeadText:
 
     @property
     def length(self) -> int:
-        """Words of all that is shown of the lead."""
-        shown = (self.title, self.motivation, self.method, self.novelty, self.test)
-        return sum(len(part.split()) for part in shown)
+        """Number of words shown of the lead."""
+        parts = (self.title, self.motivation, self.method, self.novelty, self.test)
+        return sum(len(part.split()) for part in parts)
 
 
 def write_lead(fit: Fit, weak: PaperFacts, strong: PaperFacts, place: str) -> LeadText:
-    """A pair in words.
+    """Return a pair as a lead.
 
     Args:
-        place: a sentence on where the two papers stand to each other; empty where nothing is known.
+        fit: the pair.
+        weak: the paper with the limitation.
+        strong: the paper with the mechanism.
+        place: a sentence on how the papers relate to the chain and to each other; may be empty.
     """
-    made = [_write_with(fit, weak, strong, place, quoted) for quoted in QUOTE_LENGTHS]
-    return next((lead for lead in made if lead.length <= MAX_LEAD_WORDS), made[-1])
+    leads = [_write_with(fit, weak, strong, place, lengths) for lengths in QUOTE_LENGTHS]
+    return next((lead for lead in leads if lead.length <= MAX_LEAD_WORDS), leads[-1])
 
 
 def _write_with(
-    fit: Fit, weak: PaperFacts, strong: PaperFacts, place: str, quoted: tuple[int, int, int]
+    fit: Fit, weak: PaperFacts, strong: PaperFacts, place: str, lengths: tuple[int, int, int]
 ) -> LeadText:
     limitation = _sentence_containing(fit.clause, weak.limitation or fit.clause)
     mechanism = strong.method or strong.text or strong.name
     parts = _CLAUSE_END.split(strong.problem or "")
-    said = next((part for part in parts if set(texts.words(part)) & set(fit.terms)), "")
-    problem = shorten_quote(strong.problem, quoted[2], texts.without_stop(said)) if strong.problem else ""
+    matching = next((part for part in parts if set(texts.words(part)) & set(fit.terms)), "")
+    problem = (
+        shorten_quote(strong.problem, lengths[2], texts.without_stop(matching)) if strong.problem else ""
+    )
     parts = _CLAUSE_END.split(mechanism)
-    to_point = texts.without_stop(next((part for part in parts if fit.kind.found_in(part)), ""))
-    against = "a limit of" if fit.kind is GENERAL else f"{fit.kind.name} in"
+    relevant = texts.without_stop(next((part for part in parts if fit.kind.found_in(part)), ""))
+    target = "a limitation of" if fit.kind is GENERAL else f"{fit.kind.name} in"
     return LeadText(
-        title=f"{strong.name} against {against} {weak.name}",
+        title=f"Using {strong.name} to address {target} {weak.name}",
         limitation=limitation,
         mechanism=mechanism,
-        motivation=f"{weak.name} ({weak.year}): “{shorten_quote(limitation, quoted[0], fit.clause)}”",
-        method=f"{strong.name} ({strong.year}): “{shorten_quote(mechanism, quoted[1], to_point)}”",
+        motivation=f"{weak.name} ({weak.year}): “{shorten_quote(limitation, lengths[0], fit.clause)}”",
+        method=f"{strong.name} ({strong.year}): “{shorten_quote(mechanism, lengths[1], relevant)}”",
         novelty=" ".join(
             filter(None, (NEAREST_ONLY if not fit.score else "", _explain(fit, strong.name, problem), place))
         ),
@@ -396,17 +401,18 @@ def _write_with(
 
 
 def _explain(fit: Fit, strong: str, problem: str) -> str:
-    """Why the two may fit, as measured."""
-    terms = f"; both speak of {fit.kind.name}: {', '.join(fit.terms[:4])}" if fit.terms else ""
+    """Return why the two may fit, with the measures."""
+    terms = f"; both concern {fit.kind.name}: {', '.join(fit.terms[:4])}" if fit.terms else ""
     if not problem:
-        return f"The mechanism comes near to the limitation (similarity {fit.to_method:.2f}{terms})."
-    return f"{strong} set out from “{problem}” (similarity to the limitation {fit.to_problem:.2f}{terms})."
+        return f"The mechanism resembles the limitation (similarity {fit.to_method:.2f}{terms})."
+    measure = f"similarity to the limitation {fit.to_problem:.2f}{terms}"
+    return f"{strong} addresses this problem: “{problem}” ({measure})."
 
 
 def _sentence_containing(clause: str, limitation: str) -> str:
-    """The sentence of a limitation that has the clause."""
-    found = (sentence for sentence in texts.sentences(limitation) if clause in sentence)
-    return next(found, limitation)
+    """Return the sentence of a limitation that contains the clause."""
+    sentences = (sentence for sentence in texts.sentences(limitation) if clause in sentence)
+    return next(sentences, limitation)
 
 
 def _data_set(text: str) -> str | None:

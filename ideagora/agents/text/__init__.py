@@ -1,1 +1,1 @@
-"""Text checks that roles share: quotes, faithfulness, plain wording."""
+"""Text checks that roles share: quotes, faithfulness, outcomes, instructions and plain style."""

@@ -1,7 +1,6 @@
-"""What an answer says that its source does not: figures and names, compared loosely. Pure functions.
+"""Find figures and names in an answer that its source lacks.
 
-A check by form, not by meaning: it finds a figure or a name that came from nowhere, not a claim in
-plain words.
+The check compares strings, not meaning: it finds invented figures and names, not invented claims.
 """
 
 from __future__ import annotations
@@ -21,30 +20,29 @@ _NUMBER_WORDS = {word: str(number) for number, word in enumerate(_WORDS)} | _ROU
 
 
 def find_unsupported(answer: str, source: str) -> list[str]:
-    """Figures and names of the answer that the source lacks, in their order.
+    """Return the figures and names of the answer that the source lacks, in order.
 
-    An acronym is known when it, or words with its initials, stand in the source; the numbers of steps
-    are no figures.
+    An acronym counts as known if the source has it or words with its initials. Step numbers are ignored.
     """
     known = _normalize(source)
     initials = "".join(word[0] for word in re.findall(r"[a-z0-9]+", source.lower()))
-    named = [name.name for name in texts.names(_STEP_NUMBER.sub("", answer))]
-    strange = [name for name in named if not _is_known(name, known, initials)]
+    names = [name.name for name in texts.names(_STEP_NUMBER.sub("", answer))]
+    unknown = [name for name in names if not _is_known(name, known, initials)]
     figures = _numbers(source)
     new = [figure for figure in _written_numbers(answer) if figure.replace(",", "") not in figures]
-    return list(dict.fromkeys([*new, *strange]))
+    return list(dict.fromkeys([*new, *unknown]))
 
 
 def quote_first(items: Iterable[str], count: int = 4) -> str:
-    """Some of the items, in quotes, for a complaint."""
+    """Return the first items in quotation marks, for an error message."""
     return ", ".join(f"“{item}”" for item in list(items)[:count])
 
 
 def _is_known(name: str, known: str, initials: str) -> bool:
-    plain = _normalize(name)
-    if plain in known or plain.rstrip("s") in known:
+    normalized = _normalize(name)
+    if normalized in known or normalized.rstrip("s") in known:
         return True
-    return name.rstrip("s").isupper() and plain.rstrip("s") in initials
+    return name.rstrip("s").isupper() and normalized.rstrip("s") in initials
 
 
 def _normalize(text: str) -> str:
@@ -56,6 +54,6 @@ def _written_numbers(text: str) -> list[str]:
 
 
 def _numbers(text: str) -> set[str]:
-    """All numbers of a text, also those in words and inside names."""
+    """Return all numbers of a text, including number words and numbers within names."""
     in_words = {_NUMBER_WORDS[word] for word in texts.words(text) if word in _NUMBER_WORDS}
     return {n.replace(",", "") for n in re.findall(r"\d+(?:[.,]\d+)*", text)} | in_words

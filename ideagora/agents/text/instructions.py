@@ -1,7 +1,7 @@
-"""Which sentences of a method say what to do. Pure functions, patterns of English.
+"""Count the instructions in an English text by patterns.
 
 A plan instructs ("Collect the cases …") or proposes ("the retriever would …"); an abstract reports what
-others did. The offline judge needs the difference, and it is all that it knows of it.
+was done. The offline judge uses the count to tell them apart.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _VERBS = frozenset(
     tell test train treat try tune turn update use validate vary verify weigh write
     """.split()
 )
-"""Base forms with which a step begins; forms that are as often nouns or adjectives are left out."""
+"""Verbs that begin a step, except those that are often nouns or adjectives."""
 _OPENERS = frozenset({"first", "second", "third", "then", "next", "finally", "instead", "step", "also"})
 _PROPOSED = re.compile(r"\b(?:would|should|shall|will|we propose|we plan|is to be|are to be)\b", re.I)
 
 
 def count_instructions(text: str) -> int:
-    """How many sentences of a text say what to do."""
+    """Return the number of sentences that say what to do."""
     return sum(_is_instruction(sentence) for sentence in sentences(text))
 
 
 def _is_instruction(sentence: str) -> bool:
-    said = [word.casefold() for word in words(sentence[:200])[:4]]
-    begin = next((word for word in said if word not in _OPENERS and not word.isdigit()), "")
-    return begin in _VERBS or _PROPOSED.search(sentence) is not None
+    opening = [word.casefold() for word in words(sentence[:200])[:4]]
+    first = next((word for word in opening if word not in _OPENERS and not word.isdigit()), "")
+    return first in _VERBS or _PROPOSED.search(sentence) is not None

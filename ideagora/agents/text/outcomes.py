@@ -1,9 +1,9 @@
-"""Which words of a text tell how experiments came out. Pure functions, patterns of English.
+"""Find experimental results in English text by patterns.
 
-An idea taken from a published paper competes with ideas that nobody has tried, so it must not bring
-its results along (Chain of Ideas, arXiv 2410.13185, Table 22). A figure that sets something up ("mask
-15 % of the tokens") is no outcome, nor is what a plan would look at ("whether it outperforms"). Figures
-and comparisons are found, outcomes in plain words often not; bench/outcomes.py counts both.
+An idea extracted from a published paper competes with untested ideas, so it must not contain its results
+(Chain of Ideas, arXiv 2410.13185, Table 22). Figures of a setup ("mask 15 % of the tokens") and planned
+comparisons ("whether it outperforms") are not results. The patterns find figures and comparisons, but often
+miss results in plain words; bench/outcomes.py measures both.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ _PLANNED = re.compile(
     r"refuted?|unless|how (?:much|often|many|far))",
     re.I,
 )
-"""Before the words, these say that the outcome is not known yet."""
+"""Words that mark a following outcome as not yet known."""
 
 
 def find_outcomes(text: str) -> list[str]:
-    """The words that tell an outcome, one for each sentence that does, in order."""
-    found = [_find_outcome(sentence) for sentence in sentences(text)]
-    return [words for words in found if words]
+    """Return the first reported outcome of each sentence that has one, in order."""
+    matches = [_find_outcome(sentence) for sentence in sentences(text)]
+    return [words for words in matches if words]
 
 
 def remove_outcomes(text: str) -> str:
-    """The sentences that tell no outcome."""
+    """Return the text without sentences that report an outcome."""
     return " ".join(sentence for sentence in sentences(text) if not _find_outcome(sentence))
 
 
 def _find_outcome(sentence: str) -> str | None:
-    """The first words of a sentence that tell an outcome, unless it only asks for one."""
+    """Return the first reported outcome of a sentence, ignoring planned ones."""
     for pattern in _PATTERNS:
         found = pattern.search(sentence)
         if found and not _PLANNED.search(sentence[: found.start()]):

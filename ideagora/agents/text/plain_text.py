@@ -1,8 +1,8 @@
-"""Any idea's text in one plain form: sentences without Markdown, headings, lists and scores.
+"""Convert an idea's text to plain sentences without Markdown, headings, lists and scores.
 
-Deterministic, and words are kept: what goes is marks, the headings that every idea has, links behind
-their words, and what a generator says of itself. markdown-it parses, since what is a mark and what a
-multiplication sign is decided by CommonMark's rules, not by a pattern.
+The conversion is deterministic and keeps the words. It removes markup, section labels, link targets and
+statements about the author. markdown-it does the parsing, since only CommonMark's rules distinguish
+emphasis from a multiplication sign.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _AUTHORSHIP = re.compile(
 _FORMULA = re.compile(
     r"\$\$[^$]++(?:\$(?!\$)[^$]++)*+\$\$|(?<![\\$])\$(?=[^\s$])[^$\n]*+(?<=[^\s\\])\$(?!\d)"
 )
-"""Between dollars, where a backslash or an underscore is no Markdown; not the text between two prices."""
+"""Text between dollar signs, where backslashes and underscores are not Markdown; not text between prices."""
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _MULTIPLICATION = re.compile(r"(?<=[\w)\]])(?<!\*)\*(?!\*)(?=[\w(\[])")
 _TAG = re.compile(
@@ -52,53 +52,53 @@ _SENTENCE_ENDS = (".", "!", "?", ":", ";", ",")
 
 
 def strip_formatting(text: str) -> str:
-    """The text as sentences in one paragraph; empty when it held nothing but marks.
+    """Return the text as sentences in one paragraph; empty if it holds only markup.
 
-    Blocks and list items become sentences of their own. A word at a line's beginning that only names
-    the part ("Abstract:") goes, as do scores ("Novelty: 8/10") and sentences on who made the text.
+    Each block and list item becomes a sentence. Section labels ("Abstract:"), scores ("Novelty: 8/10") and
+    sentences about who wrote the text are removed.
     """
     parts = [_strip_label(_strip_scores(_normalize(part))) for part in _blocks(_prepare(text))]
     return _strip_authorship(" ".join(_as_sentence(part) for part in parts if re.search(r"\w", part)))
 
 
 def strip_title(text: str) -> str:
-    """A title on one line, without label, quotes, marks and closing stop."""
+    """Return a title on one line, without label, quotation marks, markup and final full stop."""
     return strip_formatting(text).strip(" \"'").rstrip(".:;,").strip(" \"'")
 
 
 def strip_item(text: str) -> str:
-    """An entry of a list, without number, bullet, marks and closing stop that it did not have."""
-    said = strip_formatting(text)
-    return said if text.rstrip(" *_`").endswith((".", "!", "?")) else said.removesuffix(".")
+    """Return a list entry without number, bullet, markup and added full stop."""
+    stripped = strip_formatting(text)
+    return stripped if text.rstrip(" *_`").endswith((".", "!", "?")) else stripped.removesuffix(".")
 
 
 def _prepare(text: str) -> str:
-    """Without lines that only score, and with multiplication signs that are taken for no emphasis."""
+    """Remove lines that only hold scores; escape formulas and multiplication signs."""
     lines = [line for line in text.split("\n") if not _SCORES.fullmatch(re.sub(r"[*_#>|]", "", line))]
     literal = _FORMULA.sub(lambda found: _PUNCTUATION.sub(r"\\\1", found[0]), "\n".join(lines))
     return _MULTIPLICATION.sub(r"\\*", literal)
 
 
 def _blocks(text: str) -> list[str]:
-    """The text of each paragraph, heading, list item, table row and code block."""
-    found: list[str] = []
+    """Return the text of each paragraph, heading, list item, table row and code block."""
+    blocks: list[str] = []
     row: list[str] | None = None
     for token in _parser().parse(text):
         if token.type == "tr_open":
             row = []
         elif token.type == "tr_close":
-            found.append(", ".join(row or []))
+            blocks.append(", ".join(row or []))
             row = None
         elif token.type in ("fence", "code_block", "html_block"):
-            found.append(_TAG.sub(" ", token.content))
+            blocks.append(_TAG.sub(" ", token.content))
         elif token.type == "inline":
-            said = _inline_text(token)
-            found.append(said) if row is None else row.append(said)
-    return found
+            text = _inline_text(token)
+            blocks.append(text) if row is None else row.append(text)
+    return blocks
 
 
 def _inline_text(token: Token) -> str:
-    """Words of a line: no marks, links by their words, breaks as spaces."""
+    """Return a line's words without markup and link targets, with breaks as spaces."""
     parts = []
     for child in token.children or []:
         if child.type in ("text", "code_inline", "image"):
@@ -126,13 +126,14 @@ def _strip_scores(text: str) -> str:
 
 
 def _as_sentence(text: str) -> str:
-    said = re.sub(r"^\s*+[•–▪◦-]\s+", "", text).strip()
-    return said if said.endswith(_SENTENCE_ENDS) or said[-2:] in ('."', ".'", ".)") else f"{said}."
+    stripped = re.sub(r"^\s*+[•–▪◦-]\s+", "", text).strip()
+    is_complete = stripped.endswith(_SENTENCE_ENDS) or stripped[-2:] in ('."', ".'", ".)")
+    return stripped if is_complete else f"{stripped}."
 
 
 def _normalize(text: str) -> str:
-    spoken = "".join(c for c in text.translate(_QUOTES) if unicodedata.category(c) != "So")
-    return " ".join(spoken.split())
+    without_symbols = "".join(c for c in text.translate(_QUOTES) if unicodedata.category(c) != "So")
+    return " ".join(without_symbols.split())
 
 
 def _strip_authorship(text: str) -> str:
