@@ -89,8 +89,8 @@ DIFFICULTIES = (
             hallucinat* unnoticed fabricat* invented incorrect undetected derails unsupported noisy slip
             failures recover check checks""".split()
         ),
-        "Collect 30 failures and 30 successes of {weak}{data}, apply the mechanism of {strong}, and count "
-        "how many it repairs and how many it breaks",
+        "Apply the mechanism of {strong} to 30 failures and 30 successes of {weak}{data}, and count how many "
+        "it repairs and breaks",
         "it breaks at least half as many as it repairs",
     ),
     Difficulty(

@@ -309,7 +309,7 @@ def limitation_clauses(limitation: str) -> list[str]:
     return [part for part in parts if not is_scope(part) and len(part.split()) > 3]
 
 
-QUOTE_LENGTHS = ((28, 40, 18), (28, 32, 16), (24, 26, 12), (18, 20, 10), (14, 14, 8))
+QUOTE_LENGTHS = ((28, 40, 18), (28, 32, 16), (24, 26, 12), (18, 20, 10), (14, 14, 8), (12, 12, 6))
 """Maximum words of the quotes (limitation, mechanism, problem), in order of preference."""
 MAX_LEAD_WORDS = 145
 """Maximum words of a lead, without the reading list."""
