@@ -1,4 +1,4 @@
-"""The command line: parse, call, show. typer parses, since its help is generated from the types."""
+"""The command line: parses arguments, calls the command, and turns errors into exit codes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import typer
 
 from ideagora.subcommands import agents, agreement, arena, generate, ideas, library, options, vote
 
-app = typer.Typer(
+app = options.CommandGroup(
     name="ideagora",
-    help="Research ideas for a topic, grounded in how the field developed, and judged.",
+    help="Generate research ideas for a topic from the literature, and judge them.",
     epilog="First steps:\n\n  ideagora demo\n\n  ideagora doctor\n\n"
     "  ideagora generate 'retrieval for long documents'\n\n  ideagora generate --help",
     no_args_is_help=True,
@@ -27,8 +27,8 @@ app = typer.Typer(
 )
 
 
-def _version(is_wanted: bool) -> None:
-    if is_wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         version()
         raise typer.Exit
 
@@ -36,10 +36,11 @@ def _version(is_wanted: bool) -> None:
 @app.callback()
 def _ideagora(
     show_version: Annotated[
-        bool, typer.Option("--version", callback=_version, help="Print the version and exit.", is_eager=True)
+        bool,
+        typer.Option("--version", callback=_print_version, help="Print the version and exit.", is_eager=True),
     ] = False,
 ) -> None:
-    """Research ideas for a topic, grounded in how the field developed, and judged."""
+    """Generate research ideas for a topic from the literature, and judge them."""
 
 
 generate.declare(app)
@@ -49,16 +50,19 @@ app.add_typer(agents.app, name="agents")
 @app.command(epilog="Examples:\n\n  ideagora demo\n\n  ideagora demo --json")
 def demo(
     out: Annotated[
-        Path | None, typer.Option(help="The run's folder.", show_default="<home>/demo/run")
+        Path | None,
+        typer.Option(
+            help="Folder of the run.", show_default="<home>/demo/run", rich_help_panel=options.OUTPUT
+        ),
     ] = None,
     home: options.Home = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show a whole run with a large language model, from recorded answers: no key, no network, seconds.
+    """Replay a complete run from recorded answers of a large language model, in seconds.
 
-    The answers were given once to the prompts of every step and ship with ideagora; the run itself is
-    real. For ideas on your own topic see [bold]ideagora generate[/bold].
+    Needs no key and no network. The recording ships with ideagora; everything else runs for real. For
+    ideas on your own topic, see [bold]ideagora generate[/bold].
     """
     from ideagora.commands.demo import run
 
@@ -70,17 +74,18 @@ def doctor(
     as_json: options.AsJson = False,
     home: options.Home = None,
 ) -> None:
-    """Say what is set up, what is missing, and what to do about it."""
+    """Check the installation: what is set up, what is missing, and how to fix it."""
     from ideagora.commands.doctor import run
 
-    raise typer.Exit(run(as_json, options.given({"home": home})))
+    raise typer.Exit(run(as_json, options.without_none({"home": home})))
 
 
 @app.command(epilog="Example:\n\n  ideagora trust")
 def trust(
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False, home: options.Home = None
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    home: options.Home = None,
 ) -> None:
-    """Obey the ideagora.toml of this directory, also where it redirects keys or loads code."""
+    """Trust the ideagora.toml of this directory, including settings that redirect keys or load code."""
     from ideagora.commands.trust import run
 
     raise typer.Exit(run(home, yes))
@@ -104,15 +109,15 @@ def version() -> None:
     typer.echo(__version__)
 
 
-def _leave(code: Any) -> None:
-    """Threads that an agent from outside left behind do not keep the process from ending."""
+def _exit_without_threads(code: Any) -> None:
+    """Exit at once if an external agent left threads that would keep the process alive."""
     isolation = sys.modules.get("ideagora.graphs.external.in_process.isolation")
     if isolation is not None:
         isolation.exit_process(code if isinstance(code, int) else int(code is not None))
 
 
-def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """What an output's encoding lacks, as JSON escapes it."""
+def _escape_unencodable(error: UnicodeError) -> tuple[str, int]:
+    """Return characters that the output's encoding lacks as JSON escapes."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
@@ -120,50 +125,49 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 def _prepare_streams() -> None:
-    """No character ends a finished run in a traceback, and neither does one more Ctrl-C."""
-    codecs.register_error("ideagora", _escaped)
+    """Escape unencodable characters in the output, and print no traceback for a further Ctrl-C."""
+    codecs.register_error("ideagora", _escape_unencodable)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="ideagora")
-    for place, name in ((sys, "excepthook"), (sys, "unraisablehook"), (threading, "excepthook")):
-        setattr(place, name, _without_interrupts(getattr(place, name)))
+    for module, name in ((sys, "excepthook"), (sys, "unraisablehook"), (threading, "excepthook")):
+        setattr(module, name, _ignore_interrupts(getattr(module, name)))
 
 
-def _without_interrupts(hook: Callable[..., None]) -> Callable[..., None]:
-    def quiet(*told: Any) -> None:
-        kind = told[0] if isinstance(told[0], type) else told[0].exc_type
+def _ignore_interrupts(hook: Callable[..., None]) -> Callable[..., None]:
+    def hook_without_interrupts(*args: Any) -> None:
+        kind = args[0] if isinstance(args[0], type) else args[0].exc_type
         if not issubclass(kind, KeyboardInterrupt):
-            hook(*told)
+            hook(*args)
 
-    return quiet
+    return hook_without_interrupts
 
 
 def main() -> None:
-    """Entry point: named errors become one line and their exit code."""
+    """Run the command line. An expected error is printed as one line and sets the exit code."""
     _prepare_streams()
     try:
         app()
     except KeyboardInterrupt:
         sys.stderr.write("\nStopped.\n")
         raise SystemExit(130) from None
-    except OSError as error:  # what goes wrong with files has its name by now: this is the output
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # or the rest is tried again at the end
+    except OSError as error:  # errors on files were handled by the command: this is stdout
+        # else Python flushes the rest at exit and fails again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         print(f"error: the output cannot be written: {error.strerror}.", file=sys.stderr)
         raise SystemExit(1) from None
     except Exception as error:
-        from ideagora.errors import IdeagoraError  # not before: --help shall not wait for pydantic
+        from ideagora.errors import IdeagoraError  # imports pydantic, which --help must not wait for
 
         if not isinstance(error, IdeagoraError):
             raise
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     except SystemExit as stop:
-        _leave(stop.code)
+        _exit_without_threads(stop.code)
         raise
     finally:
-        gc.freeze()  # or the interpreter's last collection goes through litellm and torch for a second or two
+        gc.freeze()  # else the final garbage collection spends a second or two on litellm and torch
 
 
 if __name__ == "__main__":

@@ -44,22 +44,22 @@ class Request:
     settings: dict[str, Any]
 
 
-def bring(request: Request) -> int:
+def import_ideas(request: Request) -> int:
     """Import files under a name; 1 when no idea came in."""
     return _guarded(lambda errors: _bring(request, errors))
 
 
-def listed(settings: dict[str, Any], as_json: bool) -> int:
+def list_names(settings: dict[str, Any], as_json: bool) -> int:
     """Say which ideas are kept, by name."""
     return _guarded(lambda errors: _listed(load_settings(**settings).home, as_json))
 
 
-def shown(name: str, idea: str | None, topic: str | None, settings: dict[str, Any], as_json: bool) -> int:
+def show(name: str, idea: str | None, topic: str | None, settings: dict[str, Any], as_json: bool) -> int:
     """Show the ideas of a name or a file, or one of them in full."""
     return _guarded(lambda errors: _shown(name, idea, topic, load_settings(**settings).home, as_json))
 
 
-def formats(as_json: bool) -> int:
+def list_formats(as_json: bool) -> int:
     """List the forms of files that are known."""
     rows = [{"name": one.name, "about": one.about, "looks_for": one.looks_for} for one in FORMATS]
     if as_json:
@@ -210,11 +210,11 @@ def _summary(imported: Imported, name: str, path: Path, new: int, same: int, *, 
 
 
 def _renamed(renamed: Mapping[str, str]) -> str:
-    shown = ", ".join(f"{old} → {new}" for new, old in list(renamed.items())[:_MOST_RENAMED])
+    listed = ", ".join(f"{old} → {new}" for new, old in list(renamed.items())[:_MOST_RENAMED])
     more = f" and {len(renamed) - _MOST_RENAMED} more" if len(renamed) > _MOST_RENAMED else ""
     number = len(renamed)
     has = "idea has" if number == 1 else "ideas have"
-    return f"{number} {has} the id of another one with another text, so the id got a number: {shown}{more}."
+    return f"{number} {has} the id of another one with another text, so the id got a number: {listed}{more}."
 
 
 def _counted(number: int, thing: str) -> str:

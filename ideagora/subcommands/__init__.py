@@ -1,1 +1,1 @@
-"""Groups of commands as typer declares them: only names, help and types; the work is in ``commands``."""
+"""Declares the command line: names, options and help. ``commands`` does the work."""

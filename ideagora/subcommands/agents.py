@@ -1,4 +1,4 @@
-"""``ideagora agents``: list, show, check, new. Declarations only; the work is in ``commands/``."""
+"""Declares ``ideagora agents`` with ``list``, ``show``, ``check`` and ``new``."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ import typer
 
 from ideagora.subcommands import options
 
-app = typer.Typer(
-    help="Who can make ideas: list them, look at one, check your own, begin a new one.",
+COUNTS = "Expected calls"
+
+app = options.CommandGroup(
+    help="List, draw and check agents, or create your own.",
     epilog="Examples:\n\n  ideagora agents\n\n  ideagora agents new mine\n\n"
-    "  ideagora agents check mine.py:ideate\n\n  ideagora generate '…' --agent mine.py:ideate",
+    "  ideagora agents check mine.py:ideate\n\n  ideagora generate 'grokking' --agent mine.py:ideate",
     invoke_without_command=True,
 )
 
-BRANCHES = Annotated[int | None, typer.Option(help="Count the calls for this many branches.")]
-LENGTH = Annotated[int | None, typer.Option(help="… for chains of this length.")]
-REFINEMENTS = Annotated[int | None, typer.Option(help="… for this many rounds of review.")]
-REWRITES = Annotated[int | None, typer.Option(help="… for this many rewrites.")]
-THING = Annotated[
+Branches = Annotated[int | None, typer.Option(help="Branches to count calls for.", rich_help_panel=COUNTS)]
+Length = Annotated[int | None, typer.Option(help="Chain length to count calls for.", rich_help_panel=COUNTS)]
+Refinements = Annotated[
+    int | None, typer.Option(help="Rounds of review to count calls for.", rich_help_panel=COUNTS)
+]
+Rewrites = Annotated[int | None, typer.Option(help="Rewrites to count calls for.", rich_help_panel=COUNTS)]
+AgentName = Annotated[
     str,
     typer.Argument(
-        help="A name of the list, path.py:object, module:object, 'command:PROGRAM ARGUMENTS' or ideas:FILE.",
+        metavar="AGENT",
+        help="Name listed by 'ideagora agents', path.py:object, module:object, 'command:PROGRAM ARGUMENTS' "
+        "or ideas:FILE.",
         show_default=False,
     ),
 ]
@@ -33,12 +39,12 @@ THING = Annotated[
 def agents(
     context: typer.Context,
     as_json: options.AsJson = False,
-    branches: BRANCHES = None,
-    length: LENGTH = None,
-    refinements: REFINEMENTS = None,
-    rewrites: REWRITES = None,
+    branches: Branches = None,
+    length: Length = None,
+    refinements: Refinements = None,
+    rewrites: Rewrites = None,
 ) -> None:
-    """List the agents that can make ideas, with their source, steps and expected calls."""
+    """List, draw and check agents, or create your own. Without a command: list them."""
     if context.invoked_subcommand is None:
         _list(as_json, branches, length, refinements, rewrites)
 
@@ -48,12 +54,12 @@ def agents(
 )
 def list_agents(
     as_json: options.AsJson = False,
-    branches: BRANCHES = None,
-    length: LENGTH = None,
-    refinements: REFINEMENTS = None,
-    rewrites: REWRITES = None,
+    branches: Branches = None,
+    length: Length = None,
+    refinements: Refinements = None,
+    rewrites: Rewrites = None,
 ) -> None:
-    """List the built-in agents and those of installed packages (the same as without a command)."""
+    """List built-in and installed agents with their steps and expected model calls."""
     _list(as_json, branches, length, refinements, rewrites)
 
 
@@ -61,10 +67,8 @@ def _list(as_json: bool, branches: int | None, length: int | None, *more: int | 
     from ideagora.commands.agents import list_all
 
     names = ("branches", "length", "refinements", "rewrites")
-    given = {
-        name: value for name, value in zip(names, (branches, length, *more), strict=True) if value is not None
-    }
-    raise typer.Exit(list_all(as_json, given))
+    values = dict(zip(names, (branches, length, *more), strict=True))
+    raise typer.Exit(list_all(as_json, options.without_none(values)))
 
 
 @app.command(
@@ -73,14 +77,14 @@ def _list(as_json: bool, branches: int | None, length: int | None, *more: int | 
     "  ideagora agents show mine.py:Mine --svg graph.svg"
 )
 def show(
-    thing: THING,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="As Mermaid text.")] = False,
-    svg: Annotated[Path | None, typer.Option(help="Write a picture to this file.")] = None,
+    agent: AgentName,
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text.")] = False,
+    svg: Annotated[Path | None, typer.Option(help="Write an SVG file.")] = None,
 ) -> None:
-    """Draw the graph of an agent, made from the graph itself."""
+    """Draw an agent's graph, as it is compiled."""
     from ideagora.commands.agents import show as run
 
-    raise typer.Exit(run(thing, mermaid, svg))
+    raise typer.Exit(run(agent, mermaid, svg))
 
 
 @app.command(
@@ -88,24 +92,30 @@ def show(
     "  ideagora agents check 'command:python3 mine.py' --json"
 )
 def check(
-    thing: THING,
+    agent: AgentName,
     topic: Annotated[
-        list[str] | None, typer.Option(help="Try it on this topic; give two.", show_default=False)
+        list[str] | None,
+        typer.Option(help="Topic to try; give it twice for two topics.", show_default="two built-in topics"),
     ] = None,
     agent_timeout: Annotated[
-        float, typer.Option(help="Seconds that it may go without a sign of life.", min=0.1)
+        float,
+        typer.Option(
+            help="Seconds that the agent may run without any activity.",
+            min=0.1,
+            rich_help_panel=options.AGENTS,
+        ),
     ] = 60.0,
     home: options.Home = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Try an agent in all that the arena will ask of it, and say how to mend what fails.
+    """Test an agent against everything that the arena requires, and explain how to fix what fails.
 
-    It runs on the offline model and the starter corpus, so it costs nothing. Exit code 1: something failed.
+    Uses the offline model and the starter corpus, so it costs nothing. Exits with 1 if a check fails.
     """
     from ideagora.commands.check_agent import run
 
-    given = {"home": home, "agent_timeout": agent_timeout}
-    raise typer.Exit(run(thing, tuple(topic or ()), options.given(given), as_json))
+    settings = options.without_none({"home": home, "agent_timeout": agent_timeout})
+    raise typer.Exit(run(agent, tuple(topic or ()), settings, as_json))
 
 
 @app.command(
@@ -113,10 +123,10 @@ def check(
     "  ideagora agents new mine --kind command"
 )
 def new(
-    name: Annotated[str, typer.Argument(help="What it shall be called: letters, digits and _.")],
-    kind: Annotated[str, typer.Option(help="function, graph or command.")] = "function",
+    name: Annotated[str, typer.Argument(help="Name of the agent and its file: letters, digits and _.")],
+    kind: Annotated[str, typer.Option(help="What to write: function, graph or command.")] = "function",
 ) -> None:
-    """Write a starting point for an agent of your own that passes the check."""
+    """Write a template for your own agent that passes 'ideagora agents check'."""
     from ideagora.commands.agents import new as run
 
     raise typer.Exit(run(name, kind))

@@ -1,4 +1,4 @@
-"""``ideagora agreement``."""
+"""Declares ``ideagora agreement``."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ from typing import Annotated
 
 import typer
 
+from ideagora.subcommands import options
+
 
 def agreement(
     raters: Annotated[
         list[Path],
-        typer.Argument(help="Run folders, verdicts or votes (.jsonl), leaderboards (.json), scores (.csv)."),
+        typer.Argument(
+            help="Two or more: run folders, verdicts or votes (.jsonl), leaderboards (.json), scores (.csv)."
+        ),
     ],
     criteria: Annotated[
-        str | None, typer.Option(help="Only these, with commas between them.", show_default="all")
+        str | None, typer.Option(help="Criteria to compare, separated by commas.", show_default="all")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Say how far raters agree: people and models, judge and judge, or any two sets of scores.
+    """Measure how far raters agree: people and models, two judges, or any sets of scores.
 
-    Verdicts are compared match by match and by the ratings that follow from them; scores by Pearson,
-    Spearman, Kendall and intraclass correlations. Every figure comes with its interval and its n. A table
-    of scores has a column that names the item (idea, id, item, agent), maybe one called topic, and numbers.
+    Verdicts are compared pair by pair and by the resulting ratings; scores by Pearson, Spearman, Kendall
+    and intraclass correlation. Every figure has a 95 % interval and n. A .csv file of scores has a column
+    that names the item (idea, id, item or agent), an optional topic column, and columns of numbers.
     """
     from ideagora.commands.agreement import run
 

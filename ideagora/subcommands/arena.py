@@ -1,20 +1,19 @@
-"""The declaration of ``ideagora arena``: its options, their help, and nothing else."""
+"""Declares ``ideagora arena`` and its options."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from ideagora.subcommands import options
 
-JUDGING, FIGURES = "Judging", "Figures"
-
 
 class Protocol(StrEnum):
-    """Which rules are followed."""
+    """How comparisons become ratings."""
 
     default = "default"
     paper = "paper"
@@ -22,7 +21,7 @@ class Protocol(StrEnum):
 
 
 class Schedule(StrEnum):
-    """Which pairs are judged."""
+    """Which pairs are compared."""
 
     round_robin = "round-robin"
     swiss = "swiss"
@@ -37,166 +36,164 @@ EPILOG = (
 )
 
 
+@dataclass(frozen=True)
+class JudgingOptions:
+    """Who judges what, and how often."""
+
+    PANEL: ClassVar[str] = "Judging"
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Model that judges; repeatable. Comparisons are divided among the judges.",
+            show_default="--judge-model",
+        ),
+    ] = None
+    protocol: Annotated[
+        Protocol,
+        typer.Option(
+            help="default: Bradley-Terry ratings with intervals; a judge that changes its mind when the "
+            "order is swapped counts as a tie. paper: Elo over all verdicts, as in the Chain-of-Ideas paper. "
+            "both: default, with the paper's ratings beside it."
+        ),
+    ] = Protocol.default
+    schedule: Annotated[
+        Schedule,
+        typer.Option(
+            help="Which pairs are compared: all, in both orders (round-robin); each once (balanced); those "
+            "of similar standing (swiss); or the most informative (adaptive)."
+        ),
+    ] = Schedule.round_robin
+    max_comparisons: Annotated[
+        int | None,
+        typer.Option(help="Maximum number of comparisons.", show_default="set by --schedule"),
+    ] = None
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop when the order of all neighbours is this probable (adaptive schedule).",
+            show_default="0.95",
+        ),
+    ] = None
+    top_k: Annotated[
+        int | None, typer.Option(help="Find only the best K contestants (adaptive schedule).")
+    ] = None
+    criteria: Annotated[
+        str | None,
+        typer.Option(
+            help="Criteria for ideas, separated by commas: novelty, significance, clarity, feasibility, "
+            "effectiveness.",
+            show_default="all",
+        ),
+    ] = None
+    experiments: Annotated[bool, typer.Option("--experiments", help="Judge experiment plans, too.")] = False
+    no_style: Annotated[
+        bool,
+        typer.Option("--no-style", help="Judge ideas as written, without rewriting them in one style first."),
+    ] = False
+
+
+@dataclass(frozen=True)
+class FigureOptions:
+    """Which figures are computed from the verdicts."""
+
+    PANEL: ClassVar[str] = "Figures"
+    bias_aware: Annotated[
+        bool, typer.Option("--bias-aware", help="Add ratings corrected for position, length and judge.")
+    ] = False
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            help="Compute intervals from this many resamples of the topics.",
+            show_default="closed-form intervals",
+        ),
+    ] = None
+    ablation_of: Annotated[
+        str | None,
+        typer.Option(help="Score the other contestants 2/1/0 for a win, tie or loss against this one."),
+    ] = None
+
+
 def declare(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("arena", epilog=EPILOG)(arena)
+    app.command("arena", epilog=EPILOG)(options.expand_groups(arena))
 
 
 def arena(
-    things: Annotated[
+    *,
+    contestants: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="THINGS…",
-            help="Two or more contestants: agents (see: ideagora agents), ideas:FILE, folders of runs, names "
-            "of imports. LABEL=THING gives it another name.",
+            metavar="CONTESTANTS",
+            help="Two or more of: agents (see 'ideagora agents'), ideas:FILE, run folders, names of imported "
+            "ideas. Write LABEL=CONTESTANT to rename one.",
             show_default=False,
         ),
     ] = None,
     topic: Annotated[
         list[str] | None,
-        typer.Option(help="What ideas are compared on; repeatable. Else: those of the files."),
+        typer.Option(help="Topic to compare ideas on; repeatable.", show_default="topics of the idea files"),
     ] = None,
     topics: options.Topics = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Model that judges; repeatable: each verdict is by one of them.",
-            show_default="--judge-model",
-            rich_help_panel=JUDGING,
-        ),
-    ] = None,
-    protocol: Annotated[
-        Protocol,
-        typer.Option(
-            help="paper: as in Chain of Ideas, Elo over all verdicts. default: a disagreement under swap is "
-            "a tie, Bradley-Terry with intervals. both: the default with the paper's figures beside.",
-            rich_help_panel=JUDGING,
-        ),
-    ] = Protocol.default,
-    schedule: Annotated[
-        Schedule, typer.Option(help="Which pairs meet.", rich_help_panel=JUDGING)
-    ] = Schedule.round_robin,
-    verdicts: Annotated[
-        int | None,
-        typer.Option(
-            help="Verdicts at most.", show_default="what the schedule asks for", rich_help_panel=JUDGING
-        ),
-    ] = None,
-    certainty: Annotated[
-        float | None,
-        typer.Option(
-            help="Stop when all neighbours are told apart so surely (adaptive).",
-            show_default="0.95",
-            rich_help_panel=JUDGING,
-        ),
-    ] = None,
-    top_k: Annotated[
-        int | None,
-        typer.Option(help="Only who is in the top K matters (adaptive).", rich_help_panel=JUDGING),
-    ] = None,
-    criteria: Annotated[
-        str | None,
-        typer.Option(
-            help="Criteria for ideas, with commas between them.",
-            show_default="novelty,significance,clarity,feasibility,effectiveness",
-            rich_help_panel=JUDGING,
-        ),
-    ] = None,
-    experiments: Annotated[
-        bool,
-        typer.Option("--experiments", help="Judge the experiment designs, too.", rich_help_panel=JUDGING),
-    ] = False,
-    no_style: Annotated[
-        bool,
-        typer.Option(
-            "--no-style",
-            help="Judge ideas as they were written, not told in one style.",
-            rich_help_panel=JUDGING,
-        ),
-    ] = False,
-    bias_aware: Annotated[
-        bool,
-        typer.Option(
-            "--bias-aware",
-            help="Also a rating corrected for position, length and judge.",
-            rich_help_panel=FIGURES,
-        ),
-    ] = False,
-    bootstrap: Annotated[
-        int | None,
-        typer.Option(
-            help="Intervals from so many resamples of the topics.",
-            show_default="in closed form",
-            rich_help_panel=FIGURES,
-        ),
-    ] = None,
-    ablation_of: Annotated[
-        str | None,
-        typer.Option(help="Score the others by 2/1/0 against this contestant.", rich_help_panel=FIGURES),
-    ] = None,
-    seed: options.Seed = None,
-    model: options.Model = None,
-    reader_model: options.ReaderModel = None,
-    judge_model: options.JudgeModel = None,
-    api_base: options.ApiBase = None,
-    budget: options.Budget = None,
-    price_prompt: options.PricePrompt = None,
-    price_completion: options.PriceCompletion = None,
-    completion_limit: options.CompletionLimit = None,
-    timeout: options.Timeout = None,
-    retries: options.Retries = None,
-    concurrency: options.Concurrency = None,
-    replay: options.Replay = False,
+    judging: JudgingOptions,
+    figures: FigureOptions,
     agent_timeout: options.AgentTimeout = None,
-    before: options.Before = None,
-    exclude: options.Exclude = None,
-    source: options.Source = None,
-    no_full_text: options.NoFullText = False,
-    store: options.Store = None,
+    model: options.ModelOptions,
+    limits: options.LimitOptions,
+    literature: options.LiteratureOptions,
+    reproducibility: options.ReproducibilityOptions,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The arena's folder.", show_default="<home>/arenas/…", rich_help_panel=options.OUTPUT
+            help="Folder of the arena.", show_default="<home>/arenas/…", rich_help_panel=options.OUTPUT
         ),
     ] = None,
-    home: options.Home = None,
-    as_json: options.AsJson = False,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh",
-            help="Judge anew; answered calls stay cached, and what could not be read is asked again.",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = False,
+    output: options.OutputOptions,
     no_page: Annotated[
-        bool, typer.Option("--no-page", help="Neither page nor plots.", rich_help_panel=options.OUTPUT)
+        bool,
+        typer.Option("--no-page", help="Write no report page and no plots.", rich_help_panel=options.OUTPUT),
     ] = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Compare ideas in pairs before blind judges: who proposes better ones, and how sure is that?
+    """Rank agents, or sets of ideas, by pairwise comparisons before blind judges.
 
-    Agents make their ideas first; ideas already made are taken as they are, and any mix is fine. Every
-    verdict is kept in the folder. The same command again goes on where it was stopped, and adding a
-    contestant pays for its pairs only. Needs no key: offline, measured properties stand in for a judge.
+    Agents generate ideas first; existing ideas are judged as they are. Every verdict is saved, so the
+    same command resumes a stopped arena, and a new contestant costs only its own comparisons. Without
+    --model or --judge, an offline judge compares measurable properties of the texts: no key needed.
     """
-    settings = options.settings_in(locals())
     from ideagora.commands.arena import Request, run
 
-    chosen = {
-        "protocol": protocol.value, "schedule": schedule.value, "max_comparisons": verdicts,
-        "confidence": certainty,
-        "top_k": top_k, "experiments": experiments or None, "style": False if no_style else None,
-        "bias_aware": bias_aware or None, "bootstrap": bootstrap, "ablation_of": ablation_of,
-        "criteria": _listed(criteria),
-    }  # fmt: skip
+    settings = options.settings_from(
+        model, limits, literature, reproducibility, output, agent_timeout=agent_timeout
+    )
     request = Request(
-        contestants=tuple(things or ()), topic=tuple(topic or ()), topics=topics, judges=tuple(judge or ()),
-        options=options.given(chosen), settings=settings, before=before, excluded=tuple(exclude or ()),
-        out=out, as_json=as_json, fresh=fresh, quiet=quiet, page=not no_page,
-    )  # fmt: skip
+        contestants=tuple(contestants or ()),
+        topic=tuple(topic or ()),
+        topics=topics,
+        judges=tuple(judging.judge or ()),
+        options=_arena_options(judging, figures),
+        settings=settings,
+        before=literature.before,
+        excluded=tuple(literature.exclude or ()),
+        out=out,
+        as_json=output.as_json,
+        fresh=reproducibility.fresh,
+        quiet=output.quiet,
+        page=not no_page,
+    )
     raise typer.Exit(run(request))
 
 
-def _listed(text: str | None) -> tuple[str, ...] | None:
+def _arena_options(judging: JudgingOptions, figures: FigureOptions) -> dict[str, Any]:
+    """Return the fields of ``ArenaOptions`` that the command line sets."""
+    values = {**asdict(judging), **asdict(figures)}
+    del values["judge"]
+    values["criteria"] = _split(judging.criteria)
+    values["style"] = False if values.pop("no_style") else None
+    for switch in ("experiments", "bias_aware"):
+        values[switch] = values[switch] or None
+    return options.without_none(
+        {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()}
+    )
+
+
+def _split(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())

@@ -1,114 +1,116 @@
-"""The declaration of ``ideagora generate``: its options, their help, and nothing else."""
+"""Declares ``ideagora generate`` and its options."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from ideagora.subcommands import options
 
-AGENT = "Agent"
 EPILOG = (
     "Examples:\n\n  ideagora generate 'tool use by language models' --branches 2\n\n"
-    "  ideagora generate '…' --model openai/gpt-4o --reader-model openai/gpt-4o-mini --budget 2.00\n\n"
-    "  ideagora generate '…' --before 2024-08-01 --json"
+    "  ideagora generate 'grokking' --model openai/gpt-4o --reader-model openai/gpt-4o-mini --budget 2\n\n"
+    "  ideagora generate 'grokking' --before 2024-08-01 --json\n\n"
+    "  ideagora generate 'grokking' --agent mine.py:ideate"
 )
+
+
+@dataclass(frozen=True)
+class AgentOptions:
+    """Which agent makes the ideas, and its own options."""
+
+    PANEL: ClassVar[str] = options.AGENTS
+    agent: Annotated[
+        str,
+        typer.Option(
+            help="Agent that makes the ideas: a name listed by 'ideagora agents', path.py:object, "
+            "module:object, 'command:PROGRAM ARGUMENTS', ideas:FILE or real-paper:FILE_OR_ID."
+        ),
+    ] = "chain-of-ideas"
+    branches: Annotated[
+        int | None,
+        typer.Option(help="Number of chains, each of which gives an idea.", show_default="3"),
+    ] = None
+    length: Annotated[
+        int | None, typer.Option(help="Maximum number of papers in a chain.", show_default="5")
+    ] = None
+    refinements: Annotated[
+        int | None,
+        typer.Option(help="Rounds of review and revision of the experiment plan.", show_default="1"),
+    ] = None
+    rewrites: Annotated[
+        int | None,
+        typer.Option(help="Maximum rewrites of an idea that is too close to a paper.", show_default="2"),
+    ] = None
+    papers: Annotated[
+        int | None, typer.Option(help="Number of papers that the rag agent reads.", show_default="10")
+    ] = None
+    allow_off_topic: Annotated[
+        bool,
+        typer.Option(
+            "--allow-off-topic", help="Continue with the nearest papers if none is about the topic."
+        ),
+    ] = False
+    agent_timeout: options.AgentTimeout = None
 
 
 def declare(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("generate", epilog=EPILOG)(generate)
+    command = options.expand_groups(generate)
+    app.command("generate", epilog=EPILOG)(command)
 
 
 def generate(
-    topic: Annotated[str | None, typer.Argument(help="What ideas are wanted for, in a few words.")] = None,
+    *,
+    topic: Annotated[
+        str | None, typer.Argument(help="Topic of the ideas, in a few words.", show_default=False)
+    ] = None,
     topics: options.Topics = None,
-    agent: Annotated[
-        str,
-        typer.Option(
-            help="Who makes the ideas: a name of ideagora agents, path.py:object, module:object, "
-            "'command:…', ideas:FILE or real-paper:FILE_OR_ID.",
-            rich_help_panel=AGENT,
-        ),
-    ] = "chain-of-ideas",
-    agent_timeout: options.AgentTimeout = None,
-    branches: Annotated[
-        int | None,
-        typer.Option(help="Chains of ideas, side by side.", show_default="3", rich_help_panel=AGENT),
-    ] = None,
-    length: Annotated[
-        int | None, typer.Option(help="Papers in a chain at most.", show_default="5", rich_help_panel=AGENT)
-    ] = None,
-    refinements: Annotated[
-        int | None,
-        typer.Option(help="Rounds of review of the experiment.", show_default="1", rich_help_panel=AGENT),
-    ] = None,
-    rewrites: Annotated[
-        int | None,
-        typer.Option(
-            help="Rewrites of an idea that is too close to a paper.", show_default="2", rich_help_panel=AGENT
-        ),
-    ] = None,
-    papers: Annotated[
-        int | None,
-        typer.Option(help="Papers that rag shows the model.", show_default="10", rich_help_panel=AGENT),
-    ] = None,
-    allow_thin: Annotated[
-        bool,
-        typer.Option(
-            "--allow-thin", help="Go on although the library has nothing on the topic.", rich_help_panel=AGENT
-        ),
-    ] = False,
-    seed: options.Seed = None,
-    model: options.Model = None,
-    reader_model: options.ReaderModel = None,
-    judge_model: options.JudgeModel = None,
-    api_base: options.ApiBase = None,
-    budget: options.Budget = None,
-    price_prompt: options.PricePrompt = None,
-    price_completion: options.PriceCompletion = None,
-    completion_limit: options.CompletionLimit = None,
-    timeout: options.Timeout = None,
-    retries: options.Retries = None,
-    concurrency: options.Concurrency = None,
-    replay: options.Replay = False,
-    before: options.Before = None,
-    exclude: options.Exclude = None,
-    source: options.Source = None,
-    no_full_text: options.NoFullText = False,
-    store: options.Store = None,
+    agent: AgentOptions,
+    model: options.ModelOptions,
+    limits: options.LimitOptions,
+    literature: options.LiteratureOptions,
+    reproducibility: options.ReproducibilityOptions,
     out: Annotated[
         Path | None,
-        typer.Option(help="The run's folder.", show_default="<home>/runs/…", rich_help_panel=options.OUTPUT),
+        typer.Option(help="Folder of the run.", show_default="<home>/runs/…", rich_help_panel=options.OUTPUT),
     ] = None,
-    home: options.Home = None,
-    as_json: options.AsJson = False,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh",
-            help="Begin the run anew instead of going on (answered calls stay cached).",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = False,
-    quiet: options.Quiet = False,
+    output: options.OutputOptions,
 ) -> None:
-    """Make research ideas for a topic, with their chain of papers, novelty evidence and experiment.
+    """Generate research ideas for a topic, each with its chain of papers, novelty check and experiment plan.
 
-    Without a key everything runs on the [bold]offline model[/bold], an extractive engine on sentence
-    embeddings. The same command again goes on where a run was stopped, and shows a finished one.
+    Without --model, the built-in [bold]offline model[/bold] answers: no key, no network. It is not a
+    language model; it quotes and combines sentences of papers. Run the same command again to resume a
+    stopped run or to show a finished one.
     """
-    settings = options.settings_in(locals())
     from ideagora.commands.generate import Request, run
 
-    chosen = {
-        "branches": branches, "length": length, "refinements": refinements, "rewrites": rewrites,
-        "papers": papers, "allow_thin": allow_thin or None,
-    }  # fmt: skip
+    settings = options.settings_from(
+        model, limits, literature, reproducibility, output, agent_timeout=agent.agent_timeout
+    )
     request = Request(
-        topic=topic, topics=topics, agent=agent, options=options.given(chosen), settings=settings,
-        before=before, excluded=tuple(exclude or ()), out=out, as_json=as_json, fresh=fresh, quiet=quiet,
-    )  # fmt: skip
+        topic=topic,
+        topics=topics,
+        agent=agent.agent,
+        options=_agent_options(agent),
+        settings=settings,
+        before=literature.before,
+        excluded=tuple(literature.exclude or ()),
+        out=out,
+        as_json=output.as_json,
+        fresh=reproducibility.fresh,
+        quiet=output.quiet,
+    )
     raise typer.Exit(run(request))
+
+
+def _agent_options(group: AgentOptions) -> dict[str, object]:
+    """Return the options that the agent itself takes, as far as they are used."""
+    values = {field.name: getattr(group, field.name) for field in fields(group)}
+    for name in ("agent", "agent_timeout"):
+        del values[name]
+    values["allow_thin"] = values.pop("allow_off_topic") or None
+    return options.without_none(values)

@@ -1,4 +1,4 @@
-"""``ideagora ideas import``, ``list``, ``show`` and ``formats``."""
+"""Declares ``ideagora ideas`` with ``import``, ``list``, ``show`` and ``formats``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from ideagora.subcommands import options
 
-app = typer.Typer(help="Ideas that others have made, brought in to be judged.", no_args_is_help=True)
+app = options.CommandGroup(help="Import ideas made by other systems, and show them.", no_args_is_help=True)
 
 
 @app.command(
@@ -17,71 +17,77 @@ app = typer.Typer(help="Ideas that others have made, brought in to be judged.", 
     epilog="Examples:\n\n  ideagora ideas import ideas.json --as ai-scientist --topic 'grokking'\n\n"
     "  ideagora ideas import proposals/ ranking.json --as ai-researcher\n\n"
     "  ideagora ideas import ideabench.db            (each model under its own name)\n\n"
-    "The plain form is a JSON object a line, all but the method optional if --topic is given:\n\n"
+    "The simplest format is one JSON object per line; with --topic, only the method is required:\n\n"
     '  {"topic": "…", "title": "…", "motivation": "…", "novelty": "…", "method": "…", "experiment": "…"}',
 )
-def bring(
-    files: Annotated[list[Path], typer.Argument(help="Files, run folders, or folders of files.")],
+def import_ideas(
+    files: Annotated[list[Path], typer.Argument(help="Files, folders of files, or run folders.")],
     name: Annotated[
         str | None,
-        typer.Option("--as", help="Name that the ideas compete under.", show_default="what the files say"),
+        typer.Option("--as", help="Name of the ideas in the arena.", show_default="from the files"),
     ] = None,
     topic: Annotated[
-        str | None, typer.Option(help="What the ideas were made for, where the files do not say.")
+        str | None, typer.Option(help="Topic of the ideas, for files that do not name one.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File to put them into (JSON lines).", show_default="<home>/ideas/NAME.jsonl"),
+        typer.Option(
+            help="JSON-lines file to write.",
+            show_default="<home>/ideas/NAME.jsonl",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = None,
     as_json: options.AsJson = False,
     home: options.Home = None,
 ) -> None:
-    """Bring in ideas that another system has made. The form of a file is recognised by its content.
+    """Import ideas made by another system. The format of a file is detected from its content.
 
-    Chain-of-Ideas, AI-Scientist, AI-Researcher, AI Idea Bench, SciPIP, ResearchAgent, IdeaBench,
-    LiveIdeaBench, AidanBench, our own ideas.jsonl, and plain JSON or CSV: see ideagora ideas formats.
-    What cannot be imported is listed with its row and field, and nothing is made up in its place. The
-    same command again changes nothing; further files add to the name.
+    Reads Chain-of-Ideas, AI-Scientist, AI-Researcher, AI Idea Bench, SciPIP, ResearchAgent, IdeaBench,
+    LiveIdeaBench, AidanBench, ideagora's own ideas.jsonl, and plain JSON or CSV: see ideagora ideas
+    formats. Problems are listed by row and field; no value is invented. Importing the same files again
+    changes nothing; importing more files under the same name adds to it.
     """
     from ideagora.commands.ideas import Request
-    from ideagora.commands.ideas import bring as run
+    from ideagora.commands.ideas import import_ideas as run
 
-    raise typer.Exit(run(Request(tuple(files), name, topic, out, as_json, _given(home))))
+    raise typer.Exit(run(Request(tuple(files), name, topic, out, as_json, _settings(home))))
 
 
 @app.command("list", epilog="Examples:\n\n  ideagora ideas list\n\n  ideagora ideas list --json")
-def listed(as_json: options.AsJson = False, home: options.Home = None) -> None:
-    """List the names under which ideas were imported."""
-    from ideagora.commands.ideas import listed as run
+def list_names(as_json: options.AsJson = False, home: options.Home = None) -> None:
+    """List the names of imported ideas."""
+    from ideagora.commands.ideas import list_names as run
 
-    raise typer.Exit(run(_given(home), as_json))
+    raise typer.Exit(run(_settings(home), as_json))
 
 
 @app.command(
     "show", epilog="Examples:\n\n  ideagora ideas show ai-scientist\n\n  ideagora ideas show ideas.json 3f9a"
 )
-def shown(
-    name: Annotated[str, typer.Argument(help="A name of imported ideas, or a file of any known form.")],
-    idea: Annotated[str | None, typer.Argument(help="Begin of an idea's id: that idea in full.")] = None,
+def show(
+    name: Annotated[str, typer.Argument(help="Name of imported ideas, or a file in any known format.")],
+    idea: Annotated[
+        str | None, typer.Argument(help="Beginning of an idea's id: show that idea in full.")
+    ] = None,
     topic: Annotated[
-        str | None, typer.Option(help="What the ideas of a file were made for, if it does not say.")
+        str | None, typer.Option(help="Topic of the ideas, for a file that does not name one.")
     ] = None,
     as_json: options.AsJson = False,
     home: options.Home = None,
 ) -> None:
-    """Show imported ideas, or one of them in full."""
-    from ideagora.commands.ideas import shown as run
+    """List imported ideas, or show one of them in full."""
+    from ideagora.commands.ideas import show as run
 
-    raise typer.Exit(run(name, idea, topic, _given(home), as_json))
+    raise typer.Exit(run(name, idea, topic, _settings(home), as_json))
 
 
 @app.command("formats", epilog="Example:\n\n  ideagora ideas formats")
-def formats(as_json: options.AsJson = False) -> None:
-    """List the forms of files that can be imported, and what each is recognised by."""
-    from ideagora.commands.ideas import formats as run
+def list_formats(as_json: options.AsJson = False) -> None:
+    """List the file formats that can be imported, and how each is detected."""
+    from ideagora.commands.ideas import list_formats as run
 
     raise typer.Exit(run(as_json))
 
 
-def _given(home: Path | None) -> dict[str, Any]:
+def _settings(home: Path | None) -> dict[str, Any]:
     return {} if home is None else {"home": home}

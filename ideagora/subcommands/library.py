@@ -1,4 +1,4 @@
-"""``ideagora library``: own papers, and the store of literature."""
+"""Declares ``ideagora library`` with ``add``, ``check``, ``stats``, ``search`` and ``migrate``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from ideagora.subcommands import options
 
-app = typer.Typer(help="Your own papers and the store of literature.", no_args_is_help=True)
+app = options.CommandGroup(help="Add your own papers, and search or move the store.", no_args_is_help=True)
 
 
 @app.command(
@@ -17,64 +17,68 @@ app = typer.Typer(help="Your own papers and the store of literature.", no_args_i
     epilog="Examples:\n\n  ideagora library add paper.pdf references.bib\n\n  ideagora library add ~/papers",
 )
 def add(
-    paths: Annotated[list[Path], typer.Argument(help="Files, and folders with all below them.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files, and folders with their subfolders.")],
+    store: options.Store = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
-    store: options.Store = None,
     home: options.Home = None,
 ) -> None:
-    """Put your own papers into the store: PDF, BibTeX, RIS, CSL-JSON, JSON lines, or folders of them.
+    """Add your own papers to the store: PDF, BibTeX, RIS, CSL-JSON, JSON lines, or folders of them.
 
-    What cannot be read is named at the end and stops nothing. Papers that are there already are
-    brought up to date, and the same command goes on where it was stopped.
+    Unreadable files are listed at the end and skipped. Known papers are updated. Run the same command
+    again to resume.
     """
     from ideagora.commands.library import add
 
-    raise typer.Exit(add(paths, options.given({"store": store, "home": home}), as_json, quiet))
+    raise typer.Exit(add(paths, options.without_none({"store": store, "home": home}), as_json, quiet))
 
 
 @app.command(
     "check", epilog="Example:\n\n  ideagora library check examples/own_source.py:Notes --query 'tool use'"
 )
 def check(
-    source: Annotated[str, typer.Argument(help="module:object, path.py:object, or a source's name.")],
-    query: Annotated[str, typer.Option(help="Words for which the source has papers.")] = "language models",
+    source: Annotated[str, typer.Argument(help="module:object, path.py:object, or the name of a source.")],
+    query: Annotated[str, typer.Option(help="Query for which the source has papers.")] = "language models",
     as_json: options.AsJson = False,
     home: options.Home = None,
 ) -> None:
-    """Try a source of literature: what works, what doesn't, and how to mend it."""
+    """Test a literature source: what works, what does not, and how to fix it."""
     from ideagora.commands.check_source import check
 
-    raise typer.Exit(check(source, query, options.given({"home": home}), as_json))
+    raise typer.Exit(check(source, query, options.without_none({"home": home}), as_json))
 
 
-@app.command("stats")
+@app.command("stats", epilog="Example:\n\n  ideagora library stats --json")
 def stats(
-    as_json: options.AsJson = False,
     store: options.Store = None,
+    as_json: options.AsJson = False,
     home: options.Home = None,
 ) -> None:
-    """Say what the store holds."""
+    """Show how many papers, citations and full texts the store has."""
     from ideagora.commands.library import stats
 
-    raise typer.Exit(stats(options.given({"store": store, "home": home}), as_json))
+    raise typer.Exit(stats(options.without_none({"store": store, "home": home}), as_json))
 
 
 @app.command("search", epilog="Example:\n\n  ideagora library search 'tool use' --k 5 --before 2024")
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for, in a few words.")],
-    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="Papers to show.")] = 10,
+    query: Annotated[str, typer.Argument(help="Search query, in a few words.")],
+    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="Number of papers to show.")] = 10,
     before: Annotated[
-        str | None, typer.Option(help="Cut-off date (YYYY, YYYY-MM, YYYY-MM-DD): only older papers.")
+        str | None,
+        typer.Option(
+            help="Cut-off date (YYYY, YYYY-MM or YYYY-MM-DD): show only papers published before it.",
+            rich_help_panel=options.LITERATURE,
+        ),
     ] = None,
-    as_json: options.AsJson = False,
     store: options.Store = None,
+    as_json: options.AsJson = False,
     home: options.Home = None,
 ) -> None:
-    """Find the papers of the store that are nearest to a query."""
+    """Search the store for the papers most similar to a query."""
     from ideagora.commands.library import search
 
-    raise typer.Exit(search(query, k, before, options.given({"store": store, "home": home}), as_json))
+    raise typer.Exit(search(query, k, before, options.without_none({"store": store, "home": home}), as_json))
 
 
 @app.command(
@@ -83,22 +87,22 @@ def search(
     "  ideagora library migrate ~/papers-store --from http://127.0.0.1:8000",
 )
 def migrate(
-    to: Annotated[str, typer.Argument(help="A folder, or a Chroma server as http://host:port.")],
+    to: Annotated[str, typer.Argument(help="Target: a folder, or a Chroma server as http://host:port.")],
     from_: Annotated[
         str | None,
-        typer.Option("--from", help="The store to read: a folder or a server.", show_default="--store"),
+        typer.Option("--from", help="Store to copy: a folder or a server.", show_default="--store"),
     ] = None,
+    store: options.Store = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
-    store: options.Store = None,
     home: options.Home = None,
 ) -> None:
-    """Copy a store to another place, and check that everything arrived.
+    """Copy a store to a folder or server, and verify the copy.
 
-    The store that is read stays as it is. What the other place has already is not sent again, so
-    the same command goes on where it was stopped. Between stores of different embedders every paper
-    is embedded anew, with the embedder of the settings.
+    The source is not changed. Papers that the target already has are not sent again, so the same command
+    resumes a stopped copy. If the stores use different embedders, every paper is embedded again with the
+    embedder from the settings.
     """
     from ideagora.commands.library import migrate
 
-    raise typer.Exit(migrate(to, from_, options.given({"store": store, "home": home}), as_json, quiet))
+    raise typer.Exit(migrate(to, from_, options.without_none({"store": store, "home": home}), as_json, quiet))

@@ -1,173 +1,290 @@
-"""Options that several commands have, each declared once, and how they become settings."""
+"""Options shared by several commands, in groups that each have a panel in ``--help``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
-MODELS, LITERATURE, OUTPUT = "Models", "Literature", "Output"
+AGENTS, LITERATURE, OUTPUT = "Agents", "Literature", "Output"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 Topics = Annotated[
-    Path | None, typer.Option(help="A file with a topic a line, or JSON lines with a field topic.")
-]
-
-# --- models -----------------------------------------------------------------------------------
-
-Model = Annotated[
-    str | None,
-    typer.Option(
-        help="offline, or any litellm name such as openai/gpt-4o.",
-        show_default="offline",
-        rich_help_panel=MODELS,
-    ),
-]
-ReaderModel = Annotated[
-    str | None,
-    typer.Option(
-        help="Reads papers; tells ideas in one style before they are judged.",
-        show_default="--model",
-        rich_help_panel=MODELS,
-    ),
-]
-JudgeModel = Annotated[
-    str | None, typer.Option(help="Model that judges.", show_default="--model", rich_help_panel=MODELS)
-]
-ApiBase = Annotated[
-    str | None, typer.Option(help="An OpenAI-compatible server for all models.", rich_help_panel=MODELS)
-]
-Budget = Annotated[
-    float | None,
-    typer.Option(
-        help="Hard stop in US dollars for the whole command; the same command with more goes on.",
-        rich_help_panel=MODELS,
-    ),
-]
-PricePrompt = Annotated[
-    float | None,
-    typer.Option(
-        help="US dollars per million prompt tokens, if litellm knows no price.", rich_help_panel=MODELS
-    ),
-]
-PriceCompletion = Annotated[
-    float | None, typer.Option(help="The same for completion tokens.", rich_help_panel=MODELS)
-]
-CompletionLimit = Annotated[
-    int | None,
-    typer.Option(
-        help="Tokens that one answer may have at most, thinking included.",
-        show_default="8,192; four times that for models that think",
-        rich_help_panel=MODELS,
-    ),
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option(help="Seconds one try of a call may take.", show_default="120", rich_help_panel=MODELS),
-]
-Retries = Annotated[
-    int | None,
-    typer.Option(
-        help="Further tries after a failure that may pass.", show_default="5", rich_help_panel=MODELS
-    ),
-]
-Concurrency = Annotated[
-    int | None,
-    typer.Option(help="Calls that are out at the same time.", show_default="8", rich_help_panel=MODELS),
-]
-Replay = Annotated[
-    bool,
-    typer.Option("--replay", help="Answer from the cache alone; a miss is an error.", rich_help_panel=MODELS),
+    Path | None,
+    typer.Option(help="File with one topic per line, or JSON lines with a topic field.", show_default=False),
 ]
 AgentTimeout = Annotated[
     float | None,
     typer.Option(
-        help="Seconds that an agent from outside may go without a sign of life.",
+        help="Seconds that an external agent may run without any activity.",
         show_default="600",
-        rich_help_panel=MODELS,
-    ),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(help="Seed of draws and samples.", show_default="0", rich_help_panel=MODELS),
-]
-
-# --- literature -------------------------------------------------------------------------------
-
-Before = Annotated[
-    str | None,
-    typer.Option(
-        help="Cut-off date (YYYY, YYYY-MM, YYYY-MM-DD): agents see no paper from then on.",
-        rich_help_panel=LITERATURE,
-    ),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exclude",
-        "--ban",
-        help="Title or id of a paper that agents must not see; repeatable.",
-        rich_help_panel=LITERATURE,
-    ),
-]
-Source = Annotated[
-    str | None,
-    typer.Option(
-        help="Where literature comes from: starter, local (what you added), semantic-scholar, openalex, "
-        "arxiv, a source of your own (module:object or path.py:object), or several with commas.",
-        show_default="starter,local",
-        rich_help_panel=LITERATURE,
-    ),
-]
-NoFullText = Annotated[
-    bool,
-    typer.Option(
-        "--no-full-text",
-        help="Read papers from the network by their abstracts; fetch no open-access PDFs.",
-        rich_help_panel=LITERATURE,
+        rich_help_panel=AGENTS,
     ),
 ]
 Store = Annotated[
     str | None,
     typer.Option(
-        help="The literature store: a folder, or a Chroma server as http://host:port.",
+        help="Literature store: a folder, or a Chroma server as http://host:port.",
         show_default="<home>/store",
         rich_help_panel=LITERATURE,
     ),
 ]
-
-# --- output -----------------------------------------------------------------------------------
-
 Home = Annotated[
     Path | None,
     typer.Option(
-        help="Where store, caches and runs live.", show_default="~/.ideagora", rich_help_panel=OUTPUT
+        help="Folder for the store, caches and runs.", show_default="~/.ideagora", rich_help_panel=OUTPUT
     ),
 ]
 AsJson = Annotated[
     bool,
-    typer.Option("--json", help="One JSON value on stdout and nothing else.", rich_help_panel=OUTPUT),
+    typer.Option("--json", help="Print one JSON value on stdout and nothing else.", rich_help_panel=OUTPUT),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.", rich_help_panel=OUTPUT)]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="Hide progress. Warnings and errors are still shown.", rich_help_panel=OUTPUT
+    ),
+]
 
-SETTINGS = (
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Which models answer."""
+
+    PANEL: ClassVar[str] = "Models"
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Model for all roles: offline, or a litellm name such as openai/gpt-4o.",
+            show_default="offline",
+        ),
+    ] = None
+    reader_model: Annotated[
+        str | None,
+        typer.Option(
+            help="Model that reads papers and rewrites ideas in one style for the judges.",
+            show_default="--model",
+        ),
+    ] = None
+    judge_model: Annotated[
+        str | None,
+        typer.Option(help="Model that judges ideas and the relevance of papers.", show_default="--model"),
+    ] = None
+    api_base: Annotated[
+        str | None, typer.Option(help="URL of an OpenAI-compatible server to use for all models.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """What model calls may cost, and how they are sent."""
+
+    PANEL: ClassVar[str] = "Cost and limits"
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            help="Maximum cost of this command in US dollars. To continue a stopped run, raise it.",
+            show_default="unlimited",
+        ),
+    ] = None
+    price_prompt: Annotated[
+        float | None,
+        typer.Option(
+            help="US dollars per million prompt tokens, for models whose price litellm does not know."
+        ),
+    ] = None
+    price_completion: Annotated[
+        float | None, typer.Option(help="US dollars per million completion tokens.")
+    ] = None
+    completion_limit: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum tokens in one answer, including thinking.",
+            show_default="8192; 32768 for reasoning models",
+        ),
+    ] = None
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds to wait for one model request.", show_default="120")
+    ] = None
+    retries: Annotated[
+        int | None, typer.Option(help="Retries after a transient error.", show_default="5")
+    ] = None
+    concurrency: Annotated[
+        int | None, typer.Option(help="Maximum number of concurrent model requests.", show_default="8")
+    ] = None
+
+
+@dataclass(frozen=True)
+class LiteratureOptions:
+    """Which papers agents can see."""
+
+    PANEL: ClassVar[str] = LITERATURE
+    before: Annotated[
+        str | None,
+        typer.Option(
+            help="Cut-off date (YYYY, YYYY-MM or YYYY-MM-DD): agents see only papers published before it."
+        ),
+    ] = None
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="Title or id of a paper to hide from agents; repeatable.")
+    ] = None
+    source: Annotated[
+        str | None,
+        typer.Option(
+            help="Literature sources, separated by commas: starter, local (papers you added), "
+            "semantic-scholar, openalex, arxiv, or your own (module:object or path.py:object).",
+            show_default="starter,local",
+        ),
+    ] = None
+    no_full_text: Annotated[
+        bool, typer.Option("--no-full-text", help="Read abstracts only; download no open-access PDFs.")
+    ] = False
+    store: Store = None
+
+
+@dataclass(frozen=True)
+class ReproducibilityOptions:
+    """What makes a run repeatable."""
+
+    PANEL: ClassVar[str] = "Reproducibility"
+    seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="0")] = None
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Answer from the cache only; fail if an answer is missing.")
+    ] = False
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Start over instead of resuming. Cached answers are reused."),
+    ] = False
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What is printed, and where files go."""
+
+    PANEL: ClassVar[str] = OUTPUT
+    home: Home = None
+    as_json: AsJson = False
+    quiet: Quiet = False
+
+
+SETTINGS = frozenset({
     "model", "reader_model", "judge_model", "api_base", "budget", "price_prompt", "price_completion",
     "completion_limit", "timeout", "retries", "concurrency", "agent_timeout", "seed", "source", "store",
     "home",
-)  # fmt: skip
-"""Options that are settings of the same name."""
-SWITCHES = ("replay",)
-"""Those without a value."""
+})  # fmt: skip
+"""Options that set the setting of the same name."""
 
 
-def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What was asked for."""
+def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are not ``None``: options that were used."""
     return {name: value for name, value in values.items() if value is not None}
 
 
-def settings_in(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings among a command's options, as far as they were given; a switch that is off was not."""
-    found = {name: values[name] or None for name in SWITCHES if name in values}
-    found |= {name: values[name] for name in SETTINGS if name in values}
-    return given(found | {"full_text": False if values.get("no_full_text") else None})
+def settings_from(*groups: Any, **options: Any) -> dict[str, Any]:
+    """Return the settings that option groups, and further options, change."""
+    values = {field.name: getattr(group, field.name) for group in groups for field in fields(group)}
+    settings = {name: value for name, value in {**values, **options}.items() if name in SETTINGS}
+    switches = {
+        "replay": values.get("replay") or None,
+        "full_text": None if not values.get("no_full_text") else False,
+    }
+    return without_none(settings | switches)
+
+
+def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command for typer: the options of each group take the place of the group's parameter.
+
+    Args:
+        command: takes keyword-only parameters, some of which are option groups.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, Any] = {
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if is_dataclass(parameter.annotation)
+    }
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in signature.parameters.items():
+        parameters += _parameters(groups[name]) if name in groups else [parameter]
+
+    @wraps(command)
+    def expanded(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        command(**values)
+
+    expanded.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return expanded
+
+
+def _parameters(group: Any) -> list[inspect.Parameter]:
+    """Return a group's options as parameters, each in the group's help panel."""
+    hints = get_type_hints(group, include_extras=True)
+    parameters = []
+    for field in fields(group):
+        kind, option = get_args(hints[field.name])
+        option = copy(option)
+        option.rich_help_panel = group.PANEL
+        parameters.append(
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=Annotated[kind, option],
+            )
+        )
+    return parameters
+
+
+OLD_NAMES = {
+    "--ban": "--exclude",
+    "--allow-thin": "--allow-off-topic",
+    "--certainty": "--confidence",
+    "--verdicts": "--max-comparisons",
+}
+"""Option names of the last version. This version accepts them with a hint; the next one does not."""
+
+
+class Command(TyperCommand):
+    """A command that accepts old option names with a hint, and whose help fits the terminal's width."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self.help = _join_lines(self.help)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Replace old option names, then parse."""
+        known = {name for parameter in self.params for name in parameter.opts}
+        end = args.index("--") if "--" in args else len(args)
+        renamed: dict[str, str] = {}
+        for place, argument in enumerate(args[:end]):
+            old, equals, value = argument.partition("=")
+            new = OLD_NAMES.get(old)
+            if new in known:
+                renamed[old] = new
+                args[place] = f"{new}{equals}{value}"
+        for old, new in renamed.items():
+            typer.echo(f"hint: {old} is now {new}; the next version drops the old name.", err=True)
+        return super().parse_args(ctx, args)
+
+
+def _join_lines(text: str | None) -> str | None:
+    """Return a docstring with one line per paragraph, which the terminal wraps."""
+    if text is None:
+        return None
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+class CommandGroup(typer.Typer):
+    """A typer application whose commands are of the class ``Command``."""
+
+    def command(self, name: str | None = None, **keywords: Any) -> Callable[[_Function], _Function]:
+        """Declare a command."""
+        return super().command(name, **{"cls": Command, **keywords})

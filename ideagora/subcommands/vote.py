@@ -1,4 +1,4 @@
-"""``ideagora vote export`` and ``vote import``."""
+"""Declares ``ideagora vote`` with ``export`` and ``import``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import typer
 
 from ideagora.subcommands import options
 
-app = typer.Typer(help="Blind ballots for people, out of an arena's folder and back.", no_args_is_help=True)
+app = options.CommandGroup(help="Let people vote on pairs of an arena, blind.", no_args_is_help=True)
 
-FOLDER = Annotated[Path, typer.Argument(help="Folder of an arena's run.")]
-VOTER = Annotated[str, typer.Option(help="Who votes: letters, digits, - and _.")]
+FOLDER = Annotated[Path, typer.Argument(help="Folder of an arena.")]
+VOTER = Annotated[str, typer.Option(help="Name of the voter: letters, digits, - and _.")]
 
 
 @app.command(
@@ -23,18 +23,28 @@ VOTER = Annotated[str, typer.Option(help="Who votes: letters, digits, - and _.")
 def export(
     folder: FOLDER,
     voter: VOTER,
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs to vote on at most.")] = 20,
+    pairs: Annotated[int, typer.Option(min=1, help="Maximum number of pairs.")] = 20,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="Random seed of the pairs; use the same one for all voters.",
+            rich_help_panel=options.ReproducibilityOptions.PANEL,
+        ),
+    ] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(help="A .csv file for a spreadsheet, or .jsonl.", show_default="ballots-<voter>.csv"),
+        typer.Option(
+            help="Ballot file: .csv for a spreadsheet, or .jsonl.",
+            show_default="ballots-<voter>.csv",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Which pairs are drawn; the same for all voters.")] = 0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write pairs of ideas to a file in which a person marks the better one, criterion by criterion.
+    """Write a ballot file: pairs of ideas, of which a person marks the better one for each criterion.
 
-    Nothing in the file says who made an idea. Every voter gets the same pairs, in an order and on sides
-    of their own, so that votes can be compared with each other and with the judges.
+    The file does not say who made an idea. All voters get the same pairs, each in a different random
+    order, so their votes can be compared with each other and with the judges.
     """
     from ideagora.commands.vote import export as run
 
@@ -44,13 +54,13 @@ def export(
 @app.command("import", epilog="Example:\n\n  ideagora vote import runs/arena ballots-ada.csv --voter ada")
 def import_(
     folder: FOLDER,
-    ballots: Annotated[Path, typer.Argument(help="The file, filled in.")],
+    ballots: Annotated[Path, typer.Argument(help="Completed ballot file.")],
     voter: VOTER,
     as_json: options.AsJson = False,
 ) -> None:
-    """Take a filled-in ballot file back, as verdicts of a human judge.
+    """Import a completed ballot file as the verdicts of a human judge.
 
-    Empty cells are no votes. What can't be read is named by row and column, and the rest counts.
+    Empty cells are skipped. Unreadable cells are listed by row and column; the others count.
     """
     from ideagora.commands.vote import import_ as run
 

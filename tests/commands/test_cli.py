@@ -88,9 +88,9 @@ def test_a_real_model_takes_a_topic_in_any_script(server: Loopback) -> None:
 def test_a_topic_that_nothing_matches(server: Loopback) -> None:
     thin = generate("qzx wvkj yyzt")
     assert "Nearest papers in the library:\n  " in thin.err
-    refused(thin, 1, "has nothing on the topic “qzx wvkj yyzt”", "--allow-thin", beside="Nearest.*|  .*")
+    refused(thin, 1, "has nothing on the topic “qzx wvkj yyzt”", "--allow-off-topic", beside="Nearest.*|  .*")
     model = ("--model", "openai/standin", "--api-base", server.base)
-    assert answered(generate("qzx wvkj yyzt", "--allow-thin", *model))["ideas"]
+    assert answered(generate("qzx wvkj yyzt", "--allow-off-topic", *model))["ideas"]
 
 
 @pytest.mark.weights
@@ -99,8 +99,8 @@ def test_a_topic_that_nothing_matches_in_meaning() -> None:
     real = {"IDEAGORA_EMBEDDER": None, "IDEAGORA_HOME": str(Path("real").absolute())}
     thin = generate("crop rotation on alpine meadows", env=real)
     assert len(re.findall(r"(?m)^  .+ \(\d{4}\), similarity 0\.\d\d$", thin.err)) == 5
-    refused(thin, 1, "nothing on the topic", "--allow-thin", beside="Nearest.*|  .*")
-    found = answered(generate("crop rotation on alpine meadows", "--allow-thin", env=real))
+    refused(thin, 1, "nothing on the topic", "--allow-off-topic", beside="Nearest.*|  .*")
+    found = answered(generate("crop rotation on alpine meadows", "--allow-off-topic", env=real))
     assert found["ideas"][0]["topic"] == "crop rotation on alpine meadows"
 
 
@@ -379,7 +379,7 @@ def test_a_ban_holds_for_topics_with_bans_of_their_own() -> None:
     anchor = answered(generate(TOPIC))["ideas"][0]["chain"]["anchor"]
     line = {"topic": TOPIC, "banned": ["Some other paper"]}
     Path("topics").write_text(json.dumps(line), encoding="utf-8")
-    done = generate("--topics", "topics", "--ban", anchor, "--out", "runs")
+    done = generate("--topics", "topics", "--exclude", anchor, "--out", "runs")
     assert anchor not in json.dumps(answered(done)["ideas"])
 
 
@@ -426,6 +426,49 @@ def test_help_teaches_by_example(name: list[str]) -> None:
     told = re.search(r"(First steps|Examples?):\s+ideagora (\w+)", done.out)
     assert told
     assert not name or told[2] == name[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "new"),
+    [
+        (["arena", "direct", "--certainty", "0.9"], "--confidence"),
+        (["arena", "direct", "--verdicts=8"], "--max-comparisons"),
+        (["arena", "direct", "--ban", "a paper"], "--exclude"),
+        (["generate", "x", "--ban", "a paper", "--ban=another"], "--exclude"),
+        (["generate", "x", "--allow-thin"], "--allow-off-topic"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_old_option_names_still_work(arguments: list[str], new: str, as_json: bool) -> None:
+    done = command.run([*arguments, "--topics", "missing.txt", *(["--json"] if as_json else [])])
+    old = next(argument for argument in arguments if argument.startswith("--")).partition("=")[0]
+    hint, *errors = done.err.splitlines()
+    assert hint == f"hint: {old} is now {new}; the next version drops the old name."
+    assert "hint" not in "".join(errors)
+    assert "No such option" not in done.err
+    assert done.out == ""
+
+
+def test_old_option_names_are_hidden() -> None:
+    for name in ("arena", "generate"):
+        shown = command.run([name, "--help"]).out
+        assert not [old for old in ("--ban", "--allow-thin", "--certainty", "--verdicts") if old in shown]
+    assert "No such option" in command.run(["generate", "x", "--certainty", "0.9"]).err
+
+
+def test_a_value_after_the_double_dash_is_no_option() -> None:
+    done = command.run(["arena", "--topics", "missing.txt", "--", "--ban"])
+    assert "hint" not in done.err
+
+
+def test_commands_share_their_help_panels() -> None:
+    panels = {
+        name: re.findall(r"╭─ ([\w ]+?) ─", command.run([name, "--help"]).out)
+        for name in ("generate", "arena")
+    }
+    shared = ["Agents", "Models", "Cost and limits", "Literature", "Reproducibility", "Output"]
+    assert panels["generate"] == ["Arguments", "Options", *shared]
+    assert panels["arena"] == ["Arguments", "Options", "Judging", "Figures", *shared]
 
 
 def test_agents_as_json() -> None:

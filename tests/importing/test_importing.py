@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.commands.ideas import Request
-from ideagora.commands.ideas import bring as import_ideas
+from ideagora.commands.ideas import Request, import_ideas
 from ideagora.errors import IdeasFileError, TopicRequired, UnknownIdeasFormat
 from ideagora.importing import read_all, read_ideas
 from ideagora.importing.fields import parse_steps
@@ -569,17 +568,19 @@ def test_the_same_id_with_another_text_is_another_idea(tmp_path: Path) -> None:
 def test_an_import_replaces_no_idea_of_another_text(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def bring(method: str, as_json: bool = True) -> str:
+    def import_text(method: str, as_json: bool = True) -> str:
         file = put_lines(tmp_path / "ideas.jsonl", [_own_record("guest", method)])
         asked = Request((file,), "guest", None, None, as_json, {"home": tmp_path / "home"})
         assert import_ideas(asked) == 0
         return capsys.readouterr().out
 
-    outcomes = [json.loads(bring(method)) for method in ("hang bells", "dig deep", "hang bells", "dig deep")]
+    outcomes = [
+        json.loads(import_text(method)) for method in ("hang bells", "dig deep", "hang bells", "dig deep")
+    ]
     assert [(one["new"], one["same"], one["ideas"]) for one in outcomes] == [
         (1, 0, ["7"]), (1, 0, ["7-2"]), (0, 1, ["7"]), (0, 1, ["7-2"]),
     ]  # fmt: skip
     assert outcomes[1]["renamed"] == {"7-2": "7"}
-    assert "7 → 7-3" in bring("wait", as_json=False)
+    assert "7 → 7-3" in import_text("wait", as_json=False)
     kept = read_ideas(stored_file(tmp_path / "home", "guest")).ideas
     assert {idea.id: idea.method for idea in kept} == {"7": "hang bells", "7-2": "dig deep", "7-3": "wait"}

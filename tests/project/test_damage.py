@@ -115,7 +115,7 @@ def test_an_output_that_is_not_utf_8_ends_no_finished_run_in_a_traceback(
         assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
         if more:
             assert "“—” 😀 é" in json.loads(done.stdout.decode(coding))["ideas"][0]["method"]
-    codecs.register_error("ideagora", cli._escaped)
+    codecs.register_error("ideagora", cli._escape_unencodable)
     escaped = json.dumps({"a": "“😀\udc80é"}, ensure_ascii=False).encode("latin-1", "ideagora")
     assert json.loads(escaped.decode("latin-1")) == {"a": "“😀\udc80é"}
 

@@ -216,7 +216,16 @@ def test_from_pdfs_to_ideas_on_the_command_line(tmp_path: Path) -> None:
         written(folder, f"{number}.pdf", own_pdf(number))
     written(folder, "more.bib", "@misc{s, title = {Bridges of Stone and Never Widened}, year = 2016}\n")
     env = {"IDEAGORA_EMBEDDER": "hash", "IDEAGORA_HOME": str(tmp_path / "home")}
-    generate = ["generate", "narrow bridges", "--source", "local", "--allow-thin", "--branches", "1", "-q"]
+    generate = [
+        "generate",
+        "narrow bridges",
+        "--source",
+        "local",
+        "--allow-off-topic",
+        "--branches",
+        "1",
+        "-q",
+    ]
     empty = run(generate, env)
     assert empty.code == 1
     assert "there are none in" in empty.err

@@ -51,7 +51,7 @@ def test_the_check_and_a_run_on_the_command_line(tmp_path: Path) -> None:
     assert "notes can be used as --source." in done.out
     made = run(
         [
-            "generate", "bridges that widen", "--source", f"starter,{SPEC}", "--allow-thin", "--json",
+            "generate", "bridges that widen", "--source", f"starter,{SPEC}", "--allow-off-topic", "--json",
             "--branches", "1", "--quiet",
         ],
         env,

@@ -132,7 +132,7 @@ def _thin(
     advice = f"Did you mean “{spelling[:80]}”? Else reword" if spelling else "Reword"
     return TopicNotCovered(
         f"The library has nothing on the topic “{topic.text[:80]}”. {advice} it in English, or go on with "
-        "--allow-thin (the ideas will stand on the papers listed as nearest).",
+        "--allow-off-topic (the ideas will stand on the papers listed as nearest).",
         titles,
     )
 
