@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ideagora.report.console import plain
-from ideagora.retrieval.run_notes import warning_of
+from ideagora.retrieval.run_notes import warning_from
 
 
 class WarningPrinter:
@@ -29,7 +29,7 @@ class WarningPrinter:
 
     def on_event(self, event: Mapping[str, Any]) -> None:
         """Print the warning that an event carries, if any."""
-        line = warning_of(event)
+        line = warning_from(event)
         is_information = event.get("kind") == "ban"
         key = (str(event.get("kind")), str(event.get("about")))
         if line is None or key in self._printed or (self._quiet and is_information):

@@ -1,4 +1,4 @@
-"""Cut-off date and bans: the one rule that says whether a paper may be seen."""
+"""Cut-off date and exclusions: decides which papers of a topic's literature may be shown."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _SCHEME = re.compile(
 _ARXIV = re.compile(r"(?:10\.48550/arxiv\.)?(\d{4}\.\d{4,5})(?:v\d+)?(?:\.pdf)?")
 
 
-_TELLING_CHARACTERS = 16
+_MIN_TITLE_IN_TEXT = 16
+"""Characters of a title's key from which the title is looked for within other texts."""
 
 
 @dataclass(frozen=True)
 class LiteratureFilter:
-    """Holds back papers dated on or after a day, and papers that are banned by id or title."""
+    """Withholds papers dated on or after a day and papers excluded by id or title."""
 
     cutoff: str | None = None
     """YYYY-MM-DD: papers must be older than this day."""
@@ -28,11 +29,11 @@ class LiteratureFilter:
     excluded_titles: frozenset[str] = field(default_factory=frozenset)
 
     def narrow(self, before: str | None, excluded: Iterable[str]) -> LiteratureFilter:
-        """This guard and another rule: the earlier of the two dates, the bans of both.
+        """A filter with the earlier of the two cut-off dates and all exclusions.
 
         Args:
-            before: ISO date, possibly partial; then its first day counts.
-            banned: ids or titles.
+            before: ISO date; of a partial one the first day counts.
+            excluded: ids or titles.
         """
         exclusions = list(excluded)
         days = [day for day in (self.cutoff, first_day(before) if before else None) if day]
@@ -44,17 +45,16 @@ class LiteratureFilter:
 
     @property
     def allows_all(self) -> bool:
-        """Whether there is nothing to hold back."""
+        """Whether the filter withholds nothing."""
         return self.cutoff is None and not self.excluded_ids and not self.excluded_titles
 
     def reason(self, paper: Paper) -> str | None:
-        """Why a paper is held back; ``None``: it may be seen.
+        """Why a paper is withheld; ``None`` if it may be shown.
 
-        A date that is known only by its month or year counts with the last day it can mean, and a
-        paper without a date is held back as soon as there is a cut-off.
+        A partial date counts as its last day. With a cut-off, undated papers are withheld.
         """
         if self.excludes(paper):
-            return "banned"
+            return "excluded"
         if self.cutoff is None:
             return None
         if paper.date is None:
@@ -63,19 +63,19 @@ class LiteratureFilter:
         return f"its date {paper.date} is not before the cut-off {self.cutoff}" if is_late else None
 
     def mentions_excluded(self, text: str) -> bool:
-        """Whether a text names a banned title (short ones are words that any text may have)."""
-        titles = [title for title in self.excluded_titles if len(title) >= _TELLING_CHARACTERS]
+        """Whether a text contains an excluded title. Short titles, which may be common words, are ignored."""
+        titles = [title for title in self.excluded_titles if len(title) >= _MIN_TITLE_IN_TEXT]
         key = title_key(text) if titles else ""
         return any(title in key for title in titles)
 
     def excludes(self, paper: Paper) -> bool:
-        """Whether a paper is banned by one of its ids or by its title."""
+        """Whether a paper is excluded by one of its ids or its title."""
         ids = {_id_key(name) for name in (paper.id, paper.arxiv_id, paper.doi, *paper.other_ids) if name}
         return bool(ids & self.excluded_ids) or title_key(paper.title) in self.excluded_titles
 
 
 def first_day(date: str) -> str:
-    """The first day that a partial ISO date can mean, as YYYY-MM-DD."""
+    """The first day of a possibly partial ISO date, as YYYY-MM-DD."""
     return (date + "-01-01")[:10] if len(date) < 10 else date
 
 
@@ -85,14 +85,14 @@ def title_key(title: str) -> str:
     return "".join(character for character in plain if character.isalnum())
 
 
-def possible_ids(exclusion: str) -> list[str]:
-    """Ids, as papers have them, that a ban may mean; none for what can only be a title."""
-    key = _id_key(exclusion)
+def possible_ids(text: str) -> list[str]:
+    """Paper ids that a text (an id, DOI, address or title) may stand for; empty if it can only be a title."""
+    key = _id_key(text)
     if _ARXIV.fullmatch(key):
         return [f"arxiv:{key}"]
     if key.startswith("10."):
         return [f"doi:{key}"]
-    return [] if " " in exclusion.strip() else [exclusion.strip()]
+    return [] if " " in text.strip() else [text.strip()]
 
 
 def _id_key(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What a ban means in the literature at hand: the papers that it holds back, or that it holds back none."""
+"""Looks up which papers an exclusion (an id or a title) matches."""
 
 from __future__ import annotations
 
@@ -12,63 +12,62 @@ from ideagora.retrieval.protocols import Source
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper
 
-_LOOKED_AT = 20
-"""Search results among which a banned title is looked for."""
-_SIMILAR = 0.6
-"""Share of common characters from which on another title may be the one that was meant."""
-_SHORTEST_PART = 4
-"""Characters of the beginning of a title that may stand for all of it."""
-_LONGEST_COMPARED = 300
+_SEARCH_RESULTS = 20
+"""Search results among which an excluded title is looked up."""
+_MIN_SIMILARITY = 0.6
+"""Share of common characters from which another title is suggested."""
+_MIN_PREFIX = 4
+"""Characters from which the beginning of a title is enough to suggest it."""
+_MAX_COMPARED = 300
 """Characters of a title that are compared."""
 
 
 class Exclusion(NamedTuple):
-    """A ban as it was looked up."""
+    """An exclusion and the papers that it matches."""
 
     text: str
     papers: tuple[Paper, ...]
-    """What it matches; none when nothing here is meant by it."""
     nearest: Paper | None = None
-    """A paper with a similar title, where nothing matches."""
+    """The paper with the most similar title, if none matches."""
 
 
 async def resolve_exclusion(text: str, source: Source) -> Exclusion | None:
-    """A ban as the source knows it; ``None``: its title could not be looked up.
+    """Look up an exclusion in a source; ``None`` if its title could not be searched.
 
     Raises:
-        SourceUnavailable: the source did not answer to an id, so what must be held back is not known.
+        SourceUnavailable: an id could not be looked up, so the papers to exclude are not known.
     """
-    known = [await source.paper(paper_id) for paper_id in possible_ids(text)]
-    papers = tuple(paper for paper in known if paper)
+    records = [await source.paper(paper_id) for paper_id in possible_ids(text)]
+    papers = tuple(paper for paper in records if paper)
     if papers:
         return Exclusion(text, papers)
     try:
-        found = [one.paper for one in await source.search(text, _LOOKED_AT)]
+        results = [result.paper for result in await source.search(text, _SEARCH_RESULTS)]
     except (SourceUnavailable, NotCached):
         return None
     literature_filter = LiteratureFilter().narrow(None, [text])
-    papers = tuple(paper for paper in found if literature_filter.excludes(paper))
-    return Exclusion(text, papers, None if papers else _nearest(text, found))
+    papers = tuple(paper for paper in results if literature_filter.excludes(paper))
+    return Exclusion(text, papers, None if papers else _nearest(text, results))
 
 
 def note_exclusion(exclusion: Exclusion, run_notes: RunNotes) -> None:
-    """Tell what a ban holds back."""
+    """Note which papers an exclusion matches."""
     if exclusion.papers:
-        told = ", ".join(f"“{paper.title}” ({paper.id})" for paper in exclusion.papers)
-        run_notes.note("ban", exclusion.text, told)
+        matches = ", ".join(f"“{paper.title}” ({paper.id})" for paper in exclusion.papers)
+        run_notes.note("ban", exclusion.text, matches)
     else:
-        near = f"“{exclusion.nearest.title}” ({exclusion.nearest.id})" if exclusion.nearest else ""
-        run_notes.note("ban missed", exclusion.text, near)
+        nearest = exclusion.nearest
+        run_notes.note("ban missed", exclusion.text, f"“{nearest.title}” ({nearest.id})" if nearest else "")
 
 
 def _nearest(text: str, papers: list[Paper]) -> Paper | None:
-    wanted = title_key(text)[:_LONGEST_COMPARED]
+    key = title_key(text)[:_MAX_COMPARED]
 
-    def likeness(paper: Paper) -> float:
-        title = title_key(paper.title)[:_LONGEST_COMPARED]
-        if len(wanted) >= _SHORTEST_PART and title.startswith(wanted):  # a method's name, without the rest
+    def similarity(paper: Paper) -> float:
+        title = title_key(paper.title)[:_MAX_COMPARED]
+        if len(key) >= _MIN_PREFIX and title.startswith(key):  # a method's name without the rest
             return 1.0
-        return SequenceMatcher(None, wanted, title).ratio()
+        return SequenceMatcher(None, key, title).ratio()
 
-    best = max(papers, key=likeness, default=None)
-    return best if best and likeness(best) >= _SIMILAR else None
+    best = max(papers, key=similarity, default=None)
+    return best if best and similarity(best) >= _MIN_SIMILARITY else None

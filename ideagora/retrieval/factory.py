@@ -234,7 +234,7 @@ def _on_network(
         texts=FullTextStore(store.folder),
         open_access_texts=open_access_texts(settings, cache, time) if settings.full_text else None,
         run_notes=run_notes,
-        kept=cache,
+        http_cache=cache,
         copy_of=store.copy_of,
         on_close=close,
     )

@@ -1,4 +1,4 @@
-"""The one door to the literature. What a topic forbids to see is held back here, on every path."""
+"""The library: search, papers, citations and texts, with cut-off and exclusions applied on every path."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ from ideagora.retrieval.protocols import (
     SupportsRecommendations,
     SupportsWords,
 )
-from ideagora.retrieval.run_notes import EVENT, RunNotes
+from ideagora.retrieval.run_notes import BEGIN, RunNotes, since_begin
 from ideagora.retrieval.section_selection import READER_TOKENS, select_sections
 from ideagora.retrieval.similarity import rank_by_similarity
 from ideagora.retrieval.spelling import nearest_spelling
 from ideagora.retrieval.store.fulltext import FullText, FullTextStore
 from ideagora.schema import Paper, ScoredPaper, Topic, last_day
 
-_HELD_BACK = "held back"
-_BEGIN = {"event": EVENT, "kind": "begin"}
-"""What happened before it belongs to a try whose results were thrown away."""
+_WITHHELD = "held back"
+"""``event`` field of the events on withheld papers."""
 TextKind = Literal["full text", "abstract", "title"]
 
 
 class WithheldPaper(NamedTuple):
-    """A paper that was found and not shown."""
+    """A paper that was found but not shown."""
 
     paper_id: str
     title: str
@@ -43,11 +42,11 @@ class WithheldPaper(NamedTuple):
 
 
 class Library:
-    """Search, one paper, its neighbours, its text: all that an agent can read.
+    """The literature that agents can read.
 
-    A library that is restricted to a topic behaves as if the papers that the topic forbids did not
-    exist. Papers come out of it without their list of references, which could name some of them
-    (``references`` tells the ones that may be seen), and without citation counts from after the cut-off.
+    A library restricted to a topic (``for_topic``) behaves as if the papers that the topic forbids did
+    not exist. It returns papers without ``references``, which could name withheld papers (the method
+    ``references`` returns those that may be shown), and without citation counts from after the cut-off.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Library:
         texts: FullTextStore | None = None,
         open_access_texts: OpenAccessTexts | None = None,
         run_notes: RunNotes | None = None,
-        kept: HttpCache | None = None,
+        http_cache: HttpCache | None = None,
         copy_of: Path | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
@@ -68,110 +67,113 @@ class Library:
         self._embedder = embedder
         self._filter = literature_filter or LiteratureFilter()
         self._excluded = excluded
-        self._are_exclusions_known = not excluded
+        self._are_exclusions_resolved = not excluded
         self._texts = texts
-        self._open_texts = open_access_texts
+        self._open_access_texts = open_access_texts
         self._run_notes = RunNotes() if run_notes is None else run_notes
-        self._journal_from = len(self._run_notes)
-        self._kept = kept
+        self._first_note = len(self._run_notes)
+        self._http_cache = http_cache
         self._copy_of = copy_of
         self._on_close = on_close
-        self._held_back: dict[str, WithheldPaper] = {}
-        self._tell: Callable[[Mapping[str, Any]], None] | None = None
-        self._given: set[str] = set()
+        self._withheld: dict[str, WithheldPaper] = {}
+        self._emit: Callable[[Mapping[str, Any]], None] | None = None
+        self._returned_ids: set[str] = set()
 
     def for_topic(self, topic: Topic) -> Library:
-        """The same literature without what a topic forbids (and what is forbidden here already)."""
+        """The same literature with a topic's cut-off and exclusions applied on top of those in force."""
         return Library(
             self._source,
             self._embedder,
             literature_filter=self._filter.narrow(topic.before, topic.excluded),
             excluded=(*self._excluded, *topic.excluded),
             texts=self._texts,
-            open_access_texts=self._open_texts,
+            open_access_texts=self._open_access_texts,
             run_notes=self._run_notes,
-            kept=self._kept,
+            http_cache=self._http_cache,
             copy_of=self._copy_of,
         )
 
     def begin_run(
         self,
-        tell: Callable[[Mapping[str, Any]], None],
+        emit: Callable[[Mapping[str, Any]], None],
         earlier: Iterable[Mapping[str, Any]] = (),
-        run: str = "",
+        run_id: str = "",
     ) -> None:
-        """Tell as events what happens with the literature, and go on from those of before a stop.
+        """Start a run: emit notes and withheld papers as events, and restore those of a stopped run.
 
         Args:
-            tell: takes an event; it belongs into the run's folder.
-            earlier: the folder's events, when its run goes on where it was stopped.
-            run: its identity, under which the answers of services that it sees are kept for its replay.
+            emit: receives each event, to be written to the run folder.
+            earlier: the events in the folder, if a stopped run is resumed.
+            run_id: the run under which cached responses are recorded for its replay.
         """
-        events = _since_begin(earlier)
+        events = since_begin(earlier)
         if not events:
-            tell(_BEGIN)
-        if self._kept and run:
-            self._kept.begin_run(run, goes_on=bool(events))
+            emit(BEGIN)
+        if self._http_cache and run_id:
+            self._http_cache.begin_run(run_id, resumed=bool(events))
         for event in events:
-            if event.get("event") == _HELD_BACK:
-                held = WithheldPaper(*(str(event.get(name)) for name in WithheldPaper._fields))
-                self._held_back[str(event.get("key"))] = held
-        self._tell = tell
-        self._run_notes.begin(tell, events)
+            if event.get("event") == _WITHHELD:
+                paper = WithheldPaper(*(str(event.get(name)) for name in WithheldPaper._fields))
+                self._withheld[str(event.get("key"))] = paper
+        self._emit = emit
+        self._run_notes.begin(emit, events)
         if self._copy_of:
             self._run_notes.note("read only", str(self._copy_of))
 
     async def resolve_exclusions(self) -> None:
-        """Note what each ban matches, and which match nothing; with a source that is down, nothing."""
+        """Look up and note which papers each exclusion matches, unless the source is unavailable."""
         with suppress(SourceUnavailable):
-            await self._learn_exclusions()
+            await self._resolve_exclusions()
 
     def end_run(self) -> None:
-        """The run is over; nothing more belongs into its folder."""
-        self._tell = None
+        """Stop emitting events."""
+        self._emit = None
         self._run_notes.end()
-        if self._kept:
-            self._kept.end_run()
+        if self._http_cache:
+            self._http_cache.end_run()
 
     @property
     def embedder(self) -> Embedder:
-        """What measures similarity here; to be shared, since each one loads a model of its own."""
+        """The embedder that measures similarity; share it, since each embedder loads a model."""
         return self._embedder
 
     @property
     def held_back(self) -> list[WithheldPaper]:
-        """What was found and not shown so far, each paper once, ordered by id."""
-        return sorted(self._held_back.values())
+        """The papers withheld so far, each once, ordered by id."""
+        return sorted(self._withheld.values())
 
     @property
     def notes(self) -> list[str]:
-        """What is to be told since this library was made: sources that are down, nothing found, …"""
-        return self._run_notes.told(self._journal_from)
+        """Messages since this library was created: failed sources, queries without results, …"""
+        return self._run_notes.messages(self._first_note)
 
     async def search(self, query: str, k: int = 10) -> list[ScoredPaper]:
-        """The k papers nearest to a query, best first.
+        """The k papers most similar to a query, best first.
 
         Similarity is the cosine, rounded to 4 decimals; ties are ordered by id.
 
         Raises:
-            SourceUnavailable: the source did not answer.
+            SourceUnavailable: the source did not respond.
         """
         if k < 1:
             return []
-        wanted = k if self._filter.allows_all else 2 * k
+        limit = k if self._filter.allows_all else 2 * k
         cutoff = None
         while True:
             if cutoff and isinstance(self._source, SupportsCutoff):
-                found = await self._source.search_before(query, wanted, cutoff)
+                results = await self._source.search_before(query, limit, cutoff)
             else:
-                found = await self._source.search(query, wanted)
-            shown = await self._first_shown(found, k)
-            if len(shown) == k or len(found) < wanted:
-                return shown
-            wanted, cutoff = 2 * wanted, self._filter.cutoff  # whom the date holds back is told by now
+                results = await self._source.search(query, limit)
+            allowed = await self._first_allowed(results, k)
+            if len(allowed) == k or len(results) < limit:
+                return allowed
+            limit, cutoff = (
+                2 * limit,
+                self._filter.cutoff,
+            )  # papers withheld for their date are recorded by now
 
     def size(self) -> int | None:
-        """Papers that may be seen here in all; ``None`` where the sources have no end (services)."""
+        """The number of papers that may be shown; ``None`` if the sources are unbounded (web services)."""
         source = self._source
         if not isinstance(source, SupportsListing):
             return None
@@ -179,14 +181,14 @@ class Library:
 
     async def similar(self, papers: Sequence[Paper], query: str) -> list[ScoredPaper]:
         """The given papers, each once, by their similarity to a query; best first, ties by id."""
-        once = {paper.id: paper for paper in papers}.values()
-        shown = [self._outward(paper) for paper in once if await self._may_have(paper)]
-        return await asyncio.to_thread(rank_by_similarity, self._embedder, shown, query)
+        unique = {paper.id: paper for paper in papers}.values()
+        allowed = [self._redact(paper) for paper in unique if await self._allows(paper)]
+        return await asyncio.to_thread(rank_by_similarity, self._embedder, allowed, query)
 
     async def nearest_spelling(self, text: str) -> str | None:
-        """The text as the papers at hand spell its unknown words.
+        """The text with unknown words corrected to words of the papers.
 
-        ``None``: nothing to change, or the papers are not at hand (sources on the network).
+        ``None`` if there is nothing to correct or the source cannot list its words (web services).
         """
         source = self._source
         if not isinstance(source, SupportsWords):
@@ -194,68 +196,67 @@ class Library:
         return await asyncio.to_thread(nearest_spelling, text, await source.words())
 
     async def paper(self, paper_id: str) -> Paper | None:
-        """The paper with an id; ``None`` when there is none, or it is held back."""
-        found = await self._source.paper(paper_id)
-        return self._outward(found) if found and await self._is_shown(found) else None
+        """The paper with an id; ``None`` if it is unknown or withheld."""
+        paper = await self._source.paper(paper_id)
+        return self._redact(paper) if paper and await self._allows_record(paper) else None
 
     async def references(self, paper: Paper) -> list[Paper]:
-        """The papers that one cites. Of a paper that is held back nothing is told: the list is empty."""
-        return await self._neighbours(paper, self._source.references)
+        """The papers that a paper cites; [] for a withheld paper."""
+        return await self._neighbors(paper, self._source.references)
 
     async def citations(self, paper: Paper) -> list[Paper]:
-        """The papers that cite one, oldest first; empty for a paper that is held back."""
-        return await self._neighbours(paper, self._source.citations)
+        """The papers that cite a paper, oldest first; [] for a withheld paper."""
+        return await self._neighbors(paper, self._source.citations)
 
     async def recommended(self, paper: Paper, k: int = 10) -> list[Paper] | None:
-        """Up to k papers that a source recommends to readers of one.
+        """Up to k papers recommended to readers of a paper; [] for a withheld paper.
 
-        ``None``: no source in use recommends papers, which is not the same as ``[]``. Of a paper that
-        is held back nothing is told.
+        ``None`` if no source in use recommends papers.
 
         Raises:
-            SourceUnavailable: no source answered.
+            SourceUnavailable: no source responded.
         """
-        if not await self._may_have(paper):
+        if not await self._allows(paper):
             return []
-        wanted = k if self._filter.allows_all else 2 * k
+        limit = k if self._filter.allows_all else 2 * k
         source = self._source
-        found = (
-            await source.recommended(paper.id, wanted)
-            if isinstance(source, SupportsRecommendations)
-            else None
+        papers = (
+            await source.recommended(paper.id, limit) if isinstance(source, SupportsRecommendations) else None
         )
-        if found is None:
+        if papers is None:
             return None
-        return [self._outward(other) for other in found if await self._is_shown(other)][:k]
+        return [self._redact(other) for other in papers if await self._allows_record(other)][:k]
 
     async def citations_per_year(self, paper: Paper) -> dict[int, int] | None:
-        """Citations of a paper by year, ascending; years of which the cut-off hides a day are not there.
+        """Citations of a paper by year, ascending, for the years that end before the cut-off.
 
-        ``None``: no source in use tells. A year that is missing is one that the source doesn't tell of.
+        ``None`` if no source in use counts them. A missing year is unknown, not zero.
 
         Raises:
-            SourceUnavailable: no source answered.
+            SourceUnavailable: no source responded.
         """
         source = self._source
-        if not isinstance(source, SupportsRecommendations) or not await self._may_have(paper):
+        if not isinstance(source, SupportsRecommendations) or not await self._allows(paper):
             return None
         counts = await source.citations_per_year(paper.id)
         if counts is None:
             return None
         cutoff = self._filter.cutoff
-        seen = {year: count for year, count in counts.items() if not cutoff or f"{year}-12-31" < cutoff}
-        return dict(sorted(seen.items()))
+        allowed = {year: count for year, count in counts.items() if not cutoff or f"{year}-12-31" < cutoff}
+        return dict(sorted(allowed.items()))
 
     async def read(self, paper: Paper, tokens: int = READER_TOKENS) -> tuple[str, TextKind]:
-        """As ``text``; and where a paper has no full text here, its open-access PDF is fetched and read.
+        """As ``text``, but downloads the open-access PDF of a paper without stored full text.
 
-        What cannot be had is noted, and the abstract stands in.
+        Falls back to the abstract, with a note.
         """
         text, kind = await self.text(paper, tokens)
-        if kind == "full text" or self._open_texts is None:
+        if kind == "full text" or self._open_access_texts is None:
             return text, kind
-        fetched, reasons = await self._open_texts.read(paper, first_version=self._filter.cutoff is not None)
-        full_text = self._open(paper, fetched, tokens) if fetched else ""
+        fetched, reasons = await self._open_access_texts.read(
+            paper, first_version=self._filter.cutoff is not None
+        )
+        full_text = self._fetched_text(paper, fetched, tokens) if fetched else ""
         if full_text:
             return full_text, "full text"
         if reasons and not fetched:
@@ -263,29 +264,28 @@ class Library:
         return text, kind
 
     async def text(self, paper: Paper, tokens: int = READER_TOKENS) -> tuple[str, TextKind]:
-        """The longest text of a paper that is here, and which it is.
+        """The longest available text of a paper, and its kind.
 
-        A full text is told without its list of references, by the sections that say most of the paper.
-        A version of it that may be from after the cut-off is held back, as are sections that name a
-        banned title.
+        A full text comes without its reference list, cut to its most informative sections. Versions
+        that may be from after the cut-off are withheld, as are sections that mention an excluded title.
 
         Args:
-            paper: one that the library gave.
-            tokens: what a full text may take at most.
+            paper: a paper returned by this library.
+            tokens: upper bound for a full text.
 
         Raises:
-            LibraryError: the paper is held back, so there is no text that could be given.
+            LibraryError: the paper is withheld.
         """
-        if not await self._may_have(paper):
+        if not await self._allows(paper):
             raise LibraryError(
-                f"paper {paper.id} is held back for this topic. Take one that the library gave."
+                f"paper {paper.id} is withheld for this topic. Use a paper returned by the library."
             )
-        full_text = await self._full_text(paper, tokens)
+        full_text = await self._stored_text(paper, tokens)
         if full_text:
             return full_text, "full text"
-        known = paper if paper.abstract else await self._source.paper(paper.id)
-        if known and known.abstract:
-            return known.abstract, "abstract"
+        record = paper if paper.abstract else await self._source.paper(paper.id)
+        if record and record.abstract:
+            return record.abstract, "abstract"
         return paper.title, "title"
 
     async def disconnect(self) -> None:
@@ -293,7 +293,7 @@ class Library:
         await self._source.disconnect()
 
     def close(self) -> None:
-        """Close the store and release its locks; a restricted library leaves that to its origin."""
+        """Close the store and release its locks; has no effect on libraries made by ``for_topic``."""
         if self._on_close:
             self._on_close()
 
@@ -303,98 +303,93 @@ class Library:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    async def _full_text(self, paper: Paper, tokens: int) -> str:
-        """What may be read of a paper's full text; empty when there is none."""
-        found = await asyncio.to_thread(self._texts.get, paper.id) if self._texts else None
-        return self._shown_text(paper, found, tokens) if found else ""
+    async def _stored_text(self, paper: Paper, tokens: int) -> str:
+        """The permitted part of a paper's stored full text; empty if there is none."""
+        full_text = await asyncio.to_thread(self._texts.get, paper.id) if self._texts else None
+        return self._permitted_text(paper, full_text, tokens) if full_text else ""
 
-    def _open(self, paper: Paper, fetched: FetchedText, tokens: int) -> str:
-        """What may be read of a PDF from a link; nothing when it is the banned paper under another link."""
+    def _fetched_text(self, paper: Paper, fetched: FetchedText, tokens: int) -> str:
+        """The permitted part of a downloaded PDF; empty if the PDF turns out to be an excluded paper."""
         if self._filter.excludes(fetched.paper):
-            self._hold_back(
-                f"{paper.id} full text", WithheldPaper(paper.id, paper.title, "its PDF is an excluded paper")
-            )
+            reason = "its PDF is an excluded paper"
+            self._withhold(f"{paper.id} full text", WithheldPaper(paper.id, paper.title, reason))
             return ""
-        return self._shown_text(paper, fetched.text, tokens)
+        return self._permitted_text(paper, fetched.text, tokens)
 
-    def _shown_text(self, paper: Paper, found: FullText, tokens: int) -> str:
+    def _permitted_text(self, paper: Paper, full_text: FullText, tokens: int) -> str:
         cutoff = self._filter.cutoff
-        if cutoff and not found.is_before(cutoff):
-            why = f"its full text is of {found.as_of or 'an unknown day'}, not before the cut-off {cutoff}"
-            self._hold_back(f"{paper.id} full text", WithheldPaper(paper.id, paper.title, why))
+        if cutoff and not full_text.is_before(cutoff):
+            day = full_text.as_of or "an unknown day"
+            reason = f"its full text is of {day}, not before the cut-off {cutoff}"
+            self._withhold(f"{paper.id} full text", WithheldPaper(paper.id, paper.title, reason))
             return ""
         return select_sections(
-            [part for part in found.sections if not self._filter.mentions_excluded(part.text)], tokens
+            [part for part in full_text.sections if not self._filter.mentions_excluded(part.text)], tokens
         )
 
-    def _hold_back(self, key: str, held: WithheldPaper) -> None:
-        if key in self._held_back:
+    def _withhold(self, key: str, paper: WithheldPaper) -> None:
+        """Record a withheld paper or text once, and emit it as an event."""
+        if key in self._withheld:
             return
-        self._held_back[key] = held
-        if self._tell:
-            self._tell({"event": _HELD_BACK, "key": key, **held._asdict()})
+        self._withheld[key] = paper
+        if self._emit:
+            self._emit({"event": _WITHHELD, "key": key, **paper._asdict()})
 
-    async def _first_shown(self, found: Sequence[ScoredPaper], k: int) -> list[ScoredPaper]:
-        """The first k that may be seen; those behind them are not looked at, so not recorded either."""
-        shown: list[ScoredPaper] = []
-        for one in found:
-            if len(shown) == k:
+    async def _first_allowed(self, results: Sequence[ScoredPaper], k: int) -> list[ScoredPaper]:
+        """The first k results that may be shown; results after them are neither checked nor recorded."""
+        allowed: list[ScoredPaper] = []
+        for result in results:
+            if len(allowed) == k:
                 break
-            if await self._is_shown(one.paper):
-                shown.append(ScoredPaper(paper=self._outward(one.paper), similarity=one.similarity))
-        return shown
+            if await self._allows_record(result.paper):
+                allowed.append(ScoredPaper(paper=self._redact(result.paper), similarity=result.similarity))
+        return allowed
 
-    async def _neighbours(self, paper: Paper, ask: Callable[[str], Awaitable[list[Paper]]]) -> list[Paper]:
-        if not await self._may_have(paper):
+    async def _neighbors(self, paper: Paper, fetch: Callable[[str], Awaitable[list[Paper]]]) -> list[Paper]:
+        if not await self._allows(paper):
             return []
-        return [self._outward(other) for other in await ask(paper.id) if await self._is_shown(other)]
+        return [self._redact(other) for other in await fetch(paper.id) if await self._allows_record(other)]
 
-    async def _may_have(self, paper: Paper) -> bool:
-        """Whether an agent may have a paper that it holds: by its own record, and by the source's."""
-        if not await self._is_shown(paper):
+    async def _allows(self, paper: Paper) -> bool:
+        """Whether a paper passed in by a caller may be shown, by its own record and by the source's."""
+        if not await self._allows_record(paper):
             return False
-        if self._filter.allows_all or paper.id in self._given:
+        if self._filter.allows_all or paper.id in self._returned_ids:
             return True
-        known = await self._source.paper(paper.id)
-        return known is None or await self._is_shown(known)
+        record = await self._source.paper(paper.id)
+        return record is None or await self._allows_record(record)
 
-    async def _is_shown(self, paper: Paper) -> bool:
-        """Whether a record may be seen; notes the ones that may not."""
-        await self._learn_exclusions()
-        why = self._filter.reason(paper)
-        if why:
-            self._hold_back(paper.id, WithheldPaper(paper.id, paper.title, why))
-        return why is None
+    async def _allows_record(self, paper: Paper) -> bool:
+        """Whether a record may be shown; records it as withheld if not."""
+        await self._resolve_exclusions()
+        reason = self._filter.reason(paper)
+        if reason:
+            self._withhold(paper.id, WithheldPaper(paper.id, paper.title, reason))
+        return reason is None
 
-    async def _learn_exclusions(self) -> None:
-        """Ban, with an id, the title and the other ids of its paper: a second record may carry those."""
-        if self._are_exclusions_known:
+    async def _resolve_exclusions(self) -> None:
+        """Exclude the titles and ids of all matching papers, since other records may carry them."""
+        if self._are_exclusions_resolved:
             return
         literature_filter = self._filter
         for exclusion in [await resolve_exclusion(text, self._source) for text in self._excluded]:
             if exclusion:
                 names = [
-                    name for one in exclusion.papers for name in (one.title, one.arxiv_id, one.doi) if name
+                    name
+                    for paper in exclusion.papers
+                    for name in (paper.title, paper.arxiv_id, paper.doi)
+                    if name
                 ]
                 literature_filter = literature_filter.narrow(None, names)
                 note_exclusion(exclusion, self._run_notes)
-        self._filter, self._are_exclusions_known = literature_filter, True
+        self._filter, self._are_exclusions_resolved = literature_filter, True
 
-    def _outward(self, paper: Paper) -> Paper:
-        self._given.add(paper.id)
+    def _redact(self, paper: Paper) -> Paper:
+        """The paper as callers may see it: without references and without counts from after the cut-off."""
+        self._returned_ids.add(paper.id)
         if self._filter.allows_all:
             return paper
-        counted_late = (
-            self._filter.cutoff and last_day(paper.citations_as_of or "9999") >= self._filter.cutoff
-        )
-        hindsight = {"citation_count": None, "citations_as_of": None} if counted_late else {}
-        return paper.model_copy(update={"references": None, **hindsight})
-
-
-def _since_begin(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The events from the last beginning on, that included; none when there was no beginning."""
-    since: list[Mapping[str, Any]] = []
-    for event in events:
-        is_begin = all(event.get(name) == value for name, value in _BEGIN.items())
-        since = [event] if is_begin else [*since, event] if since else since
-    return since
+        cutoff = self._filter.cutoff
+        is_late = cutoff and last_day(paper.citations_as_of or "9999") >= cutoff
+        counts = {"citation_count": None, "citations_as_of": None} if is_late else {}
+        return paper.model_copy(update={"references": None, **counts})

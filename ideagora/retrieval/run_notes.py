@@ -1,4 +1,4 @@
-"""What a run has to tell about the literature: who did not answer, what was not found, what is thin."""
+"""Notes on the literature of a run: failed sources, empty results, missing texts, exclusions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-_SHOWN = 5
-Kind = Literal[
+_MAX_LISTED = 5
+NoteKind = Literal[
     "down",
     "refused",
     "nothing",
@@ -19,119 +19,138 @@ Kind = Literal[
     "ban missed",
     "read only",
 ]
-_FAILURES: tuple[Kind, ...] = ("down", "refused")
-BAN, DOWN, REFUSED = "Ban “", "Source down: ", "Source refused: "
-"""How the sentences on bans and on sources that are down or refuse begin."""
-_AT_BEGIN = ("ban", "ban missed", "read only")
+"""As written to ``events.jsonl``; "ban" is an exclusion and "nothing" a query without results."""
+_FAILURES: tuple[NoteKind, ...] = ("down", "refused")
+_START_NOTES = ("ban", "ban missed", "read only")
+_EXCLUSION, _DOWN, _REFUSED = "Exclusion “", "Source down: ", "Source refused: "
+WARNING_PREFIXES = (_EXCLUSION, "Ban “", _DOWN, _REFUSED)
+"""Beginnings of the messages on exclusions and failed sources; earlier versions wrote "Ban “"."""
 EVENT = "literature"
-"""Of the events in which a run keeps what was noted."""
+"""``event`` field of the events that hold a note."""
+BEGIN = {"event": EVENT, "kind": "begin"}
+"""Marks the start of a run in its events; events before the last mark belong to a discarded attempt."""
 
 
 class RunNote(NamedTuple):
-    """One thing that happened."""
+    """One note."""
 
-    kind: Kind
+    kind: NoteKind
     about: str
-    """Source, query or paper."""
+    """Source, query, paper or exclusion."""
     detail: str = ""
 
 
 class RunNotes:
-    """Entries in the order in which they came; readers remember from where on they read."""
+    """Notes in the order in which they were taken. Failures are counted, other notes taken once."""
 
     def __init__(self) -> None:
-        self._entries: list[RunNote] = []
+        self._notes: list[RunNote] = []
         self._known: set[RunNote] = set()
-        self._tell: Callable[[Mapping[str, Any]], None] | None = None
+        self._emit: Callable[[Mapping[str, Any]], None] | None = None
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._notes)
 
-    def note(self, kind: Kind, about: str, detail: str = "") -> None:
-        """Write an entry; but for failures, which are counted, each one once."""
-        entry = RunNote(kind, about, detail)
-        if entry in self._known and kind not in _FAILURES:
+    def note(self, kind: NoteKind, about: str, detail: str = "") -> None:
+        """Take a note, and emit it as an event while a run is active."""
+        note = RunNote(kind, about, detail)
+        if note in self._known and kind not in _FAILURES:
             return
-        self._put(entry)
-        if self._tell:
-            self._tell({"event": EVENT, **entry._asdict()})
+        self._add(note)
+        if self._emit:
+            self._emit({"event": EVENT, **note._asdict()})
 
-    def begin(self, tell: Callable[[Mapping[str, Any]], None], earlier: Iterable[Mapping[str, Any]]) -> None:
-        """Start a run's part: its events are told from now on, and those of before a stop count again."""
-        self._tell = None
+    def begin(self, emit: Callable[[Mapping[str, Any]], None], earlier: Iterable[Mapping[str, Any]]) -> None:
+        """Start a run: restore the notes from its earlier events, and emit new notes as events."""
+        self._emit = None
         self._known.clear()
         for event in earlier:
-            if event.get("event") == EVENT and event.get("kind") in get_args(Kind):
-                self._put(RunNote(event["kind"], str(event.get("about")), str(event.get("detail", ""))))
-        self._tell = tell
+            if event.get("event") == EVENT and event.get("kind") in get_args(NoteKind):
+                self._add(_note_from(event))
+        self._emit = emit
 
     def end(self) -> None:
-        """The run is over."""
-        self._tell = None
+        """Stop emitting events."""
+        self._emit = None
 
-    def _put(self, entry: RunNote) -> None:
-        self._entries.append(entry)
-        self._known.add(entry)
+    def _add(self, note: RunNote) -> None:
+        self._notes.append(note)
+        self._known.add(note)
 
-    def told(self, since: int = 0) -> list[str]:
-        """The entries from a place on as sentences, each thing once, in an order that time doesn't change."""
-        entries = self._entries[since:]
+    def messages(self, since: int = 0) -> list[str]:
+        """The notes from an index on as sentences, without repetition, in an order independent of timing."""
+        notes = self._notes[since:]
         lines = [
-            line for kind in _FAILURES for line in _downs(kind, [one for one in entries if one.kind == kind])
+            line
+            for kind in _FAILURES
+            for line in _failure_messages(kind, [note for note in notes if note.kind == kind])
         ]
-        nothing = sorted({entry.about for entry in entries if entry.kind == "nothing"})
-        lines += (
-            [f"Nothing found for {_listed([f'“{query[:80]}”' for query in nothing])}."] if nothing else []
-        )
-        thin = sorted({entry.about for entry in entries if entry.kind == "no abstract"})
-        if thin:
+        queries = sorted({note.about for note in notes if note.kind == "nothing"})
+        if queries:
+            lines.append(f"Nothing found for {_join_first([f'“{query[:80]}”' for query in queries])}.")
+        titles = sorted({note.about for note in notes if note.kind == "no abstract"})
+        if titles:
+            papers = "1 paper" if len(titles) == 1 else f"{len(titles)} papers"
             lines.append(
-                f"Found but without abstract in any source asked: {len(thin)} papers ({_listed(thin)}). "
-                "They could only be judged by their titles."
+                f"No source has an abstract for {papers} ({_join_first(titles)}). "
+                "Only their titles could be judged."
             )
-        unread = sorted({(entry.about, entry.detail) for entry in entries if entry.kind == "no full text"})
+        unread = sorted({(note.about, note.detail) for note in notes if note.kind == "no full text"})
         if unread:
-            told = _listed([f"{about} ({why})" for about, why in unread])
-            lines.append(f"Read by their abstracts, since no full text could be had: {told}.")
-        rest = sorted({(entry.about, entry.detail) for entry in entries if entry.kind in ("cut", "as of")})
+            papers = _join_first([f"{title} ({reason})" for title, reason in unread])
+            lines.append(f"No full text available, so only the abstract was read: {papers}.")
+        rest = sorted({(note.about, note.detail) for note in notes if note.kind in ("cut", "as of")})
         lines += [f"{about}: {detail}." for about, detail in rest]
-        return lines + sorted({sentence(entry) for entry in entries if entry.kind in _AT_BEGIN})
+        return lines + sorted({message(note) for note in notes if note.kind in _START_NOTES})
 
 
-def sentence(entry: RunNote) -> str:
-    """One entry on a source that is down or on a ban, for the screen and the report."""
-    if entry.kind in _FAILURES:
-        return f"{_head(entry.kind)}{entry.detail or entry.about}"
-    if entry.kind == "read only":
-        return f"The store in {entry.about} may only be read: what this run finds is not kept there."
-    if entry.kind == "ban":
-        return f"{BAN}{entry.about}” holds back {entry.detail}."
-    hint = f"; did you mean {entry.detail}?" if entry.detail else ": look at its spelling."
-    return f"{BAN}{entry.about}” matched no paper when the run began{hint}"
+def message(note: RunNote) -> str:
+    """The sentence for a note on a failed source, an exclusion or a read-only store."""
+    if note.kind in _FAILURES:
+        return f"{_failure_prefix(note.kind)}{note.detail or note.about}"
+    if note.kind == "read only":
+        return f"The store {note.about} is read-only: papers that this run finds are not saved there."
+    if note.kind == "ban":
+        return f"{_EXCLUSION}{note.about}” excludes {note.detail}."
+    hint = f"; did you mean {note.detail}?" if note.detail else ". Check its spelling."
+    return f"{_EXCLUSION}{note.about}” matched no paper when the run began{hint}"
 
 
-def warning_of(event: Mapping[str, Any]) -> str | None:
-    """What an event tells that a person should know while the run goes on; ``None``: nothing."""
-    if event.get("event") != EVENT or event.get("kind") not in (*_FAILURES, *_AT_BEGIN):
+def warning_from(event: Mapping[str, Any]) -> str | None:
+    """The message to show for an event while the run is active; ``None`` if there is none."""
+    if event.get("event") != EVENT or event.get("kind") not in (*_FAILURES, *_START_NOTES):
         return None
-    return sentence(RunNote(event["kind"], str(event.get("about")), str(event.get("detail", ""))))
+    return message(_note_from(event))
 
 
-def _head(kind: Kind) -> str:
-    return DOWN if kind == "down" else REFUSED
+def _note_from(event: Mapping[str, Any]) -> RunNote:
+    return RunNote(event["kind"], str(event.get("about")), str(event.get("detail", "")))
 
 
-def _downs(kind: Kind, entries: Sequence[RunNote]) -> list[str]:
-    """Per source: how often, and the reason that it gave last."""
-    counts = Counter(entry.about for entry in entries)
-    reasons = {entry.about: entry.detail for entry in entries}
+def _failure_prefix(kind: NoteKind) -> str:
+    return _DOWN if kind == "down" else _REFUSED
+
+
+def _failure_messages(kind: NoteKind, notes: Sequence[RunNote]) -> list[str]:
+    """One message per source: the number of failed requests and the last reason."""
+    counts = Counter(note.about for note in notes)
+    reasons = {note.about: note.detail for note in notes}
     return [
-        f"{_head(kind)}{name}, {count} {'question' if count == 1 else 'questions'} without an answer "
-        f"({reasons[name].rstrip('.')}). What only it knows is missing here."
+        f"{_failure_prefix(kind)}{name}, {count} {'request' if count == 1 else 'requests'} failed "
+        f"({reasons[name].rstrip('.')}). Papers that only this source has are missing."
         for name, count in sorted(counts.items())
     ]
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+def _join_first(names: Sequence[str]) -> str:
+    more = len(names) - _MAX_LISTED
+    return ", ".join(names[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def since_begin(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The events from the last begin event on; empty if there is none."""
+    since: list[Mapping[str, Any]] = []
+    for event in events:
+        is_begin = all(event.get(name) == value for name, value in BEGIN.items())
+        since = [event] if is_begin else [*since, event] if since else since
+    return since

@@ -174,7 +174,7 @@ async def test_nothing_forbidden_comes_by_any_path(opened: Open, source: str, ca
         if paper.title in hidden:
             assert await restricted.citations_per_year(paper) is None
             for path in (restricted.text, restricted.read):
-                with pytest.raises(LibraryError, match="held back"):
+                with pytest.raises(LibraryError, match="withheld"):
                     await path(paper)
         else:
             text, _ = await restricted.read(paper)
@@ -284,7 +284,7 @@ async def test_what_cannot_be_had_is_noted_and_the_abstract_read(
     for _ in range(2):
         assert await library.read(young) == ("Young ideas.", "abstract")
     [note] = library.notes
-    assert note.startswith(f"Read by their abstracts, since no full text could be had: {YOUNG} (")
+    assert note.startswith(f"No full text available, so only the abstract was read: {YOUNG} (")
     assert why in note
     asked_twice = file.status == 500
     round_trip = file.headers.get("Location") == "late.pdf"

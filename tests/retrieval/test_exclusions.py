@@ -1,4 +1,4 @@
-"""Topics with bans and cut-offs: what a line of a file leaves unsaid, and what a ban is told to match."""
+"""Topics with exclusions and cut-offs in a file, and the papers that each exclusion matches."""
 
 from __future__ import annotations
 
@@ -92,23 +92,23 @@ async def notes_on(tmp_path: Path, *exclusions: str, is_down: bool = False) -> l
     return library.notes
 
 
-async def test_each_ban_says_what_it_matched(tmp_path: Path) -> None:
-    told = "holds back “Chain of Thought Prompting” (arxiv:2201.11903)."
+async def test_each_exclusion_says_what_it_matched(tmp_path: Path) -> None:
+    told = "excludes “Chain of Thought Prompting” (arxiv:2201.11903)."
     for exclusion in ("2201.11903v2", "https://arxiv.org/abs/2201.11903", "chain-of-thought PROMPTING"):
-        assert await notes_on(tmp_path, exclusion) == [f"Ban “{exclusion}” {told}"]
+        assert await notes_on(tmp_path, exclusion) == [f"Exclusion “{exclusion}” {told}"]
     for exclusion in ("Chain of Thougt Promptin", "chain of", "Chain"):
         assert await notes_on(tmp_path, exclusion) == [
-            f"Ban “{exclusion}” matched no paper when the run began; did you mean "
+            f"Exclusion “{exclusion}” matched no paper when the run began; did you mean "
             "“Chain of Thought Prompting” (arxiv:2201.11903)?"
         ]
     for exclusion in ("A paper that nobody wrote", "2201.11904"):
         assert await notes_on(tmp_path, exclusion) == [
-            f"Ban “{exclusion}” matched no paper when the run began: look at its spelling."
+            f"Exclusion “{exclusion}” matched no paper when the run began. Check its spelling."
         ]
     assert await notes_on(tmp_path, "Chain of Thought Prompting", is_down=True) == []
 
 
-def test_bans_are_told_on_the_screen_and_in_the_report(
+def test_exclusions_are_shown_on_the_screen_and_in_the_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = command.filled_home()
@@ -124,6 +124,6 @@ def test_bans_are_told_on_the_screen_and_in_the_report(
     screen = " ".join(capsys.readouterr().err.split())
     report = (tmp_path / "run" / "report.md").read_text(encoding="utf-8")
     for place in (screen, report):
-        assert f"Ban “{title}” holds back" in place
+        assert f"Exclusion “{title}” excludes" in place
         assert "did you mean “Tree of Thoughts" in place
     assert screen.count("matched no paper") == 1

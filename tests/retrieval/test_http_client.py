@@ -486,22 +486,22 @@ def test_a_replay_sees_what_its_run_saw(tmp_path: Path) -> None:
         CachedHttpResponse(200, b"second", "2026-04-10"),
     )
     cache = a_cache(tmp_path)
-    cache.begin_run("run a", goes_on=False)
+    cache.begin_run("run a", resumed=False)
     cache.put("one", first)
     cache.end_run()
     later = a_cache(tmp_path, timedelta(days=40))
-    later.begin_run("run b", goes_on=False)
+    later.begin_run("run b", resumed=False)
     assert later.get("one") is None
     later.put("one", second)
     later.put("two", first)
     later.end_run()
     replay = HttpCache(cache.path, 30, lambda: (NOW + timedelta(days=400)).date(), replay=True)
     for run, page in (("run a", first), ("run b", second), ("another run", second)):
-        replay.begin_run(run, goes_on=False)
+        replay.begin_run(run, resumed=False)
         assert replay.get("one") == page
         replay.end_run()
     stopped = a_cache(tmp_path, timedelta(days=40))
-    stopped.begin_run("run a", goes_on=True)  # it goes on with what it saw before
+    stopped.begin_run("run a", resumed=True)  # it goes on with what it saw before
     assert stopped.get("one") == first
 
 

@@ -46,7 +46,7 @@ TWIN = paper("doi:10.1/twin", "Chain-of-ideas — revolutionizing research", "20
 FOLLOWER = paper("arxiv:2303.00001", "Research after chains", "2023-03", (TARGET_PAPER.id, TWIN.id, OLD.id))
 ALL = [OLD, MONTH_BEFORE, MONTH_OF, YEAR_ONLY, UNDATED, TARGET_PAPER, TWIN, FOLLOWER]
 CUTOFF = Topic(text="ideas", before="2023-06")
-BANNED = Topic(text="ideas", excluded=(TARGET,))
+WITHOUT_TARGET = Topic(text="ideas", excluded=(TARGET,))
 TOO_LATE = {MONTH_OF, YEAR_ONLY, UNDATED}
 TWINS = {TARGET_PAPER, TWIN}
 
@@ -141,7 +141,7 @@ See = Callable[[Library], Awaitable[set[str]]]
     ("topic", "hidden"),
     [
         (CUTOFF, TOO_LATE),
-        (BANNED, TWINS),
+        (WITHOUT_TARGET, TWINS),
         (Topic(text="ideas", excluded=(TARGET_PAPER.id,)), TWINS),
         (Topic(text="ideas", excluded=("https://arxiv.org/abs/2212.12345v3",)), TWINS),
         (Topic(text="ideas", excluded=("  CHAIN OF IDEAS revolutionizing research!",)), TWINS),
@@ -165,9 +165,9 @@ async def test_what_was_held_back_is_told_once_with_the_reason(library: Library)
     for _ in range(2):
         await restricted.search("research ideas", 100)
     assert restricted.held_back == [
-        (TARGET_PAPER.id, TARGET, "banned"),
+        (TARGET_PAPER.id, TARGET, "excluded"),
         (MONTH_OF.id, MONTH_OF.title, "its date 2023-06 is not before the cut-off 2023-06-01"),
-        (TWIN.id, TWIN.title, "banned"),
+        (TWIN.id, TWIN.title, "excluded"),
         (YEAR_ONLY.id, YEAR_ONLY.title, "its date 2023 is not before the cut-off 2023-06-01"),
         (UNDATED.id, UNDATED.title, "its date is unknown and the cut-off is 2023-06-01"),
     ]
@@ -182,7 +182,7 @@ async def test_search_still_gives_as_many_as_were_asked_for(library: Library) ->
 
 
 async def test_only_what_stood_before_the_last_shown_is_noted(library: Library) -> None:
-    restricted = library.for_topic(BANNED)
+    restricted = library.for_topic(WITHOUT_TARGET)
     await restricted.search(MONTH_BEFORE.title, 1)
     assert restricted.held_back == []
     await restricted.search(TARGET, 1)
@@ -190,7 +190,7 @@ async def test_only_what_stood_before_the_last_shown_is_noted(library: Library) 
 
 
 async def test_lists_of_references_do_not_come_out_of_a_restricted_library(library: Library) -> None:
-    restricted = library.for_topic(BANNED)
+    restricted = library.for_topic(WITHOUT_TARGET)
     shown = [one.paper for one in await restricted.search("research", 100)]
     shown += [one.paper for one in await restricted.similar(ALL, "research")]
     shown += await restricted.citations(OLD)
@@ -207,7 +207,7 @@ async def test_a_forged_record_opens_nothing(library: Library) -> None:
         assert await restricted.references(forged) == []
         assert await restricted.citations(forged) == []
         assert await restricted.similar([forged], "ideas") == []
-        with pytest.raises(LibraryError, match="held back"):
+        with pytest.raises(LibraryError, match="withheld"):
             await restricted.text(forged)
 
 
@@ -219,14 +219,14 @@ async def test_a_paper_that_the_library_does_not_know_goes_by_its_own_record(lib
 
 
 async def test_restrictions_add_up(library: Library) -> None:
-    twice = library.for_topic(BANNED).for_topic(Topic(text="ideas", before="2023-06"))
+    twice = library.for_topic(WITHOUT_TARGET).for_topic(Topic(text="ideas", before="2023-06"))
     assert await seen_by_search(twice) == ids(ALL) - ids(list(TOO_LATE | TWINS))
     later = library.for_topic(CUTOFF).for_topic(Topic(text="ideas", before="2030"))
     assert await seen_by_search(later) == ids(ALL) - ids(list(TOO_LATE))
 
 
 async def test_many_coroutines_share_a_library(library: Library) -> None:
-    restricted = library.for_topic(BANNED)
+    restricted = library.for_topic(WITHOUT_TARGET)
     seen = await asyncio.gather(*(see(restricted) for see in PATHS * 4))
     assert all(not found & ids(list(TWINS)) for found in seen)
 
@@ -235,7 +235,7 @@ def test_closing_a_restricted_library_leaves_the_store_open(store: Store) -> Non
     closed: list[str] = []
     origin = Library(StoreSource(store, EMBEDDER), EMBEDDER, on_close=lambda: closed.append("store"))
     with origin:
-        origin.for_topic(BANNED).close()
+        origin.for_topic(WITHOUT_TARGET).close()
         assert closed == []
     assert closed == ["store"]
 
@@ -262,7 +262,7 @@ def test_a_title_is_banned_in_every_spelling(title: str) -> None:
     same = paper("own:1", title, None)
     upper = paper("own:2", f"-{title.upper()}-", None)
     if title_key(title) == title_key(title.upper()) != "":
-        assert literature_filter.reason(same) == literature_filter.reason(upper) == "banned"
+        assert literature_filter.reason(same) == literature_filter.reason(upper) == "excluded"
 
 
 @pytest.mark.parametrize(
@@ -278,9 +278,9 @@ def test_a_title_is_banned_in_every_spelling(title: str) -> None:
 )
 def test_an_arxiv_paper_is_banned_by_every_form_of_its_id(exclusion: str) -> None:
     literature_filter = LiteratureFilter().narrow(None, [exclusion])
-    assert literature_filter.reason(TARGET_PAPER) == "banned"
+    assert literature_filter.reason(TARGET_PAPER) == "excluded"
     assert (
-        literature_filter.reason(paper("s2:77", "Other", None, doi="10.48550/arXiv.2212.12345")) == "banned"
+        literature_filter.reason(paper("s2:77", "Other", None, doi="10.48550/arXiv.2212.12345")) == "excluded"
     )
     assert literature_filter.reason(FOLLOWER) is None
     assert not literature_filter.allows_all
@@ -314,7 +314,7 @@ class Down:
 
 async def test_a_source_that_is_down_is_not_an_empty_answer() -> None:
     source: Source = Down()
-    library = Library(source, EMBEDDER).for_topic(BANNED)
+    library = Library(source, EMBEDDER).for_topic(WITHOUT_TARGET)
     for answer in (
         library.search("x"),
         library.paper("own:1"),

@@ -122,7 +122,7 @@ async def test_a_source_that_is_down_is_left_out_and_told(server: LiteratureServ
     server.faults.append(Fault(503, service="openalex", forever=True))
     assert titles([one.paper for one in await library.search("ideas research", 20)]) >= {OLD.title}
     [note] = [note for note in library.notes if "down" in note]
-    assert note.startswith("Source down: openalex, 1 question without an answer (openalex did not answer")
+    assert note.startswith("Source down: openalex, 1 request failed (openalex did not answer")
     server.faults.append(Fault(503, forever=True))
     with pytest.raises(SourceUnavailable, match=r"semantic-scholar.*openalex.*arxiv"):
         await library.search("another question", 5)
@@ -135,8 +135,8 @@ async def test_nothing_found_and_no_abstract_are_told_apart(opened: Open) -> Non
     restricted = library.for_topic(Topic(text="ideas"))
     await restricted.search("ideas research abstract", 20)
     assert restricted.notes == [
-        "Found but without abstract in any source asked: 1 papers (Ideas research without abstract). "
-        "They could only be judged by their titles."
+        "No source has an abstract for 1 paper (Ideas research without abstract). "
+        "Only their titles could be judged."
     ]
 
 
@@ -246,7 +246,7 @@ async def test_what_is_forbidden_is_held_back_on_every_path(
         known = await restricted.paper(paper.id)
         shown += [known] if known else []
         if paper.title in hidden:
-            with pytest.raises(LibraryError, match="held back"):
+            with pytest.raises(LibraryError, match="withheld"):
                 await restricted.text(paper)
     assert shown
     assert not titles(shown) & hidden

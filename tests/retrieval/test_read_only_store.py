@@ -51,7 +51,7 @@ def test_a_run_reads_it_and_says_that_nothing_is_kept(
         out=tmp_path / "run",
     )
     assert run(asked) == 0
-    told = f"The store in {curated} may only be read: what this run finds is not kept there."
+    told = f"The store {curated} is read-only: papers that this run finds are not saved there."
     assert told in " ".join(capsys.readouterr().err.replace("\n", " ").split())
     assert told in json.loads((tmp_path / "run" / "run.json").read_text())["notes"]
     assert contents(curated) == before

@@ -68,7 +68,7 @@ async def test_events_bring_notes_and_what_was_held_back_to_the_next_process() -
     assert [event.get("kind", event["event"]) for event in told] == ["begin", "down", "nothing", "held back"]
     again, more = await a_run(RunNotes(), told, [down])
     assert [event.get("kind") for event in more] == ["down"]
-    assert any("openalex, 2 questions" in note for note in again.notes)
+    assert any("openalex, 2 requests" in note for note in again.notes)
     assert "Nothing found for “a query”." in again.notes
     assert again.held_back == first.held_back != []
     anew, _ = await a_run(RunNotes(), [*told, {"event": "literature", "kind": "begin"}], [])

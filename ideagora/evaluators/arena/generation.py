@@ -19,7 +19,7 @@ from ideagora.evaluators.arena.lineup import ContestantIdeas, MissingEntry
 from ideagora.graphs.generate import folder_for, generate
 from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task
-from ideagora.retrieval.run_notes import BAN, DOWN, REFUSED
+from ideagora.retrieval.run_notes import WARNING_PREFIXES
 from ideagora.schema import Idea, Topic
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _some(who: Sequence[str]) -> str:
 def literature_notes(all_starts: Sequence[AgentRun]) -> tuple[str, ...]:
     """What the runs say about bans and about sources that were down, each once."""
     notes = [note for start in all_starts for note in _notes_in(start.folder)]
-    return tuple(dict.fromkeys(note for note in notes if note.startswith((BAN, DOWN, REFUSED))))
+    return tuple(dict.fromkeys(note for note in notes if note.startswith(WARNING_PREFIXES)))
 
 
 def _notes_in(folder: Path) -> list[str]:

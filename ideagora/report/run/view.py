@@ -344,7 +344,7 @@ def _made(run: Run) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     first = [("Agent", run.agent or "not recorded"), ("Seed", seed)]
     if run.topic:
         first += [("Inspirations", ", ".join(run.topic.inspirations))] if run.topic.inspirations else []
-        first += [("Banned", ", ".join(run.topic.excluded))] if run.topic.excluded else []
+        first += [("Excluded", ", ".join(run.topic.excluded))] if run.topic.excluded else []
     return (
         ("Run", tuple(first)),
         ("Options of the agent", _rows(run.options)),

@@ -84,14 +84,14 @@ class HttpCache:
         self._threads = threading.Lock()
         self._open: sqlite3.Connection | None = None
 
-    def begin_run(self, run: str, *, goes_on: bool) -> None:
+    def begin_run(self, run: str, *, resumed: bool) -> None:
         """From now on a run asks: what it gets is noted as seen by it.
 
         Args:
             run: its identity.
-            goes_on: it was stopped before; what it saw then counts, whatever its age.
+            resumed: it was stopped before; what it saw then counts, whatever its age.
         """
-        self._run, self._seen_first = run, goes_on or self.replay
+        self._run, self._seen_first = run, resumed or self.replay
 
     def end_run(self) -> None:
         """No run asks any more."""
