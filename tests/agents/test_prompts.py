@@ -17,6 +17,7 @@ from jinja2 import UndefinedError
 from ideagora.agents.role import ROLES, Role
 from ideagora.models.call import Answer, Inputs
 from ideagora.prompts.loader import Prompt, PromptError, check_prompt, fence, load_prompt, strip_number
+from tests.support.each import each_case
 
 GOOD = "# System\nYou judge.\n\n# User\nTopic: {{ topic | fence }}\n"
 Write = Callable[[str], str]
@@ -186,7 +187,7 @@ def test_a_message_without_foreign_text_has_no_code() -> None:
     assert Prompt("sample", "x", "{{ n }}").render({"n": 1}) == ("x", "1")
 
 
-@pytest.mark.parametrize("nothing", [None, ""])
+@each_case("nothing", [None, ""])
 def test_what_is_missing_is_said_to_be_missing(nothing: str | None) -> None:
     assert fence(nothing) == "(not available)"
 
@@ -200,8 +201,8 @@ def test_no_text_loses_anything(text: str) -> None:
     assert f"<material {code}>{text}</material {code}>" in user
 
 
-@pytest.mark.parametrize(
-    ("step", "bare"),
+@each_case(
+    "step, bare",
     [
         ("1. Ask.", "Ask."),
         ("(2) Ask.", "Ask."),

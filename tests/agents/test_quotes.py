@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ideagora.agents.text.quotes import is_quoted, verify_quote
+from tests.support.each import each_case
 
 TEXT = "Self-consistency samples many chains (40 of them); the answer on which most agree wins: naïve, sound."
 
 
-@pytest.mark.parametrize(
+@each_case(
     "quote",
     [
         TEXT,
@@ -33,7 +33,7 @@ def test_what_stands_in_the_text_is_a_quote(quote: str) -> None:
     assert verify_quote(quote, TEXT) == quote
 
 
-@pytest.mark.parametrize(
+@each_case(
     "quote",
     [
         "samples few chains",
@@ -53,7 +53,7 @@ def test_what_a_model_made_up_is_marked(quote: str) -> None:
     assert verify_quote(quote, TEXT) == f"(not verbatim) {quote}"
 
 
-@pytest.mark.parametrize("quote", ["", "  ", "…", "...", "—", '""', "[…] …"])
+@each_case("quote", ["", "  ", "…", "...", "—", '""', "[…] …"])
 def test_nothing_is_no_quote(quote: str) -> None:
     assert not is_quoted(quote, TEXT)
 

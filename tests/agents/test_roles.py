@@ -22,12 +22,13 @@ from ideagora.models.embeddings.embedder import Embedder, HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.models.usage import UsageTracker
+from tests.support.each import each_case
 from tests.support.loopback import Body, Loopback
 from tests.support.role_samples import NAMES, SAMPLES, Remembering, real_embedder, with_weights
 
 Fields = dict[str, Any]
 Path_ = tuple[str | int, ...]
-each_role = pytest.mark.parametrize("name", sorted(NAMES))
+each_role = each_case("name", sorted(NAMES))
 FIXED = frozenset(["kind", "year"])
 """Texts with a vocabulary of their own, which a prompt may show without a fence."""
 
@@ -250,13 +251,13 @@ def items(name: str, field: str, **changed: list[Any]) -> list[Fields]:
     return [{**first, key: value} for key, values in changed.items() for value in values]
 
 
-@pytest.mark.parametrize("queries", [["a", "b"], ["a", "b", "B "], ["a", "b", " "]])
+@each_case("queries", [["a", "b"], ["a", "b", "B "], ["a", "b", " "]])
 def test_the_planner_owes_as_many_different_queries_as_are_wanted(queries: list[str]) -> None:
     assert complaint("query_planner", queries=queries) == "expected 3 different queries, got 2"
     assert complaint("query_planner", queries=["a", "b", "c", "d"]) is None
 
 
-@pytest.mark.parametrize("papers", [[], [0, 1], [0, 1, 1], [0, 1, 3], [0, 1, -1], [0, 1, 2, 2]])
+@each_case("papers", [[], [0, 1], [0, 1, 1], [0, 1, 3], [0, 1, -1], [0, 1, 2, 2]])
 def test_relevance_is_judged_once_for_each_paper(papers: list[int]) -> None:
     said = complaint("relevance_judge", judgements=items("relevance_judge", "judgements", paper=papers))
     assert said == f"each paper 0 to 2 needs exactly one judgement, got {sorted(papers)}"
@@ -267,7 +268,7 @@ def test_relevance_may_be_judged_in_any_order() -> None:
     assert complaint("relevance_judge", judgements=found) is None
 
 
-@pytest.mark.parametrize("wrong", [2, 7, -1])
+@each_case("wrong", [2, 7, -1])
 def test_the_reader_follows_only_references_that_exist(wrong: int) -> None:
     said = complaint("reader", references=items("reader", "references", paper=[0, wrong]))
     assert (said or "").startswith(f"references is {wrong}, but papers are numbered from 0: [0] Chain-of-Th")
@@ -282,14 +283,14 @@ def test_the_reader_has_nothing_to_follow_in_a_paper_without_references() -> Non
     assert said == "the paper has no references: return an empty list"
 
 
-@pytest.mark.parametrize("earlier", [[0], [1, 0], [0, 0], [0, 1, 2], [1, 2]])
+@each_case("earlier", [[0], [1, 0], [0, 0], [0, 1, 2], [1, 2]])
 def test_the_trend_has_one_change_for_each_pair_in_order(earlier: list[int]) -> None:
     said = complaint("trend_analyst", changes=items("trend_analyst", "changes", earlier=earlier))
     assert said == f"expected one change for each earlier paper [0, 1], in that order; got {earlier}"
 
 
-@pytest.mark.parametrize("field", ["limitation_from", "mechanism_from"])
-@pytest.mark.parametrize("wrong", [5, -1])
+@each_case("field", ["limitation_from", "mechanism_from"])
+@each_case("wrong", [5, -1])
 def test_the_forecaster_points_to_papers_that_were_shown(field: str, wrong: int) -> None:
     said = complaint("forecaster", **{field: wrong})
     assert (said or "").startswith(f"{field} is {wrong}, but papers are numbered from 0: ")
@@ -301,8 +302,8 @@ def test_the_forecaster_pairs_two_papers() -> None:
     assert said == "limitation_from and mechanism_from are both 1: name two different papers"
 
 
-@pytest.mark.parametrize(
-    ("sources", "said"),
+@each_case(
+    "sources, said",
     [
         ([], "sources is empty"),
         ([{"part": "method", "paper": 5, "quote": "x"}], "sources.paper is 5, but papers are numbered from"),
@@ -322,8 +323,8 @@ def test_the_ideator_may_put_a_paper_in_its_own_words() -> None:
     assert complaint("ideator", sources=sources) is None
 
 
-@pytest.mark.parametrize(
-    ("papers", "said"),
+@each_case(
+    "papers, said",
     [
         ([0, 1, 3], "comparisons.paper is 3, but papers are numbered from 0"),
         ([-1, 1, 2], "comparisons.paper is -1, but papers are numbered from 0"),
@@ -337,7 +338,7 @@ def test_novelty_is_compared_with_three_papers_each_once(papers: list[int], said
     assert (complaint("novelty_judge", comparisons=found) or "").startswith(said)
 
 
-@pytest.mark.parametrize("facet", ["purpose", "mechanism"])
+@each_case("facet", ["purpose", "mechanism"])
 def test_too_close_has_to_fit_purpose_and_mechanism(facet: str) -> None:
     found = SAMPLES["novelty_judge"].answer["comparisons"]
     said = complaint("novelty_judge", comparisons=[found[0], {**found[1], facet: "related"}, found[2]])
@@ -345,8 +346,8 @@ def test_too_close_has_to_fit_purpose_and_mechanism(facet: str) -> None:
     assert (said or "").startswith("paper [0] has ")
 
 
-@pytest.mark.parametrize("name", ["experiment_designer", "experiment_refiner"])
-@pytest.mark.parametrize("steps", [[], ["  "]])
+@each_case("name", ["experiment_designer", "experiment_refiner"])
+@each_case("steps", [[], ["  "]])
 def test_a_plan_has_steps(name: str, steps: list[str]) -> None:
     assert complaint(name, steps=steps) == "a plan needs at least one step"
 
@@ -470,19 +471,19 @@ def test_the_offline_model_answers_the_sample_with_real_vectors(name: str) -> No
     answered(name, SAMPLES[name].inputs, real_embedder())
 
 
-@pytest.mark.parametrize(("name", "title"), STRANGE_INPUTS)
+@each_case("name, title", STRANGE_INPUTS)
 def test_the_offline_model_answers_strange_inputs(name: str, title: str) -> None:
     answered(name, strange(name, title), HASHED)
 
 
 @with_weights
-@pytest.mark.parametrize(("name", "title"), STRANGE_INPUTS)
+@each_case("name, title", STRANGE_INPUTS)
 def test_the_offline_model_answers_strange_inputs_with_real_vectors(name: str, title: str) -> None:
     answered(name, strange(name, title), real_embedder())
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
+@each_case(
+    "said, meant",
     [
         ("Idea 1", "first"),
         ("idea_2", "second"),
@@ -498,7 +499,7 @@ def test_judges_may_name_their_choice_in_other_usual_words(said: str, meant: str
     assert parse_answer(json.dumps(told), IdeaPreference).novelty == meant
 
 
-@pytest.mark.parametrize("said", [1, "1", 0, "both", "neither", "A close call", "Idea 3", "Idea 1 or 2"])
+@each_case("said", [1, "1", 0, "both", "neither", "A close call", "Idea 3", "Idea 1 or 2"])
 def test_a_doubtful_choice_is_asked_about(said: object) -> None:
     told = {**SAMPLES["idea_judge"].answer, "novelty": said}
     with pytest.raises(UnreadableReply, match="novelty"):

@@ -22,6 +22,7 @@ from ideagora.models.usage import UsageTracker
 from ideagora.schema import Experiment, Idea
 from tests.agents.test_roles import complaint
 from tests.support import standin
+from tests.support.each import each_case
 from tests.support.role_samples import SAMPLES
 
 MARKED = """## Proposed Method
@@ -61,8 +62,8 @@ def test_marks_go_and_words_stay() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@each_case(
+    "text, said",
     [
         ("", ""),
         ("**", ""),
@@ -88,8 +89,8 @@ def test_plain(text: str, said: str) -> None:
     assert strip_formatting(text) == said
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@each_case(
+    "text, said",
     [("# Title: “A Thing: Of Beauty”.", "A Thing: Of Beauty"), ("`Plain`", "Plain"), ("Is it?", "Is it?")],
 )
 def test_a_title_is_a_line(text: str, said: str) -> None:
@@ -125,8 +126,8 @@ def test_any_text_has_a_plain_form(text: str) -> None:
     assert said == said.strip()
 
 
-@pytest.mark.parametrize(
-    ("answer", "source", "found"),
+@each_case(
+    "answer, source, found",
     [
         ("It uses 3 chains.", "It uses three chains.", []),
         ("It uses three chains.", "It uses 3 chains.", []),
@@ -143,8 +144,8 @@ def test_strangers(answer: str, source: str, found: list[str]) -> None:
     assert find_unsupported(answer, source) == found
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
+@each_case(
+    "changed, said",
     [
         ({"novelty": "It is new."}, "novelty is not in the idea: answer null"),
         ({"motivation": None}, "motivation is in the idea but was left out"),
@@ -169,8 +170,8 @@ def test_scores_and_makers_go_without_being_asked_for() -> None:
     assert complaint("restyle", title="Search that Remembers (Novelty: 9/10)") is None
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
+@each_case(
+    "changed, said",
     [
         ({"metrics": ["accuracy"]}, "metrics is not in the plan"),
         ({"datasets": []}, "datasets is in the plan"),

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support import command, standin
+from tests.support.each import each_case
 from tests.support.loopback import Fault, Loopback
 
 TOPIC = "tool use by language models"
@@ -65,7 +66,7 @@ def answered(done: command.Done) -> dict[str, Any]:
 # --- topics -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("topic", ["", "   \n\t ", "?!… --- #", "\u200b\u3000"])
+@each_case("topic", ["", "   \n\t ", "?!… --- #", "\u200b\u3000"])
 def test_a_topic_without_a_word(topic: str) -> None:
     refused(generate(topic), 2, "The topic is empty", "e\\.g\\.")
 
@@ -74,7 +75,7 @@ def test_a_topic_as_long_as_a_document() -> None:
     refused(generate("word " * 10_000), 1, "10000 words", "300 words are the most", "leave out")
 
 
-@pytest.mark.parametrize("topic", ["大型语言模型的检索增强生成", "языковые модели и поиск", "검색 증강 생성"])
+@each_case("topic", ["大型语言模型的检索增强生成", "языковые модели и поиск", "검색 증강 생성"])
 def test_a_topic_that_the_offline_model_cannot_read(topic: str) -> None:
     refused(generate(topic), 1, "reads English only", topic, "Translate .*--model")
 
@@ -135,8 +136,8 @@ def test_a_topic_that_is_no_unicode() -> None:
 # --- options ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "patterns"),
+@each_case(
+    "arguments, patterns",
     [
         (["--agent", "chain-of-idea"], ["'chain-of-idea'", "Did you mean chain-of-ideas\\?", "no-trend"]),
         (["--agent", "zzz"], ["'zzz'", "Known: chain-of-ideas, "]),
@@ -150,7 +151,6 @@ def test_a_topic_that_is_no_unicode() -> None:
         (["--timeout", "0"], ["--timeout is 0", "greater than 0"]),
         (["--source", "nowhere"], ["unknown source 'nowhere'", "starter"]),
     ],
-    ids=lambda value: " ".join(value) if str(value[0]).startswith("--") else "",
 )
 def test_an_option_that_cannot_be(arguments: list[str], patterns: list[str]) -> None:
     refused(command.run(["generate", TOPIC, "--json", *arguments]), 2, *patterns)
@@ -262,8 +262,8 @@ def test_a_damaged_store(home: Path) -> None:
     assert answered(generate(TOPIC))["ideas"]
 
 
-@pytest.mark.parametrize(
-    ("text", "patterns"),
+@each_case(
+    "text, patterns",
     [
         (b"model = \n", ["ideagora.toml cannot be read", "line 1"]),
         (b"\xff\xfe\x00", ["ideagora.toml cannot be read", "Mend or remove"]),
@@ -336,8 +336,8 @@ def test_unicode_line_ends_in_what_a_model_says(server: Loopback) -> None:
 # --- topics from a file -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("content", "patterns"),
+@each_case(
+    "content, patterns",
     [
         (b"\x89PNG\xff\x00", ["cannot be read", "no UTF-8 text"]),
         (b"", ["has no topic"]),
@@ -419,7 +419,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert set(heavy.split()) & set(done.stderr.split()) == set()
 
 
-@pytest.mark.parametrize("name", [[], ["generate"], ["agents"], ["doctor"], ["version"]])
+@each_case("name", [[], ["generate"], ["agents"], ["doctor"], ["version"]])
 def test_help_teaches_by_example(name: list[str]) -> None:
     done = command.run([*name, "--help"])
     assert done.code == 0
@@ -498,8 +498,8 @@ def test_the_steps_of_an_agent_are_its_graphs() -> None:
         assert set(agent.steps) <= set(agent.build().nodes)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "env", "what"),
+@each_case(
+    "arguments, env, what",
     [
         (["--home", "file/home"], {}, "home"),
         ([], {"IDEAGORA_MODEL": "nonsense"}, "model"),

@@ -11,6 +11,7 @@ import pytest
 
 from ideagora.importing import read_ideas
 from tests.support.command import Done, run
+from tests.support.each import each_case
 from tests.support.idea_files import COI, PLAIN, SCIENTIST, put, put_lines
 
 
@@ -82,8 +83,8 @@ def test_out_names_the_file(tmp_path: Path, home: Path) -> None:
     assert "Planks" in ideas("show", out).out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+@each_case(
+    "arguments, code, told",
     [
         (["import"], 2, "Usage: ideagora ideas import"),
         (["import", "scientist", "--as", "guest"], 2, "--topic"),

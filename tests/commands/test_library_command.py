@@ -15,6 +15,7 @@ from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.store import Store
 from tests.support.command import Done, run
+from tests.support.each import each_case
 from tests.support.local_files import FIRST_TITLE, article, pdf, wrapped, written
 
 HASH = {"IDEAGORA_EMBEDDER": "hash"}
@@ -96,8 +97,8 @@ def test_nothing_to_read_is_a_failure(tmp_path: Path) -> None:
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+@each_case(
+    "arguments, code, told",
     [
         (["add"], 2, "Usage: ideagora library add"),
         (["search", " "], 2, "The query is empty"),

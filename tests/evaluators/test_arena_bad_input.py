@@ -14,6 +14,7 @@ from ideagora.evaluators.arena.verdict_log import VerdictLog
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.schema import Verdict
 from tests.support.arena_world import TOPICS, Held, always, by_strength, field, idea, judge, write
+from tests.support.each import each_case
 
 Capsys = pytest.CaptureFixture[str]
 
@@ -389,7 +390,7 @@ def test_experiments_that_nobody_has() -> None:
     assert "No verdict on experiment designs has values" in held.notes
 
 
-@pytest.mark.parametrize(("name", "left"), [("verdicts.jsonl", 0), ("verdicts.jsonl", 3), ("ideas.jsonl", 1)])
+@each_case("name, left", [("verdicts.jsonl", 0), ("verdicts.jsonl", 3), ("ideas.jsonl", 1)])
 def test_a_finished_arena_that_has_lost_something_gets_it_back_from_the_cache(name: str, left: int) -> None:
     contestants = field({"alpha": 1, "beta": 2})
     whole = Held(contestants)

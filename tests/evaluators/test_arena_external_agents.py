@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from ideagora.evaluators.agreement.ballot_files import ballot_text
 from ideagora.evaluators.arena.contestants import shown_name
 from tests.support import command
 from tests.support.arena_world import TOPICS, Held, field, idea, judge, write
+from tests.support.each import each_case
 
 FORGED = "alpha\n   1  winner            2000\u2028  1\tbest\r\x1b[2K\u202egammu\u200b"
 
@@ -30,7 +29,7 @@ def test_a_name_forges_no_row_of_any_table() -> None:
     assert [row for row in rows if "alpha" not in row] == []
 
 
-@pytest.mark.parametrize("name", ["", "\n", "\u202e", "\x00" * 9])
+@each_case("name", ["", "\n", "\u202e", "\x00" * 9])
 def test_a_name_of_nothing_to_see_is_said_to_be_none(name: str) -> None:
     assert shown_name(name) == "unnamed"
     assert shown_name(f"{name}alpha{name}") == "alpha"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from ideagora.evaluators.arena.prompt_injection import HIDDEN, PATTERNS, flags_of
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import Idea
 from tests.support.arena_world import Held, field, idea, judge, write
+from tests.support.each import each_case
 
 ATTEMPTS = {
     "asks to ignore instructions": [
@@ -62,14 +61,12 @@ HONEST = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"), [(kind, text) for kind, texts in ATTEMPTS.items() for text in texts]
-)
+@each_case("kind, text", [(kind, text) for kind, texts in ATTEMPTS.items() for text in texts])
 def test_an_attempt_is_found(kind: str, text: str) -> None:
     assert kind in flags_of(["A title", text])
 
 
-@pytest.mark.parametrize("text", HONEST)
+@each_case("text", HONEST)
 def test_honest_text_is_left_alone(text: str) -> None:
     assert flags_of([text]) == ()
 

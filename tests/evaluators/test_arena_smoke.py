@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from rich.console import Console
 
 from ideagora.evaluators.arena.leaderboard.records import leaderboard_from_json
@@ -15,6 +14,7 @@ from ideagora.report.arena.terminal import show_leaderboard
 from tests.support import command
 from tests.support.arena_samples import leaderboard
 from tests.support.arena_world import TOPICS, Held, field, judge
+from tests.support.each import each_case
 from tests.support.report_pages import Page
 
 ECHO = """
@@ -70,7 +70,7 @@ def _bounds(told: Any) -> list[Any]:
     return [*own, *(bound for one in told.values() for bound in _bounds(one))]
 
 
-@pytest.mark.parametrize("columns", [60, 80, 200])
+@each_case("columns", [60, 80, 200])
 def test_no_width_of_terminal_cuts_a_figure(columns: int) -> None:
     board = leaderboard(agents=("chain-of-ideas/no-entities", "a-name-of-some-length", "rag")) | {
         "smoke_test": False, "paper": None, "bias_aware": None, "refits": None,

@@ -29,14 +29,15 @@ from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.icc import icc
 from ideagora.evaluators.statistics.ratings import bradley_terry
 from tests.support.arena_verdicts import both_orders, verdicts
+from tests.support.each import each_case
 
 SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float
 )
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "low", "high"),
+@each_case(
+    "kind, value, low, high",
     [
         ("1,1", 0.17, -0.13, 0.72),
         ("2,1", 0.29, 0.02, 0.76),

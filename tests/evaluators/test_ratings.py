@@ -17,6 +17,7 @@ from ideagora.evaluators.statistics.connectivity import among, components, missi
 from ideagora.evaluators.statistics.matches import ablation_points, settle_match
 from ideagora.evaluators.statistics.ratings import bradley_terry, combine, elo, win_matrix
 from tests.support.arena_verdicts import both_orders, tournaments, verdicts
+from tests.support.each import each_case
 
 quick = settings(max_examples=40, deadline=None)
 
@@ -152,7 +153,7 @@ def test_verdicts_that_fall_apart_name_the_pairs() -> None:
     assert bradley_terry(among(apart, ("e", "a", "b"))).agents == ("e", "a", "b")
 
 
-@pytest.mark.parametrize("rate", [bradley_terry, elo])
+@each_case("rate", [bradley_terry, elo])
 def test_too_little_to_rate_says_what_is_missing(rate: type) -> None:
     with pytest.raises(RatingError, match="two agents"):
         rate(verdicts([], agents=("a",)))
@@ -167,7 +168,7 @@ def test_an_agent_against_itself_counts_for_nothing() -> None:
     )
 
 
-@pytest.mark.parametrize("outcome", [1.0, 0.0, 0.5])
+@each_case("outcome", [1.0, 0.0, 0.5])
 def test_a_judge_that_always_says_the_same_rates_all_alike(outcome: float) -> None:
     same = both_orders([("a", "b", outcome, outcome), ("b", "c", outcome, outcome)])
     assert bradley_terry(same).scores == pytest.approx([1000] * 3)

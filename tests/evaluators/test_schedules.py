@@ -23,6 +23,7 @@ from ideagora.evaluators.schedules.posterior import fit, wins
 from ideagora.evaluators.schedules.round_robin import RoundRobin
 from ideagora.evaluators.schedules.swiss import Swiss, swiss_round
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
+from tests.support.each import each_case
 
 Judge = Callable[[Pairing], float | None]
 
@@ -250,10 +251,8 @@ def test_swiss_draws_lots_between_equally_good_rounds() -> None:
     assert len(drawn) > 5
 
 
-@pytest.mark.parametrize(
-    "schedule", [Swiss(5), Adaptive(budget=600, confidence=None)], ids=["swiss", "adaptive"]
-)
-@pytest.mark.parametrize("agents", [5, 12])
+@each_case("schedule", [Swiss(5), Adaptive(budget=600, confidence=None)], ids=["swiss", "adaptive"])
+@each_case("agents", [5, 12])
 def test_each_agent_and_each_idea_is_first_as_often_as_second(schedule: Schedule, agents: int) -> None:
     agent_ahead: Counter[int] = Counter()
     idea_ahead: Counter[tuple[int, int]] = Counter()
@@ -362,14 +361,14 @@ def test_agents_without_ideas_are_left_out_of_the_ranking() -> None:
     assert ranking(field, posterior).tolist() == [0, 1, 3]
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@each_case("name", SCHEDULES)
 def test_schedules_go_by_their_names(name: str) -> None:
     assert schedule_by_name(name).name == name
     assert schedule_by_name(name.replace("_", "-"), budget=3, rounds=2).name == name
 
 
-@pytest.mark.parametrize(
-    ("build", "said"),
+@each_case(
+    "build, said",
     [
         (
             lambda: schedule_by_name("elimination"),

@@ -20,6 +20,7 @@ from ideagora.models.offline import ExtractiveModel
 from ideagora.registry import find_agent
 from tests.graphs.test_runtime import Ran, World, line, task_of
 from tests.support import command, standin
+from tests.support.each import each_case
 from tests.support.loopback import Body, Fault, Loopback
 from tests.support.role_samples import SAMPLES, paper, real_embedder, with_weights
 
@@ -94,7 +95,7 @@ def test_the_expected_calls_are_those_that_are_made(name: str, calls: int) -> No
     assert sum(Ran(task).roles.values()) == calls
 
 
-@pytest.mark.parametrize("name", ["direct", "rag", "real-paper"])
+@each_case("name", ["direct", "rag", "real-paper"])
 def test_the_steps_are_told_in_the_order_of_the_graph(name: str) -> None:
     agent = find_agent(name)
     assert list(agent.steps) == list(agent.build().nodes)
@@ -174,8 +175,8 @@ def test_a_stop_and_a_replay_change_nothing(name: str, home: Path) -> None:
     assert idea["usage"]["calls"] == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
+@each_case(
+    "arguments, said",
     [
         (
             ["--agent", "direct", "--branches", "2"],
@@ -206,7 +207,7 @@ def test_rag_offline_keeps_the_cut_off(home: Path) -> None:
     assert paper(idea["references"][0]).title in Path(json.loads(done.out)["run"], "report.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["chain-of-ideas", "direct", "rag", "real-paper"])
+@each_case("name", ["chain-of-ideas", "direct", "rag", "real-paper"])
 def test_the_pictures_of_the_docs_are_the_graphs(name: str) -> None:
     docs = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
     drawn = find_agent(name).build().compile().get_graph().draw_mermaid().strip()

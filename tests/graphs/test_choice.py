@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ideagora.agents.judges import CRITERIA
 from ideagora.graphs.chain_of_ideas.choice import Score, duel_scores, rank_branches
+from tests.support.each import each_case
 
 Duel = dict[str, Any]
 SWAPPED = {"first": "second", "second": "first", "tie": "tie"}
@@ -45,8 +45,8 @@ def test_a_pair_is_won_when_both_orders_agree() -> None:
     assert scores == [Score(1, lost=1), Score(2, won=1)]
 
 
-@pytest.mark.parametrize(
-    ("there", "back"),
+@each_case(
+    "there, back",
     [
         (["first"], ["first"]),  # the first slot wins, whoever is in it
         (["second"], ["second"]),
@@ -83,7 +83,7 @@ THERE, BACK = duel(1, 2, "first"), duel(2, 1, "second")
 NOT_THERE, NOT_BACK = duel(1, 2), duel(2, 1)
 
 
-@pytest.mark.parametrize("duels", [[], [NOT_THERE], [THERE], [BACK], [THERE, NOT_BACK], [NOT_THERE, BACK]])
+@each_case("duels", [[], [NOT_THERE], [THERE], [BACK], [THERE, NOT_BACK], [NOT_THERE, BACK]])
 def test_a_pair_with_a_verdict_missing_has_no_verdict(duels: list[Duel]) -> None:
     scores = duel_scores(duels, [1, 2])
     assert scores == [Score(1, unscored=1), Score(2, unscored=1)]

@@ -43,6 +43,7 @@ from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.library import Library
 from ideagora.schema import Idea, Topic
 from tests.support import command, external_agents
+from tests.support.each import each_case
 from tests.support.loopback import Fault, Loopback
 
 TOPIC = "tool use by language models"
@@ -112,7 +113,7 @@ async def test_every_way_gives_ideas_that_make_a_report(kind: str, run: Run, tmp
     assert ("offline model" in page) == (kind != "ideas"), "who asked no model has nothing from it"
 
 
-@pytest.mark.parametrize("name", ["own_function.py", "own_graph.py", "own_command.py"])
+@each_case("name", ["own_function.py", "own_graph.py", "own_command.py"])
 def test_an_example_has_at_most_thirty_lines_and_is_what_agents_new_writes(name: str) -> None:
     text = (EXAMPLES / name).read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 30
@@ -158,8 +159,8 @@ def test_an_installed_package_brings_an_agent_by_its_name(
     assert not installed_agents(), "this process sees only what is installed for it"
 
 
-@pytest.mark.parametrize(
-    ("thing", "says"),
+@each_case(
+    "thing, says",
     [
         ("chain-of-idea", "Did you mean chain-of-ideas?.*path.py:object.*'command:PROGRAM.*ideas:FILE"),
         ("own.py", "own.py:OBJECT, with the function's or class's name"),

@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ideagora.agents.experiment import PlanView
 from ideagora.agents.judges import (
     CRITERIA,
@@ -26,6 +24,7 @@ from ideagora.models.offline import ExtractiveModel
 from ideagora.prompts.loader import load_prompt
 from ideagora.schema import Experiment
 from tests.support import report_samples as samples
+from tests.support.each import each_case
 from tests.support.report_pages import Page, html_of, markdown_of
 from tests.support.role_samples import SAMPLES
 
@@ -53,7 +52,7 @@ def test_a_judge_sees_neither_the_name_of_a_missing_part_nor_a_stand_in() -> Non
     assert _told(WHOLE, WHOLE).count("Novelty: <material ") == 2
 
 
-@pytest.mark.parametrize("name", ["experiment_designer", "experiment_reviewer", "experiment_refiner"])
+@each_case("name", ["experiment_designer", "experiment_reviewer", "experiment_refiner"])
 def test_experiment_roles_see_no_stand_in_either(name: str) -> None:
     inputs = SAMPLES[name].inputs
     told = load_prompt(name).render({**inputs.model_dump(), "idea": BARE.model_dump()})[1]

@@ -23,6 +23,7 @@ from ideagora.schema import Topic
 from tests.agents.test_roles import complaint
 from tests.graphs.test_runtime import Ran, World, line, task_of
 from tests.support import command, standin
+from tests.support.each import each_case
 from tests.support.local_files import ABSTRACT, FIRST_TITLE, article, pdf, written
 from tests.support.loopback import Loopback
 from tests.support.role_samples import REACT, SAMPLES, paper, real_embedder, with_weights
@@ -33,7 +34,7 @@ TEXT = f"# {FIRST_TITLE}\n\nAbstract\n{ABSTRACT}\n\n1 Introduction\n{'Bridges we
 # --- what tells an outcome ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "It outperforms all baselines.",
@@ -55,7 +56,7 @@ def test_outcomes_are_found(text: str) -> None:
     assert remove_outcomes(f"It searches. {text} Then it stops.") == "It searches. Then it stops."
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Mask 15 % of the tokens.",
@@ -71,8 +72,8 @@ def test_settings_and_plans_are_no_outcomes(text: str) -> None:
     assert not find_outcomes(text)
 
 
-@pytest.mark.parametrize(
-    ("title", "name"),
+@each_case(
+    "title, name",
     [
         ("ReAct: Synergizing Reasoning and Acting", "ReAct"),
         ("SWE-bench: Can Models Resolve Issues?", "SWE-bench"),
@@ -90,8 +91,8 @@ def test_the_name_of_a_system(title: str, name: str | None) -> None:
 # --- the extractors' checks ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("role", "changed", "said"),
+@each_case(
+    "role, changed, said",
     [
         (
             "idea_extractor",
@@ -292,8 +293,8 @@ def test_the_command_takes_the_topic_from_the_paper(home: Path) -> None:
     assert other != json.loads(Path("run/run.json").read_text())["options"]["content"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
+@each_case(
+    "arguments, said",
     [
         (["--agent", "real-paper"], "Which paper? Name a file or an id"),
         (["--agent", "real-paper:"], "Which paper? Name a file or an id"),

@@ -18,6 +18,7 @@ from ideagora.importing.formats import FORMATS
 from ideagora.importing.sections import split_sections, title_from_text
 from ideagora.importing.storage import stored_file
 from ideagora.schema import Idea
+from tests.support.each import each_case
 from tests.support.idea_files import (
     BENCH_IDEA,
     COI,
@@ -507,8 +508,8 @@ def test_a_title_from_a_text_is_its_beginning() -> None:
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the samples are not here")
-@pytest.mark.parametrize(
-    ("name", "kind", "number"),
+@each_case(
+    "name, kind, number",
     [
         ("coi_agent/cases.json", "coi-agent", 4),
         ("ai_scientist/grokking_ideas.json", "ai-scientist", 6),
@@ -526,7 +527,7 @@ def test_real_files(name: str, kind: str, number: int) -> None:
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the samples are not here")
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "liveideabench/leaderboard.csv",

@@ -20,6 +20,7 @@ from ideagora.importing.python_literals import MAX_LITERAL, python_literal
 from ideagora.importing.storage import stored_file
 from ideagora.retrieval.untrusted_json import MAX_DEPTH, UnreadableJSON
 from ideagora.schema import Idea
+from tests.support.each import each_case
 from tests.support.idea_files import (
     COI,
     CRITICS,
@@ -137,8 +138,8 @@ def test_line_ends_of_windows_and_a_mark_of_byte_order(tmp_path: Path) -> None:
     assert [idea.method for idea in imported.ideas] == ["one\ntwo", PLAIN["method"]]
 
 
-@pytest.mark.parametrize(
-    ("cell", "why"),
+@each_case(
+    "cell, why",
     [
         ("__import__('os').system('mkdir bombed')", "more than a Python literal"),
         ("[open('bombed', 'w')]", "more than a Python literal"),

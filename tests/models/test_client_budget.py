@@ -21,6 +21,7 @@ from ideagora.models.budget import create_budget, dollars, expected_cost
 from ideagora.models.usage import UsageTracker
 from tests.support.billing import Bill
 from tests.support.clients import GOOD, PRICED, bench, call, scripted
+from tests.support.each import each_case
 from tests.support.loopback import Fault, Loopback, Reply, completion
 
 # --- what a run pays ---
@@ -308,8 +309,8 @@ def test_expected_cost(tmp_path: Path) -> None:
         expected_cost({"main": 1}, Settings(home=tmp_path, model="nosuch/model"))
 
 
-@pytest.mark.parametrize(
-    ("amount", "told"), [(2, "$2.00"), (1.987, "$1.99"), (0.5, "$0.50"), (0.0123, "$0.0123"), (0, "$0.00")]
+@each_case(
+    "amount, told", [(2, "$2.00"), (1.987, "$1.99"), (0.5, "$0.50"), (0.0123, "$0.0123"), (0, "$0.00")]
 )
 def test_dollars(amount: float, told: str) -> None:
     assert dollars(amount) == told

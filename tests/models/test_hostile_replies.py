@@ -19,6 +19,7 @@ from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.parsing import read_reply
 from ideagora.models.parsing.structured_output import LONGEST_REPLY, UnreadableReply, parse_answer
 from tests.support.clients import GOOD, Label, bench, call
+from tests.support.each import each_case
 from tests.support.loopback import Loopback, Reply
 
 STEPS = f"{{{'/* step */' * 2_000}{GOOD[1:]}"
@@ -37,19 +38,19 @@ HUNG = {
 }
 
 
-@pytest.mark.parametrize("reply", [STEPS, "<think>" * 20_000 + "</think>\n" + GOOD])
+@each_case("reply", [STEPS, "<think>" * 20_000 + "</think>\n" + GOOD])
 def test_an_answer_behind_what_used_to_hang_is_read(reply: str) -> None:
     assert parse_answer(reply, Label) == Label(label="related", why="both use retrieval")
 
 
-@pytest.mark.parametrize("name", sorted(set(HUNG) - {"comments after a brace"}))
+@each_case("name", sorted(set(HUNG) - {"comments after a brace"}))
 def test_what_used_to_hang_is_refused_with_a_reason(name: str) -> None:
     with pytest.raises(UnreadableReply) as refused:
         parse_answer(HUNG[name], Label)
     assert refused.value.reason
 
 
-@pytest.mark.parametrize("answer", [Label, FreeText])
+@each_case("answer", [Label, FreeText])
 def test_ten_megabytes_are_refused_with_their_size(answer: type[Any]) -> None:
     with pytest.raises(
         UnreadableReply, match="it has 10,000,000 characters, and over 1,000,000 are not read"

@@ -15,6 +15,7 @@ from ideagora.agents.role import ROLES, answer_format
 from ideagora.models.call import Answer
 from ideagora.models.parsing.structured_output import UnreadableReply, is_refusal, parse_answer
 from ideagora.models.request import Request, schema_text
+from tests.support.each import each_case
 from tests.support.role_samples import NAMES, SAMPLES
 
 
@@ -237,7 +238,7 @@ def test_lists(reply: str, expected: dict[str, Any] | str) -> None:
     assert outcome(reply, Papers) == expected
 
 
-@pytest.mark.parametrize("reason", ["length", "content_filter"])
+@each_case("reason", ["length", "content_filter"])
 def test_a_reply_that_the_provider_stopped_is_rejected_though_it_looks_complete(reason: str) -> None:
     with pytest.raises(UnreadableReply):
         parse_answer(TEXT, Verdict, reason)
@@ -248,7 +249,7 @@ def test_no_text_at_all_is_rejected() -> None:
         parse_answer(None, Verdict)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "whole",
     [
         TEXT,
@@ -425,7 +426,7 @@ FITS: list[tuple[str, Any, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("field", "said", "read"), FITS, ids=lambda value: repr(value)[:60])
+@each_case("field, said, read", FITS)
 def test_what_fits_with_one_reading_only(field: str, said: Any, read: Any) -> None:
     expected = REJECTED if read == REJECTED else {**TOLD, field: read}
     assert outcome(json.dumps({**TOLD, field: said}), Told) == expected
@@ -444,7 +445,7 @@ def test_single_letters_are_no_words_to_look_for() -> None:
     assert outcome(text(winner="A tie"), Verdict) == REJECTED
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
+@each_case("name", sorted(NAMES))
 def test_the_form_s_own_words_are_refused_in_every_text_of_every_role(name: str) -> None:
     answer = ROLES[name].answer
     form = texts_of(json.loads(answer_format(answer).partition("\n")[2]))
@@ -472,7 +473,7 @@ def with_text(value: Any, path: tuple[Any, ...], said: str) -> Any:
     return changed
 
 
-@pytest.mark.parametrize(
+@each_case(
     "changes",
     [
         {"gap": "<what stays open; null if not stated>"},
@@ -486,7 +487,6 @@ def with_text(value: Any, path: tuple[Any, ...], said: str) -> Any:
         {"relation": "builds on | baseline | same topic"},
         {"steps": ["Run it.", "same | related | different (how near)"]},
     ],
-    ids=str,
 )
 def test_placeholders_are_named_as_such(changes: dict[str, Any]) -> None:
     [field] = changes
@@ -552,7 +552,7 @@ def test_the_reason_names_what_the_model_can_mend() -> None:
         parse_answer(TEXT[:-1], Verdict)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "sentence",
     [
         "Sorry, but I can't do that.", "I can’t help with this.", "I'm unable to judge these ideas.",
@@ -563,9 +563,7 @@ def test_refusals(sentence: str) -> None:
     assert is_refusal(sentence)
 
 
-@pytest.mark.parametrize(
-    "sentence", ["Models refuse: “I'm sorry”.", "I propose a method.", "Sorry is a game."]
-)
+@each_case("sentence", ["Models refuse: “I'm sorry”.", "I propose a method.", "Sorry is a game."])
 def test_sentences_that_are_no_refusals(sentence: str) -> None:
     assert not is_refusal(sentence)
 
@@ -586,7 +584,7 @@ def test_what_is_written_as_json_is_read_as_it_was(said: str, fenced: bool) -> N
     assert outcome(reply, Titled) == {"title": said, "description": said}
 
 
-@pytest.mark.parametrize("form", ["{}", "Here:\n```json\n{}\n```", "{},"])
+@each_case("form", ["{}", "Here:\n```json\n{}\n```", "{},"])
 def test_half_a_surrogate_pair_becomes_a_character_that_can_be_sent_again(form: str) -> None:
     reply = form.replace("{}", r'{"title": "odd \ud83d end", "description": "whole \ud83d\ude00"}')
     answer = outcome(reply, Titled)
@@ -598,9 +596,9 @@ class Formula(Answer):
     text: str
 
 
-@pytest.mark.parametrize("form", ['{"text": "%s"}', '```json\n{"text": "%s",}\n```', "{'text': '%s'}"])
-@pytest.mark.parametrize(
-    ("written", "read"),
+@each_case("form", ['{"text": "%s"}', '```json\n{"text": "%s",}\n```', "{'text': '%s'}"])
+@each_case(
+    "written, read",
     [
         (r"$\tau = \frac{a}{b} \times \beta$", r"$\tau = \frac{a}{b} \times \beta$"),
         (r"$\\tau \\neq \\rho$", r"$\tau \neq \rho$"),

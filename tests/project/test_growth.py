@@ -12,6 +12,7 @@ from functools import partial
 
 import pytest
 
+from tests.support.each import each_case
 from tests.support.growth import SIZES, SLOW, Used, applied, grows, long_text, patterns, worst_of
 from tests.support.parsers import BODIES, PARSERS
 
@@ -23,7 +24,7 @@ BAD = {
 """Patterns of the kinds that this test is there to find."""
 
 
-@pytest.mark.parametrize("name", sorted(BAD))
+@each_case("name", sorted(BAD))
 def test_a_pattern_that_backtracks_is_found(name: str) -> None:
     text, method = BAD[name]
     with pytest.raises(AssertionError):
@@ -49,7 +50,7 @@ def check(used: Used, method: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", sorted(PARSERS))
+@each_case("name", sorted(PARSERS))
 def test_every_parser_does_work_in_proportion_to_the_text(name: str) -> None:
     for body in BODIES:
         work = partial(_parsing, name, body)

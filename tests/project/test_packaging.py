@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import ideagora
+from tests.support.each import each_case
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "ideagora"
@@ -79,9 +79,7 @@ def _constraints() -> dict[str, str]:
     return {canonicalize_name(name): version for name, _, version in pinned}
 
 
-@pytest.mark.parametrize(
-    "pattern", ["prompts/*.md", "retrieval/corpus/starter_papers/*.jsonl", "report/templates/*"]
-)
+@each_case("pattern", ["prompts/*.md", "retrieval/corpus/starter_papers/*.jsonl", "report/templates/*"])
 def test_files_that_are_read_at_run_time_are_packed(pattern: str) -> None:
     files = {path.relative_to(ROOT).as_posix() for path in PACKAGE.glob(pattern) if path.is_file()}
     assert files, f"nothing matches ideagora/{pattern}"
@@ -93,7 +91,7 @@ def test_the_wheel_holds_the_package_and_nothing_else() -> None:
     assert _packed() == tracked
 
 
-@pytest.mark.parametrize("what", [*SECRETS, *PLACES])
+@each_case("what", [*SECRETS, *PLACES])
 def test_no_file_holds(what: str) -> None:
     wanted = re.compile((SECRETS | PLACES)[what])
     found = [
@@ -105,8 +103,8 @@ def test_no_file_holds(what: str) -> None:
     assert not found, f"{what} in {', '.join(found)}"
 
 
-@pytest.mark.parametrize(
-    ("what", "text"),
+@each_case(
+    "what, text",
     [
         ("an OpenAI or Anthropic key", "sk-" + "a1B2" * 12),
         ("a key of AWS", "AKIA" + "ABCD1234" * 2),

@@ -17,6 +17,7 @@ from ideagora.report.run.view import dollars
 from ideagora.report.text_cleaning import markdown, without_folders
 from ideagora.schema import Chain, Idea, NoveltyCheck
 from tests.support import report_samples as samples
+from tests.support.each import each_case
 from tests.support.report_pages import Page, html_of, markdown_of
 
 
@@ -89,8 +90,8 @@ def test_cost_says_unknown_price_and_never_zero_for_it(tmp_path: Path) -> None:
     assert "12 further answers came from the cache." in html
 
 
-@pytest.mark.parametrize(
-    ("cost", "words"),
+@each_case(
+    "cost, words",
     [
         (None, "unknown price"),
         (0.0, "$0.00"),

@@ -21,6 +21,7 @@ from ideagora.report.drawings.geometry import Box, Line, Note, Picture, extent
 from ideagora.report.text_cleaning import clean
 from ideagora.schema import Chain, Direction, Link, Paper, Transition
 from tests.support import report_samples as samples
+from tests.support.each import each_case
 from tests.support.report_pages import LONG, MANY, ODD, Page, evil_idea, html_of
 
 titles = st.one_of(
@@ -85,7 +86,7 @@ def test_nothing_in_the_picture_overlaps_or_is_cut(chain: Chain) -> None:
         assert [box.kind for box in picture.boxes].count("anchor") == 1
 
 
-@pytest.mark.parametrize("count", range(1, 10))
+@each_case("count", range(1, 10))
 def test_pictures_of_every_length_are_tidy(count: int) -> None:
     drawn = pictures(samples.chain(count), {})
     assert drawn is not None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ideagora.retrieval.corpus.dedup import is_same_paper, merge_papers, merge_records, names_of
 from ideagora.schema import Paper
+from tests.support.each import each_case
 
 TITLE = "Chains of thought in language models"
 
@@ -22,8 +22,8 @@ PUBLISHED = paper(
 )
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
+@each_case(
+    "one, other, same",
     [
         (ARXIV, PUBLISHED, True),
         (ARXIV, PUBLISHED.model_copy(update={"date": "2024"}), False),

@@ -16,6 +16,7 @@ from ideagora.retrieval.store.fulltext import CitedWork, FullText, FullTextStore
 from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
+from tests.support.each import each_case
 
 EMBEDDER = HashEmbedder()
 PAPER = Paper(id="own:1", title="A paper of ours", abstract="In short.", date="2021-03")
@@ -44,7 +45,7 @@ def test_what_fits_is_told_whole_and_in_order() -> None:
     assert told == "\n\n".join(f"{one.heading}\n{one.text}" for one in WHOLE)
 
 
-@pytest.mark.parametrize("tokens", [200, 333, 1000, 2500, 4000])
+@each_case("tokens", [200, 333, 1000, 2500, 4000])
 def test_the_limit_holds(tokens: int) -> None:
     told = select_sections(WHOLE, tokens)
     assert told

@@ -14,6 +14,7 @@ from ideagora.retrieval.ingest.formats import jsonl as jsonl_reader
 from ideagora.retrieval.ingest.formats import pdf as pdf_reader
 from ideagora.retrieval.ingest.identifiers import arxiv_month, find_doi, find_identifiers, parse_arxiv_id
 from ideagora.retrieval.ingest.read_file import read_file
+from tests.support.each import each_case
 from tests.support.local_files import ABSTRACT, FIRST_TITLE, Line, article, pdf, wrapped, written
 
 
@@ -40,8 +41,8 @@ def wrong(path: Path) -> str:
 # --- identifiers and dates ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "doi"),
+@each_case(
+    "text, doi",
     [
         ("see https://doi.org/10.1145/3292500.3330701.", "10.1145/3292500.3330701"),
         ("(doi:10.1016/S0140-6736(20)30183-5)", "10.1016/s0140-6736(20)30183-5"),
@@ -53,8 +54,8 @@ def test_dois_in_texts(text: str, doi: str | None) -> None:
     assert find_doi(text) == doi
 
 
-@pytest.mark.parametrize(
-    ("name", "arxiv_id"),
+@each_case(
+    "name, arxiv_id",
     [
         ("2201.11903v2", "2201.11903"),
         ("arXiv: cs/0112017", "cs/0112017"),

@@ -26,6 +26,7 @@ from ideagora.retrieval.store.embedded.backend import EmbeddedBackend
 from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, ScoredPaper, Topic, last_day
+from tests.support.each import each_case
 
 EMBEDDER = HashEmbedder()
 TARGET = "Chain of Ideas: Revolutionizing Research"
@@ -265,7 +266,7 @@ def test_a_title_is_banned_in_every_spelling(title: str) -> None:
         assert literature_filter.reason(same) == literature_filter.reason(upper) == "excluded"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "exclusion",
     [
         "arxiv:2212.12345",

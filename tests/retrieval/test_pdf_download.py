@@ -13,6 +13,7 @@ from ideagora.retrieval.http.origin import Origin, origin_of
 from ideagora.retrieval.http.pdf_download import DownloadLimits, LinkRefused, PdfDownloader, is_public
 from ideagora.retrieval.ingest.documents import Document, Problem
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_in_subprocess
+from tests.support.each import each_case
 from tests.support.literature_server import FakeTime, Fault, File, LiteratureServer
 from tests.support.local_files import FIRST_TITLE, article, written
 
@@ -152,8 +153,8 @@ async def test_a_name_is_judged_by_all_its_addresses_and_asked_once(
         await downloads(server, resolve=resolve).fetch("http://papers.test/a.pdf", tmp_path / "got.pdf")
 
 
-@pytest.mark.parametrize(
-    ("address", "public"),
+@each_case(
+    "address, public",
     [
         ("93.184.216.34", True),
         ("2606:2800:220:1::1", True),

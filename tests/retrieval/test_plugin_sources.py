@@ -17,6 +17,7 @@ from ideagora.retrieval.clients.plugin import PluginSource, load_plugin
 from ideagora.retrieval.factory import open_library
 from ideagora.schema import Paper
 from tests.support.command import run
+from tests.support.each import each_case
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "own_source.py"
 SPEC = f"{EXAMPLE}:Notes"
@@ -37,7 +38,7 @@ def test_the_example_is_short() -> None:
     assert len(EXAMPLE.read_text().splitlines()) <= 40
 
 
-@pytest.mark.parametrize("one", REQUIREMENTS, ids=lambda one: one.name)
+@each_case("one", REQUIREMENTS)
 async def test_the_example_does_what_is_demanded(one: Requirement) -> None:
     await check_requirement(one, load_plugin(SPEC), "bridges")
 
@@ -105,8 +106,8 @@ async def test_each_fault_is_told_with_how_to_mend_it() -> None:
         await check_requirement(REQUIREMENTS[3], Sloppy(), "ideas")
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
+@each_case(
+    "answer, why",
     [
         ("text", "not a list of papers"),
         ({"title": "one"}, "not a list of papers"),

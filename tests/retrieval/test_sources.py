@@ -20,6 +20,7 @@ from ideagora.retrieval.http.client import Clock, HttpClient, RateLimitPolicy
 from ideagora.retrieval.protocols import RemoteSource
 from ideagora.retrieval.untrusted_json import clean_text
 from ideagora.schema import Paper
+from tests.support.each import each_case
 from tests.support.literature_server import FakeTime, Fault, LiteratureServer, Work
 
 RECORDED = Path(__file__).resolve().parents[3] / "shared" / "data" / "semantic_scholar"
@@ -149,7 +150,7 @@ async def test_all_pages_of_neighbours(server: LiteratureServer, name: str, page
     await source.disconnect()
 
 
-@pytest.mark.parametrize("name", ["semantic-scholar", "openalex"])
+@each_case("name", ["semantic-scholar", "openalex"])
 async def test_the_bound_on_neighbours_is_told(name: str) -> None:
     many = [Work(f"c{n}", f"Paper {n}", "x", "2023-01-01", cites=("w1",)) for n in range(5)]
     fake = FakeTime()
@@ -209,8 +210,8 @@ def test_the_abstract_is_put_together_from_its_index() -> None:
     assert openalex.abstract_from(None) is None
 
 
-@pytest.mark.parametrize(
-    ("said", "kept"),
+@each_case(
+    "said, kept",
     [
         (2023, "2023"),
         ("2023", "2023"),
@@ -243,7 +244,7 @@ def test_queries_keep_the_words_that_mean_something() -> None:
     assert query_words("what is it") == ["what", "is", "it"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         b"<html><body>Too many requests</body></html>",

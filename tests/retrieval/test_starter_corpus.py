@@ -17,6 +17,7 @@ from ideagora.errors import LibraryError
 from ideagora.retrieval.corpus.starter import StarterCorpus, merge, starter_corpus
 from ideagora.retrieval.cutoff import title_key
 from ideagora.schema import Paper
+from tests.support.each import each_case
 
 FOLDER = files("ideagora.retrieval.corpus") / "starter_papers"
 NAMES = sorted(entry.name for entry in FOLDER.iterdir() if entry.name.endswith(".jsonl"))
@@ -53,7 +54,7 @@ def cites() -> dict[str, tuple[str, ...]]:
 # --- the files ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_every_line_has_its_fields(name: str) -> None:
     for line in lines(name):
         assert list(line) == KEYS, line["id"]
@@ -63,7 +64,7 @@ def test_every_line_has_its_fields(name: str) -> None:
         assert (line["citation_count"] is None) == (line["citations_as_of"] is None), line["id"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_ids_tell_the_month(name: str) -> None:
     for line in lines(name):
         if line["arxiv_id"] is not None:
@@ -73,7 +74,7 @@ def test_ids_tell_the_month(name: str) -> None:
             assert line["date"] == f"20{year_month[1]}-{year_month[2]}", line["id"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_summaries_are_of_one_length_and_plain(name: str) -> None:
     for line in lines(name):
         assert 60 <= len(line["summary"].split()) <= 120, line["id"]
@@ -82,7 +83,7 @@ def test_summaries_are_of_one_length_and_plain(name: str) -> None:
         assert not re.search(r"[$\\*_#`]|\n", line["summary"]), line["id"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_no_reference_leads_to_a_later_month(name: str) -> None:
     for line in lines(name):
         for cited in line["references"]:
@@ -92,7 +93,7 @@ def test_no_reference_leads_to_a_later_month(name: str) -> None:
             assert f"20{month[1]}-{month[2]}" <= line["date"], f"{line['id']} cites {cited}"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_case("name", NAMES)
 def test_a_file_has_one_thread_and_each_paper_once(name: str) -> None:
     rows = lines(name)
     assert len({row["thread"] for row in rows}) == 1
@@ -127,7 +128,7 @@ def test_no_summary_is_there_twice() -> None:
     assert summaries.most_common(1)[0][1] == 1
 
 
-@pytest.mark.parametrize("thread", starter_corpus().threads)
+@each_case("thread", starter_corpus().threads)
 def test_a_thread_hangs_together(thread: str) -> None:
     members = set(starter_corpus().threads[thread])
     both_ways: dict[str, set[str]] = {member: set() for member in members}
@@ -222,8 +223,8 @@ def test_the_summary_becomes_the_abstract() -> None:
     assert (paper.venue, paper.citation_count, paper.date) == ("NeurIPS 2022", 5, "2020-05")
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
+@each_case(
+    "line, reason",
     [
         ("{", "JSONDecodeError"),
         ("[]", "TypeError: not an object"),

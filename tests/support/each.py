@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any
@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 FAILURES = (Exception, pytest.fail.Exception)
-TOLD = 80
-"""Characters of a case in the summary."""
+Param = type(pytest.param())
+NAME_LENGTH = 60
+"""Characters of a value in the name of its case."""
 
 
 class CasesFailed(BaseExceptionGroup[BaseException]):
@@ -40,7 +41,7 @@ class Cases:
         """Raise CasesFailed when a case failed."""
         assert self.count, "there are no cases"
         if self.failed:
-            names = ", ".join(name[:TOLD] for name in self.failed)
+            names = ", ".join(self.failed)
             summary = f"{len(self.failed)} of {self.count} cases failed: {names}"
             raise CasesFailed(summary, list(self.failed.values()))
 
@@ -89,3 +90,16 @@ def each_case(
         return chosen  # type: ignore[no-any-return]
 
     return decorate
+
+
+def _row(row: Any, width: int) -> tuple[str, Sequence[Any]]:
+    """The name and the values of a row."""
+    if isinstance(row, Param):
+        return str(row.id or _title(row.values)), row.values
+    values = row if width > 1 else (row,)
+    return _title(values), values
+
+
+def _title(values: Sequence[Any]) -> str:
+    shown = (value if isinstance(value, str) and value.isprintable() else repr(value) for value in values)
+    return "-".join(text[:NAME_LENGTH] for text in shown)
