@@ -175,10 +175,10 @@ def test_without_a_good_pair_one_that_is_merely_the_nearest_is_offered_as_such()
 def test_where_two_papers_stand_is_said_in_one_sentence() -> None:
     one, two, three = (Paper(id=name, title=f"{name}: a paper") for name in ("One", "Two", "Three"))
     assert place_of([one, two], two, three, None) == (
-        "Two is paper 2 of 2 in the chain, Three stands beside it; neither cites the other."
+        "Two is paper 2 of 2 in the chain and Three is not in it; neither cites the other."
     )
-    assert "Three cites Two: look first" in place_of([one, two], two, three, "strong")
-    assert place_of([one], two, three, None).startswith("Two and Three stand beside the chain")
+    assert "Three cites Two: first check" in place_of([one, two], two, three, "strong")
+    assert place_of([one], two, three, None).startswith("Two and Three are not in the chain")
 
 
 def test_fewer_leads_than_usual_are_explained() -> None:

@@ -89,16 +89,16 @@ def place_of(chain: Sequence[Paper], weak: Paper, strong: Paper, cites: str | No
     stands = [
         f"{name} is paper {ids.index(paper.id) + 1} of {len(ids)} in the chain"
         if paper.id in ids
-        else f"{name} stands beside it"
+        else f"{name} is not in it"
         for name, paper in ((one, weak), (other, strong))
     ]
     if weak.id not in ids:
-        stands = stands[::-1] if strong.id in ids else [f"{one} and {other} stand beside the chain"]
-    where = ", ".join(stands)
+        stands = stands[::-1] if strong.id in ids else [f"{one} and {other} are not in the chain"]
+    where = " and ".join(stands)
     if cites == "strong":
-        return f"{where}; {other} cites {one}: look first whether it answers it already."
+        return f"{where}; {other} cites {one}: first check whether it already addresses the limitation."
     if cites == "weak":
-        return f"{where}; {one} cites {other}, so its authors knew of it."
+        return f"{where}; {one} cites {other}, so its authors knew about it."
     return f"{where}; neither cites the other."
 
 
