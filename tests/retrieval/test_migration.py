@@ -207,7 +207,7 @@ def test_from_a_folder_that_cannot_be_written(source: Path, tmp_path: Path) -> N
 
 def test_what_cannot_be_migrated(source: Path, server: str, tmp_path: Path) -> None:
     here, nowhere = StoreLocation(None, source), StoreLocation(None, tmp_path / "nowhere")
-    with pytest.raises(UsageError, match="to be copied to itself"):
+    with pytest.raises(UsageError, match="cannot be copied to itself"):
         migrate(here, StoreLocation(None, tmp_path / "x" / ".." / "source"), EMBEDDER)
     with pytest.raises(LibraryError, match=r"there is no store in .*nowhere"):
         migrate(nowhere, here, EMBEDDER)
@@ -224,7 +224,7 @@ def test_the_command(source: Path, server: str, tmp_path: Path) -> None:
     environment = {"IDEAGORA_EMBEDDER": "hash", "IDEAGORA_HOME": str(tmp_path / "home")}
     none = run(["library", "migrate", str(tmp_path / "x"), "--from", url], environment)
     assert (none.code, none.out) == (1, "")
-    assert f"there is no store of ideagora on {url}" in none.err
+    assert f"there is no ideagora store on {url}" in none.err
     done = run(["library", "migrate", url, "--store", str(source)], environment)
     assert done.code == 0, done.err
     assert f"all {len(PAPERS)} of {source} are in {url}" in done.out

@@ -183,7 +183,7 @@ class Web(BaseHTTPRequestHandler):
 def test_a_server_of_another_kind_is_named(tmp_path: Path) -> None:
     with HTTPServer(("127.0.0.1", 0), Web) as web:
         threading.Thread(target=web.serve_forever, daemon=True).start()
-        with pytest.raises(LibraryError, match=r"not as a Chroma server of version 1 does"):
+        with pytest.raises(LibraryError, match=r"is not a Chroma server of version 1"):
             Store.open_at(f"http://127.0.0.1:{web.server_port}", tmp_path / "here", EMBEDDER)
         web.shutdown()
 

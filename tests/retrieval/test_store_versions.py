@@ -48,7 +48,7 @@ def test_version_1_is_brought_up_to_date_without_embedding(
     make_version_1(folder, EMBEDDER, PAPERS, [("x:1", PAPERS[0].id)])
     told: list[str] = []
     with Store.open(folder, Silent(), on_wait=told.append) as store:
-        assert told == [f"bringing the store in {folder} up to version 2; this is done once"]
+        assert told == [f"upgrading the store in {folder} to version 2; this is done once"]
         assert found(store, len(PAPERS)) == fresh
         assert (store.stats().version, store.count()) == ("2", len(PAPERS))
         assert store.get_metadata("corpus") == "kept"

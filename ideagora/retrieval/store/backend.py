@@ -1,4 +1,4 @@
-"""What a store needs of the place where its papers stand: a folder, or a server."""
+"""The interface of a store's backend: a local folder or a Chroma server."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STORE_VERSION = "2"
-"""Of the layout, in folders and on servers. 1: vectors in Chroma alone. 2: also in a file of rows."""
+"""Version of the layout in folders and on servers. 1: vectors in Chroma only. 2: also in a flat file."""
 StoreKind = Literal["embedded", "server"]
 
 
 class BackendStats(NamedTuple):
-    """What a place holds, in numbers."""
+    """Counts and dates of the papers in a backend."""
 
     papers: int
     citations: int
-    """Citations between papers that are both here."""
+    """Citations between papers that are both in the store."""
     oldest: str | None
     newest: str | None
     sources: dict[str, int]
-    """Papers by where their record came from."""
+    """Number of papers per source."""
     size_bytes: int | None
-    """``None``: the place does not tell."""
+    """``None``: unknown, as on a server."""
 
 
 class StoreBackend(Protocol):
-    """Papers with vectors, citation edges and marks. Safe for threads; so is every process of its own.
+    """Papers with vectors, citation edges and metadata. Safe for threads and processes.
 
-    What goes wrong with the place is raised as a named error with a next step.
+    Methods raise ``StoreCorrupted``, ``StoreBusy``, ``StoreDown`` or ``FolderUnusable`` with a next step.
     """
 
     kind: StoreKind
@@ -44,67 +44,67 @@ class StoreBackend(Protocol):
     """Folder or URL, for the user."""
 
     def close(self) -> None:
-        """Let go of files, connections and locks."""
+        """Close files and connections, and release locks."""
         ...
 
     def write_lock(self) -> AbstractContextManager[None]:
-        """Keep others on this machine from writing; may be nested."""
+        """Hold the write lock of this machine; reentrant."""
         ...
 
     def read_lock(self) -> AbstractContextManager[None]:
-        """Keep others on this machine from writing, and let them read."""
+        """Hold a read lock of this machine: others may read, but not write."""
         ...
 
     def manifest(self) -> dict[str, str]:
-        """At least ``version`` and ``embedder``."""
+        """Settings of the store, at least ``version`` and ``embedder``."""
         ...
 
     def get_metadata(self, key: str) -> str | None:
-        """A note that was left with ``set_metadata``."""
+        """The value of a key; ``None`` if it was never set."""
         ...
 
     def metadata(self) -> dict[str, str]:
-        """All notes."""
+        """All keys and values written by ``set_metadata``."""
         ...
 
     def set_metadata(self, key: str, value: str) -> None:
-        """Leave a note."""
+        """Set the value of a key."""
         ...
 
     def generation(self) -> int:
-        """A number that is another one when the set of papers has changed."""
+        """A number that changes whenever the set of papers changes."""
         ...
 
     def put(
         self, papers: Sequence[Paper], hashes: Mapping[str, str], vectors: NDArray[np.float32] | None
     ) -> None:
-        """Write records, over those that are there; ``None``: their vectors are there already.
+        """Write records, replacing those of the same ids.
 
         Args:
             papers: each id once.
-            hashes: of the embedded texts, by id.
-            vectors: unit length, shape (len(papers), dimension).
+            hashes: content hash by id.
+            vectors: of unit length, shape (len(papers), dimension); ``None``: keep the stored vectors.
         """
         ...
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Write edges (citing, cited) that others than the citing paper told."""
+        """Write edges (citing, cited) that do not come from the citing paper's own reference list."""
         ...
 
     def reported_citations(self) -> list[tuple[str, str]]:
-        """Those edges."""
+        """The edges written by ``add_citations``, sorted."""
         ...
 
     def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
-        """Records by id, of those that are here."""
+        """Records by id; ids that are not stored are left out."""
         ...
 
     def content_hashes(self, ids: Sequence[str]) -> dict[str, str]:
-        """Hashes of what was embedded, by id, of those papers that are here."""
+        """Content hashes by id; ids that are not stored are left out."""
         ...
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Vectors by id, as far as they can be had without mending anything."""
+        """Vectors by id, as far as they can be read without a repair."""
         ...
 
     def ids(self) -> set[str]:
@@ -112,22 +112,22 @@ class StoreBackend(Protocol):
         ...
 
     def identities(self) -> Iterator[PaperIdentity]:
-        """What each paper goes by."""
+        """The identity of every paper, ordered by id."""
         ...
 
     def cited_by(self, paper_id: str) -> list[str]:
-        """Ids that a paper cites, in the order of its references."""
+        """Ids of the papers that a paper cites, in the order of its references."""
         ...
 
     def citing(self, paper_id: str) -> list[str]:
-        """Ids of the papers that cite one, oldest first; undated ones last."""
+        """Ids of the papers that cite a paper, oldest first, undated ones last."""
         ...
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
         """Up to k ids with their cosine similarity, rounded to 4 decimals; best first, ties by id.
 
         Args:
-            before: YYYY-MM-DD: only papers that are surely older than this day.
+            before: YYYY-MM-DD; only papers whose latest possible date is earlier.
         """
         ...
 
@@ -136,10 +136,10 @@ class StoreBackend(Protocol):
         ...
 
     def stats(self) -> BackendStats:
-        """Figures for the user; reads as much as it takes."""
+        """Counts for the user; may read every record."""
         ...
 
 
 def folder_size(folder: Path) -> int:
-    """Bytes of all files below a folder."""
+    """Total size of all files below a folder, in bytes."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,4 +1,4 @@
-"""The connection to a Chroma server, and what goes wrong with it as one line each."""
+"""Connecting to a Chroma server and translating its errors."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 _CONNECT_SECONDS = 10.0
-_ANSWER_SECONDS = 120.0
+_READ_SECONDS = 120.0
 _HEARTBEAT = "/api/v2/heartbeat"
 _START = "Start it (chroma run --path FOLDER), or set IDEAGORA_STORE to another place."
 
 
 def connect(url: str) -> ClientAPI:
-    """A client of a Chroma server.
+    """A client of a Chroma server, with timeouts.
 
     Raises:
-        LibraryError: nobody answers, or something that is no Chroma server.
+        StoreDown: the server does not answer.
+        LibraryError: it is not a Chroma server.
     """
     import chromadb
     from chromadb.config import Settings
@@ -41,7 +42,7 @@ def connect(url: str) -> ClientAPI:
 
 
 def disconnect(client: ClientAPI) -> None:
-    """Close a client with its connections, which Chroma's own ``close`` leaves open."""
+    """Close a client and its HTTP connections, which Chroma's own ``close`` leaves open."""
     sessions = _http_sessions(client)
     client.close()  # type: ignore[attr-defined]
     for session in sessions:
@@ -50,9 +51,9 @@ def disconnect(client: ClientAPI) -> None:
 
 @contextmanager
 def translate_server_errors(url: str) -> Iterator[None]:
-    """Raise what a call to the server raises as an error with a next step.
+    """Translate errors of calls to the server into errors with a next step.
 
-    Chroma's client raises ``Exception`` itself for answers that it does not know.
+    Chroma's client raises a plain ``Exception`` for responses that it does not recognize.
     """
     import httpx
 
@@ -65,7 +66,7 @@ def translate_server_errors(url: str) -> Iterator[None]:
     except Exception as error:
         raise LibraryError(
             f"the Chroma server {url} refused a request ({type(error).__name__}: {_short(error)}). "
-            "Look at what the server itself says, then run the same command again."
+            "Check the server's log, then run the same command again."
         ) from error
 
 
@@ -77,30 +78,30 @@ def server_down_error(url: str, error: Exception) -> StoreUnavailable:
 
 
 def _check_heartbeat(url: str) -> None:
-    """Ask for a sign of life, with a bound on the wait, which Chroma's own client does not have."""
+    """Request the server's heartbeat with a timeout, which Chroma's own client does not have."""
     import httpx
 
     try:
-        answer = httpx.get(url + _HEARTBEAT, timeout=_CONNECT_SECONDS)
+        response = httpx.get(url + _HEARTBEAT, timeout=_CONNECT_SECONDS)
     except (httpx.TransportError, httpx.InvalidURL) as error:
         raise server_down_error(url, error) from error
-    if answer.status_code != httpx.codes.OK or "heartbeat" not in answer.text:
+    if response.status_code != httpx.codes.OK or "heartbeat" not in response.text:
         raise LibraryError(
-            f"{url} answers, but not as a Chroma server of version 1 does (asked for {_HEARTBEAT}, "
-            f"status {answer.status_code}). Look at host and port; chroma run listens at port 8000."
+            f"{url} is not a Chroma server of version 1 (GET {_HEARTBEAT} returned status "
+            f"{response.status_code}). Check host and port; chroma run listens on port 8000."
         )
 
 
 def _set_timeouts(client: ClientAPI) -> None:
-    """Chroma's client waits for an answer for ever; ours doesn't."""
+    """Set timeouts on Chroma's client, which has none."""
     import httpx
 
     for session in _http_sessions(client):
-        session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+        session.timeout = httpx.Timeout(_READ_SECONDS, connect=_CONNECT_SECONDS)
 
 
 def _http_sessions(client: ClientAPI) -> list[httpx.Client]:
-    """The HTTP clients within Chroma's (one asks for databases), as far as they are where they were."""
+    """The HTTP clients inside Chroma's client (data and administration), if its attributes still exist."""
     import httpx
 
     parts = (client, getattr(client, "_admin_client", None))

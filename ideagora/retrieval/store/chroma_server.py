@@ -1,12 +1,11 @@
-"""Papers on a Chroma server that several users share: vectors, records, citation edges, marks.
+"""Papers on a Chroma server shared by several users: vectors, records, citation edges, metadata.
 
-    collection ideagora-papers      vector; the record and what is asked of it as metadata
-    collection ideagora-citations   edges that others than the citing paper told, one a row
-    collection ideagora-marks       notes of fillers, one a row
+    collection ideagora-papers      vectors, with the record and its searchable fields as metadata
+    collection ideagora-citations   edges that do not come from the citing paper, one per row
+    collection ideagora-marks       the store's metadata, one key per row
 
-Everything that one user adds another one sees, so everything is on the server. Writes are
-idempotent, row by row, and the server keeps writers out of each other's way; there is no lock between
-machines. Full texts and lists that sources told stay on the machine that fetched them.
+All users see what one user adds. Rows are written idempotently and the server serializes writers;
+there is no lock between machines. Full texts and citation lists stay on the machine that fetched them.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ _VERSION, _EMBEDDER = "ideagora-version", "ideagora-embedder"
 _PAGE_SIZE = 1_000
 _WRITE_SIZE = 1_000
 _EXTRA_NEIGHBORS = 8
-"""Neighbours asked of the index beyond the k, since their order is settled by exact similarity."""
+"""Neighbors requested beyond k, because they are re-ranked by exact similarity."""
 _DATE_OVERSAMPLING = 5
-"""Times as many neighbours, of any date, as papers wanted that are old enough."""
+"""How many neighbors of any date to request per paper wanted from before the cut-off."""
 _SEPARATOR = "\x1f"
 
 
@@ -68,15 +67,15 @@ class ChromaServerBackend:
         timeout: float = 60.0,
         on_wait: Callable[[str], None] | None = None,
     ) -> Self:
-        """Connect to a server, and make the collections unless they are there.
+        """Connect to a server and create the collections if they do not exist.
 
         Args:
             url: ``http://host:port``.
-            folder: on this machine; its lock keeps this user's own processes from filling a store twice.
+            folder: on this machine; its lock keeps this user's processes from filling the store twice.
 
         Raises:
-            LibraryError: nobody answers, or it is no Chroma server, or its store is of another version
-                or another embedder.
+            StoreDown: the server does not answer.
+            LibraryError: it is not a Chroma server, or its store has another version or embedder.
         """
         folder.mkdir(parents=True, exist_ok=True)
         backend = cls(url, embedder, FolderLock(folder, timeout, on_wait))
@@ -93,7 +92,7 @@ class ChromaServerBackend:
         self._lock.close()
 
     def write_lock(self) -> AbstractContextManager[None]:
-        """Keep this user's other processes from writing; users on other machines are not kept."""
+        """Hold the lock that this user's processes share; other machines are not locked out."""
         return self._lock.exclusive()
 
     def read_lock(self) -> AbstractContextManager[None]:
@@ -101,15 +100,15 @@ class ChromaServerBackend:
         return self._lock.shared()
 
     def manifest(self) -> dict[str, str]:
-        """Version and embedder, as the server has them."""
-        told = self._papers.metadata or {}
-        return {"version": str(told.get(_VERSION)), "embedder": str(told.get(_EMBEDDER))}
+        """Version and embedder recorded on the server."""
+        metadata = self._papers.metadata or {}
+        return {"version": str(metadata.get(_VERSION)), "embedder": str(metadata.get(_EMBEDDER))}
 
     def get_metadata(self, key: str) -> str | None:
         """See ``StoreBackend``."""
-        with self._named():
-            found = self._marks.get(ids=[key], include=["metadatas"])["metadatas"]
-        return str(found[0]["value"]) if found else None
+        with self._translate_errors():
+            rows = self._marks.get(ids=[key], include=["metadatas"])["metadatas"]
+        return str(rows[0]["value"]) if rows else None
 
     def metadata(self) -> dict[str, str]:
         """See ``StoreBackend``."""
@@ -117,7 +116,7 @@ class ChromaServerBackend:
 
     def set_metadata(self, key: str, value: str) -> None:
         """See ``StoreBackend``."""
-        with self._named():
+        with self._translate_errors():
             self._marks.upsert(
                 ids=[key], embeddings=_placeholder_vectors([key]), metadatas=[{"value": value}]
             )
@@ -132,25 +131,24 @@ class ChromaServerBackend:
         """See ``StoreBackend``."""
         rows: list[Any] = [_metadata(paper, hashes[paper.id]) for paper in papers]
         ids = [paper.id for paper in papers]
-        with self._named():
-            for places in batches(range(len(ids)), _WRITE_SIZE):
-                some = slice(places[0], places[-1] + 1)
+        with self._translate_errors():
+            for start in range(0, len(ids), _WRITE_SIZE):
+                batch = slice(start, start + _WRITE_SIZE)
                 if vectors is None:
-                    self._papers.update(ids=ids[some], metadatas=rows[some])
+                    self._papers.update(ids=ids[batch], metadatas=rows[batch])
                 else:
-                    self._papers.upsert(ids=ids[some], metadatas=rows[some], embeddings=vectors[some])
-        known = [paper.id for paper in papers if paper.references is not None]
-        self._forget_told(known)
+                    self._papers.upsert(ids=ids[batch], metadatas=rows[batch], embeddings=vectors[batch])
+        self._delete_reported([paper.id for paper in papers if paper.references is not None])
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
         """See ``StoreBackend``."""
         rows = {_SEPARATOR.join(pair): {"citing": pair[0], "cited": pair[1]} for pair in pairs}
-        with self._named():
+        with self._translate_errors():
             for ids in batches(list(rows), _WRITE_SIZE):
                 self._citations.upsert(
                     ids=list(ids),
                     embeddings=_placeholder_vectors(ids),
-                    metadatas=[rows[one] for one in ids],
+                    metadatas=[rows[edge_id] for edge_id in ids],
                 )
 
     def reported_citations(self) -> list[tuple[str, str]]:
@@ -160,22 +158,23 @@ class ChromaServerBackend:
 
     def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
         """See ``StoreBackend``."""
-        return {paper_id: self._parsed(paper_id, row) for paper_id, row in self._rows_of(ids)}
+        return {paper_id: self._parse(paper_id, row) for paper_id, row in self._fetch_rows(ids)}
 
     def content_hashes(self, ids: Sequence[str]) -> dict[str, str]:
         """See ``StoreBackend``."""
-        return {paper_id: str(row["hash"]) for paper_id, row in self._rows_of(ids)}
+        return {paper_id: str(row["hash"]) for paper_id, row in self._fetch_rows(ids)}
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """See ``StoreBackend``."""
         import numpy as np
 
-        found: dict[str, NDArray[np.float32]] = {}
-        with self._named():
-            for some in batches(ids, _PAGE_SIZE):
-                got = self._papers.get(ids=list(some), include=["embeddings"])
-                found.update(zip(got["ids"], np.asarray(got["embeddings"], dtype=np.float32), strict=True))
-        return found
+        vectors: dict[str, NDArray[np.float32]] = {}
+        with self._translate_errors():
+            for batch in batches(ids, _PAGE_SIZE):
+                result = self._papers.get(ids=list(batch), include=["embeddings"])
+                rows = np.asarray(result["embeddings"], dtype=np.float32)
+                vectors.update(zip(result["ids"], rows, strict=True))
+        return vectors
 
     def ids(self) -> set[str]:
         """See ``StoreBackend``."""
@@ -183,65 +182,67 @@ class ChromaServerBackend:
 
     def identities(self) -> Iterator[PaperIdentity]:
         """See ``StoreBackend``."""
-        papers = sorted((self._parsed(*row) for row in self._pages(self._papers)), key=lambda paper: paper.id)
-        return (PaperIdentity(one.id, one.title, one.date, one.arxiv_id, one.doi) for one in papers)
+        papers = sorted((self._parse(*row) for row in self._pages(self._papers)), key=lambda paper: paper.id)
+        return (PaperIdentity(p.id, p.title, p.date, p.arxiv_id, p.doi) for p in papers)
 
     def cited_by(self, paper_id: str) -> list[str]:
         """See ``StoreBackend``."""
-        own = [cited for _, row in self._rows_of([paper_id]) for cited in row.get("cites") or ()]
-        told = [str(row["cited"]) for row in self._told({"citing": paper_id})]
-        return list(dict.fromkeys([*own, *sorted(told)]))
+        own = [cited for _, row in self._fetch_rows([paper_id]) for cited in row.get("cites") or ()]
+        reported = [str(row["cited"]) for row in self._reported({"citing": paper_id})]
+        return list(dict.fromkeys([*own, *sorted(reported)]))
 
     def citing(self, paper_id: str) -> list[str]:
         """See ``StoreBackend``."""
         where: Any = {"cites": {"$contains": paper_id}}
-        with self._named():
-            got = self._papers.get(where=where, include=["metadatas"])
-        rows = dict(zip(got["ids"], got["metadatas"] or [], strict=True))
-        told = [str(row["citing"]) for row in self._told({"cited": paper_id})]
-        rows |= dict(self._rows_of([one for one in told if one not in rows]))
-        dates = {one: row.get("date") for one, row in rows.items()}
-        return sorted(rows, key=lambda one: (dates[one] is None, dates[one] or "", one))
+        with self._translate_errors():
+            result = self._papers.get(where=where, include=["metadatas"])
+        rows = dict(zip(result["ids"], result["metadatas"] or [], strict=True))
+        reported = [str(row["citing"]) for row in self._reported({"cited": paper_id})]
+        rows |= dict(self._fetch_rows([citing for citing in reported if citing not in rows]))
+        dates = {citing: row.get("date") for citing, row in rows.items()}
+        return sorted(rows, key=lambda citing: (dates[citing] is None, dates[citing] or "", citing))
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
-        """See ``StoreBackend``. The server's index finds who is near; dates are exact.
+        """See ``StoreBackend``. The server's index is approximate; the date limit is exact.
 
-        The server's own filter is slow, so it is asked only when too few of the nearest are old enough.
+        The server's own filter is slow, so it is used only if too few of the nearest are old enough.
         """
         if before is None:
-            return self._asked(query, k + _EXTRA_NEIGHBORS, None, None)[:k]
+            return self._query(query, k + _EXTRA_NEIGHBORS, None, None)[:k]
         day = day_number(before)
-        found = self._asked(query, _DATE_OVERSAMPLING * k, None, day)
-        if len(found) < k + _EXTRA_NEIGHBORS:
-            found = self._asked(query, k + _EXTRA_NEIGHBORS, {"day": {"$lt": day}}, day)
-        return found[:k]
+        nearest = self._query(query, _DATE_OVERSAMPLING * k, None, day)
+        if len(nearest) < k + _EXTRA_NEIGHBORS:
+            nearest = self._query(query, k + _EXTRA_NEIGHBORS, {"day": {"$lt": day}}, day)
+        return nearest[:k]
 
-    def _asked(
+    def _query(
         self, query: NDArray[np.float64], wanted: int, where: Any, day: int | None
     ) -> list[tuple[str, float]]:
-        """The nearest by the index, those of them that are older than a day, in exact order."""
+        """The nearest papers of the index that are older than a day, ranked by exact similarity."""
         import numpy as np
 
         include: Any = ["embeddings"] if day is None else ["embeddings", "metadatas"]
-        asked = np.asarray([query], dtype=np.float32)
-        with self._named():
-            got = self._papers.query(query_embeddings=asked, n_results=wanted, where=where, include=include)
-        ids, vectors = got["ids"][0], (got["embeddings"] or [[]])[0]
+        queries = np.asarray([query], dtype=np.float32)
+        with self._translate_errors():
+            result = self._papers.query(
+                query_embeddings=queries, n_results=wanted, where=where, include=include
+            )
+        ids, vectors = result["ids"][0], (result["embeddings"] or [[]])[0]
         rows: Sequence[Mapping[str, Any]] = (
-            got["metadatas"][0] if day and got["metadatas"] else [{}] * len(ids)
+            result["metadatas"][0] if day and result["metadatas"] else [{}] * len(ids)
         )
         old = [n for n, row in enumerate(rows) if day is None or (row.get("day") or day) < day]
         return rank([ids[n] for n in old], np.asarray([vectors[n] for n in old], dtype=np.float32), query)
 
     def count(self) -> int:
         """See ``StoreBackend``."""
-        with self._named():
+        with self._translate_errors():
             return int(self._papers.count())
 
     def stats(self) -> BackendStats:
-        """See ``StoreBackend``; reads all records but their vectors."""
+        """See ``StoreBackend``; reads all records, without their vectors."""
         rows = dict(self._pages(self._papers))
-        edges = {(one, cited) for one, row in rows.items() for cited in row.get("cites") or ()}
+        edges = {(citing, cited) for citing, row in rows.items() for cited in row.get("cites") or ()}
         edges.update(self.reported_citations())
         dates = [str(row["date"]) for row in rows.values() if row.get("date")]
         return BackendStats(
@@ -268,11 +269,11 @@ class ChromaServerBackend:
         return self._collection(MARKS, None)
 
     def _collection(self, name: str, metadata: dict[str, str] | None) -> Collection:
-        """The collection of a name, made unless it is there; what is there keeps its own metadata."""
+        """The collection of a name, created if it does not exist; an existing one keeps its metadata."""
         from chromadb.errors import NotFoundError
 
         space: Any = {"hnsw": {"space": "cosine"}}
-        with self._named():
+        with self._translate_errors():
             try:
                 return self._client.get_collection(name, embedding_function=None)
             except NotFoundError:
@@ -281,57 +282,57 @@ class ChromaServerBackend:
                 )
 
     def _check(self) -> None:
-        """Have all collections, of this version and embedder."""
+        """Create the collections, and require this version and embedder."""
         _ = (self._papers, self._citations, self._marks)
-        told = self.manifest()
-        if told["version"] != STORE_VERSION:
+        manifest = self.manifest()
+        if manifest["version"] != STORE_VERSION:
             raise LibraryError(
-                f"the store on {self.location} has version {told['version']}, this program reads "
+                f"the store on {self.location} has version {manifest['version']}, this program reads "
                 f"{STORE_VERSION}. Use the ideagora that made it, or set IDEAGORA_STORE to another place."
             )
-        if told["embedder"] != self._embedder.name:
+        if manifest["embedder"] != self._embedder.name:
             raise LibraryError(
-                f"the store on {self.location} was made with the embedder {told['embedder']}, not "
-                f"{self._embedder.name}. Set IDEAGORA_EMBEDDER to that one, or embed its papers anew: "
+                f"the store on {self.location} was made with the embedder {manifest['embedder']}, not "
+                f"{self._embedder.name}. Set IDEAGORA_EMBEDDER to that one, or embed its papers again: "
                 f"ideagora library migrate OTHER --from {self.location}"
             )
 
     # --- rows -------------------------------------------------------------------------------------
 
-    def _rows_of(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        for some in batches(list(dict.fromkeys(ids)), _PAGE_SIZE):
-            with self._named():
-                got = self._papers.get(ids=list(some), include=["metadatas"])
-            yield from zip(got["ids"], got["metadatas"] or [], strict=True)
+    def _fetch_rows(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        for batch in batches(list(dict.fromkeys(ids)), _PAGE_SIZE):
+            with self._translate_errors():
+                result = self._papers.get(ids=list(batch), include=["metadatas"])
+            yield from zip(result["ids"], result["metadatas"] or [], strict=True)
 
     def _pages(
         self, collection: Collection, *, with_rows: bool = True
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Every id and its metadata; a page that another user's writing shifts may tell one twice."""
+        """Every id and its metadata; an id may appear twice if another user writes meanwhile."""
         offset = 0
         while True:
-            with self._named():
+            with self._translate_errors():
                 include: Any = ["metadatas"] if with_rows else []
-                got = collection.get(include=include, limit=_PAGE_SIZE, offset=offset)
-            rows: Sequence[Mapping[str, Any]] = (got["metadatas"] if with_rows else None) or []
-            yield from zip(got["ids"], rows or [{}] * len(got["ids"]), strict=True)
-            if len(got["ids"]) < _PAGE_SIZE:
+                result = collection.get(include=include, limit=_PAGE_SIZE, offset=offset)
+            rows: Sequence[Mapping[str, Any]] = (result["metadatas"] if with_rows else None) or []
+            yield from zip(result["ids"], rows or [{}] * len(result["ids"]), strict=True)
+            if len(result["ids"]) < _PAGE_SIZE:
                 return
             offset += _PAGE_SIZE
 
-    def _told(self, where: dict[str, Any]) -> list[Mapping[str, Any]]:
-        with self._named():
+    def _reported(self, where: dict[str, Any]) -> list[Mapping[str, Any]]:
+        with self._translate_errors():
             return list(self._citations.get(where=where, include=["metadatas"])["metadatas"] or [])
 
-    def _forget_told(self, ids: Sequence[str]) -> None:
-        """Papers whose own list of references is known need no others to tell."""
-        with self._named():
+    def _delete_reported(self, ids: Sequence[str]) -> None:
+        """Delete the reported edges of papers whose own reference list is known."""
+        with self._translate_errors():
             if ids and self._citations.count():
-                for some in batches(ids, _PAGE_SIZE):
-                    where: Any = {"citing": {"$in": list(some)}}
+                for batch in batches(ids, _PAGE_SIZE):
+                    where: Any = {"citing": {"$in": list(batch)}}
                     self._citations.delete(where=where)
 
-    def _parsed(self, paper_id: str, row: Mapping[str, Any]) -> Paper:
+    def _parse(self, paper_id: str, row: Mapping[str, Any]) -> Paper:
         try:
             return Paper.model_validate_json(str(row.get("record")))
         except ValidationError as error:
@@ -340,15 +341,16 @@ class ChromaServerBackend:
                 f"({error.errors()[0]['msg']}). Add the paper again, or delete it on the server."
             ) from error
 
-    def _named(self) -> AbstractContextManager[None]:
+    def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_server_errors(self.location)
 
 
 def stored_embedder(url: str) -> str:
-    """The embedder that the store of a server was made with.
+    """The name of the embedder that the store on a server was made with.
 
     Raises:
-        LibraryError: the server does not answer, or has no store.
+        StoreDown: the server does not answer.
+        LibraryError: there is no store on it.
     """
     from chromadb.errors import NotFoundError
 
@@ -358,16 +360,14 @@ def stored_embedder(url: str) -> str:
             try:
                 collection = client.get_collection(PAPERS, embedding_function=None)
             except NotFoundError:
-                raise LibraryError(
-                    f"there is no store of ideagora on {url}. Look at host and port."
-                ) from None
+                raise LibraryError(f"there is no ideagora store on {url}. Check host and port.") from None
         return str((collection.metadata or {}).get(_EMBEDDER))
     finally:
         disconnect(client)
 
 
 def _metadata(paper: Paper, content_hash: str) -> dict[str, Any]:
-    """A paper as a row; ``None`` clears what was there."""
+    """The metadata of a paper's row; ``None`` clears a field."""
     return {
         "record": paper.model_dump_json(),
         "hash": content_hash,
@@ -379,7 +379,7 @@ def _metadata(paper: Paper, content_hash: str) -> dict[str, Any]:
 
 
 def _placeholder_vectors(keys: Sequence[str]) -> NDArray[np.float32]:
-    """Vectors for rows that nobody searches, since Chroma wants some; spread, which its index likes."""
+    """Vectors for rows that are never searched, since Chroma requires some; spread out for its index."""
     import numpy as np
 
     angles = [2 * np.pi * zlib.crc32(key.encode("utf-8", "surrogatepass")) / 2**32 for key in keys]

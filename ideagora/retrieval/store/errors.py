@@ -1,4 +1,4 @@
-"""What SQLite, Chroma and the file system raise, turned into the errors that we name."""
+"""Translation of errors of SQLite, Chroma and the file system into the store's errors."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _UNUSABLE_PHRASES = (
     "read-only",
     "permission denied",
     "unable to open database file",
-    "disk i/o error",  # also what SQLite makes of a quota or a file that may not grow
+    "disk i/o error",  # SQLite's message for an exceeded quota or file size limit, too
     "file too large",
     "quota exceeded",
 )
-"""What the texts of SQLite and Chroma have in common when the folder, not its content, is at fault."""
+"""Phrases in messages of SQLite and Chroma that mean that the folder, not its content, is at fault."""
 
 
 @contextmanager
 def translate_errors(folder: Path, part: Path | None = None) -> Iterator[None]:
-    """Raise what goes wrong in a store's folder as an error with a next step.
+    """Translate errors in a store's folder into errors with a next step.
 
     Args:
         folder: the store's folder.
-        part: what is worked on, when that can be removed and made anew without losing papers.
+        part: the file or folder in use, if it can be removed and rebuilt without losing papers.
 
     Raises:
-        FolderUnusable: the folder cannot be made, read or written, or the disk is full.
-        StoreCorrupted: the files are there, but their content cannot be read.
-        StoreBusy: SQLite waited in vain for another process.
+        FolderUnusable: the folder cannot be created, read or written, or the disk is full.
+        StoreCorrupted: the content of the files cannot be read.
+        StoreBusy: SQLite timed out waiting for another process.
     """
     try:
         yield
-    except (IdeagoraError, sqlite3.ProgrammingError):  # the latter: our own mistake, not the files'
+    except (IdeagoraError, sqlite3.ProgrammingError):  # the latter is a bug in this program
         raise
     except OSError as error:
         raise unusable_error(folder, error.strerror or str(error)) from error
@@ -53,19 +53,19 @@ def translate_errors(folder: Path, part: Path | None = None) -> Iterator[None]:
 def corrupted_error(folder: Path, what: str, part: Path | None = None) -> StoreCorrupted:
     """The error for a store whose files cannot be read; ``part`` as in ``translate_errors``."""
     step = (
-        f"Remove {part} and run the same command again: it is then made anew, and no paper is lost."
+        f"Remove {part} and run the same command again: it is rebuilt, and no paper is lost."
         if part
-        else "Rename this folder, which loses nothing, and run the same command again: the store is then "
+        else "Rename this folder, which loses nothing, and run the same command again: the store is "
         "rebuilt, and papers that you added yourself have to be added again."
     )
     return StoreCorrupted(f"the store in {folder} cannot be read: {' '.join(what.split())[:200]}. {step}")
 
 
 def unusable_error(folder: Path, what: str) -> FolderUnusable:
-    """The error for a folder that cannot be used at all."""
+    """The error for a folder that cannot be used."""
     return FolderUnusable(
         f"the folder {folder} cannot be used for the store: {' '.join(what.split())[:200]}. "
-        "Make room or give the right to write there, or set IDEAGORA_STORE to another folder."
+        "Free some space, make it writable, or set IDEAGORA_STORE to another folder."
     )
 
 
@@ -74,11 +74,13 @@ def _from_message(folder: Path, text: str, part: Path | None) -> IdeagoraError:
     if any(sign in lowered for sign in _UNUSABLE_PHRASES):
         return unusable_error(folder, text)
     if "database is locked" in lowered:
-        return StoreBusy(f"another process holds the store in {folder}. Wait for it, then run this again.")
+        return StoreBusy(
+            f"the store in {folder} is in use by another process. Wait for it, then run this again."
+        )
     return corrupted_error(folder, text, part)
 
 
 def _is_chroma_error(error: BaseException) -> bool:
-    """Chroma's own errors, and the panic of its Rust part, which is no ``Exception``."""
+    """Whether it is Chroma's own error or a panic of its Rust code, which is not an ``Exception``."""
     kind = type(error)
     return kind.__module__.startswith("chromadb") or kind.__name__ == "PanicException"

@@ -1,10 +1,10 @@
 """Full texts of papers, section by section, in one SQLite file beside the store's records.
 
-    <store>/texts.sqlite   sections by paper, what each paper cites, which files were read, and which
-                           papers came from files of the user's
+    <store>/texts.sqlite   sections by paper, reference lists as printed, which files were read, and
+                           which papers came from the user's files
 
-Apart from ``records.sqlite``, which is checked as a whole each time a store is opened: that has to
-stay quick. A store of before this file existed simply has no texts; the file is made with the first.
+This file is separate from ``records.sqlite``, which is checked as a whole each time a store is opened.
+It is created with the first text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS own (paper TEXT PRIMARY KEY) WITHOUT ROWID",
     "INSERT OR IGNORE INTO own SELECT value FROM files, json_each(files.outcome, '$.papers')",
 )
-"""The last one fills in what version 1 had noted by file only."""
+"""The last statement fills ``own``, which version 1 did not have."""
 
 SectionKind = Literal["introduction", "method", "experiment", "limitation", "related", "other", "appendix"]
 
@@ -47,19 +47,19 @@ class Section(Record):
 
 
 class FullText(Record):
-    """The text of a paper as a file had it."""
+    """The text of a paper as read from a file."""
 
     sections: tuple[Section, ...]
     as_of: str | None = None
-    """Day of the version that was read (ISO, may be partial); ``None``: unknown."""
+    """Date of the version that was read (ISO, may be partial); ``None``: unknown."""
 
     def is_before(self, cutoff: str) -> bool:
-        """Whether this version is surely older than a day (YYYY-MM-DD)."""
+        """Whether this version is known to be older than a day (YYYY-MM-DD)."""
         return self.as_of is not None and last_day(self.as_of) < cutoff
 
 
 class CitedWork(Record):
-    """One entry of a paper's list of references, as far as it could be read."""
+    """One entry of a paper's reference list, as far as it could be parsed."""
 
     text: str = ""
     """The entry as printed, or its title."""
@@ -69,11 +69,11 @@ class CitedWork(Record):
 
 
 class FullTextStore:
-    """The texts of one store's folder. Safe for threads and processes: each call opens the file anew.
+    """The texts of one store's folder. Safe for threads and processes: each call opens the file.
 
-    Raises, from every method, ``StoreCorrupted`` when the file cannot be read, ``FolderUnusable``
-    when it cannot be written, ``StoreBusy`` when another process kept it for too long, and
-    ``LibraryError`` when a later version of this program made it.
+    Every method raises ``StoreCorrupted`` if the file cannot be read, ``FolderUnusable`` if it cannot
+    be written, ``StoreBusy`` if another process locks it for too long, and ``LibraryError`` if a later
+    version of this program wrote it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -81,14 +81,14 @@ class FullTextStore:
         self._path = folder / TEXTS_FILE
 
     def get(self, paper_id: str) -> FullText | None:
-        """The full text of a paper; ``None`` when there is none."""
+        """The full text of a paper; ``None`` if there is none."""
         rows = self._rows("SELECT as_of, sections FROM texts WHERE paper = ?", (paper_id,))
         if not rows:
             return None
         return FullText(as_of=rows[0][0], sections=tuple(map(Section.model_validate, json.loads(rows[0][1]))))
 
     def put(self, texts: Iterable[tuple[str, FullText]]) -> None:
-        """Write full texts by paper id, over those that were there."""
+        """Write full texts by paper id, replacing existing ones."""
         rows = [
             (paper, text.as_of, json.dumps([section.model_dump() for section in text.sections]))
             for paper, text in texts
@@ -97,13 +97,13 @@ class FullTextStore:
             connection.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", rows)
 
     def cited_works(self) -> Iterator[tuple[str, CitedWork]]:
-        """Every entry of every list of references, in the order of paper and list."""
+        """Every entry of every reference list, ordered by paper and position."""
         query = "SELECT paper, entry, year, arxiv_id, doi FROM cited ORDER BY paper, position"
         for paper, entry, year, arxiv_id, doi in self._rows(query):
             yield paper, CitedWork(text=entry, year=year, arxiv_id=arxiv_id, doi=doi)
 
     def put_cited(self, lists: Iterable[tuple[str, Sequence[CitedWork]]]) -> None:
-        """Write lists of references by paper id, over those that were there."""
+        """Write reference lists by paper id, replacing existing ones."""
         with self._transaction() as connection:
             for paper, entries in lists:
                 connection.execute("DELETE FROM cited WHERE paper = ?", (paper,))
@@ -111,26 +111,26 @@ class FullTextStore:
                 connection.executemany("INSERT INTO cited VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def file_outcome(self, content_hash: str, reader: str) -> str | None:
-        """What the filler noted of a file with this content, if this version of the readers read it."""
+        """The outcome recorded for a file with this content and this version of the readers, if any."""
         query = "SELECT outcome FROM files WHERE hash = ? AND reader = ?"
         rows = self._rows(query, (content_hash, reader))
         return str(rows[0][0]) if rows else None
 
     def put_file(self, content_hash: str, reader: str, outcome: str) -> None:
-        """Note that a file with this content was read, and what came of it."""
+        """Record the outcome of reading a file with this content."""
         with self._transaction() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (content_hash, reader, outcome)
             )
 
     def own_papers(self) -> list[str]:
-        """Ids of the papers that came from files of the user's, ascending."""
+        """Ids of the papers that came from the user's files, ascending."""
         return [row[0] for row in self._rows("SELECT paper FROM own ORDER BY paper")]
 
     def put_own(self, ids: Iterable[str]) -> None:
-        """Note that papers came from files of the user's."""
+        """Record that papers came from the user's files."""
         with self._transaction() as connection:
-            connection.executemany("INSERT OR IGNORE INTO own VALUES (?)", [(one,) for one in ids])
+            connection.executemany("INSERT OR IGNORE INTO own VALUES (?)", [(paper_id,) for paper_id in ids])
 
     def count(self) -> int:
         """Number of papers with full text."""
@@ -161,7 +161,7 @@ class FullTextStore:
         except StoreCorrupted as error:
             raise StoreCorrupted(
                 f"the full texts in {self._path} cannot be read ({error.__cause__ or 'damaged'}). Remove "
-                "this file (also with -wal and -shm) and add your papers again: ideagora library add PATH."
+                "this file (and its -wal and -shm) and add your papers again: ideagora library add PATH."
             ) from error
 
     def _upgrade(self, connection: sqlite3.Connection) -> None:

@@ -1,4 +1,4 @@
-"""The text that stands for a paper, and its hash: what a vector is made from."""
+"""The text of a paper that is embedded, and its hash."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ T = TypeVar("T")
 
 
 def paper_text(paper: Paper) -> str:
-    """The text that stands for a paper when it is embedded: title and abstract."""
+    """The text that is embedded for a paper: title and abstract."""
     return f"{paper.title}\n{paper.abstract}" if paper.abstract else paper.title
 
 
 def content_hash(paper: Paper) -> str:
-    """SHA-256 of the embedded text: as long as it stays, so does the vector."""
+    """SHA-256 of the embedded text; the vector is kept while it stays the same."""
     return hashlib.sha256(paper_text(paper).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """A sequence in pieces of a length."""
+    """Split a sequence into batches of ``size`` items; the last may be shorter."""
     return (items[start : start + size] for start in range(0, len(items), size))

@@ -1,8 +1,8 @@
-"""Papers from one store to another: folder to server, server to folder, folder to folder.
+"""Copying a store to another place: folder to server, server to folder, folder to folder.
 
-The source is only read. A folder of an older version, or one that cannot be written (a store's lock
-is a file of its folder), is copied first, and the copy is brought up to date. What the target has
-already is not sent again, so the same call goes on where it was stopped.
+The source is only read. A folder of an older version, or one that is not writable (opening a store
+needs a lock file in its folder), is copied first and the copy is upgraded. Papers that the target
+already has are skipped, so an interrupted migration continues with the same call.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ProgressCallback = Callable[[int, int], None]
 
 
 class StoreLocation(NamedTuple):
-    """Where a store is: a server's URL with a folder for what stays here, or a folder alone."""
+    """Where a store is: a folder, or a server's URL and a folder for this machine's own files."""
 
     url: str | None
     folder: Path
@@ -47,24 +47,24 @@ class StoreLocation(NamedTuple):
 
 
 class MigrationSummary(Record):
-    """What a migration did, counted in the target at its end."""
+    """Result of a migration, counted in the target."""
 
     source: str
     target: str
     papers: int
-    """Of the source, all of which are in the target."""
+    """Papers of the source; all of them are in the target."""
     sent: int
-    """Of them, by this call; the others were there."""
+    """Papers written by this call; the others were already there."""
     embedded: int
-    """Of those sent, papers that had to be embedded anew."""
+    """Papers sent that had to be embedded again."""
     citations: int
-    """Edges that others than the citing paper told, all of which are in the target."""
+    """Edges reported by other sources than the citing paper; all of them are in the target."""
     files: tuple[str, ...]
-    """Files beside the records whose content went along (full texts, lists that sources told)."""
+    """Further files whose content was copied (full texts, citation lists)."""
 
 
 class _NameOnlyEmbedder:
-    """Stands for the embedder of a store that is only read."""
+    """Stands in for the embedder of a store that is only read."""
 
     dimension = 0
 
@@ -72,9 +72,9 @@ class _NameOnlyEmbedder:
         self.name = name
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """There is nothing to embed with."""
+        """Raise, since there is no model to embed with."""
         raise EmbedderError(
-            f"the vectors of the store to read are gone, and they are of the embedder {self.name}. "
+            f"the source store has lost its vectors, which the embedder {self.name} made. "
             "Set IDEAGORA_EMBEDDER to it, or add the papers again: ideagora library add PATH."
         )
 
@@ -83,29 +83,32 @@ def migrate(
     source: StoreLocation,
     target: StoreLocation,
     embedder: Embedder,
-    tell: ProgressCallback | None = None,
+    on_progress: ProgressCallback | None = None,
     on_wait: Callable[[str], None] | None = None,
 ) -> MigrationSummary:
-    """Put all papers of one store into another, with vectors, citations, marks and full texts.
+    """Copy all papers of one store to another, with vectors, citations, metadata and full texts.
 
-    Of a paper that both have, the source's record counts. Vectors go along when both stores are of
-    one embedder, else every paper is embedded anew.
+    If both have a paper, the source's record is written. Vectors are copied if both stores use the same
+    embedder; otherwise every paper is embedded again.
 
     Args:
-        embedder: of the target.
-        tell: called with (done, total) papers.
+        embedder: the target's embedder.
+        on_progress: called with (done, total) papers.
+        on_wait: called with a message when another process holds a lock.
 
     Raises:
-        UsageError: source and target are one.
-        LibraryError: there is no store, either cannot be opened, or papers are missing at the end.
+        UsageError: source and target are the same store.
+        LibraryError: there is no store, one cannot be opened, or papers are missing at the end.
     """
     if (source.url or source.folder.resolve()) == (target.url or target.folder.resolve()):
-        raise UsageError(f"the store in {source} is to be copied to itself. Name another place.")
+        raise UsageError(f"the store in {source} cannot be copied to itself. Name another place.")
     with ExitStack() as stack:
         old = stack.enter_context(_open_source(source, embedder, on_wait))
         new = stack.enter_context(Store.open_at(target.url, target.folder, embedder, on_wait=on_wait))
         stack.enter_context(old.backend.read_lock())
-        papers, sent, embedded = _send(old.backend, new, embedder.name, tell or (lambda done, total: None))
+        papers, sent, embedded = _send(
+            old.backend, new, embedder.name, on_progress or (lambda done, total: None)
+        )
         edges = _send_citations(old.backend, new)
         _verify(papers, edges, old.backend, new.backend)
         return MigrationSummary(
@@ -123,12 +126,12 @@ def migrate(
 def _open_source(
     place: StoreLocation, embedder: Embedder, on_wait: Callable[[str], None] | None
 ) -> Iterator[Store]:
-    """The store to read; nothing of it is changed."""
+    """Open the store to read, or an upgraded copy of it; the store itself is not changed."""
     if place.url:
         from ideagora.retrieval.store.chroma_server import stored_embedder
 
-        named = _NameOnlyEmbedder(stored_embedder(place.url))
-        with Store.open_at(place.url, place.folder, named, on_wait=on_wait) as store:
+        stand_in = _NameOnlyEmbedder(stored_embedder(place.url))
+        with Store.open_at(place.url, place.folder, stand_in, on_wait=on_wait) as store:
             yield store
         return
     manifest = read_manifest(place.folder)
@@ -143,7 +146,7 @@ def _open_source(
 
 
 def _copy_folder(folder: Path, copy: Path, on_wait: Callable[[str], None] | None) -> Path:
-    """A copy of a store's folder, made while nobody writes there (as far as it can be locked)."""
+    """Copy a store's folder, under its read lock if the folder is writable; returns the copy's path."""
     with ExitStack() as stack:
         if os.access(folder, os.W_OK):
             lock = FolderLock(folder, _WAIT_SECONDS, on_wait)
@@ -153,8 +156,10 @@ def _copy_folder(folder: Path, copy: Path, on_wait: Callable[[str], None] | None
             return Path(shutil.copytree(folder, copy))
 
 
-def _send(old: StoreBackend, new: Store, embedder: str, tell: ProgressCallback) -> tuple[list[str], int, int]:
-    """Send what the target does not have; the source's ids, papers sent, papers embedded for it."""
+def _send(
+    old: StoreBackend, new: Store, embedder: str, on_progress: ProgressCallback
+) -> tuple[list[str], int, int]:
+    """Send the papers that the target lacks; returns the source's ids, and the numbers sent and embedded."""
     ids = sorted(old.ids())
     done = sent = embedded = 0
     keeps_vectors = old.manifest()["embedder"] == embedder
@@ -169,14 +174,14 @@ def _send(old: StoreBackend, new: Store, embedder: str, tell: ProgressCallback) 
         sent += len(wanted)
         embedded += len(wanted) - len(ready)
         done += len(batch)
-        tell(done, len(ids))
+        on_progress(done, len(ids))
     return ids, sent, embedded
 
 
 def _papers_to_send(old: StoreBackend, new: StoreBackend, ids: Sequence[str]) -> list[Paper]:
-    """Papers that the target lacks, or has another record of."""
-    theirs = new.papers(ids)
-    return [paper for paper in old.papers(ids).values() if theirs.get(paper.id) != paper]
+    """Papers that the target lacks or has with a different record."""
+    existing = new.papers(ids)
+    return [paper for paper in old.papers(ids).values() if existing.get(paper.id) != paper]
 
 
 def _stack(vectors: dict[str, NDArray[np.float32]], papers: Sequence[Paper]) -> NDArray[np.float32]:
@@ -186,10 +191,10 @@ def _stack(vectors: dict[str, NDArray[np.float32]], papers: Sequence[Paper]) -> 
 
 
 def _send_citations(old: StoreBackend, new: Store) -> list[tuple[str, str]]:
-    """Send the edges that others told, and the marks that fillers left."""
+    """Send the reported citations and the metadata; returns the citations."""
     edges = old.reported_citations()
-    for some in batches(edges, _BATCH):
-        new.add_citations(some)
+    for batch in batches(edges, _BATCH):
+        new.add_citations(batch)
     for key, value in old.metadata().items():
         new.set_metadata(key, value)
     return edges
@@ -198,20 +203,19 @@ def _send_citations(old: StoreBackend, new: Store) -> list[tuple[str, str]]:
 def _verify(
     ids: Sequence[str], edges: Sequence[tuple[str, str]], old: StoreBackend, new: StoreBackend
 ) -> None:
-    """Count in the target what was sent; the source may not lose what the target does not have."""
-    here = [new.content_hashes(some) for some in batches(ids, _BATCH)]
-    known = sum(map(len, here))
-    told = set(new.reported_citations())
-    lost = sum(edge not in told and edge[1] not in new.cited_by(edge[0]) for edge in edges)
-    if known != len(ids) or lost:
+    """Raise ``LibraryError`` unless the target has every paper and every edge."""
+    arrived = sum(len(new.content_hashes(batch)) for batch in batches(ids, _BATCH))
+    reported = set(new.reported_citations())
+    lost = sum(edge not in reported and edge[1] not in new.cited_by(edge[0]) for edge in edges)
+    if arrived != len(ids) or lost:
         raise LibraryError(
-            f"only {known} of the {len(ids)} papers in {old.location} arrived in {new.location}, and {lost} "
-            "citations are missing: they were removed meanwhile. Run the same command again."
+            f"only {arrived} of the {len(ids)} papers in {old.location} arrived in {new.location}, and "
+            f"{lost} citations are missing: they were removed meanwhile. Run the same command again."
         )
 
 
 def _merge_files(source: Path, target: Path) -> Iterator[str]:
-    """Copy the SQLite files beside the records table by table; rows that are there stay as they are."""
+    """Copy the other SQLite files table by table, keeping existing rows; yields the files' names."""
     for path in sorted(source.glob("*.sqlite")):
         if path.name != RECORDS_FILE:
             with translate_errors(target):
@@ -240,7 +244,7 @@ def _merge_tables(connection: sqlite3.Connection) -> None:
 
 
 def _copy_rows(connection: sqlite3.Connection, table: str) -> None:
-    """Rows of ``old`` into ``main``, by the columns that both have."""
+    """Copy a table's rows from ``old`` to ``main``, by the columns that both have."""
     query = (
         "SELECT o.name FROM pragma_table_info(?, 'old') o JOIN pragma_table_info(?, 'main') m USING (name)"
     )

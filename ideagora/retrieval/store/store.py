@@ -1,7 +1,7 @@
-"""The store of papers: what is in it, what it is near to, who cites whom.
+"""The store of papers: adding, vector search, references and citations.
 
-Where its papers stand is the business of a shelf (``backend.py``): a folder (``folder.py``), or a
-Chroma server that several users share (``server.py``).
+A backend keeps the papers in a local folder (``embedded/``) or on a Chroma server that several users
+share (``chroma_server.py``).
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 __all__ = ["EXACT_BELOW", "STORE_VERSION", "AddResult", "Store", "StoreStats", "content_hash", "paper_text"]
 
 EMBED_BATCH = 32
-"""Papers between two words on the progress; the embedder's cache keeps them from then on."""
+"""Papers embedded between two progress reports; the embedder's cache stores each batch."""
 WRITE_BATCH = 512
-"""Papers that are written at once: half a minute of embedding, half a second of writing when large."""
+"""Papers per write: half a minute of embedding, and half a second of writing in a large store."""
 ProgressCallback = Callable[[int, int], None]
 
 
 class AddResult(NamedTuple):
-    """What ``add`` did, in papers."""
+    """Number of papers that ``Store.add`` added, updated and left as they were."""
 
     new: int
     changed: int
-    same: int
+    unchanged: int
 
 
 class StoreStats(Record):
-    """What a store holds."""
+    """Where a store is, how it was made, and counts of its papers."""
 
     kind: StoreKind
     folder: str
@@ -52,26 +52,29 @@ class StoreStats(Record):
     embedder: str
     papers: int
     citations: int
-    """Citations between papers that are both here."""
+    """Citations between papers that are both in the store."""
     oldest: str | None
     newest: str | None
     size_bytes: int | None
-    """``None``: a server does not tell."""
+    """``None`` on a server."""
     sources: dict[str, int]
-    """Papers by where their record came from."""
+    """Number of papers per source."""
 
 
 class Store:
-    """Papers, for any number of threads and processes; ``open`` makes one of a folder."""
+    """A store of papers. Safe for threads and processes.
+
+    Create one with ``open``, ``open_at`` or ``from_settings``.
+    """
 
     def __init__(
         self, folder: Path, embedder: Embedder, backend: StoreBackend, *, copy_of: Path | None = None
     ) -> None:
-        """Take a shelf into use.
+        """Wrap a backend.
 
         Args:
-            folder: where what belongs to the papers is kept on this machine (full texts, …).
-            copy_of: the store that may only be read, of which this one is a passing copy.
+            folder: holds this machine's own files (full texts, citation lists).
+            copy_of: the read-only store of which ``folder`` is a temporary copy.
         """
         self.folder = folder
         self.copy_of = copy_of
@@ -89,32 +92,31 @@ class Store:
         exact_below: int = EXACT_BELOW,
         copy_if_read_only: bool = False,
     ) -> Self:
-        """Open the store of a folder, or make an empty one.
+        """Open the store in a folder; create an empty one if there is none.
 
         Args:
             folder: the store's own folder.
             embedder: makes the vectors; a store belongs to one embedder.
-            timeout: seconds to wait for another process before giving up.
-            on_wait: told whom we wait for, once per holder, and what takes long.
-            exact_below: number of papers from which searches go to Chroma's index.
-            may_copy: of a folder that may only be read, open a copy that is gone when it is closed.
+            timeout: seconds to wait for another process that holds the lock.
+            on_wait: called with a message for each process waited for, and before a slow upgrade.
+            exact_below: number of papers from which searches use Chroma's index.
+            copy_if_read_only: if the folder is read-only, open a temporary copy, deleted by ``close``.
 
         Raises:
-            FolderUnusable: the folder cannot be made or written, or holds something else.
-            StoreBusy: another process held the store for longer than the timeout.
+            FolderUnusable: the folder cannot be created or written, or holds other files.
+            StoreBusy: another process held the lock for longer than the timeout.
             StoreCorrupted: the files cannot be read.
-            LibraryError: the store was made by another version that cannot be brought up to date, or
-                with another embedder.
+            LibraryError: the store has a version that cannot be upgraded, or another embedder.
         """
         if copy_if_read_only and is_read_only_store(folder):
-            return cls._copied(folder, embedder)
+            return cls._open_copy(folder, embedder)
         backend = EmbeddedBackend.open(
             folder, embedder, timeout=timeout, on_wait=on_wait, exact_below=exact_below
         )
         return cls(folder, embedder, backend)
 
     @classmethod
-    def _copied(cls, folder: Path, embedder: Embedder) -> Self:
+    def _open_copy(cls, folder: Path, embedder: Embedder) -> Self:
         place = copy_to_temp(folder)
         try:
             backend = EmbeddedBackend.open(place, embedder, has_index=False)
@@ -135,14 +137,15 @@ class Store:
         on_wait: Callable[[str], None] | None = None,
         copy_if_read_only: bool = False,
     ) -> Self:
-        """Open the store of a Chroma server, or without a URL that of the folder.
+        """Open the store on a Chroma server, or in a folder if ``url`` is ``None``.
 
         Args:
             url: ``http://host:port``.
-            folder: with a server, for what stays on this machine.
+            folder: with a server, holds this machine's own files.
 
         Raises:
-            LibraryError: nobody answers, or it is no Chroma server, or see ``open``.
+            StoreDown: the server does not answer.
+            LibraryError: it is not a Chroma server; otherwise as ``open``.
         """
         if url is None:
             return cls.open(
@@ -172,7 +175,7 @@ class Store:
         )
 
     def close(self) -> None:
-        """Close files and release locks."""
+        """Close files and release locks; delete a temporary copy."""
         self.backend.close()
         if self.copy_of is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -185,51 +188,51 @@ class Store:
 
     @contextmanager
     def write_lock(self) -> Iterator[None]:
-        """Keep other processes from writing between several calls; many writes within are quicker."""
+        """Hold the write lock over several calls, which also makes many writes faster; reentrant."""
         with self.backend.write_lock():
             yield
 
     def add(self, papers: Iterable[Paper], on_progress: ProgressCallback | None = None) -> AddResult:
-        """Put papers in; those that are there already are brought up to date.
+        """Add papers, and update those already in the store.
 
-        Only a paper whose title or abstract changed is embedded again. References that a record does
-        not know (``None``) are kept from the record that was there.
+        Only papers whose title or abstract changed are embedded again. If a record's references are
+        unknown (``None``), those of the stored record are kept.
 
         Args:
-            papers: records; of two with one id the last one counts.
+            papers: records; of several with the same id, the last one counts.
             on_progress: called with (done, total) papers as they are embedded.
         """
         wanted = list({paper.id: paper for paper in papers}.values())
         ids = [paper.id for paper in wanted]
-        here = self.backend.papers(ids)
+        stored = self.backend.papers(ids)
         hashes = self.backend.content_hashes(ids)
-        merged = [_keep_references(paper, here.get(paper.id)) for paper in wanted]
-        embedded = [paper for paper in merged if hashes.get(paper.id) != content_hash(paper)]
-        updated = [p for p in merged if hashes.get(p.id) == content_hash(p) and here[p.id] != p]
-        same = len(wanted) - len(embedded) - len(updated)
-        self._embed(embedded, same + len(updated), len(wanted), on_progress)
-        self._put(updated, None)
-        new = sum(paper.id not in here for paper in wanted)
-        return AddResult(new, len(embedded) + len(updated) - new, same)
+        merged = [_keep_references(paper, stored.get(paper.id)) for paper in wanted]
+        to_embed = [paper for paper in merged if hashes.get(paper.id) != content_hash(paper)]
+        to_update = [p for p in merged if hashes.get(p.id) == content_hash(p) and stored[p.id] != p]
+        unchanged = len(wanted) - len(to_embed) - len(to_update)
+        self._embed(to_embed, unchanged + len(to_update), len(wanted), on_progress)
+        self._put(to_update, None)
+        new = sum(paper.id not in stored for paper in wanted)
+        return AddResult(new, len(to_embed) + len(to_update) - new, unchanged)
 
     def add_embedded(self, papers: Sequence[Paper], vectors: NDArray[np.float32]) -> None:
-        """Put papers in whose vectors this store's embedder has made, shape (len(papers), dimension)."""
+        """Add papers with vectors made by this store's embedder, shape (len(papers), dimension)."""
         self._put(papers, vectors)
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Note who cites whom (citing id, cited id), as told by somebody else than the citing paper."""
+        """Add edges (citing id, cited id) that do not come from the citing paper's own reference list."""
         self.backend.add_citations(pairs)
 
     def get(self, paper_id: str) -> Paper | None:
-        """The paper with an id."""
+        """The paper with this id; ``None`` if it is not in the store."""
         return self.backend.papers([paper_id]).get(paper_id)
 
     def references(self, paper_id: str) -> list[Paper]:
-        """The papers here that one cites, in the order of its references."""
+        """The stored papers that a paper cites, in the order of its references."""
         return self._in_order(self.backend.cited_by(paper_id))
 
     def citations(self, paper_id: str) -> list[Paper]:
-        """The papers here that cite one, oldest first."""
+        """The stored papers that cite a paper, oldest first."""
         return self._in_order(self.backend.citing(paper_id))
 
     def search(self, vector: NDArray[np.float32], k: int, before: str | None = None) -> list[ScoredPaper]:
@@ -238,22 +241,22 @@ class Store:
         Similarity is the cosine, rounded to 4 decimals; ties are ordered by id.
 
         Args:
-            before: YYYY-MM-DD: only papers that are surely older than this day; one without a date is not.
+            before: YYYY-MM-DD; only papers whose latest possible date is earlier, so none without a date.
         """
         import numpy as np
 
         if k < 1:
             return []
-        found = self.backend.nearest(np.asarray(vector, dtype=np.float64), k, before)
-        papers = self.backend.papers([paper_id for paper_id, _ in found])
-        return [ScoredPaper(paper=papers[i], similarity=similarity) for i, similarity in found if i in papers]
+        nearest = self.backend.nearest(np.asarray(vector, dtype=np.float64), k, before)
+        papers = self.backend.papers([paper_id for paper_id, _ in nearest])
+        return [ScoredPaper(paper=papers[i], similarity=score) for i, score in nearest if i in papers]
 
     def count(self) -> int:
         """Number of papers."""
         return self.backend.count()
 
     def stats(self) -> StoreStats:
-        """Figures for the user."""
+        """Counts for the user; may read every record."""
         manifest = self.backend.manifest()
         return StoreStats(
             kind=self.backend.kind,
@@ -264,29 +267,25 @@ class Store:
         )
 
     def identities(self) -> Iterator[PaperIdentity]:
-        """What each paper goes by: id, title, date, arXiv id, DOI."""
+        """Id, title, date, arXiv id and DOI of every paper, ordered by id."""
         return self.backend.identities()
 
-    def by_source(self) -> dict[str, int]:
-        """Number of papers by where their record came from."""
-        return self.backend.stats().sources
-
     def has(self, ids: Sequence[str]) -> list[bool]:
-        """Whether each paper is here."""
-        here = self.backend.content_hashes(ids)
-        return [paper_id in here for paper_id in ids]
+        """Whether each paper is in the store."""
+        stored = self.backend.content_hashes(ids)
+        return [paper_id in stored for paper_id in ids]
 
     @property
     def generation(self) -> int:
-        """Another number when the set of papers has changed, by any process."""
+        """A number that changes whenever any process changes the set of papers."""
         return self.backend.generation()
 
     def get_metadata(self, key: str) -> str | None:
-        """A note that a filler of the store left."""
+        """The value of a metadata key; ``None`` if it was never set."""
         return self.backend.get_metadata(key)
 
     def set_metadata(self, key: str, value: str) -> None:
-        """Leave a note."""
+        """Set the value of a metadata key."""
         with self.write_lock():
             self.backend.set_metadata(key, value)
 
@@ -295,29 +294,29 @@ class Store:
     ) -> None:
         """Embed in small batches and write in larger ones.
 
-        Others may write in between, since embedding takes its time. What was embedded is written also
-        when embedding is broken off.
+        The lock is not held while embedding, which is slow. If embedding fails, what is embedded so far
+        is written.
         """
-        waiting: list[tuple[Sequence[Paper], NDArray[np.float32]]] = []
+        pending: list[tuple[Sequence[Paper], NDArray[np.float32]]] = []
         try:
             for batch in batches(papers, EMBED_BATCH):
-                waiting.append((batch, self._embedder.encode([paper_text(paper) for paper in batch])))
-                if len(waiting) * EMBED_BATCH >= WRITE_BATCH:
-                    self._write(waiting)
+                pending.append((batch, self._embedder.encode([paper_text(paper) for paper in batch])))
+                if len(pending) * EMBED_BATCH >= WRITE_BATCH:
+                    self._write(pending)
                 done += len(batch)
                 if on_progress:
                     on_progress(done, total)
         finally:
-            self._write(waiting)
+            self._write(pending)
 
-    def _write(self, waiting: list[tuple[Sequence[Paper], NDArray[np.float32]]]) -> None:
-        """Write what waits, and wait no more for it: a write that failed is not tried again."""
+    def _write(self, pending: list[tuple[Sequence[Paper], NDArray[np.float32]]]) -> None:
+        """Write and clear the pending batches; a failed write is not retried."""
         import numpy as np
 
-        if waiting:
-            papers = [paper for some, _ in waiting for paper in some]
-            vectors = np.concatenate([rows for _, rows in waiting])
-            waiting.clear()
+        if pending:
+            papers = [paper for batch, _ in pending for paper in batch]
+            vectors = np.concatenate([rows for _, rows in pending])
+            pending.clear()
             self._put(papers, vectors)
 
     def _put(self, papers: Sequence[Paper], vectors: NDArray[np.float32] | None) -> None:
@@ -329,7 +328,7 @@ class Store:
         return [papers[paper_id] for paper_id in ids if paper_id in papers]
 
 
-def _keep_references(paper: Paper, before: Paper | None) -> Paper:
-    if before is None or paper.references is not None or before.references is None:
+def _keep_references(paper: Paper, stored: Paper | None) -> Paper:
+    if stored is None or paper.references is not None or stored.references is None:
         return paper
-    return paper.model_copy(update={"references": before.references})
+    return paper.model_copy(update={"references": stored.references})

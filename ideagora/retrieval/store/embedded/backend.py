@@ -1,14 +1,14 @@
-"""Papers in one folder: records in SQLite, vectors in Chroma's embedded database and as rows of a file.
+"""Papers in one folder: records in SQLite, vectors in Chroma's embedded database and in a flat file.
 
-    <folder>/records.sqlite   records, citation edges, manifest (version, embedder, generation, marks)
-    <folder>/chroma/          vectors, with Chroma's index over them
+    <folder>/records.sqlite   records, citation edges, manifest (version, embedder, generation, metadata)
+    <folder>/chroma/          vectors, with Chroma's index
     <folder>/vectors.N.f32    the same vectors as rows, for exact searches
-    <folder>/store.lock       held alone by who writes
+    <folder>/store.lock       the write lock
 
-Killing a writer at any moment loses at most the batch it was at: rows and Chroma's vectors are written
-before the records, and one without a record is one that nobody asks for. The manifest says while
-Chroma is worked on (``vectors`` = "open"): who finds that, with the folder held alone, knows that a
-process died over it, and makes Chroma's folder anew from the rows.
+Killing a writer at any moment loses at most the current batch: vectors are written before the records,
+and a vector without a record is ignored. While Chroma's files change, the manifest says so
+(``vectors`` = "open"). A process that gets the write lock and finds this state knows that a writer
+died, and rebuilds Chroma's folder from the rows.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 EXACT_BELOW = 20_000
-"""Papers up to which a search compares with every vector: below it that is faster than the index."""
+"""Number of papers below which every search is exact, since that is faster than the index."""
 _UPGRADABLE = ("1",)
-"""Versions that are brought up to date in place."""
+"""Versions that are upgraded in place."""
 _MAX_INDEXED = 100
-"""Neighbours up to which the index is asked; for more of them it is neither quick nor complete."""
+"""Largest k for the index; beyond it, the index is neither fast nor complete."""
 _REBUILD_BATCH = 1_000
 _EXTRA_NEIGHBORS = 8
-"""Neighbours asked of the index beyond the k, since their order is settled by exact similarity."""
-_VECTORS, _OPEN = "vectors", "open"
-"""Line of the manifest on the state of Chroma's folder, and what it says while that is worked on."""
-_ROWS = "rows"
+"""Neighbors requested beyond k, because they are re-ranked by exact similarity."""
+_CHROMA_STATE, _OPEN = "vectors", "open"
+"""Manifest key for the state of Chroma's folder: its fingerprint, or ``_OPEN`` while it changes."""
+_VECTOR_FILE = "rows"
 _MARK = "mark:"
 
 
 class EmbeddedBackend:
-    """See ``StoreBackend``; one writer at a time, by a lock that a crash releases."""
+    """A folder; see ``StoreBackend``. There is one writer at a time; a crash releases its lock."""
 
     kind: StoreKind = "embedded"
 
     def __init__(
         self, folder: Path, embedder: Embedder, lock: FolderLock, exact_below: int, *, has_index: bool = True
     ) -> None:
-        """``has_index``: whether Chroma has the vectors too; without it every search is exact."""
+        """``has_index``: whether to keep Chroma's index; without it, every search is exact."""
         self.folder = folder
         self._has_index = has_index
         self.location = str(folder)
@@ -70,13 +70,13 @@ class EmbeddedBackend:
         self._lock = lock
         self._exact_below = exact_below
         self._records = SqliteRecords(folder)
-        self._vectors = ChromaIndex(folder)
-        self._rows = VectorFile(folder)
+        self._index = ChromaIndex(folder)
+        self._vector_file = VectorFile(folder)
         self._snapshot: Snapshot | None = None
-        self._counted = (-1, 0)
-        self._holds = 0
-        self._is_begun = False
-        self._is_doubtful = False
+        self._cached_count = (-1, 0)
+        self._lock_depth = 0
+        self._is_marked_open = False
+        self._may_be_damaged = False
 
     @classmethod
     def open(
@@ -89,14 +89,14 @@ class EmbeddedBackend:
         exact_below: int = EXACT_BELOW,
         has_index: bool = True,
     ) -> Self:
-        """Open a folder, or make an empty one; an older version is brought up to date. See ``Store.open``."""
+        """Open a folder, creating or upgrading the store in it; see ``Store.open``."""
         with translate_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             require_store_folder(folder)
             lock = FolderLock(folder, timeout, on_wait)
             backend = cls(folder, embedder, lock, exact_below, has_index=has_index)
             try:
-                backend._make_or_check(on_wait or (lambda text: None))
+                backend._create_or_check(on_wait or (lambda text: None))
             except BaseException:
                 backend.close()
                 raise
@@ -104,28 +104,28 @@ class EmbeddedBackend:
 
     def close(self) -> None:
         """Close files and release locks."""
-        self._vectors.close()
+        self._index.close()
         self._records.close()
         self._lock.close()
 
     @contextmanager
     def write_lock(self) -> Iterator[None]:
-        """Hold the folder alone. Chroma stays open between the writes within, which makes many quick."""
+        """Hold the folder's lock exclusively. Chroma stays open between writes, which makes many fast."""
         with self._lock.exclusive():
-            self._holds += 1
+            self._lock_depth += 1
             try:
                 yield
             finally:
-                self._holds -= 1
-                if self._holds == 0:
-                    self._settle()
+                self._lock_depth -= 1
+                if self._lock_depth == 0:
+                    self._mark_chroma_closed()
 
     def read_lock(self) -> AbstractContextManager[None]:
-        """Hold the folder with other readers."""
+        """Share the folder's lock with other readers."""
         return self._lock.shared()
 
     def manifest(self) -> dict[str, str]:
-        """Everything in the manifest."""
+        """All keys and values of the manifest."""
         return self._records.manifest()
 
     def get_metadata(self, key: str) -> str | None:
@@ -142,25 +142,25 @@ class EmbeddedBackend:
         self._records.set_manifest(f"{_MARK}{key}", value)
 
     def generation(self) -> int:
-        """Counts the changes by any process."""
+        """The number of changes by any process."""
         return self._records.generation()
 
     def put(
         self, papers: Sequence[Paper], hashes: Mapping[str, str], vectors: NDArray[np.float32] | None
     ) -> None:
-        """See ``StoreBackend``; in one transaction, once the vectors are there."""
+        """See ``StoreBackend``. Vectors are written first, then the records in one transaction."""
         with self.write_lock():
             if vectors is None:
                 self._records.save(papers, hashes, None)
                 return
-            before = self._whole_rows()
-            after = self._rows.append(before, vectors)
+            before = self._require_rows()
+            after = self._vector_file.append(before, vectors)
             if self._has_index:
-                self._begin()
-                with self._changing():
-                    self._vectors.upsert([paper.id for paper in papers], vectors)
+                self._mark_chroma_open()
+                with self._chroma_write():
+                    self._index.upsert([paper.id for paper in papers], vectors)
             places = range(before.count, after.count)
-            self._records.save(papers, hashes, places, {_ROWS: str(after)})
+            self._records.save(papers, hashes, places, {_VECTOR_FILE: str(after)})
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
         """See ``StoreBackend``."""
@@ -180,11 +180,11 @@ class EmbeddedBackend:
         return self._records.content_hashes(ids)
 
     def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """See ``StoreBackend``; reads the rows, and writes nothing."""
-        note = self._note()
-        if not self._rows.exists(note):
+        """See ``StoreBackend``. Empty if the file of vectors is missing."""
+        info = self._file_info()
+        if not self._vector_file.exists(info):
             return {}
-        matrix = self._rows.matrix(note)
+        matrix = self._vector_file.matrix(info)
         return {paper_id: matrix[place] for paper_id, place in self._records.places(ids).items()}
 
     def ids(self) -> set[str]:
@@ -220,44 +220,44 @@ class EmbeddedBackend:
         )
 
     def nearest(self, query: NDArray[np.float64], k: int, before: str | None) -> list[tuple[str, float]]:
-        """See ``StoreBackend``. Exact, except that Chroma finds papers without a date in large stores."""
+        """See ``StoreBackend``. Exact, unless the store is large and there is no date limit."""
         if (
             self._has_index
             and before is None
             and k <= _MAX_INDEXED
-            and self._known_count() >= self._exact_below
+            and self._count_once() >= self._exact_below
         ):
-            return self._indexed(query, k)
+            return self._search_index(query, k)
         return self._current_snapshot().nearest(query, k, before)
 
-    def _known_count(self) -> int:
-        """Number of papers, counted once in a generation."""
+    def _count_once(self) -> int:
+        """Number of papers, counted once per generation."""
         generation = self.generation()
-        if self._counted[0] != generation:
-            self._counted = (generation, self.count())
-        return self._counted[1]
+        if self._cached_count[0] != generation:
+            self._cached_count = (generation, self.count())
+        return self._cached_count[1]
 
     # --- opening ----------------------------------------------------------------------------------
 
-    def _make_or_check(self, say: Callable[[str], None]) -> None:
+    def _create_or_check(self, on_wait: Callable[[str], None]) -> None:
         if not self._records.exists():
             with self.write_lock():
-                if not self._records.exists():  # nobody made it while we waited
-                    self._make()
+                if not self._records.exists():  # another process may have created it meanwhile
+                    self._create()
         manifest = self._records.manifest()
         self._check_embedder(manifest.get("embedder"))
         if manifest.get("version") in _UPGRADABLE:
             with self.write_lock():
-                self._upgrade(say)
+                self._upgrade(on_wait)
         version = self._records.manifest().get("version")
         if version != STORE_VERSION:
             raise LibraryError(unsupported_version(self.folder, version))
 
-    def _make(self) -> None:
-        if self._vectors.create():
+    def _create(self) -> None:
+        if self._index.create():
             raise corrupted_error(self.folder, f"there are vectors, but {RECORDS_FILE} is missing or empty")
         manifest = {"version": STORE_VERSION, "embedder": self._embedder.name}
-        state = {_VECTORS: self._vectors.fingerprint(), _ROWS: str(VectorFileInfo(file_name(1)))}
+        state = {_CHROMA_STATE: self._index.fingerprint(), _VECTOR_FILE: str(VectorFileInfo(file_name(1)))}
         self._records.create({**manifest, **state})
 
     def _check_embedder(self, embedder: str | None) -> None:
@@ -265,128 +265,128 @@ class EmbeddedBackend:
             raise LibraryError(
                 f"the store in {self.folder} was made with the embedder {embedder}, "
                 f"not {self._embedder.name}. Set IDEAGORA_EMBEDDER back, set IDEAGORA_STORE to another "
-                f"folder, or embed its papers anew: ideagora library migrate OTHER --from {self.folder}"
+                f"folder, or embed its papers again: ideagora library migrate OTHER --from {self.folder}"
             )
 
-    def _upgrade(self, say: Callable[[str], None]) -> None:
-        """Bring a folder of version 1 up to date: it gets rows, and all else stays as it is."""
-        if self._records.manifest().get("version") in _UPGRADABLE:  # nobody did it while we waited
-            say(f"bringing the store in {self.folder} up to version {STORE_VERSION}; this is done once")
-            self._make_rows(file_name(1), {"version": STORE_VERSION})
+    def _upgrade(self, on_wait: Callable[[str], None]) -> None:
+        """Upgrade a folder of version 1 by writing the file of vectors."""
+        if self._records.manifest().get("version") in _UPGRADABLE:  # or another process did it meanwhile
+            on_wait(f"upgrading the store in {self.folder} to version {STORE_VERSION}; this is done once")
+            self._rebuild_rows(file_name(1), {"version": STORE_VERSION})
 
-    # --- rows -------------------------------------------------------------------------------------
+    # --- file of vectors --------------------------------------------------------------------------
 
-    def _note(self) -> VectorFileInfo:
-        return VectorFileInfo.read(self._records.manifest()[_ROWS])
+    def _file_info(self) -> VectorFileInfo:
+        return VectorFileInfo.read(self._records.manifest()[_VECTOR_FILE])
 
-    def _whole_rows(self) -> VectorFileInfo:
-        """The rows as they are, or made anew where the file is gone; with the folder held alone."""
-        note = self._note()
-        if not self._rows.exists(note):
-            logger.warning("the rows of the store in %s are made anew", self.folder)
-            self._make_rows(note.next_file(), {})
-        return self._note()
+    def _require_rows(self) -> VectorFileInfo:
+        """The file of vectors, rebuilt if it is missing; requires the write lock."""
+        info = self._file_info()
+        if not self._vector_file.exists(info):
+            logger.warning("rebuilding the file of vectors of the store in %s", self.folder)
+            self._rebuild_rows(info.next_file(), {})
+        return self._file_info()
 
-    def _make_rows(self, file: str, manifest: Mapping[str, str]) -> None:
-        """Write a new file of rows and change over to it."""
+    def _rebuild_rows(self, file: str, manifest: Mapping[str, str]) -> None:
+        """Write a new file of vectors and switch to it."""
         ids: list[str] = []
 
-        def told() -> Iterator[NDArray[np.float32]]:
-            for some, vectors in self._all_vectors():
-                ids.extend(some)
+        def pages() -> Iterator[NDArray[np.float32]]:
+            for page_ids, vectors in self._all_vectors():
+                ids.extend(page_ids)
                 yield vectors
 
-        note = self._rows.fill(file, told())
-        self._records.set_places(list(zip(count(), ids)), {**manifest, _ROWS: str(note)})
-        self._rows.remove_others(note)
+        info = self._vector_file.fill(file, pages())
+        self._records.set_places(list(zip(count(), ids)), {**manifest, _VECTOR_FILE: str(info)})
+        self._vector_file.remove_others(info)
 
     def _all_vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """The vectors of all papers, each once: Chroma's, and from the embedder what it does not have."""
+        """The vectors of all papers, each once: from Chroma, and from the embedder if Chroma lacks them."""
         missing = self._records.ids()
-        if self._is_chroma_whole():
-            self._begin()
-            for ids, vectors in self._vectors.pages():
+        if self._is_chroma_intact():
+            self._mark_chroma_open()
+            for ids, vectors in self._index.pages():
                 known = [n for n, paper_id in enumerate(ids) if paper_id in missing]
                 missing.difference_update(ids)
                 if known:
                     yield [ids[n] for n in known], vectors[known]
         for batch in batches(sorted(missing), _REBUILD_BATCH):
             papers = self._records.papers(batch)
-            yield list(batch), self._embedder.encode([paper_text(papers[one]) for one in batch])
+            yield list(batch), self._embedder.encode([paper_text(papers[paper_id]) for paper_id in batch])
 
     # --- Chroma -----------------------------------------------------------------------------------
 
-    def _is_chroma_whole(self) -> bool:
-        return self._records.manifest().get(_VECTORS) != _OPEN and self._vectors.folder.exists()
+    def _is_chroma_intact(self) -> bool:
+        return self._records.manifest().get(_CHROMA_STATE) != _OPEN and self._index.folder.exists()
 
-    def _begin(self) -> None:
-        """Have Chroma's folder whole and marked as worked on; with the folder held alone."""
-        if self._is_begun:
+    def _mark_chroma_open(self) -> None:
+        """Repair Chroma's folder if necessary and mark it as open; requires the write lock."""
+        if self._is_marked_open:
             return
-        self._vectors.close()
-        if not self._is_chroma_whole():
+        self._index.close()
+        if not self._is_chroma_intact():
             self._rebuild()
-        elif self._records.manifest()[_VECTORS] != self._vectors.fingerprint():
-            raise self._vectors.damaged("the files of the index are not as they were written")
-        self._records.set_manifest(_VECTORS, _OPEN)
-        self._is_begun, self._is_doubtful = True, False
+        elif self._records.manifest()[_CHROMA_STATE] != self._index.fingerprint():
+            raise self._index.damaged("the files of the index are not as they were written")
+        self._records.set_manifest(_CHROMA_STATE, _OPEN)
+        self._is_marked_open, self._may_be_damaged = True, False
 
-    def _settle(self) -> None:
-        """Close Chroma, unless it is kept for queries, and note how its files were left."""
-        if self._is_begun:
-            self._is_begun = False
-            if not self._vectors.is_open_at(self._records.generation()):
-                self._vectors.close()
-            if not self._is_doubtful:
-                self._records.set_manifest(_VECTORS, self._vectors.fingerprint())
+    def _mark_chroma_closed(self) -> None:
+        """Close Chroma unless it stays open for queries, and record the fingerprint of its files."""
+        if self._is_marked_open:
+            self._is_marked_open = False
+            if not self._index.is_open_at(self._records.generation()):
+                self._index.close()
+            if not self._may_be_damaged:
+                self._records.set_manifest(_CHROMA_STATE, self._index.fingerprint())
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Chroma writes: who fails within leaves a folder that is made anew."""
-        self._is_doubtful = True
+    def _chroma_write(self) -> Iterator[None]:
+        """Wrap a call that writes Chroma's files: if it fails, the folder stays marked as open."""
+        self._may_be_damaged = True
         yield
-        self._is_doubtful = False
+        self._may_be_damaged = False
 
     def _rebuild(self) -> None:
-        """Make Chroma's folder anew from the rows."""
-        logger.warning("the vectors of the store in %s are made anew from its rows", self.folder)
-        self._records.set_manifest(_VECTORS, _OPEN)
-        self._vectors.remove()
-        self._vectors.create()
-        matrix = self._rows.matrix(self._whole_rows())
+        """Rebuild Chroma's folder from the file of vectors."""
+        logger.warning("rebuilding the vector index of the store in %s", self.folder)
+        self._records.set_manifest(_CHROMA_STATE, _OPEN)
+        self._index.remove()
+        self._index.create()
+        matrix = self._vector_file.matrix(self._require_rows())
         places = self._records.places(sorted(self._records.ids()))
         for batch in batches(list(places), _REBUILD_BATCH):
-            self._vectors.upsert(batch, matrix[[places[paper_id] for paper_id in batch]])
-        self._vectors.close()
-        self._records.next_generation()  # whoever has the old files open must open the new ones
+            self._index.upsert(batch, matrix[[places[paper_id] for paper_id in batch]])
+        self._index.close()
+        self._records.next_generation()  # clients of the old files must reopen
 
-    def _indexed(self, query: NDArray[np.float64], k: int) -> list[tuple[str, float]]:
-        """Ask Chroma's index, with a client that has seen the store as it is now."""
+    def _search_index(self, query: NDArray[np.float64], k: int) -> list[tuple[str, float]]:
+        """Query Chroma's index with a client opened at the current generation."""
         with self._lock.shared():
-            if self._vectors.is_open_at(self._records.generation()):
-                return self._asked(query, k)
+            if self._index.is_open_at(self._records.generation()):
+                return self._query_index(query, k)
         with self.write_lock():
-            self._whole_rows()
-            self._begin()
-            with self._changing():
-                self._vectors.keep_open(self._records.generation())
-            return self._asked(query, k)
+            self._require_rows()
+            self._mark_chroma_open()
+            with self._chroma_write():
+                self._index.keep_open(self._records.generation())
+            return self._query_index(query, k)
 
-    def _asked(self, query: NDArray[np.float64], k: int) -> list[tuple[str, float]]:
-        places = self._records.places(self._vectors.nearest(query, k + _EXTRA_NEIGHBORS))
-        rows = self._rows.matrix(self._note())[list(places.values())]
+    def _query_index(self, query: NDArray[np.float64], k: int) -> list[tuple[str, float]]:
+        places = self._records.places(self._index.nearest(query, k + _EXTRA_NEIGHBORS))
+        rows = self._vector_file.matrix(self._file_info())[list(places.values())]
         return rank(list(places), rows, query)[:k]
 
     def _current_snapshot(self) -> Snapshot:
-        """All papers as they are now. Readers take no lock for it."""
+        """All papers of the current generation; takes no lock."""
         snapshot = self._snapshot
         while snapshot is None or snapshot.generation != self._records.generation():
             manifest, placed = self._records.read_placements()
             try:
-                rows = self._rows.matrix(VectorFileInfo.read(manifest[_ROWS]))
-            except FileNotFoundError:  # made anew by another process, or gone
+                rows = self._vector_file.matrix(VectorFileInfo.read(manifest[_VECTOR_FILE]))
+            except FileNotFoundError:  # replaced by another process, or lost
                 with self.write_lock():
-                    self._whole_rows()
+                    self._require_rows()
                 continue
             snapshot = self._snapshot = _snapshot(int(manifest["generation"]), placed, rows)
         return snapshot

@@ -1,15 +1,15 @@
 """The store's vectors in Chroma's embedded database.
 
-Three things decide how Chroma is used here.
+Three properties of Chroma determine how it is used here.
 
-- Reading writes: opening a folder touches its database, and a read after an interrupted write
-  finishes the index on disk. And a client that is open while another process writes fails at its
-  next read ("Error finding id"). So a client is opened only by who holds the folder alone, is closed
-  when the folder is let go (opening takes 15 ms, and 0.3 s with 100,000 vectors), and stays open only
-  for queries to a large store, until the store has changed.
-- An index with damaged files can end the process (segmentation fault in the index's C++ part) before
-  anything could be caught. So the files are compared with a fingerprint before Chroma sees them.
-- All vectors stand in a file of rows as well (``rows.py``), so a doubtful folder is no loss.
+- Reading writes: opening a folder changes its database, and a read after an interrupted write
+  finishes the index on disk. A client that is open while another process writes fails at its next
+  read ("Error finding id"). So a client is opened only under the exclusive lock and closed when the
+  lock is released (opening takes 15 ms, and 0.3 s with 100,000 vectors). It stays open only for queries
+  to a large store, until the store changes.
+- Damaged index files can crash the process (segmentation fault in C++ code), which cannot be caught.
+  So the files are compared with a fingerprint before Chroma opens them.
+- All vectors are also in a flat file (``vector_file.py``), so the folder can always be rebuilt.
 """
 
 from __future__ import annotations
@@ -36,95 +36,101 @@ CHROMA_FOLDER = "chroma"
 COLLECTION = "papers"
 _DATABASE = "chroma.sqlite3"
 _UNIT_TOLERANCE = 1e-3
-"""Chroma keeps vectors at unit length; one that is off has been damaged on disk."""
+"""Chroma normalizes vectors to unit length; any other length means damage on disk."""
 _PAGE_SIZE = 1_000
 _MAX_BATCH = 5_000
-"""Below what Chroma takes in one call."""
+"""Below Chroma's limit per call."""
 
 
 class ChromaIndex:
-    """Vectors by paper id, cosine space.
+    """Vectors by paper id, in cosine space.
 
-    Not safe by itself: every call wants the store's folder held alone, but for ``nearest``.
+    Every method but ``nearest`` requires the store's exclusive lock.
     """
 
     def __init__(self, store_folder: Path) -> None:
         self._store_folder = store_folder
         self.folder = store_folder / CHROMA_FOLDER
-        self._kept: tuple[int, ClientAPI, Collection] | None = None
-        self._kept_count = 0
+        self._reader: tuple[int, ClientAPI, Collection] | None = None
+        self._reader_count = 0
         self._writer: tuple[ClientAPI, Collection] | None = None
         self._is_checked = False
         self._digests: dict[Path, tuple[tuple[int, int], bytes]] = {}
 
     def create(self) -> int:
-        """Make the collection unless it is there; the number of vectors in it."""
+        """Create the collection if it does not exist; returns the number of vectors in it."""
         space: Any = {"hnsw": {"space": "cosine"}}
         with self._client() as client:
-            made = client.get_or_create_collection(COLLECTION, configuration=space, embedding_function=None)
-            return made.count()
+            collection = client.get_or_create_collection(
+                COLLECTION, configuration=space, embedding_function=None
+            )
+            return collection.count()
 
     def remove(self) -> None:
-        """Throw all vectors away."""
+        """Delete the folder."""
         self.close()
         with translate_errors(self._store_folder):
             if self.folder.exists():
                 shutil.rmtree(self.folder)
 
     def upsert(self, ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Put vectors in, over those of the same ids; the client stays open until ``close``."""
+        """Write vectors, replacing those of the same ids; the client stays open until ``close``."""
         with translate_errors(self._store_folder, self.folder):
             if self._writer is None:
                 self.close()
-                self._writer = self._opened()
+                self._writer = self._open_collection()
             for start in range(0, len(ids), _MAX_BATCH):
-                some = slice(start, start + _MAX_BATCH)
-                self._writer[1].upsert(ids=list(ids[some]), embeddings=vectors[some])
+                batch = slice(start, start + _MAX_BATCH)
+                self._writer[1].upsert(ids=list(ids[batch]), embeddings=vectors[batch])
 
     def pages(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """All ids and their vectors of unit length, page by page, in no order."""
+        """All ids and their vectors, page by page, in no particular order.
+
+        Raises:
+            StoreCorrupted: a vector is not of unit length, or the collection is missing.
+        """
         import numpy as np
 
         with self._client() as client:
             collection = self._collection(client)
             for offset in range(0, collection.count(), _PAGE_SIZE):
-                got = collection.get(include=["embeddings"], limit=_PAGE_SIZE, offset=offset)
-                matrix = np.asarray(got["embeddings"], dtype=np.float32)
+                result = collection.get(include=["embeddings"], limit=_PAGE_SIZE, offset=offset)
+                matrix = np.asarray(result["embeddings"], dtype=np.float32)
                 lengths = np.linalg.norm(matrix, axis=1)
-                if not np.all(np.abs(lengths - 1) < _UNIT_TOLERANCE):  # so written that NaN is damage too
+                if not np.all(np.abs(lengths - 1) < _UNIT_TOLERANCE):  # also true for NaN
                     raise self.damaged("some vectors are not of unit length")
-                yield list(got["ids"]), matrix
+                yield list(result["ids"]), matrix
 
     def keep_open(self, generation: int) -> None:
-        """Have a client open that has seen a generation of the store."""
+        """Open a client for queries at a generation of the store."""
         self.close()
         with translate_errors(self._store_folder, self.folder):
-            self._kept = (generation, *self._opened())
-            self._kept_count = self._kept[2].count()  # counting takes longer than a query
-            self._kept[2].peek(1)  # reads the index in now, while nobody else is here
+            self._reader = (generation, *self._open_collection())
+            self._reader_count = self._reader[2].count()  # counting is slower than a query
+            self._reader[2].peek(1)  # loads the index now, under the lock
 
     def is_open_at(self, generation: int) -> bool:
-        """Whether queries can be answered for this generation."""
-        return self._kept is not None and self._kept[0] == generation
+        """Whether a client is open for queries at this generation."""
+        return self._reader is not None and self._reader[0] == generation
 
     def nearest(self, vector: NDArray[np.float64], k: int) -> list[str]:
-        """Up to k ids by Chroma's index, nearest first; after ``keep_open``."""
+        """Up to k ids from Chroma's index, nearest first; requires ``keep_open``."""
         import numpy as np
 
-        assert self._kept is not None
-        collection = self._kept[2]
+        assert self._reader is not None
+        collection = self._reader[2]
         with translate_errors(self._store_folder, self.folder):
-            wanted = min(k, self._kept_count)
+            wanted = min(k, self._reader_count)
             if wanted == 0:
                 return []
             query = np.asarray([vector], dtype=np.float32)
             return list(collection.query(query_embeddings=query, n_results=wanted, include=[])["ids"][0])
 
     def fingerprint(self) -> str:
-        """SHA-256 over the index's files; changes with every byte of them.
+        """SHA-256 over the index's files.
 
-        Chroma's database is not in it, since mere opening changes that; SQLite checks it instead, once
-        in a process.
+        Chroma's database is left out, since opening it changes it; it is checked by SQLite instead, once
+        per process.
 
         Raises:
             StoreCorrupted: the database is damaged or missing.
@@ -138,18 +144,18 @@ class ChromaIndex:
         return digest.hexdigest()
 
     def damaged(self, what: str) -> StoreCorrupted:
-        """The error for this folder."""
+        """The error for damage to this folder."""
         return corrupted_error(self._store_folder, f"{CHROMA_FOLDER}: {what}", self.folder)
 
     def close(self) -> None:
-        """Close the clients that are open."""
-        kept, writer, self._kept, self._writer = self._kept, self._writer, None, None
-        for client in (kept and kept[1], writer and writer[0]):
+        """Close the open clients."""
+        reader, writer, self._reader, self._writer = self._reader, self._writer, None, None
+        for client in (reader and reader[1], writer and writer[0]):
             if client:
                 client.close()  # type: ignore[attr-defined]
 
     def _digest(self, path: Path) -> bytes:
-        """Digest of one file, read again only when its size or its time has changed."""
+        """Digest of one file, read again only if its size or modification time has changed."""
         status = path.stat()
         state = (status.st_size, status.st_mtime_ns)
         known = self._digests.get(path)
@@ -174,29 +180,29 @@ class ChromaIndex:
     @contextmanager
     def _client(self) -> Iterator[ClientAPI]:
         with translate_errors(self._store_folder, self.folder):
-            client = self._open()
+            client = self._create_client()
             try:
                 yield client
             finally:
                 client.close()  # type: ignore[attr-defined]
 
-    def _opened(self) -> tuple[ClientAPI, Collection]:
-        """A client that stays open, and the collection; Chroma keeps what a lost client has open."""
-        client = self._open()
+    def _open_collection(self) -> tuple[ClientAPI, Collection]:
+        """An open client and the collection; the client is closed if there is none."""
+        client = self._create_client()
         try:
             return client, self._collection(client)
         except BaseException:
             client.close()  # type: ignore[attr-defined]
             raise
 
-    def _open(self) -> ClientAPI:
+    def _create_client(self) -> ClientAPI:
         import chromadb
         from chromadb.config import Settings
 
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
             return chromadb.PersistentClient(str(self.folder), Settings(anonymized_telemetry=False))
-        except ValueError as error:  # "Could not connect to tenant", when its tables are not there
+        except ValueError as error:  # "Could not connect to tenant" if its tables are missing
             raise self.damaged(str(error)) from error
 
     def _collection(self, client: ClientAPI) -> Collection:

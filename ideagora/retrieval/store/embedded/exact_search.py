@@ -1,8 +1,8 @@
-"""Exact nearest neighbours: one product with all vectors, and exact figures for those that may win.
+"""Exact nearest neighbors: a fast pass over all vectors, then exact similarities for the candidates.
 
-The product is done in single precision on the file of rows, which the system maps into memory and
-shares between processes. Its rounding depends on the order of summation, so it only says who can be
-among the k; their similarities are then computed in double precision and rounded to 4 decimals.
+The first pass uses single precision on the file of vectors, which is mapped into memory and shared
+between processes. Its rounding depends on the order of summation, so it only selects candidates; their
+similarities are computed in double precision and rounded to 4 decimals.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MARGIN = 2e-4
-"""Half a unit of the 4th decimal twice (what may round to the same figure), and single precision."""
+"""Twice half a unit of the 4th decimal (may round to the same value), plus single-precision error."""
 _GATHER_BELOW = 0.25
-"""Part of all rows."""
+"""Fraction of all rows below which rows are gathered before the product."""
 _NEVER = "9999-99-99"
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All papers of one generation: ``ids`` ascending, the place of each one's row, and its date."""
+    """All papers of one generation: ids in ascending order, and the row number and date of each."""
 
     generation: int
     ids: Sequence[str]
     places: NDArray[np.int64]
     dates: Sequence[str | None]
     rows: NDArray[np.float32]
-    """Every row of the file, shape (rows, dimension)."""
+    """All rows of the file of vectors, shape (rows, dimension)."""
 
     @cached_property
     def days(self) -> NDArray[np.int32]:
-        """The last day that each date can mean, as the number YYYYMMDD; unknown dates lie beyond all."""
+        """The last possible day of each date as the number YYYYMMDD; unknown dates come last."""
         import numpy as np
 
         days = {date: last_day(date) if date else _NEVER for date in set(self.dates)}
@@ -56,26 +56,26 @@ class Snapshot:
         else:
             papers = np.flatnonzero(self.days < day_number(before))
         places = self.places[papers]
-        possible = _candidates(self._scores(places, query.astype(np.float32)), k)
-        ids = [self.ids[n] for n in papers[possible]]
-        return rank(ids, self.rows[places[possible]], query)[:k]
+        candidates = _candidates(self._scores(places, query.astype(np.float32)), k)
+        ids = [self.ids[n] for n in papers[candidates]]
+        return rank(ids, self.rows[places[candidates]], query)[:k]
 
     def _scores(self, places: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Similarities in single precision. Few rows are picked out; of many it is quicker to take all."""
+        """Similarities in single precision. For many rows, computing all is faster than gathering."""
         if len(places) < _GATHER_BELOW * len(self.rows):
             return _dot_products(self.rows[places], query)
         return _dot_products(self.rows, query)[places]
 
 
 def day_number(day: str) -> int:
-    """YYYY-MM-DD as the number YYYYMMDD."""
+    """The day YYYY-MM-DD as the number YYYYMMDD."""
     return int(day.replace("-", ""))
 
 
 def rank(
     ids: Sequence[str], rows: NDArray[np.float32], query: NDArray[np.float64]
 ) -> list[tuple[str, float]]:
-    """Ids with their similarity in double precision, rounded; best first, ties by id."""
+    """Ids with their similarity, computed in double precision and rounded; best first, ties by id."""
     import numpy as np
 
     if not ids:
@@ -85,10 +85,10 @@ def rank(
 
 
 def _dot_products(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Each row times the query, in this thread.
+    """Dot product of each row and the query, in this thread.
 
-    ``@`` takes as many threads as there are cores, and when another process wants one of these, all
-    wait for it: 20,000 rows took 1.2 ms in quiet and 19 ms beside others, this way 1.2 and 2 ms.
+    ``@`` uses one thread per core, and all wait if another process occupies a core: 20,000 rows took
+    1.2 ms on an idle machine and 19 ms on a busy one; this way, 1.2 and 2 ms.
     """
     import numpy as np
 
@@ -97,7 +97,7 @@ def _dot_products(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDAr
 
 
 def _candidates(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    """Where the k largest scores are, and those that may be as large."""
+    """Indices of the k largest scores, and of those within the margin of error."""
     import numpy as np
 
     if k >= len(scores):

@@ -1,4 +1,4 @@
-"""Which folders are ours to open."""
+"""Checks that a folder belongs to a store of this version."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _OWN_FILES = {
 
 
 def unsupported_version(folder: Path, version: str | None) -> str:
-    """What to say of a store of a version that is not ours."""
+    """The error message for a store of another version."""
     later = version is not None and version.isdecimal() and int(version) > int(STORE_VERSION)
-    step = "Use the newer ideagora that made it" if later else "Nothing here can bring it up to date"
+    step = "Use the newer ideagora that made it" if later else "It cannot be upgraded"
     return (
         f"the store in {folder} has version {version}, this program reads {STORE_VERSION}. {step}, "
-        "set IDEAGORA_STORE to another folder, or remove this one (it is then rebuilt)."
+        "set IDEAGORA_STORE to another folder, or remove this one (it is rebuilt)."
     )
 
 
 def require_store_folder(folder: Path) -> None:
-    """Refuse a folder that holds something else: the store's files would end up among it."""
+    """Raise ``FolderUnusable`` if the folder holds other files and no store."""
     names = {path.name for path in folder.iterdir() if not is_vector_file(path.name)}
     if RECORDS_FILE not in names and names - _OWN_FILES:
-        raise unusable_error(folder, f"it holds {sorted(names - _OWN_FILES)[0]} and no store")
+        raise unusable_error(folder, f"it contains {sorted(names - _OWN_FILES)[0]} and no store")

@@ -1,4 +1,4 @@
-"""One lock for a store's folder: one writer or several readers, released by the system after a crash."""
+"""The lock of a store's folder: one writer or several readers, released by the system after a crash."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ideagora.retrieval.store.errors import translate_errors
 LOCK_FILE = "store.lock"
 HOLDER_FILE = "store.holder.json"
 _POLL_SECONDS = 1.0
-"""How often a waiting process looks whether another one holds the lock by now."""
+"""How often a waiting process checks who holds the lock."""
 
 
 class LockHolder(NamedTuple):
-    """Who holds the lock alone."""
+    """The process that holds the lock exclusively."""
 
     pid: int
     command: str
@@ -34,14 +34,14 @@ class LockHolder(NamedTuple):
 
 
 class FolderLock:
-    """A lock between threads and processes, on SQLite's file locks (filelock's ``ReadWriteLock``).
+    """A lock between threads and processes, based on SQLite's file locks (filelock's ``ReadWriteLock``).
 
-    The lock knows nothing of its holder, so the one that holds it alone leaves a note beside it.
-    A note outlives a crash and the lock doesn't; so the note is read only by those who wait.
+    The lock does not record its holder, so an exclusive holder writes a file beside it. That file
+    survives a crash and the lock does not, so it is read only while waiting for the lock.
     """
 
     def __init__(self, folder: Path, timeout: float, on_wait: Callable[[str], None] | None = None) -> None:
-        """``timeout`` in seconds; ``on_wait`` is told, once per holder, whom we wait for."""
+        """``timeout`` in seconds; ``on_wait`` is called with a message once per holder waited for."""
         from filelock import ReadWriteLock
 
         self._folder = folder
@@ -53,15 +53,15 @@ class FolderLock:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Hold the folder alone; may be nested.
+        """Hold the lock exclusively; reentrant.
 
         Raises:
-            StoreBusy: the timeout passed; names the holder's process and command.
+            StoreBusy: the timeout passed; the message names the holder's process and command.
         """
         with self._threads:
             if self._depth == 0:
-                self._acquire(alone=True)
-                self._leave_note()
+                self._acquire(exclusive=True)
+                self._write_holder()
             self._depth += 1
             try:
                 yield
@@ -69,12 +69,12 @@ class FolderLock:
                 self._depth -= 1
                 if self._depth == 0:
                     with suppress(OSError):
-                        self._note.unlink()
+                        self._holder_path.unlink()
                     self._lock.release()
 
     @contextmanager
     def shared(self) -> Iterator[None]:
-        """Hold the folder with other readers; inside ``exclusive`` there is nothing more to hold.
+        """Hold the lock together with other readers; does nothing inside ``exclusive``.
 
         Raises:
             StoreBusy: the timeout passed.
@@ -83,54 +83,54 @@ class FolderLock:
             if self._depth:
                 yield
                 return
-            self._acquire(alone=False)
+            self._acquire(exclusive=False)
             try:
                 yield
             finally:
                 self._lock.release()
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release the lock and close its file."""
         self._lock.close()
 
     def holder(self) -> LockHolder | None:
-        """Who left a note; ``None`` when nobody did, or it is just being written."""
+        """The process recorded as holder; ``None`` if none is, or the file is being written."""
         try:
-            note = json.loads(self._note.read_text(encoding="utf-8"))
-            return LockHolder(int(note["pid"]), str(note["command"]), str(note["since"]))
+            holder = json.loads(self._holder_path.read_text(encoding="utf-8"))
+            return LockHolder(int(holder["pid"]), str(holder["command"]), str(holder["since"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     @property
-    def _note(self) -> Path:
+    def _holder_path(self) -> Path:
         return self._folder / HOLDER_FILE
 
-    def _leave_note(self) -> None:
+    def _write_holder(self) -> None:
         since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        note = LockHolder(os.getpid(), _command(), since)._asdict()
-        with suppress(OSError):  # a courtesy to others; what we came for will say if the folder is at fault
-            self._note.write_text(json.dumps(note), encoding="utf-8")
+        holder = LockHolder(os.getpid(), _command(), since)._asdict()
+        with suppress(OSError):  # only informs others; a fault of the folder shows in the actual write
+            self._holder_path.write_text(json.dumps(holder), encoding="utf-8")
 
-    def _acquire(self, *, alone: bool) -> None:
+    def _acquire(self, *, exclusive: bool) -> None:
         deadline = time.monotonic() + self._timeout
-        told: LockHolder | str | None = "nobody yet"
-        patience = 0.0
-        while not self._tried(alone=alone, seconds=patience):
+        reported: LockHolder | str | None = "nobody yet"
+        seconds = 0.0
+        while not self._try_acquire(exclusive=exclusive, seconds=seconds):
             holder = self.holder()
             left = deadline - time.monotonic()
             if left <= 0:
-                raise StoreBusy(self._busy(holder))
-            if holder != told and self._on_wait:
+                raise StoreBusy(self._busy_message(holder))
+            if holder != reported and self._on_wait:
                 self._on_wait(
-                    f"waiting for the store in {self._folder}: held by {holder or 'another process'}"
+                    f"waiting for the store in {self._folder}: in use by {holder or 'another process'}"
                 )
-            told = holder
-            patience = min(_POLL_SECONDS, left)
+            reported = holder
+            seconds = min(_POLL_SECONDS, left)
 
-    def _tried(self, *, alone: bool, seconds: float) -> bool:
+    def _try_acquire(self, *, exclusive: bool, seconds: float) -> bool:
         from filelock import Timeout
 
-        acquire = self._lock.acquire_write if alone else self._lock.acquire_read
+        acquire = self._lock.acquire_write if exclusive else self._lock.acquire_read
         with translate_errors(self._folder, self._folder / LOCK_FILE):
             try:
                 acquire(timeout=seconds)
@@ -138,15 +138,15 @@ class FolderLock:
                 return False
         return True
 
-    def _busy(self, holder: LockHolder | None) -> str:
+    def _busy_message(self, holder: LockHolder | None) -> str:
         return (
-            f"the store in {self._folder} is held by {holder or 'another process'}; "
-            f"waited {self._timeout:g} s. Run this again when that has ended, "
+            f"the store in {self._folder} is in use by {holder or 'another process'}; "
+            f"waited {self._timeout:g} s. Run this again when it has finished, "
             "or set IDEAGORA_STORE to another folder."
         )
 
 
 def _command() -> str:
-    """This process as its user started it, short enough for one line."""
+    """The command line of this process, shortened."""
     program, *arguments = sys.argv or ["python"]
     return " ".join(" ".join([Path(program).name or "python", *arguments]).split())[:120]

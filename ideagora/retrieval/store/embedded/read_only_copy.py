@@ -1,7 +1,7 @@
-"""A store that may only be read (one curator, many readers): each reader works on a copy of its own.
+"""Temporary copies of a read-only store (one curator, many readers).
 
-The copy takes what a run brings, as any store does, and goes when it is closed. Nothing of it reaches
-the curator's folder, in which not even a lock is made.
+Each reader works on its own copy, which takes the run's new papers and is deleted when it is closed.
+Nothing is written to the curator's folder, not even a lock file.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ideagora.retrieval.store.errors import translate_errors
 
 
 def is_read_only_store(folder: Path) -> bool:
-    """Whether a folder holds a store to which nothing can be written."""
+    """Whether a folder contains a store that this user cannot write to."""
     records = folder / RECORDS_FILE
     return records.is_file() and not (os.access(folder, os.W_OK) and os.access(records, os.W_OK))
 
 
 def copy_to_temp(folder: Path) -> Path:
-    """A new folder with the store's records, texts and vectors; its index of vectors is left out.
+    """Copy a store's records, texts and vectors, without Chroma's index, to a new temporary folder.
 
     Raises:
-        FolderUnusable: the store cannot be read, or there is no room for the copy.
+        FolderUnusable: the store cannot be read, or there is no space for the copy.
         StoreCorrupted: its files are damaged.
     """
     place = Path(tempfile.mkdtemp(prefix="ideagora-store-"))
@@ -37,7 +37,7 @@ def copy_to_temp(folder: Path) -> Path:
         with translate_errors(folder):
             for file in sorted(folder.glob("*.sqlite")):
                 _copy_database(file, place / file.name)
-            for file in folder.iterdir():  # after the records: rows are only ever added
+            for file in folder.iterdir():  # after the records, since rows are only appended
                 if is_vector_file(file.name):
                     shutil.copyfile(file, place / file.name)
     except BaseException:
@@ -47,9 +47,9 @@ def copy_to_temp(folder: Path) -> Path:
 
 
 def _copy_database(file: Path, target: Path) -> None:
-    """A copy as of one moment, also while the curator writes.
+    """Copy one state of a database, even while the curator writes.
 
-    Without a log beside it nobody has the file open; SQLite then reads it without making files there.
+    Without a log beside it, no process has the file open, and SQLite reads it without creating files.
     """
     has_log = file.with_name(f"{file.name}-wal").exists()
     with (

@@ -1,4 +1,4 @@
-"""The store's records and citation edges in one SQLite file, beside the vectors."""
+"""The store's records and citation edges in one SQLite file."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ideagora.schema import Paper
 RECORDS_FILE = "records.sqlite"
 _IDS_PER_QUERY = 500
 _LAST_POSITION = 1_000_000
-"""Place of a reference of which we know only that it is there."""
+"""Position of an edge that does not come from the citing paper's reference list."""
 _NEXT_GENERATION = "UPDATE manifest SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation'"
 _SHORT_INDEX = "CREATE INDEX IF NOT EXISTS papers_short ON papers (id, place, date)"
-"""Counting and placing papers reads this instead of all records."""
+"""Covering index, so that counting papers and reading their rows of vectors skips the records."""
 _TABLES = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE papers (id TEXT PRIMARY KEY, content_hash TEXT NOT NULL, date TEXT, record TEXT NOT NULL,"
@@ -38,7 +38,7 @@ _UPDATE = "UPDATE papers SET content_hash = :hash, date = :date, record = :recor
 
 
 class PaperIdentity(NamedTuple):
-    """What tells one paper from another."""
+    """The fields by which papers are matched."""
 
     id: str
     title: str
@@ -48,14 +48,14 @@ class PaperIdentity(NamedTuple):
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """The manifest of a store's folder, which is left as it is.
+    """The manifest of a store's folder, opened read-only.
 
     Raises:
         LibraryError: there is no store.
     """
     path = folder / RECORDS_FILE
     if not path.is_file():
-        raise LibraryError(f"there is no store in {folder}. Name a folder that holds {RECORDS_FILE}.")
+        raise LibraryError(f"there is no store in {folder}. Name a folder that contains {RECORDS_FILE}.")
     with (
         translate_errors(folder),
         closing(open_read_only(path)) as connection,
@@ -80,7 +80,7 @@ class SqliteRecords:
         self._database.close()
 
     def exists(self) -> bool:
-        """Whether the tables were made; checks the whole file, since damage hides in any page.
+        """Whether the tables exist; checks the whole file for damage.
 
         Raises:
             StoreCorrupted: the file is damaged.
@@ -93,7 +93,7 @@ class SqliteRecords:
         return row is not None
 
     def create(self, manifest: Mapping[str, str]) -> None:
-        """Make tables and manifest, all or nothing."""
+        """Create the tables and the manifest in one transaction."""
         with self._database.transaction() as connection:
             create_tables(connection, _TABLES)
             connection.executemany(
@@ -101,40 +101,40 @@ class SqliteRecords:
             )
 
     def manifest(self) -> dict[str, str]:
-        """Everything in the manifest."""
+        """All keys and values of the manifest."""
         with self._database.use() as connection:
             return dict(connection.execute("SELECT key, value FROM manifest").fetchall())
 
     def generation(self) -> int:
-        """Counts the changes to the records."""
+        """The number of changes to the store."""
         with self._database.use() as connection:
             row = connection.execute("SELECT value FROM manifest WHERE key = 'generation'").fetchone()
         return int(row[0])
 
     def next_generation(self) -> None:
-        """Tell everybody that the index of the vectors is another one."""
+        """Increase the generation, since the vector index was rebuilt."""
         with self._database.transaction() as connection:
             connection.execute(_NEXT_GENERATION)
 
     def set_manifest(self, key: str, value: str) -> None:
-        """Write one line of the manifest."""
+        """Set the value of a key of the manifest."""
         with self._database.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO manifest VALUES (?, ?)", (key, value))
 
     def content_hashes(self, ids: Sequence[str]) -> dict[str, str]:
-        """Hashes of what was embedded, by id, of those papers that are here."""
+        """Content hashes by id; ids that are not stored are left out."""
         return {
             row[0]: row[1] for row in self._by_ids("SELECT id, content_hash FROM papers WHERE id IN", ids)
         }
 
     def papers(self, ids: Sequence[str]) -> dict[str, Paper]:
-        """Records by id, of those papers that are here.
+        """Records by id; ids that are not stored are left out.
 
         Raises:
-            StoreCorrupted: a record is there, but is none.
+            StoreCorrupted: a stored record is not valid.
         """
         rows = self._by_ids("SELECT id, record FROM papers WHERE id IN", ids)
-        return {row[0]: self._parsed(row[0], row[1]) for row in rows}
+        return {row[0]: self._parse(row[0], row[1]) for row in rows}
 
     def ids(self) -> set[str]:
         """Ids of all papers."""
@@ -142,7 +142,7 @@ class SqliteRecords:
             return {row[0] for row in connection.execute("SELECT id FROM papers")}
 
     def identities(self) -> Iterator[PaperIdentity]:
-        """What each paper goes by, without reading the records as a whole."""
+        """The identity of every paper, ordered by id, without parsing the records."""
         query = (
             "SELECT id, json_extract(record, '$.title'), date, json_extract(record, '$.arxiv_id'), "
             "json_extract(record, '$.doi') FROM papers ORDER BY id"
@@ -152,17 +152,17 @@ class SqliteRecords:
         return (PaperIdentity(*row) for row in rows)
 
     def by_source(self) -> dict[str, int]:
-        """Number of papers by where their record came from."""
+        """Number of papers per source."""
         query = "SELECT json_extract(record, '$.source') s, count(*) FROM papers GROUP BY s ORDER BY s"
         with self._database.use() as connection:
             return dict(connection.execute(query).fetchall())
 
     def cited_by(self, paper_id: str) -> list[str]:
-        """Ids that a paper cites, in the order of its references."""
+        """Ids of the papers that a paper cites, in the order of its references."""
         return self._column("SELECT cited FROM citations WHERE citing = ? ORDER BY position, cited", paper_id)
 
     def citing(self, paper_id: str) -> list[str]:
-        """Ids of the papers that cite one, oldest first; undated ones last."""
+        """Ids of the papers that cite a paper, oldest first, undated ones last."""
         query = (
             "SELECT citing FROM citations JOIN papers ON papers.id = citing WHERE cited = ? "
             "ORDER BY papers.date IS NULL, papers.date, citing"
@@ -176,10 +176,10 @@ class SqliteRecords:
         places: Sequence[int] | None,
         manifest: Mapping[str, str] | None = None,
     ) -> None:
-        """Write records, their edges and lines of the manifest in one transaction.
+        """Write records, their edges and manifest entries in one transaction.
 
         Args:
-            places: the papers' rows of vectors, in their order; ``None``: they keep those that they have.
+            places: the papers' row numbers in the file of vectors; ``None``: keep the stored ones.
         """
         rows = [
             {"id": p.id, "hash": hashes[p.id], "date": p.date, "record": p.model_dump_json()} for p in papers
@@ -202,9 +202,9 @@ class SqliteRecords:
             connection.execute(_NEXT_GENERATION)
 
     def set_places(self, places: Sequence[tuple[int, str]], manifest: Mapping[str, str]) -> None:
-        """Give papers other rows of vectors (place, id), and change the manifest, in one transaction.
+        """Set papers' row numbers in the file of vectors (row, id) and manifest entries in one transaction.
 
-        A table of before there were places gets its column on the way.
+        Adds the column to a table of version 1.
         """
         with self._database.transaction() as connection:
             if not self._has_places(connection):
@@ -215,25 +215,25 @@ class SqliteRecords:
             connection.execute(_NEXT_GENERATION)
 
     def read_placements(self) -> tuple[dict[str, str], list[tuple[str, int, str | None]]]:
-        """The manifest, and (id, place, date) of every paper by id, as of one moment."""
+        """The manifest, and (id, row of vectors, date) of every paper ordered by id, as of one moment."""
         query = "SELECT id, place, date FROM papers INDEXED BY papers_short ORDER BY id"
         with self._database.use() as connection, transaction(connection, "DEFERRED"):
             manifest = dict(connection.execute("SELECT key, value FROM manifest").fetchall())
             return manifest, connection.execute(query).fetchall()
 
     def places(self, ids: Sequence[str]) -> dict[str, int]:
-        """Rows of vectors by id, of those papers that are here."""
+        """Row numbers in the file of vectors by id; ids that are not stored are left out."""
         rows = self._by_ids("SELECT id, place FROM papers WHERE id IN", ids)
         return {row[0]: int(row[1]) for row in rows}
 
     def reported_citations(self) -> list[tuple[str, str]]:
-        """The edges that were written with ``add_citations``."""
+        """The edges written by ``add_citations``, sorted."""
         query = "SELECT citing, cited FROM citations WHERE position = ? ORDER BY citing, cited"
         with self._database.use() as connection:
             return connection.execute(query, (_LAST_POSITION,)).fetchall()
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Write edges (citing, cited) of papers whose own list of references is not known."""
+        """Write edges (citing, cited) that do not come from the citing paper's own reference list."""
         rows = [(citing, cited, _LAST_POSITION) for citing, cited in pairs]
         with self._database.transaction() as connection:
             connection.executemany("INSERT OR IGNORE INTO citations VALUES (?, ?, ?)", rows)
@@ -243,13 +243,13 @@ class SqliteRecords:
         return self._number("SELECT count(*) FROM papers")
 
     def count_citations(self) -> int:
-        """Number of citations between papers that are both here."""
+        """Number of citations between papers that are both in the store."""
         return self._number(
             "SELECT count(*) FROM citations JOIN papers a ON a.id = citing JOIN papers b ON b.id = cited"
         )
 
     def dates(self) -> tuple[str | None, str | None]:
-        """The oldest and the newest date; ``None`` where no paper has one."""
+        """The oldest and the newest date; ``None`` if no paper has a date."""
         with self._database.use() as connection:
             oldest, newest = connection.execute("SELECT min(date), max(date) FROM papers").fetchone()
         return oldest, newest
@@ -257,7 +257,7 @@ class SqliteRecords:
     def _has_places(self, connection: sqlite3.Connection) -> bool:
         return "place" in {row[1] for row in connection.execute("PRAGMA table_info(papers)")}
 
-    def _parsed(self, paper_id: str, record: str) -> Paper:
+    def _parse(self, paper_id: str, record: str) -> Paper:
         try:
             return Paper.model_validate_json(record)
         except ValidationError as error:
@@ -276,6 +276,7 @@ class SqliteRecords:
         rows: list[tuple[str, str]] = []
         with self._database.use() as connection:
             for start in range(0, len(ids), _IDS_PER_QUERY):
-                some = ids[start : start + _IDS_PER_QUERY]
-                rows += connection.execute(f"{query} ({','.join('?' * len(some))})", tuple(some)).fetchall()
+                batch = ids[start : start + _IDS_PER_QUERY]
+                marks = ",".join("?" * len(batch))
+                rows += connection.execute(f"{query} ({marks})", tuple(batch)).fetchall()
         return rows
