@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bench.tournaments import Judge, population_ratings, tournament
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.intervals import bootstrap_ratings, resampled
+from ideagora.evaluators.statistics.intervals import bootstrap_ratings, resample_ratings
 from ideagora.evaluators.statistics.ratings import BASE, POINTS
 
 REPLICATES = 400
@@ -66,7 +66,9 @@ def coverage(
             continue
         if found.low is None or found.high is None:
             continue
-        low, high = np.percentile(BASE + POINTS * resampled(played, REPLICATES, run), (2.5, 97.5), axis=0)
+        low, high = np.percentile(
+            BASE + POINTS * resample_ratings(played, REPLICATES, run), (2.5, 97.5), axis=0
+        )
         rows.append((*_held(found.low, found.high, truth), *_held(low, high, truth)))
     ours, width, plain, plain_width = np.mean(rows, axis=0)
     return float(ours), float(width), float(plain), float(plain_width), runs - len(rows)

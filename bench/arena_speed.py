@@ -11,7 +11,7 @@ import numpy as np
 from bench.tournaments import Judge, tournament
 from ideagora.evaluators.statistics.audit import audit
 from ideagora.evaluators.statistics.bias_aware import bias_aware
-from ideagora.evaluators.statistics.intervals import bootstrap_ratings, draws, elo_intervals, resampled
+from ideagora.evaluators.statistics.intervals import bootstrap_ratings, draws, elo_intervals, resample_ratings
 from ideagora.evaluators.statistics.ratings import bradley_terry, elo
 
 TOPICS = 2632
@@ -29,7 +29,7 @@ def main() -> None:
         "ratings": lambda: bradley_terry(verdicts),
         "ratings with intervals": lambda: bootstrap_ratings(verdicts),
         "1,000 draws by topic": lambda: draws(bootstrap_ratings(verdicts)),
-        "1,000 refits on resampled topics": lambda: resampled(verdicts),
+        "1,000 refits on resampled topics": lambda: resample_ratings(verdicts),
         "Elo": lambda: elo(verdicts),
         "bias-aware ratings": lambda: bias_aware(verdicts),
         "Elo with intervals, a tenth of it": lambda: elo_intervals(tenth),

@@ -27,7 +27,7 @@ BEYOND = {
 def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
     """Compare every two of the raters, and three or more among each other; the exit code."""
     try:
-        told = _compared(paths, criteria)
+        told = _compare(paths, criteria)
     except IdeagoraError as error:
         print_error(Console(stderr=True), str(error))
         return error.exit_code
@@ -38,9 +38,9 @@ def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
     return 0
 
 
-def _compared(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
-    from ideagora.evaluators.agreement.agreement import agreement, among_all
-    from ideagora.evaluators.agreement.agreement import plain as plain_figures
+def _compare(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
+    from ideagora.evaluators.agreement.agreement import agreement, agreement_of_all
+    from ideagora.evaluators.agreement.agreement import figures_as_json as plain_figures
     from ideagora.evaluators.agreement.raters import read_rater
 
     if len(paths) < 2:
@@ -54,15 +54,15 @@ def _compared(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
         "raters": [
             {"name": rater.name, "kind": rater.kind, "left_out": dict(rater.left_out)} for rater in raters
         ],
-        "pairs": [{**pair, "criteria": _chosen(pair["criteria"], criteria)} for pair in pairs],
-        "all": _chosen(plain_figures(among_all(raters)), criteria) if len(raters) > 2 else None,
+        "pairs": [{**pair, "criteria": _select(pair["criteria"], criteria)} for pair in pairs],
+        "all": _select(plain_figures(agreement_of_all(raters)), criteria) if len(raters) > 2 else None,
     }
     told["conclusion"] = conclusion(told["pairs"])
     return told
 
 
 @dataclass(frozen=True)
-class _Said:
+class _PairSummary:
     """A pair of raters in words, by the figure that says most of it."""
 
     names: str
@@ -74,7 +74,7 @@ class _Said:
 
 def conclusion(pairs: Sequence[Mapping[str, Any]]) -> str:
     """One sentence on how far the raters agree, by each pair's first criterion (the overall one)."""
-    said = [_said(" and ".join(pair["raters"]), next(iter(pair["criteria"].values()))) for pair in pairs]
+    said = [_summarize(" and ".join(pair["raters"]), next(iter(pair["criteria"].values()))) for pair in pairs]
     if len(said) == 1:
         return f"{said[0].names} {said[0].words}; {BEYOND[said[0].beyond]}."
     sure = sum(one.beyond is True for one in said)
@@ -83,18 +83,18 @@ def conclusion(pairs: Sequence[Mapping[str, Any]]) -> str:
     return f"{sure} of {len(said)} pairs of raters agree by more than chance{ends}."
 
 
-def _said(names: str, figures: Mapping[str, Mapping[str, Any]]) -> _Said:
+def _summarize(names: str, figures: Mapping[str, Mapping[str, Any]]) -> _PairSummary:
     """Verdicts by their share of agreement and kappa; scores and ratings by Spearman's correlation."""
     labels = "percent" in figures
     shown = figures["percent" if labels else "spearman"]
     tested = figures["cohen_kappa"] if labels else shown
     if shown["value"] is None:
-        return _Said(names, f"cannot be compared ({_reason(shown)})", None, None)
+        return _PairSummary(names, f"cannot be compared ({_reason(shown)})", None, None)
     beyond = None if tested["low"] is None else bool(tested["low"] > 0)
     if not labels:
-        return _Said(names, f"correlate by {shown['value']:.2f} ({_n(shown)})", shown["value"], beyond)
+        return _PairSummary(names, f"correlate by {shown['value']:.2f} ({_n(shown)})", shown["value"], beyond)
     kappa = "" if tested["value"] is None else f", kappa {tested['value']:.2f}"
-    return _Said(names, f"agree on {shown['value']:.0%} of {_n(shown)}{kappa}", shown["value"], beyond)
+    return _PairSummary(names, f"agree on {shown['value']:.0%} of {_n(shown)}{kappa}", shown["value"], beyond)
 
 
 def _n(figure: Mapping[str, Any]) -> str:
@@ -105,7 +105,7 @@ def _reason(figure: Mapping[str, Any]) -> str:
     return str(figure["reason"] or "no value").rstrip(".")
 
 
-def _chosen(figures: Any, criteria: Sequence[str]) -> dict[str, Any]:
+def _select(figures: Any, criteria: Sequence[str]) -> dict[str, Any]:
     unknown = [name for name in criteria if name not in figures]
     if unknown:
         raise UsageError(f"--criteria names {unknown[0]!r}, but what both speak of is: {', '.join(figures)}.")

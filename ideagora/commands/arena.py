@@ -18,9 +18,9 @@ from rich.text import Text
 
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError
-from ideagora.evaluators.arena.contestants import resolve_contestants, topics_of
+from ideagora.evaluators.arena.contestants import choose_topics, resolve_contestants
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
-from ideagora.evaluators.arena.generation import AgentRun, agent_runs, expected_calls, silent
+from ideagora.evaluators.arena.generation import AgentRun, agent_runs, agents_without_estimate, expected_calls
 from ideagora.evaluators.arena.lineup import build_lineup, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.tournament import STYLE, Arena, RunResources, expected_verdicts, run_tournament
@@ -70,7 +70,7 @@ def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> i
         settings = load_settings(**request.settings)
         arena = _arena(request, settings)
         path = folder_of(arena, request.out)
-        board = _held(request, arena, path, errors, chats)
+        board = _run_arena(request, arena, path, errors, chats)
     except KeyboardInterrupt:
         errors.print("\nStopped. What was answered is kept; the same command goes on from here.")
         return 130
@@ -97,7 +97,7 @@ def _arena(request: Request, settings: Settings) -> Arena:
             f"--ablation-of is {options.ablation_of!r}: nobody has this name; there are "
             f"{', '.join(named.names)}."
         )
-    return Arena(named, topics_of(named, topics), options, settings)
+    return Arena(named, choose_topics(named, topics), options, settings)
 
 
 def _options(request: Request, settings: Settings) -> ArenaOptions:
@@ -130,7 +130,7 @@ def folder_of(arena: Arena, out: Path | None) -> Path:
     return out.absolute() if out is not None else arena.settings.home / "arenas" / arena.identity
 
 
-def _held(
+def _run_arena(
     request: Request,
     arena: Arena,
     path: Path,
@@ -192,7 +192,7 @@ def _say_cost(arena: Arena, begun: list[AgentRun], path: Path, request: Request,
     parts = ", ".join(f"{calls} to {plain(model)}" for model, calls, _ in bill)
     number = sum(calls for _, calls, _ in bill)
     errors.print(Text(f"Expected: at most about {number} calls ({parts}), {total}."), soft_wrap=True)
-    if unsaid := silent(todo):
+    if unsaid := agents_without_estimate(todo):
         errors.print(Text(f"Not in it: what {plain(', '.join(unsaid))} may ask."), soft_wrap=True)
 
 

@@ -16,10 +16,10 @@ from ideagora.evaluators.agreement.ballot_files import ballot_rows, ballot_text,
 from ideagora.evaluators.agreement.ballots import (
     Ballot,
     BallotCount,
-    chosen_pairs,
+    choose_pairs,
+    collect_pairs,
     count_ballots,
     deal_ballots,
-    judged_pairs,
 )
 from ideagora.evaluators.arena.folder import as_judged
 from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
@@ -34,15 +34,15 @@ _MOST_SPOILT = 20
 
 def export(folder: Path, voter: str, out: Path | None, number: int, seed: int, as_json: bool = False) -> int:
     """Write a ballot file for one voter; the exit code."""
-    return _told(lambda: _export(folder, voter, out, number, seed, as_json))
+    return _exit_code(lambda: _export(folder, voter, out, number, seed, as_json))
 
 
 def import_(folder: Path, file: Path, voter: str, as_json: bool = False) -> int:
     """Take a filled-in ballot file back; the exit code."""
-    return _told(lambda: _import(folder, file, voter, as_json))
+    return _exit_code(lambda: _import(folder, file, voter, as_json))
 
 
-def _told(work: Callable[[], int]) -> int:
+def _exit_code(work: Callable[[], int]) -> int:
     try:
         return work()
     except IdeagoraError as error:
@@ -53,11 +53,11 @@ def _told(work: Callable[[], int]) -> int:
 def _export(folder: Path, voter: str, out: Path | None, number: int, seed: int, as_json: bool) -> int:
     name, ideas = _voter(voter), _ideas(folder)
     pairs = [
-        pair for pair in judged_pairs(read_verdicts(folder)) if all(one in ideas for one in pair.subject)
+        pair for pair in collect_pairs(read_verdicts(folder)) if all(one in ideas for one in pair.subject)
     ]
     if not pairs:
         raise UsageError(f"{folder} has no pair to vote on. Run: ideagora arena … --out {folder}")
-    ballots = deal_ballots(chosen_pairs(pairs, number, seed), name, seed)
+    ballots = deal_ballots(choose_pairs(pairs, number, seed), name, seed)
     path = out or Path(f"ballots-{name}.csv")
     if path.exists():  # somebody may have filled it in
         raise UsageError(f"{path} is there already. Import it first, or choose another --out.")
@@ -70,16 +70,16 @@ def _export(folder: Path, voter: str, out: Path | None, number: int, seed: int, 
         told = {"file": str(path), "ballots": len(ballots), "pairs": len(pairs), "criteria": criteria}
         print(json.dumps(told, ensure_ascii=False))
         return 0
-    _say(f"{len(ballots)} ballots (of {len(pairs)} pairs) in {path}.")
-    _say(
+    _print(f"{len(ballots)} ballots (of {len(pairs)} pairs) in {path}.")
+    _print(
         f"In the columns {', '.join(criteria)}: 1 when the first is better, 2 when the second is, tie when "
         "neither is; leave a cell empty where you can't say."
     )
-    _say(f"Then: ideagora vote import {folder} {path} --voter {name}")
+    _print(f"Then: ideagora vote import {folder} {path} --voter {name}")
     return 0
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     Console().print(Text(plain(line)), soft_wrap=True)
 
 
@@ -114,10 +114,10 @@ def _show(result: BallotCount, kept: int, votes: Path, folder: Path, as_json: bo
         errors.print(Text(plain(f"row {one.row}, {one.field}: {one.why}.")), soft_wrap=True)
     if len(result.spoilt) > _MOST_SPOILT:
         errors.print(f"… and {len(result.spoilt) - _MOST_SPOILT} more; --json lists all.")
-    _say(f"Votes read: {len(result.verdicts)}; ballots left blank: {result.blank}.")
+    _print(f"Votes read: {len(result.verdicts)}; ballots left blank: {result.blank}.")
     if result.verdicts:
-        _say(f"Kept: {kept}, in {votes}")
-        _say(f"Compare: ideagora agreement {folder} {votes}")
+        _print(f"Kept: {kept}, in {votes}")
+        _print(f"Compare: ideagora agreement {folder} {votes}")
     else:
         print_error(errors, "no ballot was filled in, so nothing was taken over.")
 

@@ -141,7 +141,7 @@ def test_the_table_shows_figures_intervals_and_what_was_left_out(model: Path, hu
         (["{model}"], "Give two raters or more"),
         (["{model}", "none.csv"], "none.csv cannot be read"),
         (["{model}", "{scores}"], "only two of a kind can be compared"),
-        (["{scores}", "{other}"], "share nothing"),
+        (["{scores}", "{other}"], "no item in common"),
         (["{scores}", "{nameless}"], "no column that names the item"),
         (["{scores}", "{twice}"], "has two rows for 'i1'"),
         (["{model}", "{model}", "--criteria", "beauty"], "--criteria names 'beauty'"),

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.arena.contestants import ideas_at, resolve_contestants, topics_of
+from ideagora.evaluators.arena.contestants import choose_topics, locate_ideas, resolve_contestants
 from ideagora.evaluators.arena.lineup import Lineup, build_lineup
-from ideagora.evaluators.arena.tournament import without
+from ideagora.evaluators.arena.tournament import without_unstyled
 from ideagora.schema import Topic
 from tests.support import command
 from tests.support.arena_world import TOPICS, field, idea, write
@@ -53,24 +53,24 @@ def test_an_agent_keeps_its_name_where_an_import_has_it_too() -> None:
     (HOME / "ideas").mkdir(parents=True)
     (HOME / "ideas" / "chain-of-ideas.jsonl").write_text("", encoding="utf-8")
     Path("chain-of-ideas").mkdir()
-    assert ideas_at("chain-of-ideas", HOME) == []
-    assert ideas_at("ideas:chain-of-ideas", HOME) == [Path("chain-of-ideas")]
+    assert locate_ideas("chain-of-ideas", HOME) == []
+    assert locate_ideas("ideas:chain-of-ideas", HOME) == [Path("chain-of-ideas")]
 
 
 def test_a_plug_in_is_no_file_of_ideas() -> None:
     Path("mine.py").touch()
-    assert ideas_at("mine.py:Agent", HOME) == []
-    assert ideas_at("mine.py", HOME) == []
-    assert ideas_at("command:./mine --fast=1", HOME) == []
+    assert locate_ideas("mine.py:Agent", HOME) == []
+    assert locate_ideas("mine.py", HOME) == []
+    assert locate_ideas("command:./mine --fast=1", HOME) == []
 
 
 def test_topics_are_those_of_the_files_where_none_are_given() -> None:
     named = resolve_contestants([*field({"alpha": 1}), "chain-of-ideas"], HOME, [])
-    assert tuple(topic.text for topic in topics_of(named, ())) == TOPICS
+    assert tuple(topic.text for topic in choose_topics(named, ())) == TOPICS
     given = (Topic(text="search"),)
-    assert topics_of(named, given) == given
+    assert choose_topics(named, given) == given
     with pytest.raises(UsageError, match="Give --topic TEXT or --topics FILE"):
-        topics_of(resolve_contestants(["chain-of-ideas", "again=chain-of-ideas"], HOME, []), ())
+        choose_topics(resolve_contestants(["chain-of-ideas", "again=chain-of-ideas"], HOME, []), ())
 
 
 def lineup() -> Lineup:
@@ -93,7 +93,7 @@ def test_a_lineup_changes_its_digest_with_any_text() -> None:
 
 
 def test_an_entry_taken_out_is_missing_with_its_reason() -> None:
-    less = without(lineup(), [[1, 0, "no style"]])
+    less = without_unstyled(lineup(), [[1, 0, "no style"]])
     assert [len(one.ideas) for one in less.contestants] == [2, 3]
     (gone,) = less.contestants[0].missing
     assert (gone.topic, gone.reason) == (TOPICS[1], "no style")

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from ideagora.evaluators.agreement.ballot_files import ballot_text
-from ideagora.evaluators.arena.contestants import shown_name
+from ideagora.evaluators.arena.contestants import clean_name
 from tests.support import command
 from tests.support.arena_world import TOPICS, Held, field, idea, judge, write
 from tests.support.each import each_case
@@ -31,8 +31,8 @@ def test_a_name_forges_no_row_of_any_table() -> None:
 
 @each_case("name", ["", "\n", "\u202e", "\x00" * 9])
 def test_a_name_of_nothing_to_see_is_said_to_be_none(name: str) -> None:
-    assert shown_name(name) == "unnamed"
-    assert shown_name(f"{name}alpha{name}") == "alpha"
+    assert clean_name(name) == "unnamed"
+    assert clean_name(f"{name}alpha{name}") == "alpha"
 
 
 def test_no_cell_of_a_ballot_is_a_formula() -> None:

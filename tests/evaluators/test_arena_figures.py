@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ideagora.agents.judges import CRITERIA
-from ideagora.evaluators.arena.comparisons import overall
+from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.leaderboard.audit import family_of
 from ideagora.models.chat_models import ScriptedCall
 from tests.support.arena_world import Held, by_strength, field, idea, judge, strength_of, write
@@ -112,11 +112,11 @@ def test_a_liking_for_length_and_the_first_slot_is_taken_out() -> None:
 
 
 def test_overall_is_who_is_better_by_more_criteria() -> None:
-    assert overall([1.0, 1.0, 1.0, 0.0, 0.0]) == 1.0
-    assert overall([0.5, 0.5, 0.0, 0.5, 0.5]) == 0.0
-    assert overall([1.0, 0.0, 0.5, 0.5, 0.5]) == 0.5
+    assert majority_outcome([1.0, 1.0, 1.0, 0.0, 0.0]) == 1.0
+    assert majority_outcome([0.5, 0.5, 0.0, 0.5, 0.5]) == 0.0
+    assert majority_outcome([1.0, 0.0, 0.5, 0.5, 0.5]) == 0.5
     for values in ([1.0, 0.5, 0.0], [1.0, 1.0], [0.0, 0.5]):
-        assert overall(1.0 - value for value in values) == 1.0 - overall(values)
+        assert majority_outcome(1.0 - value for value in values) == 1.0 - majority_outcome(values)
 
 
 @pytest.mark.parametrize(

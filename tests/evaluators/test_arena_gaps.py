@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ideagora.evaluators.statistics.intervals import bootstrap_ratings, elo_intervals, resampled
+from ideagora.evaluators.statistics.intervals import bootstrap_ratings, elo_intervals, resample_ratings
 from tests.support.arena_verdicts import verdicts
 from tests.support.arena_world import Held, field, idea, judge, write
 
@@ -54,7 +54,7 @@ def test_the_ratable_refits_make_the_interval() -> None:
     assert found.low is not None
     assert found.high is not None
     assert np.isfinite(found.low).all()
-    drawn = resampled(late, 300, seed=1)
+    drawn = resample_ratings(late, 300, seed=1)
     assert 0 < len(drawn) < 300, "draws without the only topic of a contestant say nothing of it"
     assert elo_intervals(whole).unratable == bootstrap_ratings(whole).unratable == 0
-    assert len(resampled(whole, 300)) == 300
+    assert len(resample_ratings(whole, 300)) == 300

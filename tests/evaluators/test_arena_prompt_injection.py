@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ideagora.evaluators.arena.prompt_injection import HIDDEN, PATTERNS, flags_of
+from ideagora.evaluators.arena.prompt_injection import HIDDEN, PATTERNS, injection_flags
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import Idea
 from tests.support.arena_world import Held, field, idea, judge, write
@@ -63,16 +63,18 @@ HONEST = [
 
 @each_case("kind, text", [(kind, text) for kind, texts in ATTEMPTS.items() for text in texts])
 def test_an_attempt_is_found(kind: str, text: str) -> None:
-    assert kind in flags_of(["A title", text])
+    assert kind in injection_flags(["A title", text])
 
 
 @each_case("text", HONEST)
 def test_honest_text_is_left_alone(text: str) -> None:
-    assert flags_of([text]) == ()
+    assert injection_flags([text]) == ()
 
 
 def test_no_published_summary_is_taken_for_an_attempt() -> None:
-    found = {paper.title: flags_of([paper.title, paper.abstract or ""]) for paper in starter_corpus().papers}
+    found = {
+        paper.title: injection_flags([paper.title, paper.abstract or ""]) for paper in starter_corpus().papers
+    }
     assert len(found) > 200
     assert [title for title, flags in found.items() if flags] == []
 

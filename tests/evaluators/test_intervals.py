@@ -16,7 +16,7 @@ from ideagora.evaluators.statistics.intervals import (
     draws,
     elo_intervals,
     rank_intervals,
-    resampled,
+    resample_ratings,
     superiority,
 )
 from ideagora.evaluators.statistics.ratings import POINTS
@@ -47,7 +47,7 @@ def test_with_many_topics_the_plain_bootstrap_says_the_same() -> None:
     assert found.low is not None
     assert found.high is not None
     error = (found.high - found.low) / 2 / t.ppf(0.975, 59)
-    assert error == pytest.approx(POINTS * resampled(played).std(axis=0), rel=0.12)
+    assert error == pytest.approx(POINTS * resample_ratings(played).std(axis=0), rel=0.12)
 
 
 def test_draws_are_spread_as_the_intervals_are() -> None:

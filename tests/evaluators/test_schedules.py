@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ideagora.errors import UsageError
 from ideagora.evaluators.schedules.adaptive import Adaptive, ranking
-from ideagora.evaluators.schedules.baselines import Balanced, RandomPairs, circle
+from ideagora.evaluators.schedules.baselines import Balanced, RandomPairs, circle_rounds
 from ideagora.evaluators.schedules.by_name import SCHEDULES, schedule_by_name
 from ideagora.evaluators.schedules.pairing import Field, Pairing, Schedule
 from ideagora.evaluators.schedules.posterior import fit, wins
@@ -178,7 +178,7 @@ def test_randomised_round_robin_meets_every_pair_before_any_in_the_swapped_order
 
 @given(st.integers(0, 13))
 def test_circle_has_every_pair_once_and_nobody_twice_in_a_round(players: int) -> None:
-    rounds = circle(range(players))
+    rounds = circle_rounds(range(players))
     met = [frozenset(couple) for couples in rounds for couple in couples]
     assert sorted(map(sorted, met)) == [list(couple) for couple in combinations(range(players), 2)]
     for couples in rounds:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ideagora.evaluators.agreement.ballot_files import read_ballot_rows
-from ideagora.evaluators.agreement.ballots import chosen_pairs, deal_ballots, judged_pairs
+from ideagora.evaluators.agreement.ballots import choose_pairs, collect_pairs, deal_ballots
 from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
 from ideagora.schema import Idea, Verdict
 from tests.support.command import Done, run
@@ -68,16 +68,16 @@ def filled(path: Path, crosses: dict[str, str], rows: int | None = None) -> Path
 
 
 def test_each_pair_is_there_once_and_agents_take_part_evenly() -> None:
-    pairs = judged_pairs(verdicts())
+    pairs = collect_pairs(verdicts())
     assert len(pairs) == 6 * 3
-    chosen = chosen_pairs(pairs, 12, seed=1)
+    chosen = choose_pairs(pairs, 12, seed=1)
     assert set(Counter(tuple(sorted(pair.agents)) for pair in chosen).values()) == {2}
     assert set(Counter(pair.topic for pair in chosen).values()) == {4}
-    assert chosen == chosen_pairs(list(reversed(pairs))[::-1], 12, seed=1)
+    assert chosen == choose_pairs(list(reversed(pairs))[::-1], 12, seed=1)
 
 
 def test_voters_get_the_same_pairs_in_an_order_and_on_sides_of_their_own() -> None:
-    pairs = judged_pairs(verdicts())
+    pairs = collect_pairs(verdicts())
     one, other = deal_ballots(pairs, "ada", 0), deal_ballots(pairs, "bob", 0)
     assert {frozenset(b.subject) for b in one} == {frozenset(b.subject) for b in other}
     assert [b.subject for b in one] != [b.subject for b in other]

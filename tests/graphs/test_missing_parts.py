@@ -18,7 +18,7 @@ from ideagora.agents.judges import (
 )
 from ideagora.agents.role import ROLES
 from ideagora.agents.views import IdeaView
-from ideagora.evaluators.arena.judging import judged_plan, plain_view
+from ideagora.evaluators.arena.judging import idea_view, plan_view
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.prompts.loader import load_prompt
@@ -137,8 +137,8 @@ def test_a_report_has_no_section_for_a_missing_part(tmp_path: Path) -> None:
 def test_the_arena_shows_a_judge_no_missing_part_of_an_idea_or_a_plan() -> None:
     plan = Experiment(steps=("Step 1: Pull the rope.", "Count who gets wet."), baselines=("a boat",))
     idea = samples.idea(motivation=None, novelty="", experiment=plan)
-    assert plain_view(idea) == IdeaView(title=idea.title, motivation=None, novelty=None, method=idea.method)
-    shown = judged_plan(idea)
+    assert idea_view(idea) == IdeaView(title=idea.title, motivation=None, novelty=None, method=idea.method)
+    shown = plan_view(idea)
     told = load_prompt("experiment_judge").render({"topic": "bridges", "first": shown, "second": shown})[1]
     told = re.sub("(?<=material) [0-9a-f]{12}", "", told)
     assert told.count("1. <material>Pull the rope.</material>") == 2

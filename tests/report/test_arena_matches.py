@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ideagora.report.arena.matches import MOST_CHARACTERS, in_full, matches_by_topic
+from ideagora.report.arena.matches import MOST_CHARACTERS, ids_that_fit, matches_by_topic
 from ideagora.report.arena.page import write_arena_report
 from ideagora.schema import Idea, Verdict
 from tests.report.test_report_safety import ATTRIBUTES, TAGS
@@ -65,8 +65,8 @@ def test_a_page_of_a_large_arena_stays_small_and_says_what_it_leaves_out(tmp_pat
     assert all(one.total == 66 and one.shown for one in found.values())
     assert found["topic 0"].shown[0].names == ("agent 00", "agent 01")
     assert sum(match.characters for one in found.values() for match in one.shown) <= MOST_CHARACTERS
-    assert len(in_full(ideas)) == len(ideas)
-    assert len(in_full(ideas, 5_000)) < len(ideas)
+    assert len(ids_that_fit(ideas)) == len(ideas)
+    assert len(ids_that_fit(ideas, 5_000)) < len(ideas)
 
 
 def test_hostile_verdicts_stay_text_and_broken_ones_are_passed_over(tmp_path: Path) -> None:

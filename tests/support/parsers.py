@@ -82,7 +82,7 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "plain text": plain_text.strip_formatting,
     "strangers": lambda text: faithfulness.find_unsupported(text, text),
     "outcomes": outcomes.find_outcomes,
-    "flags": lambda text: prompt_injection.flags_of([text]),
+    "flags": lambda text: prompt_injection.injection_flags([text]),
     "blocks of a report": shown.blocks,
     "Markdown of a report": shown.markdown,
     "quotes": lambda text: quotes.is_quoted("…".join(text.split()), text),

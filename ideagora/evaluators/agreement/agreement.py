@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.agreement.raters import OVERALL, Item, Rater, shared, with_overall
+from ideagora.evaluators.agreement.raters import OVERALL, Item, Rater, shared_items, with_overall
 from ideagora.evaluators.arena.leaderboard.audit import audit_figure
 from ideagora.evaluators.arena.protocol import Values, comparisons
 from ideagora.evaluators.statistics.agreement import (
@@ -26,7 +26,7 @@ from ideagora.evaluators.statistics.agreement import (
     pearson,
     spearman,
 )
-from ideagora.evaluators.statistics.figures import Figure, missing
+from ideagora.evaluators.statistics.figures import Figure, missing_figure
 from ideagora.evaluators.statistics.icc import icc
 from ideagora.evaluators.statistics.ratings import Ratings, bradley_terry
 from ideagora.schema import Verdict
@@ -40,7 +40,7 @@ def agreement(one: Rater, other: Rater) -> dict[str, Figures]:
     Raises:
         UsageError: the two are of different kinds, or share nothing.
     """
-    return {name: _figures(one, other, name, items) for name, items in shared(one, other).items()}
+    return {name: _figures(one, other, name, items) for name, items in shared_items(one, other).items()}
 
 
 def _figures(one: Rater, other: Rater, criterion: str, items: Sequence[Item]) -> Figures:
@@ -51,7 +51,7 @@ def _figures(one: Rater, other: Rater, criterion: str, items: Sequence[Item]) ->
     if one.kind == "ratings":
         return {"pearson": pearson(*columns), "spearman": spearman(*columns), "kendall": kendall(*columns)}
     told = compare_labels(columns[0], columns[1], topics)
-    return {**told, **_of_ratings(one, other, criterion, items)}
+    return {**told, **_rating_correlations(one, other, criterion, items)}
 
 
 def _clusters(items: Sequence[Item]) -> np.ndarray[Any, np.dtype[np.int64]] | None:
@@ -61,19 +61,19 @@ def _clusters(items: Sequence[Item]) -> np.ndarray[Any, np.dtype[np.int64]] | No
     return np.unique([str(item.topic) for item in items], return_inverse=True)[1].astype(np.int64)
 
 
-def _of_ratings(one: Rater, other: Rater, criterion: str, items: Sequence[Item]) -> Figures:
+def _rating_correlations(one: Rater, other: Rater, criterion: str, items: Sequence[Item]) -> Figures:
     """Correlations of the agents' ratings, each side's from its verdicts on the matches that both judged."""
     names = ("pearson", "spearman", "kendall")
     try:
         figures = compare_ratings(*(_ratings(rater, criterion, items) for rater in (one, other)))
     except RatingError as error:
-        figures = dict.fromkeys(names, missing(str(error)))
+        figures = dict.fromkeys(names, missing_figure(str(error)))
     return {f"ratings, {name}": figure for name, figure in figures.items()}
 
 
 def _ratings(rater: Rater, criterion: str, items: Sequence[Item]) -> Ratings:
     wanted = {item.name for item in items}
-    verdicts = [one for one in rater.verdicts if _speaks_of(one, criterion, wanted)]
+    verdicts = [one for one in rater.verdicts if _is_usable(one, criterion, wanted)]
     topics, judges, agents = (
         sorted(names)
         for names in (
@@ -85,7 +85,7 @@ def _ratings(rater: Rater, criterion: str, items: Sequence[Item]) -> Ratings:
     return bradley_terry(comparisons(verdicts, topics, judges, agents, _value_of(criterion)))
 
 
-def _speaks_of(verdict: Verdict, criterion: str, wanted: set[tuple[str, ...]]) -> bool:
+def _is_usable(verdict: Verdict, criterion: str, wanted: set[tuple[str, ...]]) -> bool:
     if verdict.criteria is None or len(verdict.agents) != 2:
         return False
     said = (verdict.kind, *sorted(verdict.subject)) in wanted
@@ -96,16 +96,16 @@ def _value_of(criterion: str) -> Values:
     return lambda verdict: with_overall(verdict.criteria or {})[criterion]
 
 
-def among_all(raters: Sequence[Rater]) -> dict[str, Figures]:
+def agreement_of_all(raters: Sequence[Rater]) -> dict[str, Figures]:
     """Agreement of three or more raters of a kind, by criterion: alpha, and intraclass correlations.
 
     An item that only some rated counts for alpha, and not for the intraclass correlations.
     """
     criteria = dict.fromkeys(name for rater in raters for name in rater.values)
-    return {name: _among(raters, name) for name in criteria}
+    return {name: _agreement_of_all_on(raters, name) for name in criteria}
 
 
-def _among(raters: Sequence[Rater], criterion: str) -> Figures:
+def _agreement_of_all_on(raters: Sequence[Rater], criterion: str) -> Figures:
     said = [rater.values.get(criterion, {}) for rater in raters]
     items = sorted({item for values in said for item in values}, key=lambda item: item.name)
     table = np.array([[values.get(item, np.nan) for values in said] for item in items])
@@ -115,7 +115,7 @@ def _among(raters: Sequence[Rater], criterion: str) -> Figures:
     return {"krippendorff_alpha": alpha, **correlations}
 
 
-def plain(figures: Mapping[str, Figures]) -> dict[str, dict[str, Any]]:
+def figures_as_json(figures: Mapping[str, Figures]) -> dict[str, dict[str, Any]]:
     """Figures for the record: ``{criterion: {figure: {"value", "low", "high", "n", "reason"}}}``."""
     order = sorted(figures, key=lambda name: name != OVERALL)
     return {name: {of: asdict(audit_figure(one)) for of, one in figures[name].items()} for name in order}

@@ -67,7 +67,7 @@ class BallotCount:
     blank: int
 
 
-def judged_pairs(verdicts: Iterable[Verdict]) -> list[Pair]:
+def collect_pairs(verdicts: Iterable[Verdict]) -> list[Pair]:
     """Every pair that was put before a judge, once, whatever the order and the outcome."""
     criteria: dict[str, tuple[str, ...]] = {}
     seen: dict[tuple[str, str, tuple[str, str]], tuple[str, str]] = {}
@@ -85,7 +85,7 @@ def judged_pairs(verdicts: Iterable[Verdict]) -> list[Pair]:
     ]
 
 
-def chosen_pairs(pairs: Sequence[Pair], number: int, seed: int) -> list[Pair]:
+def choose_pairs(pairs: Sequence[Pair], number: int, seed: int) -> list[Pair]:
     """At most ``number`` pairs in which agents and topics take part as evenly as can be."""
     left = list(pairs)
     random.Random(seed).shuffle(left)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from ideagora.errors import UsageError
 from ideagora.evaluators.agreement.table_files import read_table
-from ideagora.evaluators.arena.comparisons import overall
+from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.leaderboard.records import Rows, leaderboard_from_json
 from ideagora.evaluators.verdict_files import read_verdicts
 from ideagora.schema import Verdict
@@ -79,7 +79,7 @@ def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
             told = value if verdict.subject[0] == pair[0] else 1.0 - value
             said.setdefault(criterion, {}).setdefault(item, []).append(told)
     values = {
-        criterion: {item: _agreed(all_said) for item, all_said in items.items()}
+        criterion: {item: _settle(all_said) for item, all_said in items.items()}
         for criterion, items in said.items()
     }
     return Rater(name, "verdicts", values, kept, left_out)
@@ -87,15 +87,15 @@ def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
 
 def with_overall(criteria: Mapping[str, float]) -> dict[str, float]:
     """The criteria and, where there are several, who was better by more of them."""
-    more = {OVERALL: overall(criteria.values())} if len(criteria) > 1 else {}
+    more = {OVERALL: majority_outcome(criteria.values())} if len(criteria) > 1 else {}
     return {**criteria, **more}
 
 
-def _agreed(said: list[float]) -> float:
+def _settle(said: list[float]) -> float:
     return said[0] if len(set(said)) == 1 else 0.5
 
 
-def shared(one: Rater, other: Rater) -> dict[str, list[Item]]:
+def shared_items(one: Rater, other: Rater) -> dict[str, list[Item]]:
     """The items that both said something on, by criterion, in a fixed order.
 
     Raises:
@@ -113,13 +113,13 @@ def shared(one: Rater, other: Rater) -> dict[str, list[Item]]:
     found = {criterion: items for criterion, items in found.items() if items}
     if not found:
         raise UsageError(
-            f"{one.name} and {other.name} share nothing: {_told(one)} against {_told(other)}. They have to "
-            "speak of the same items and criteria."
+            f"{one.name} and {other.name} have no item in common: {_describe(one)} against "
+            f"{_describe(other)}. They have to rate the same items by the same criteria."
         )
     return found
 
 
-def _told(rater: Rater) -> str:
+def _describe(rater: Rater) -> str:
     items = {item for values in rater.values.values() for item in values}
     example = " and ".join(next(iter(sorted(item.name for item in items)), ("nothing",))[-2:])
     return f"{len(items)} items such as {example} by {', '.join(sorted(rater.values)) or 'no criterion'}"

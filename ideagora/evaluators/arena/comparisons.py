@@ -40,7 +40,7 @@ class Comparison(NamedTuple):
         return Pairing(self.topic, self.first, self.second, self.judge)
 
     @property
-    def is_of(self) -> Kind:
+    def entry_kind(self) -> Kind:
         """What is judged."""
         return KINDS[self.kind]
 
@@ -49,23 +49,23 @@ Row = Sequence[int]
 """A bout's fields and its code (``UNSCORED``, 0, 1, 2)."""
 
 
-def row_of_comparison(comparison: Comparison, outcome: float | None) -> list[int]:
+def to_row(comparison: Comparison, outcome: float | None) -> list[int]:
     """A bout with its result, as plain integers."""
     return [*comparison, UNSCORED if outcome is None else round(2 * outcome)]
 
 
-def comparison_of_row(row: Row) -> Comparison:
+def from_row(row: Row) -> Comparison:
     """The bout of a row, or of a list of a bout's fields."""
     return Comparison(*row[:6])
 
 
-def overall(values: Iterable[float]) -> float:
+def majority_outcome(values: Iterable[float]) -> float:
     """One outcome out of the criteria's: whoever wins more of them; as many on both sides is a tie."""
     balance = sum(value - TIE for value in values)
     return FIRST if balance > 0 else SECOND if balance < 0 else TIE
 
 
-def drawn(pairings: Iterable[Pairing], kind: int, asked: Iterable[Comparison]) -> list[Comparison]:
+def plan_comparisons(pairings: Iterable[Pairing], kind: int, asked: Iterable[Comparison]) -> list[Comparison]:
     """Bouts of a new round, each knowing whether the other order came before it."""
     known = {comparison.pairing for comparison in asked if comparison.kind == kind}
     comparisons = []
@@ -76,13 +76,13 @@ def drawn(pairings: Iterable[Pairing], kind: int, asked: Iterable[Comparison]) -
     return comparisons
 
 
-def field_of(lineup: Lineup, entered: Sequence[Sequence[bool]], judges: int) -> Field:
+def schedule_field(lineup: Lineup, entered: Sequence[Sequence[bool]], judges: int) -> Field:
     """Who can meet whom, for schedules."""
     shape = (len(lineup.topics), len(lineup.contestants))
     return Field(np.array(entered, dtype=bool).reshape(shape), judges)
 
 
-def seen(
+def verdict_columns(
     rows: Sequence[Row], lineup: Lineup, judges: Sequence[str], words: Sequence[Sequence[int]]
 ) -> Comparisons:
     """Scored rows of one kind as columns. ``words`` has the shape (topics, contestants)."""

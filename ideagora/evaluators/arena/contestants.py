@@ -31,7 +31,7 @@ _LABELLED = re.compile(r"(?P<label>[A-Za-z0-9][\w +.-]*)=(?P<thing>.+)", re.DOTA
 
 
 @dataclass(frozen=True)
-class Competitor:
+class AgentContestant:
     """An agent that makes its ideas first, under the name that it competes by."""
 
     name: str
@@ -42,7 +42,7 @@ class Competitor:
 class ResolvedContestants:
     """All that was named: agents, ideas already made, and what could not be imported."""
 
-    agents: tuple[Competitor, ...]
+    agents: tuple[AgentContestant, ...]
     made: tuple[ContestantIdeas, ...]
     notes: tuple[str, ...] = ()
 
@@ -64,22 +64,22 @@ def resolve_contestants(things: Sequence[str], home: Path, topics: Sequence[Topi
         UsageError: fewer than two contestants, two of one name, or a name that nobody has.
         IdeagoraError: ideas that cannot be read.
     """
-    agents: list[Competitor] = []
+    agents: list[AgentContestant] = []
     made: list[ContestantIdeas] = []
     notes: list[str] = []
     for label, thing in map(_split, things):
-        places = ideas_at(thing, home)
+        places = locate_ideas(thing, home)
         if places:
             found = _read(places, label, topics)
-            made += _by_maker(found.ideas, label, thing)
+            made += _group_by_agent(found.ideas, label, thing)
             notes += _problems(found, thing, len(topics))
         else:
             agent = find_agent(thing, home)
             if agent.unready:
                 raise UsageError(agent.unready)
-            agents.append(Competitor(shown_name(label or agent.name), agent))
+            agents.append(AgentContestant(clean_name(label or agent.name), agent))
     named = ResolvedContestants(tuple(agents), tuple(made), tuple(notes))
-    _demand_two(named)
+    _require_two(named)
     return named
 
 
@@ -89,7 +89,7 @@ def _split(thing: str) -> tuple[str | None, str]:
     return (match["label"].strip(), match["thing"]) if match else (None, thing.strip())
 
 
-def ideas_at(thing: str, home: Path) -> list[Path]:
+def locate_ideas(thing: str, home: Path) -> list[Path]:
     """Where a thing's ideas are, when it is ideas already made; empty for an agent.
 
     Raises:
@@ -123,15 +123,15 @@ def _read(places: Sequence[Path], label: str | None, topics: Sequence[Topic]) ->
     return Imported(ideas, problems, ", ".join(dict.fromkeys(one.kind for one in found)))
 
 
-def _by_maker(ideas: Sequence[Idea], label: str | None, thing: str) -> Iterator[ContestantIdeas]:
+def _group_by_agent(ideas: Sequence[Idea], label: str | None, thing: str) -> Iterator[ContestantIdeas]:
     """One contestant for each maker that the ideas name; with a label, several become LABEL/maker."""
     makers = dict.fromkeys(idea.agent for idea in ideas)
     for maker in makers:
         name = maker if label is None else label if len(makers) == 1 else f"{label}/{maker}"
-        yield ContestantIdeas(shown_name(name), thing, tuple(idea for idea in ideas if idea.agent == maker))
+        yield ContestantIdeas(clean_name(name), thing, tuple(idea for idea in ideas if idea.agent == maker))
 
 
-def shown_name(name: str) -> str:
+def clean_name(name: str) -> str:
     """A contestant's name in one line, without what a table or a terminal would obey.
 
     Control characters, line breaks and marks that reorder or hide text become blanks.
@@ -152,7 +152,7 @@ def _problems(found: Imported, thing: str, asked: int) -> Iterator[str]:
         yield f"{thing} has no idea that could be imported."
 
 
-def _demand_two(named: ResolvedContestants) -> None:
+def _require_two(named: ResolvedContestants) -> None:
     twice = [name for name, count in Counter(named.names).items() if count > 1]
     if twice:
         raise UsageError(
@@ -166,7 +166,7 @@ def _demand_two(named: ResolvedContestants) -> None:
         )
 
 
-def topics_of(named: ResolvedContestants, topics: Iterable[Topic]) -> tuple[Topic, ...]:
+def choose_topics(named: ResolvedContestants, topics: Iterable[Topic]) -> tuple[Topic, ...]:
     """The topics asked for, else those of the ideas already made.
 
     Raises:

@@ -22,7 +22,7 @@ SHOWN = "shown"
 """In an entry's ``extra``: its parts as the judges saw them."""
 
 
-def as_shown(idea: Idea) -> dict[str, Any]:
+def shown_parts(idea: Idea) -> dict[str, Any]:
     """The parts of an idea that judges see, as plain values."""
     return idea.model_dump(mode="json", include={*PARTS, "experiment"}, exclude_none=True)
 
@@ -74,12 +74,12 @@ def read_leaderboard(path: Path, clean: Callable[[Any], Any] | None = None) -> L
         ) from None
 
 
-def verdicts_in(path: Path) -> list[Verdict]:
+def load_verdicts(path: Path) -> list[Verdict]:
     """All verdicts of a folder, in the order of the file."""
     return list(read_verdicts(path / VERDICTS_FILE).values())
 
 
-def finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
+def load_finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
     """Who competed and what the answers were worth, in an arena that is done; ``None``: it is not.
 
     One that has lost verdicts or entries since is not done: they are made again, from the cache.
@@ -94,7 +94,7 @@ def finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
         entries = [int(one["ideas"]) for one in record["contestants"]]
     except (KeyError, TypeError, ValueError):
         return None
-    left = len(verdicts_in(folder.path))
+    left = len(load_verdicts(folder.path))
     if left != record.get("verdicts", left) or entries != [len(one.ideas) for one in people]:
         folder.delete_checkpoints()
         return None
@@ -111,7 +111,7 @@ def _contestant(told: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
     )
 
 
-def forget(folder: RunFolder, settings: Settings) -> None:
+def reset(folder: RunFolder, settings: Settings) -> None:
     """Begin anew: what was answered stays cached, what could not be read is asked for once more."""
     keys = [] if settings.replay else keys_to_retry(folder.events())
     folder.clear()
@@ -121,7 +121,7 @@ def forget(folder: RunFolder, settings: Settings) -> None:
         (folder.path / name).unlink(missing_ok=True)
 
 
-def forget_if_other(folder: RunFolder, lineup: Lineup) -> None:
+def reset_if_changed(folder: RunFolder, lineup: Lineup) -> None:
     """Drop what was judged of other entries than these (an agent that failed before may have one now)."""
     if (folder.read() or {}).get("entries") != lineup.digest:
         folder.delete_checkpoints()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError
-from ideagora.evaluators.arena.contestants import Competitor
+from ideagora.evaluators.arena.contestants import AgentContestant
 from ideagora.evaluators.arena.lineup import ContestantIdeas, MissingEntry
 from ideagora.graphs.generate import folder_for, generate
 from ideagora.graphs.runtime import Listener
@@ -42,13 +42,13 @@ OpenLibrary = Callable[[], tuple["Library", Callable[[], "Embedder"]]]
 class AgentRun:
     """One agent at one topic, and the folder of its run."""
 
-    competitor: Competitor
+    competitor: AgentContestant
     task: Task
     folder: Path
 
 
 def agent_runs(
-    competitors: Sequence[Competitor], topics: Sequence[Topic], settings: Settings, folder: Path
+    competitors: Sequence[AgentContestant], topics: Sequence[Topic], settings: Settings, folder: Path
 ) -> list[AgentRun]:
     """All agents at all topics."""
     return [
@@ -66,7 +66,7 @@ def _slug(name: str) -> str:
 
 
 async def generate_ideas(
-    all_starts: Sequence[AgentRun],
+    runs: Sequence[AgentRun],
     library: OpenLibrary,
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
@@ -83,12 +83,12 @@ async def generate_ideas(
         IdeagoraError: a fatal one; the same command goes on.
     """
     down: dict[str, list[str]] = {}
-    ideas: dict[str, list[Idea]] = {start.competitor.name: [] for start in all_starts}
+    ideas: dict[str, list[Idea]] = {start.competitor.name: [] for start in runs}
     missing: dict[str, list[MissingEntry]] = {name: [] for name in ideas}
-    for number, start in enumerate(all_starts, 1):
+    for number, start in enumerate(runs, 1):
         name, topic = start.competitor.name, start.task.topic.text
         listener({"event": "arena", "stage": "ideas", "agent": name, "topic": topic,
-                  "number": number, "total": len(all_starts)})  # fmt: skip
+                  "number": number, "total": len(runs)})  # fmt: skip
         try:
             (outcome,) = await generate([(start.task, start.folder)], library, listener, False, chats, budget)
         except IdeagoraError as error:
@@ -105,19 +105,19 @@ async def generate_ideas(
         ideas[name] += outcome.ideas
         if not outcome.ideas:
             missing[name].append(MissingEntry(topic, "the agent gave no idea"))
-    sources = {start.competitor.name: start.task.agent.source for start in all_starts}
+    sources = {start.competitor.name: start.task.agent.source for start in runs}
     made = [ContestantIdeas(name, sources[name], tuple(ideas[name]), tuple(missing[name])) for name in ideas]
-    return made, tuple(f"{_some(who)}: {reason}" for reason, who in down.items())
+    return made, tuple(f"{_first_few(who)}: {reason}" for reason, who in down.items())
 
 
-def _some(who: Sequence[str]) -> str:
+def _first_few(who: Sequence[str]) -> str:
     more = f" and {len(who) - NAMED} more" if len(who) > NAMED else ""
     return ", ".join(who[:NAMED]) + more
 
 
-def literature_notes(all_starts: Sequence[AgentRun]) -> tuple[str, ...]:
+def literature_notes(runs: Sequence[AgentRun]) -> tuple[str, ...]:
     """What the runs say about bans and about sources that were down, each once."""
-    notes = [note for start in all_starts for note in _notes_in(start.folder)]
+    notes = [note for start in runs for note in _notes_in(start.folder)]
     return tuple(dict.fromkeys(note for note in notes if note.startswith(WARNING_PREFIXES)))
 
 
@@ -129,9 +129,9 @@ def _notes_in(folder: Path) -> list[str]:
         return []
 
 
-def silent(all_starts: Sequence[AgentRun]) -> list[str]:
+def agents_without_estimate(runs: Sequence[AgentRun]) -> list[str]:
     """Contestants whose agent does not say how many calls it makes."""
-    names = [one.competitor.name for one in all_starts if _calls(one) is None]
+    names = [one.competitor.name for one in runs if _calls(one) is None]
     return list(dict.fromkeys(names))
 
 
@@ -139,10 +139,10 @@ def _calls(start: AgentRun) -> dict[Any, int] | None:
     return start.task.agent.expected_calls(start.task.options)
 
 
-def expected_calls(all_starts: Sequence[AgentRun]) -> dict[Any, int]:
+def expected_calls(runs: Sequence[AgentRun]) -> dict[Any, int]:
     """Calls by role group that the agents are expected to make; those that do not say are left out."""
     total: dict[Any, int] = {}
-    for start in all_starts:
+    for start in runs:
         for group, number in (_calls(start) or {}).items():
             total[group] = total.get(group, 0) + number
     return total

@@ -26,14 +26,14 @@ from ideagora.errors import ModelUnavailable, RequestRejected, UnreadableAnswer
 from ideagora.evaluators.arena.comparisons import (
     KINDS,
     Comparison,
-    comparison_of_row,
-    drawn,
-    field_of,
-    overall,
-    row_of_comparison,
-    seen,
+    from_row,
+    majority_outcome,
+    plan_comparisons,
+    schedule_field,
+    to_row,
+    verdict_columns,
 )
-from ideagora.evaluators.arena.judging import JudgePanel, ask_judge, shown_words, verdict_id
+from ideagora.evaluators.arena.judging import JudgePanel, ask_judge, count_words, verdict_id
 from ideagora.evaluators.arena.lineup import Kind, Lineup
 from ideagora.evaluators.arena.verdict_log import VerdictLog
 from ideagora.evaluators.schedules.pairing import Schedule
@@ -50,7 +50,7 @@ BATCH = 256
 class ArenaContext:
     """Where the bouts take place: everything that a node may use and no checkpoint needs to hold."""
 
-    bench: JudgePanel
+    panel: JudgePanel
     schedules: Mapping[Kind, Schedule]
     """What is judged, and how each of it is scheduled."""
     log: VerdictLog
@@ -68,7 +68,7 @@ class ArenaContext:
     @property
     def lineup(self) -> Lineup:
         """Who competes."""
-        return self.bench.lineup
+        return self.panel.lineup
 
     @cached_property
     def words(self) -> dict[Kind, list[list[int]]]:
@@ -87,7 +87,7 @@ class ArenaContext:
     def _length(self, topic: int, contestant: int, kind: Kind) -> int:
         idea = self.lineup.idea(topic, contestant)
         competes = self.lineup.competes(topic, contestant, kind)
-        return shown_words(idea, kind) if idea is not None and competes else 1
+        return count_words(idea, kind) if idea is not None and competes else 1
 
     async def shown(self, client: LLMClient, idea: Idea) -> Idea:
         """An idea as judges see it; its experiment is told anew only where experiments are judged."""
@@ -119,7 +119,7 @@ class ArenaState(TypedDict, total=False):
 Context = Runtime[Services]
 
 
-def _arena(runtime: Context) -> ArenaContext:
+def _arena_context(runtime: Context) -> ArenaContext:
     arena: ArenaContext = runtime.context.options
     return arena
 
@@ -131,7 +131,7 @@ def enter(state: ArenaState) -> ArenaState:
 
 def send_entries(state: ArenaState, runtime: Context) -> list[Hashable | Send]:
     """All entries side by side, when they are to be told in one style."""
-    arena = _arena(runtime)
+    arena = _arena_context(runtime)
     places = [
         (topic, one)
         for topic in range(len(arena.lineup.topics))
@@ -145,30 +145,30 @@ def send_entries(state: ArenaState, runtime: Context) -> list[Hashable | Send]:
 async def restyle_idea(state: ArenaState, runtime: Context) -> ArenaState:
     """One idea in the common style; one that cannot be told in it does not compete."""
     topic, one = state["entry"]
-    arena = _arena(runtime)
+    arena = _arena_context(runtime)
     idea = arena.lineup.idea(topic, one)
     assert idea is not None
     client = runtime.context.client
     model = client.settings.model_of(RESTYLE.group)
     if model in arena.down:
-        return _unstyled(topic, one, arena.down[model])
+        return _unstyled_entry(topic, one, arena.down[model])
     try:
         await arena.shown(client, idea)
     except ModelUnavailable as error:
         arena.down[model] = str(error)
-        return _unstyled(topic, one, str(error))
+        return _unstyled_entry(topic, one, str(error))
     except (UnreadableAnswer, RequestRejected) as error:
-        return _unstyled(topic, one, str(error).partition(" All replies are in")[0])
+        return _unstyled_entry(topic, one, str(error).partition(" All replies are in")[0])
     return {}
 
 
-def _unstyled(topic: int, one: int, why: str) -> ArenaState:
+def _unstyled_entry(topic: int, one: int, why: str) -> ArenaState:
     return {"unstyled": [[topic, one, f"its style could not be made the common one: {why}"]]}
 
 
 def draw_round(state: ArenaState, runtime: Context) -> ArenaState:
     """The next bouts: the rest of the round, or what the schedule asks for after what it has seen."""
-    arena = _arena(runtime)
+    arena = _arena_context(runtime)
     queue = state["queue"] or [
         list(comparison)
         for kind, of in enumerate(KINDS)
@@ -180,18 +180,18 @@ def draw_round(state: ArenaState, runtime: Context) -> ArenaState:
 
 def _next_round(state: ArenaState, arena: ArenaContext, kind: int) -> list[Comparison]:
     rows = [row for row in state.get("rows", []) if row[0] == kind]
-    asked = [comparison_of_row(row) for row in rows]
+    asked = [from_row(row) for row in rows]
     room = None if arena.most is None else arena.most - len(rows)
     if room is not None and room <= 0:
         return []
-    entered = entered_of(arena, state, KINDS[kind])
-    field = field_of(arena.lineup, entered, len(arena.bench.judges))
-    columns = seen(rows, arena.lineup, arena.bench.judges, arena.words[KINDS[kind]])
+    entered = current_entries(arena, state, KINDS[kind])
+    field = schedule_field(arena.lineup, entered, len(arena.panel.judges))
+    columns = verdict_columns(rows, arena.lineup, arena.panel.judges, arena.words[KINDS[kind]])
     pairings = arena.schedules[KINDS[kind]].next(field, columns, [comparison.pairing for comparison in asked])
-    return drawn(pairings[:room], kind, asked)
+    return plan_comparisons(pairings[:room], kind, asked)
 
 
-def entered_of(arena: ArenaContext, state: Mapping[str, Any], kind: Kind) -> list[list[bool]]:
+def current_entries(arena: ArenaContext, state: Mapping[str, Any], kind: Kind) -> list[list[bool]]:
     """Entries that can be judged, shape (topics, contestants)."""
     entered = arena.lineup.entered(kind)
     for topic, one, _ in state.get("unstyled", []):
@@ -211,8 +211,8 @@ def send_comparisons(state: ArenaState) -> list[Hashable | Send]:
 
 async def judge_comparison(state: ArenaState, runtime: Context) -> ArenaState:
     """One bout: its verdict goes to the folder, its result to the state."""
-    comparison, arena = Comparison(*state["comparison"]), _arena(runtime)
-    judge = arena.bench.judges[comparison.judge]
+    comparison, arena = Comparison(*state["comparison"]), _arena_context(runtime)
+    judge = arena.panel.judges[comparison.judge]
     async with arena.turns:
         if judge in arena.down:
             return {"skipped": [list(comparison)]}
@@ -221,36 +221,36 @@ async def judge_comparison(state: ArenaState, runtime: Context) -> ArenaState:
         except ModelUnavailable as error:
             arena.down[judge] = str(error)
             return {"skipped": [list(comparison)]}
-    return {"rows": [row_of_comparison(comparison, None if values is None else overall(values.values()))]}
+    return {"rows": [to_row(comparison, None if values is None else majority_outcome(values.values()))]}
 
 
 async def _judge(comparison: Comparison, runtime: Context) -> dict[str, float] | None:
-    arena, client = _arena(runtime), runtime.context.client
+    arena, client = _arena_context(runtime), runtime.context.client
     ideas = [arena.lineup.idea(comparison.topic, one) for one in (comparison.first, comparison.second)]
     first, second = [await arena.shown(client, idea) for idea in ideas if idea is not None]
-    verdict = await ask_judge(client, arena.bench, comparison, (first, second))
+    verdict = await ask_judge(client, arena.panel, comparison, (first, second))
     arena.log.add(verdict)
     return verdict.criteria
 
 
 async def complete_record(state: ArenaState, runtime: Context) -> ArenaState:
     """Judge again, from the cache, what a power cut took from the folder; then put all in order."""
-    arena = _arena(runtime)
-    comparisons = [comparison_of_row(row) for row in state.get("rows", [])]
+    arena = _arena_context(runtime)
+    comparisons = [from_row(row) for row in state.get("rows", [])]
     for comparison in comparisons:
-        if arena.log.get(verdict_id(arena.bench, comparison)) is None:
+        if arena.log.get(verdict_id(arena.panel, comparison)) is None:
             await _judge(comparison, runtime)
     if arena.style:
         for topic, one in _competing(arena, state):
             idea = arena.lineup.idea(topic, one)
             assert idea is not None
             await arena.shown(runtime.context.client, idea)  # from the cache: what was shown is recorded
-    arena.log.settle(verdict_id(arena.bench, comparison) for comparison in comparisons)
+    arena.log.settle(verdict_id(arena.panel, comparison) for comparison in comparisons)
     return {}
 
 
 def _competing(arena: ArenaContext, state: ArenaState) -> list[tuple[int, int]]:
-    entered = entered_of(arena, state, "idea")
+    entered = current_entries(arena, state, "idea")
     return [(topic, one) for topic, row in enumerate(entered) for one, there in enumerate(row) if there]
 
 

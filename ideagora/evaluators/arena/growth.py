@@ -25,7 +25,7 @@ def growth_record(arena: Arena) -> dict[str, Any]:
     return {"frame": stable_id(*arena.frame), "members": [stable_id(one) for one in arena.members]}
 
 
-def smaller_arena(path: Path, arena: Arena) -> str | None:
+def find_smaller_arena(path: Path, arena: Arena) -> str | None:
     """The identity of the arena in the folder, where this one has all of it and more; ``None``: no arena.
 
     Raises:

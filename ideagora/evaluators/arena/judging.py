@@ -55,16 +55,16 @@ class JudgePanel:
     """The criteria that are recorded; the judge is always asked for all, so that the answer is the same."""
 
 
-def verdict_id(bench: JudgePanel, comparison: Comparison) -> str:
+def verdict_id(panel: JudgePanel, comparison: Comparison) -> str:
     """The same for the same two ideas in the same order before the same judge."""
-    first, second = _ideas(bench.lineup, comparison)
+    first, second = _ideas(panel.lineup, comparison)
     return stable_id(
-        "arena", comparison.is_of, first.topic, first.id, second.id, bench.judges[comparison.judge]
+        "arena", comparison.entry_kind, first.topic, first.id, second.id, panel.judges[comparison.judge]
     )
 
 
 async def ask_judge(
-    client: LLMClient, bench: JudgePanel, comparison: Comparison, shown: tuple[Idea, Idea]
+    client: LLMClient, panel: JudgePanel, comparison: Comparison, shown: tuple[Idea, Idea]
 ) -> Verdict:
     """Ask the judge once (with its bounded re-asks); what cannot be read is unscored, never a tie.
 
@@ -73,19 +73,19 @@ async def ask_judge(
     Raises:
         IdeagoraError: the judge cannot be asked at all, or the budget is spent.
     """
-    ideas = _ideas(bench.lineup, comparison)
-    judge, topic = bench.judges[comparison.judge], bench.lineup.topics[comparison.topic].text
+    ideas = _ideas(panel.lineup, comparison)
+    judge, topic = panel.judges[comparison.judge], panel.lineup.topics[comparison.topic].text
     answer: IdeaPreference | PlanPreference | None = None
     reason: str | None = None
     with usage_label(f"judge {judge}"), collect_answer_usage() as used:
         try:
-            if (same := _same(ideas, shown, comparison.is_of)) is not None:
+            if (same := _duplicate_reason(ideas, shown, comparison.entry_kind)) is not None:
                 reason = same
-            elif comparison.is_of == "idea":
-                first, second = map(plain_view, shown)
+            elif comparison.entry_kind == "idea":
+                first, second = map(idea_view, shown)
                 answer = await IDEA_JUDGE(client, model=judge, topic=topic, first=first, second=second)
             else:
-                one, other = map(judged_plan, shown)
+                one, other = map(plan_view, shown)
                 answer = await EXPERIMENT_JUDGE(client, model=judge, topic=topic, first=one, second=other)
         except UnreadableAnswer as error:
             told = str(error).partition(" All replies are in")[0]  # raw/ is where they always are
@@ -93,22 +93,22 @@ async def ask_judge(
         except RequestRejected as error:
             reason = f"{REJECTED}: {error}"
     return Verdict(
-        id=verdict_id(bench, comparison),
+        id=verdict_id(panel, comparison),
         evaluator="arena",
-        protocol=bench.protocol,
+        protocol=panel.protocol,
         topic=topic,
         subject=tuple(idea.id for idea in ideas),
-        criteria=None if answer is None else _values(answer, bench.criteria[comparison.is_of]),
+        criteria=None if answer is None else _values(answer, panel.criteria[comparison.entry_kind]),
         status="unscored" if answer is None else "scored",
         reason=reason,
         judge=judge,
         order=comparison.order,
         usage=sum((usage for _, usage in sorted(used.items())), Usage()),
-        kind=comparison.is_of,
+        kind=comparison.entry_kind,
         agents=tuple(idea.agent for idea in ideas),
-        words=tuple(shown_words(idea, comparison.is_of) for idea in shown),
+        words=tuple(count_words(idea, comparison.entry_kind) for idea in shown),
         rationale=None if answer is None else answer.reason,
-        flags=_flags(bench.lineup, ideas),
+        flags=_flags(panel.lineup, ideas),
     )
 
 
@@ -126,16 +126,18 @@ def _values(answer: IdeaPreference | PlanPreference, criteria: Sequence[str]) ->
     return {name: VALUES[getattr(answer, name)] for name in criteria}
 
 
-def _same(ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea], kind: Kind) -> str | None:
+def _duplicate_reason(ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea], kind: Kind) -> str | None:
     """Nobody is asked to choose between a text and itself, and nobody decides it for the judge."""
     seen_by_judge: Callable[[Idea], Inputs] = (
-        plain_view if kind == "idea" else lambda idea: judged_plan(idea).plan
+        idea_view if kind == "idea" else lambda idea: plan_view(idea).plan
     )
-    same = any(_folded(seen_by_judge(one)) == _folded(seen_by_judge(other)) for one, other in (ideas, shown))
+    same = any(
+        _normalize(seen_by_judge(one)) == _normalize(seen_by_judge(other)) for one, other in (ideas, shown)
+    )
     return SAME if same else None
 
 
-def _folded(view: Inputs) -> str:
+def _normalize(view: Inputs) -> str:
     """A text without its line breaks and double blanks."""
     return " ".join(view.model_dump_json().replace("\\n", " ").split())
 
@@ -145,7 +147,7 @@ def _flags(lineup: Lineup, ideas: tuple[Idea, Idea]) -> tuple[str, ...]:
     return tuple(f"{place}: {flag}" for place, idea in places for flag in lineup.flags.get(idea.id, ()))
 
 
-def plain_view(idea: Idea) -> IdeaView:
+def idea_view(idea: Idea) -> IdeaView:
     """An idea as it was written, without a word on who made it; a part that is not there is not shown."""
     return IdeaView(
         title=idea.title,
@@ -155,7 +157,7 @@ def plain_view(idea: Idea) -> IdeaView:
     )
 
 
-def judged_plan(idea: Idea) -> PlanCandidate:
+def plan_view(idea: Idea) -> PlanCandidate:
     """An idea's experiment for the judge, with what it is to test."""
     plan = idea.experiment
     assert plan is not None, f"{idea.id} has no experiment"
@@ -164,9 +166,9 @@ def judged_plan(idea: Idea) -> PlanCandidate:
     return PlanCandidate(title=idea.title, claim=idea.novelty or None, method=idea.method, plan=view)
 
 
-def shown_words(idea: Idea, kind: Kind) -> int:
+def count_words(idea: Idea, kind: Kind) -> int:
     """Words that the judge sees of one side."""
     if kind == "idea":
         return word_count(getattr(idea, part) or "" for part in PARTS)
-    plan = judged_plan(idea).plan.model_dump()
+    plan = plan_view(idea).plan.model_dump()
     return word_count(text for part in plan.values() for text in ([part] if isinstance(part, str) else part))

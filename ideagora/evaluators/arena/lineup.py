@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ideagora.evaluators.arena.prompt_injection import flags_of
+from ideagora.evaluators.arena.prompt_injection import injection_flags
 from ideagora.schema import Experiment, Idea, Topic, stable_id
 
 LONGEST_IDEA = 4_000
@@ -120,7 +120,7 @@ def build_lineup(made: Sequence[ContestantIdeas], topics: Sequence[Topic]) -> Li
     chosen = list(topics) or _topics_of(made)
     keys = {topic_key(topic.text): topic.text for topic in chosen}
     people = [_contestant(one, keys) for one in sorted(made, key=lambda one: one.name)]
-    people = _with_own_ids(people)
+    people = _with_unique_ids(people)
     return Lineup(
         tuple(chosen),
         tuple(people),
@@ -132,7 +132,7 @@ def build_lineup(made: Sequence[ContestantIdeas], topics: Sequence[Topic]) -> Li
 def flag_injections(people: Iterable[Contestant]) -> dict[str, tuple[str, ...]]:
     """Idea id -> what its text does that it should not; honest ideas are not in it."""
     ideas = (idea for one in people for idea in one.ideas.values())
-    return {idea.id: flags for idea in ideas if (flags := flags_of(_texts(idea)))}
+    return {idea.id: flags for idea in ideas if (flags := injection_flags(_texts(idea)))}
 
 
 def _topics_of(made: Sequence[ContestantIdeas]) -> list[Topic]:
@@ -147,9 +147,11 @@ def _contestant(made: ContestantIdeas, keys: Mapping[str, str]) -> Contestant:
         if (topic := keys.get(topic_key(idea.topic))) is not None:
             by_topic.setdefault(topic, []).append(idea)
     reasons = {one.topic: one.reason for one in made.missing}
-    reasons |= {topic: reason for topic, some in by_topic.items() if (reason := why_unfit(some[0]))}
+    reasons |= {topic: reason for topic, some in by_topic.items() if (reason := rejection_reason(some[0]))}
     entries = {
-        topic: _entered(some[0], made.name, topic) for topic, some in by_topic.items() if topic not in reasons
+        topic: _as_entry(some[0], made.name, topic)
+        for topic, some in by_topic.items()
+        if topic not in reasons
     }
     missing = [
         MissingEntry(topic, reasons.get(topic, "no idea on this topic"))
@@ -160,12 +162,12 @@ def _contestant(made: ContestantIdeas, keys: Mapping[str, str]) -> Contestant:
     return Contestant(made.name, made.source, entries, tuple(missing), further)
 
 
-def _entered(idea: Idea, name: str, topic: str) -> Idea:
+def _as_entry(idea: Idea, name: str, topic: str) -> Idea:
     maker = {} if idea.agent == name else {"made_by": idea.agent}
     return idea.model_copy(update={"agent": name, "topic": topic, "extra": {**idea.extra, **maker}})
 
 
-def _with_own_ids(people: Sequence[Contestant]) -> list[Contestant]:
+def _with_unique_ids(people: Sequence[Contestant]) -> list[Contestant]:
     """An id that two entries have (files number theirs as they like) is replaced by one of its own."""
     seen: dict[str, int] = {}
     for one in people:
@@ -181,7 +183,7 @@ def _with_own_ids(people: Sequence[Contestant]) -> list[Contestant]:
     return [replace(one, ideas={topic: own(idea) for topic, idea in one.ideas.items()}) for one in people]
 
 
-def why_unfit(idea: Idea) -> str | None:
+def rejection_reason(idea: Idea) -> str | None:
     """Why an idea cannot be judged; ``None``: it can."""
     texts = [getattr(idea, part) or "" for part in PARTS]
     if not re.search(r"\w", " ".join(texts[1:])):
@@ -222,11 +224,11 @@ def _notes(
     for some in made:
         beside = {idea.topic for idea in some.ideas if topic_key(idea.topic) not in keys}
         if beside:
-            topics = f"{_counted(len(beside), 'other topic')} were left out ({_some(sorted(beside))})"
+            topics = f"{_pluralize(len(beside), 'other topic')} were left out ({_first_few(sorted(beside))})"
             yield f"{some.name}: ideas on {topics}."
 
 
-def topics_missing(lineup: Lineup) -> list[tuple[str, str]]:
+def pairs_without_common_topic(lineup: Lineup) -> list[tuple[str, str]]:
     """Pairs of contestants that share no topic, so that their ideas cannot be compared."""
     people = lineup.contestants
     return [
@@ -237,10 +239,10 @@ def topics_missing(lineup: Lineup) -> list[tuple[str, str]]:
     ]
 
 
-def _counted(number: int, what: str) -> str:
+def _pluralize(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def _some(texts: Sequence[str], most: int = 3) -> str:
+def _first_few(texts: Sequence[str], most: int = 3) -> str:
     shown = ", ".join(f"“{text[:40]}”" for text in texts[:most])
     return shown if len(texts) <= most else f"{shown} and {len(texts) - most} more"

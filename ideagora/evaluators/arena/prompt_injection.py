@@ -71,7 +71,7 @@ HIDDEN = "hides characters"
 _COMPILED = {kind: [re.compile(one, re.IGNORECASE) for one in some] for kind, some in PATTERNS.items()}
 
 
-def flags_of(texts: Iterable[str]) -> tuple[str, ...]:
+def injection_flags(texts: Iterable[str]) -> tuple[str, ...]:
     """The kinds of attempt found in the texts of one idea, in a fixed order; empty for an honest one."""
     whole = "\n".join(texts)
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", whole))

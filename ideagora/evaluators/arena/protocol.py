@@ -11,7 +11,7 @@ from math import log, nan
 
 import numpy as np
 
-from ideagora.evaluators.arena.comparisons import overall
+from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.schedules.adaptive import Adaptive
 from ideagora.evaluators.schedules.baselines import Balanced
@@ -52,7 +52,7 @@ def by_criterion(name: str) -> Values:
 
 def by_all(names: Sequence[str]) -> Values:
     """The outcome over these criteria: whoever is better by more of them."""
-    return lambda verdict: overall((verdict.criteria or {})[name] for name in names)
+    return lambda verdict: majority_outcome((verdict.criteria or {})[name] for name in names)
 
 
 def comparisons(

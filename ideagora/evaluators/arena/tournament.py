@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
-from ideagora.evaluators.arena.comparisons import field_of
+from ideagora.evaluators.arena.comparisons import schedule_field
 from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.arena.folder import (
-    as_shown,
-    finished,
-    forget,
-    forget_if_other,
-    verdicts_in,
+    load_finished,
+    load_verdicts,
+    reset,
+    reset_if_changed,
+    shown_parts,
     write_entries,
     write_leaderboard,
 )
 from ideagora.evaluators.arena.generation import AgentRun, generate_ideas, literature_notes
 from ideagora.evaluators.arena.growth import FIELD as GROWTH
-from ideagora.evaluators.arena.growth import growth_record, smaller_arena
+from ideagora.evaluators.arena.growth import find_smaller_arena, growth_record
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, JudgePanel
 from ideagora.evaluators.arena.leaderboard.leaderboard import (
     Ending,
@@ -88,7 +88,7 @@ class Arena:
             for one in self.named.agents
             for topic in self.topics
         ]
-        ideas = [told for one in self.named.made for told in _told_apart(one)]
+        ideas = [told for one in self.named.made for told in _idea_identities(one)]
         return (*(topic.model_dump_json() for topic in self.topics), *sorted(agents), *sorted(ideas))
 
     @property
@@ -109,7 +109,7 @@ class Arena:
         return tuple(dict.fromkeys([*self.options.judges, *style]))
 
 
-def _told_apart(made: ContestantIdeas) -> Iterator[str]:
+def _idea_identities(made: ContestantIdeas) -> Iterator[str]:
     """Each idea by its maker, its place among the maker's ideas on the topic, and its text."""
     places: Counter[str] = Counter()
     for idea in made.ideas:
@@ -139,16 +139,16 @@ async def run_tournament(
         BudgetExhausted: the leaderboard so far is in the folder; the same command goes on.
         IdeagoraError: it cannot go on; the same command tries again.
     """
-    smaller = smaller_arena(path, arena)
+    smaller = find_smaller_arena(path, arena)
     with RunFolder(path, arena.identity, replaces=smaller) as folder:
         if means.fresh:
-            forget(folder, arena.settings)
+            reset(folder, arena.settings)
         elif smaller is not None:
             folder.delete_checkpoints()
-        elif (held := finished(folder)) is not None:
+        elif (held := load_finished(folder)) is not None:
             lineup, usage = held
-            verdicts = verdicts_in(folder.path)
-            result = JudgingResult(verdicts, _expected(arena, lineup), usage)
+            verdicts = load_verdicts(folder.path)
+            result = JudgingResult(verdicts, _expected_verdicts(arena, lineup), usage)
             return _write_leaderboard(arena, folder.path, lineup, result)
         budget = create_budget(
             arena.settings, load_usage_trackers([path, *(start.folder for start in starts)])
@@ -157,11 +157,11 @@ async def run_tournament(
         lineup = build_lineup([*made, *arena.named.made], arena.topics)
         notes = (*arena.named.notes, *lineup.notes, *literature_notes(starts))
         lineup = replace(lineup, notes=notes)
-        forget_if_other(folder, lineup)
-        return await _judged(arena, folder, lineup, means, budget, down)
+        reset_if_changed(folder, lineup)
+        return await _judge(arena, folder, lineup, means, budget, down)
 
 
-async def _judged(
+async def _judge(
     arena: Arena,
     folder: RunFolder,
     lineup: Lineup,
@@ -172,7 +172,7 @@ async def _judged(
     """The bouts, in an open folder; ``down`` is what kept entries away."""
     from ideagora.evaluators.arena.graph import build_graph
 
-    expected = _expected(arena, lineup)
+    expected = _expected_verdicts(arena, lineup)
     means.listener(
         {"event": "arena", "stage": "bouts", "total": expected, "judges": list(arena.options.judges)}
     )
@@ -180,15 +180,15 @@ async def _judged(
     with VerdictLog(folder.path, LiveStanding(lineup, means.listener).heard) as log:
         if log.was_cut:
             folder.delete_checkpoints()
-        context = _arena_context(arena, lineup, log)
+        context = _create_context(arena, lineup, log)
 
         def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
-            final = without(lineup, state.get("unstyled", []))
-            write_entries(folder, final, {one: as_shown(idea) for one, idea in context.told.items()})
+            final = without_unstyled(lineup, state.get("unstyled", []))
+            write_entries(folder, final, {one: shown_parts(idea) for one, idea in context.told.items()})
             usage = {name: used.usage.model_dump() for name, used in sorted(tracker.answers_by_label.items())}
-            verdicts = verdicts_in(folder.path)
+            verdicts = load_verdicts(folder.path)
             status: Ending = "incomplete" if down else "complete"
-            result = JudgingResult(verdicts, _expected(arena, final), usage, status, down)
+            result = JudgingResult(verdicts, _expected_verdicts(arena, final), usage, status, down)
             board = _write_leaderboard(arena, folder.path, final, result)
             boards.append(board)
             return {
@@ -216,18 +216,18 @@ async def _judged(
         try:
             await run_job(job, folder, None, means.embedder, means.listener, means.chats, budget)
         except BudgetExhausted:
-            result = JudgingResult(log.verdicts, _expected(arena, lineup), status="budget")
+            result = JudgingResult(log.verdicts, _expected_verdicts(arena, lineup), status="budget")
             _write_leaderboard(arena, folder.path, lineup, result)
             raise
     return boards[-1]
 
 
-def _arena_context(arena: Arena, lineup: Lineup, log: VerdictLog) -> ArenaContext:
+def _create_context(arena: Arena, lineup: Lineup, log: VerdictLog) -> ArenaContext:
     from ideagora.evaluators.arena.graph import ArenaContext
 
     options = arena.options
     return ArenaContext(
-        bench=JudgePanel(
+        panel=JudgePanel(
             lineup,
             options.judges,
             "paper" if options.is_paper else "default",
@@ -252,7 +252,7 @@ def _write_leaderboard(arena: Arena, path: Path, lineup: Lineup, result: Judging
     return board
 
 
-def _expected(arena: Arena, lineup: Lineup) -> int:
+def _expected_verdicts(arena: Arena, lineup: Lineup) -> int:
     return expected_verdicts(lineup, arena.options, arena.settings.seed)
 
 
@@ -261,12 +261,12 @@ def expected_verdicts(lineup: Lineup, options: ArenaOptions, seed: int) -> int:
     schedule, total = schedule_of(options, seed), 0
     for kind in options.kinds:
         entered = lineup.entered(kind)
-        wanted = schedule.total(field_of(lineup, entered, len(options.judges)))
+        wanted = schedule.total(schedule_field(lineup, entered, len(options.judges)))
         total += min(one for one in (wanted, options.max_comparisons, MOST) if one is not None)
     return total
 
 
-def without(lineup: Lineup, unstyled: Iterable[Sequence[Any]]) -> Lineup:
+def without_unstyled(lineup: Lineup, unstyled: Iterable[Sequence[Any]]) -> Lineup:
     """The lineup less the entries that could not be told in the common style."""
     people = list(lineup.contestants)
     for topic, one, reason in unstyled:

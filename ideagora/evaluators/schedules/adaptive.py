@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.schedules.baselines import Balanced, capped, require_budget
+from ideagora.evaluators.schedules.baselines import Balanced, cap, require_budget
 from ideagora.evaluators.schedules.pairing import Field, Pairing
 from ideagora.evaluators.schedules.posterior import (
     Posterior,
     fit,
     laplacian,
-    sharpened,
+    update_within,
     variance_of_differences,
     wins,
 )
-from ideagora.evaluators.schedules.slot_order import Slots
+from ideagora.evaluators.schedules.slot_order import SlotBalance
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Adaptive:
         """
         self._require_border(field)
         left = self.total(field) - len(asked)
-        slots = Slots.after(asked, self.seed)
+        slots = SlotBalance.after(asked, self.seed)
         if left <= 0:
             return []
         if not asked:
@@ -78,7 +78,7 @@ class Adaptive:
         if self.reached(field, posterior):
             return []
         doubt, size = self._doubt(field, posterior), min(_round_size(field), left)
-        couples = _choose(field, posterior, doubt, times_met(field, asked), size)
+        couples = _choose(field, posterior, doubt, meeting_counts(field, asked), size)
         return [
             slots.place(topic, low, high, (len(asked) + number) % field.judges)
             for number, (topic, low, high) in enumerate(couples)
@@ -86,7 +86,7 @@ class Adaptive:
 
     def total(self, field: Field) -> int:
         """The budget, or twice the pairs of ideas when that is less: the most that will be asked."""
-        return capped(_ORDERS * field.couples(), self.budget)
+        return cap(_ORDERS * field.couples(), self.budget)
 
     def reached(self, field: Field, posterior: Posterior) -> bool:
         """Whether the wanted confidence is reached."""
@@ -134,7 +134,7 @@ def ranking(field: Field, posterior: Posterior) -> NDArray[np.int64]:
     return order[there[order]]
 
 
-def times_met(field: Field, asked: Sequence[Pairing]) -> NDArray[np.int64]:
+def meeting_counts(field: Field, asked: Sequence[Pairing]) -> NDArray[np.int64]:
     """How often two ideas were put to a judge, (topics, agents, agents), symmetric."""
     met = np.zeros((field.topics, field.agents, field.agents), dtype=np.int64)
     topic, first, second, _ = np.array(asked, dtype=np.int64).reshape(-1, 4).T
@@ -164,7 +164,7 @@ def _choose(
         if not len(topics):
             break
         couples = low[best[topics]], high[best[topics]]
-        within[topics] = sharpened(posterior, within[topics], *couples)
+        within[topics] = update_within(posterior, within[topics], *couples)
         met[topics, best[topics]] += 1
         chosen += zip(topics.tolist(), couples[0].tolist(), couples[1].tolist(), strict=True)
     return chosen

@@ -31,11 +31,11 @@ class RandomPairs:
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """Whatever of the drawn pairings has not been asked."""
-        return _rest(self._drawn(field), asked)
+        return _not_asked(self._drawn(field), asked)
 
     def total(self, field: Field) -> int:
         """The budget, or twice the pairs of ideas when that is less."""
-        return capped(2 * field.couples(), self.budget)
+        return cap(2 * field.couples(), self.budget)
 
     def _drawn(self, field: Field) -> list[Pairing]:
         random = np.random.default_rng(self.seed)
@@ -70,17 +70,19 @@ class Balanced:
         left = self.total(field)
         for listed in self._rounds(field):
             chosen, left = listed[:left], left - len(listed[:left])
-            if outstanding := _rest(chosen, asked):
+            if outstanding := _not_asked(chosen, asked):
                 return outstanding
         return []
 
     def total(self, field: Field) -> int:
         """The budget, or the pairs of ideas when that is less."""
-        return capped(field.couples(), self.budget)
+        return cap(field.couples(), self.budget)
 
     def _rounds(self, field: Field) -> Iterator[list[Pairing]]:
         random = np.random.default_rng(self.seed)
-        drawn = [circle(list(random.permutation(field.entries(topic)))) for topic in range(field.topics)]
+        drawn = [
+            circle_rounds(list(random.permutation(field.entries(topic)))) for topic in range(field.topics)
+        ]
         for number, couples in enumerate(zip_longest(*drawn, fillvalue=[])):
             judge = number % field.judges
             # A budget that ends within a round leaves out the last topics: never the same ones.
@@ -91,7 +93,7 @@ class Balanced:
             ]
 
 
-def circle(players: Sequence[int]) -> list[list[tuple[int, int]]]:
+def circle_rounds(players: Sequence[int]) -> list[list[tuple[int, int]]]:
     """All pairs of the players as rounds in which each plays once (odd numbers: one sits out).
 
     The circle method: one player stays, the others move round by a place. Shape: rounds × couples.
@@ -106,7 +108,7 @@ def circle(players: Sequence[int]) -> list[list[tuple[int, int]]]:
     return rounds
 
 
-def capped(most: int, budget: int | None) -> int:
+def cap(most: int, budget: int | None) -> int:
     """The budget in verdicts, and no more than there can be."""
     return most if budget is None else min(most, budget)
 
@@ -117,6 +119,6 @@ def require_budget(budget: int | None) -> None:
         raise UsageError(f"a budget of {budget} verdicts cannot be kept to; give 0 or more")
 
 
-def _rest(pairings: list[Pairing], asked: Sequence[Pairing]) -> list[Pairing]:
+def _not_asked(pairings: list[Pairing], asked: Sequence[Pairing]) -> list[Pairing]:
     done = set(asked)
     return [pairing for pairing in pairings if pairing not in done]

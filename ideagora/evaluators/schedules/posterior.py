@@ -62,7 +62,7 @@ class Posterior:
         return replace(self, covariance=covariance, within=within)
 
 
-def sharpened(
+def update_within(
     posterior: Posterior, within: NDArray[np.float64], low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """``within`` of some topics after one more verdict on each, between ``low`` and ``high``.

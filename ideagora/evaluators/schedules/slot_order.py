@@ -12,7 +12,7 @@ from ideagora.evaluators.schedules.pairing import Pairing
 
 
 @dataclass
-class Slots:
+class SlotBalance:
     """How often each agent was first more than second, and each idea; ``place`` adds a couple to it.
 
     Of two, the one that was first more often so far is shown second; what its idea on the topic was counts
@@ -26,7 +26,7 @@ class Slots:
     _idea: Counter[tuple[int, int]] = field(default_factory=Counter)
 
     @classmethod
-    def after(cls, asked: Sequence[Pairing], seed: int) -> Slots:
+    def after(cls, asked: Sequence[Pairing], seed: int) -> SlotBalance:
         """The slots that the pairings so far have used, and lots that depend on how many there were."""
         slots = cls(np.random.default_rng([seed, len(asked)]))
         for pairing in asked:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ideagora.errors import UsageError
 from ideagora.evaluators.schedules.pairing import Field, Pairing
-from ideagora.evaluators.schedules.slot_order import Slots
+from ideagora.evaluators.schedules.slot_order import SlotBalance
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
 _BYE = -1
@@ -42,7 +42,7 @@ class Swiss:
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """A round on every topic that has not had all of its rounds."""
-        slots, standing = Slots.after(asked, self.seed), standings(seen)
+        slots, standing = SlotBalance.after(asked, self.seed), standings(seen)
         played: dict[int, list[Pairing]] = {topic: [] for topic in range(field.topics)}
         for pairing in asked:
             played[pairing.topic].append(pairing)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ideagora.evaluators.statistics.figures import Chosen, Figure, Kind, jackknifed, missing
+from ideagora.evaluators.statistics.figures import Chosen, Figure, Kind, jackknife, missing_figure
 from ideagora.evaluators.statistics.icc import IccKind, icc
 from ideagora.evaluators.statistics.matches import score_of_lower, settle_match
 
@@ -92,9 +92,9 @@ def krippendorff_alpha(
     rated = (~np.isnan(table)).sum(axis=1) > 1
     units = np.arange(len(table)) if clusters is None else clusters
     if not rated.any():
-        return missing("No unit has two ratings.")
+        return missing_figure("No unit has two ratings.")
     table = table[rated]
-    return jackknifed(alpha, units[rated], "agreement", _ALL_ALIKE)
+    return jackknife(alpha, units[rated], "agreement", _ALL_ALIKE)
 
 
 def compare_labels(
@@ -143,7 +143,8 @@ def compare_verdicts(one: Comparisons, other: Comparisons) -> dict[str, Figure]:
     shared = sorted(set(ours) & set(theirs))
     if not shared:
         return dict.fromkeys(
-            ("percent", "cohen_kappa", "krippendorff_alpha"), missing("The two have no match in common.")
+            ("percent", "cohen_kappa", "krippendorff_alpha"),
+            missing_figure("The two have no match in common."),
         )
     topics = np.unique([unit[0] for unit in shared], return_inverse=True)[1]
     labels = [np.array([each[unit] for unit in shared]) for each in (ours, theirs)]
@@ -196,10 +197,10 @@ def _paired(
 ) -> Figure:
     both = ~(np.isnan(one) | np.isnan(other))
     if not both.any():
-        return missing("No unit has both values.")
+        return missing_figure("No unit has both values.")
     units = np.arange(len(one)) if clusters is None else clusters
     first, second = one[both], other[both]
-    return jackknifed(lambda chosen: statistic(first[chosen], second[chosen]), units[both], kind, undefined)
+    return jackknife(lambda chosen: statistic(first[chosen], second[chosen]), units[both], kind, undefined)
 
 
 def _correlation(

@@ -20,7 +20,7 @@ from ideagora.evaluators.statistics.agreement import (
     percent,
     spearman,
 )
-from ideagora.evaluators.statistics.figures import Chosen, Figure, jackknifed, missing
+from ideagora.evaluators.statistics.figures import Chosen, Figure, jackknife, missing_figure
 from ideagora.evaluators.statistics.matches import score_range
 from ideagora.evaluators.statistics.ratings import bradley_terry
 from ideagora.evaluators.statistics.strengths import topic_wins
@@ -79,10 +79,10 @@ def flip_rate(comparisons: Comparisons) -> Figure:
     """Share of matches judged in both orders whose two verdicts differ, be it by a tie."""
     rows = comparisons.rows(_in_both_orders(comparisons))
     if not len(rows):
-        return missing("No match was judged in both orders.")
+        return missing_figure("No match was judged in both orders.")
     start, low, high = score_range(rows)
     flipped = (low != high).astype(np.float64)
-    return jackknifed(lambda chosen: _mean(flipped[chosen]), rows.topic[start], "rate", "No match is left.")
+    return jackknife(lambda chosen: _mean(flipped[chosen]), rows.topic[start], "rate", "No match is left.")
 
 
 def first_slot_rate(comparisons: Comparisons) -> Figure:
@@ -92,7 +92,7 @@ def first_slot_rate(comparisons: Comparisons) -> Figure:
     """
     both = _in_both_orders(comparisons)
     rows = comparisons.rows(both) if both.any() else comparisons
-    return jackknifed(lambda chosen: _mean(rows.outcome[chosen]), rows.topic, "rate", "There is no verdict.")
+    return jackknife(lambda chosen: _mean(rows.outcome[chosen]), rows.topic, "rate", "There is no verdict.")
 
 
 def length_correlation(comparisons: Comparisons) -> Figure:
@@ -114,7 +114,7 @@ def own_family(
     own_second = (agents[comparisons.second] == judges) & (judges != "")
     concerned = own_first ^ own_second
     if not concerned.any():
-        return missing("No judge is known to share the model family of just one of two agents.")
+        return missing_figure("No judge is known to share the model family of just one of two agents.")
     score = np.where(own_first, comparisons.outcome, 1.0 - comparisons.outcome)
 
     def excess(chosen: Chosen) -> float | None:
@@ -127,7 +127,7 @@ def own_family(
         expected = 1.0 / (1.0 + np.exp(np.where(own_first, -gap, gap)))
         return _mean((score - expected)[chosen & concerned])
 
-    figure = jackknifed(
+    figure = jackknife(
         excess, comparisons.topic, "number", "Verdicts by other judges do not rate all agents."
     )
     return Figure(figure.value, int(concerned.sum()), figure.low, figure.high, figure.reason)
@@ -141,7 +141,7 @@ def intransitive(comparisons: Comparisons) -> Figure:
     circles = round(float(np.trace(beats @ beats @ beats)) / 3)
     triples = round(float(np.trace(either @ either @ either)) / 6)
     if not triples:
-        return missing("No three agents have a winner in each of their pairs.")
+        return missing_figure("No three agents have a winner in each of their pairs.")
     return Figure(circles / triples, triples, reason="A count over all topics; it has no interval.")
 
 
@@ -149,7 +149,7 @@ def _between_judges(comparisons: Comparisons) -> tuple[tuple[JudgePair, ...], Fi
     scores = judge_scores(comparisons)
     judges = [judge for judge in comparisons.judges if scores[judge]]
     if len(judges) < 2:
-        return (), missing("Agreement needs two judges, and here is one or none.")
+        return (), missing_figure("Agreement needs two judges, and here is one or none.")
     units = sorted({unit for judge in judges for unit in scores[judge]})
     table = np.array([[scores[judge].get(unit, np.nan) for judge in judges] for unit in units])
     topics = np.unique([unit[0] for unit in units], return_inverse=True)[1]

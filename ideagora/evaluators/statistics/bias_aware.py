@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.figures import Figure, missing
+from ideagora.evaluators.statistics.figures import Figure, missing_figure
 from ideagora.evaluators.statistics.intervals import LEVEL, Intervals, intervals
 from ideagora.evaluators.statistics.ratings import BASE, POINTS, Ratings, require_ratable
 
@@ -101,17 +101,17 @@ def bias_aware(comparisons: Comparisons, *, level: float = LEVEL, base: float = 
         raise RatingError("A length is unknown, so length cannot be taken out; give the words of every idea.")
     layout = _Layout(len(comparisons.agents), len(comparisons.judges))
     everything = np.ones(layout.size, dtype=np.bool_)
-    first = _fitted(comparisons, layout, everything)
+    first = _fit(comparisons, layout, everything)
     judges = _judges(comparisons, layout, first, level)
     free = _worth_taking_out(comparisons, layout, _judges(comparisons, layout, first, SURE))
-    parameters = first if free.all() else _fitted(comparisons, layout, free)
+    parameters = first if free.all() else _fit(comparisons, layout, free)
     strengths, pull = _at_mean_discrimination(comparisons, layout, parameters, free)
     ratings = Ratings(comparisons.agents, base + POINTS * strengths, "bias-aware", base)
     used = len(np.unique(comparisons.topic))
     return BiasAware(ratings, intervals(ratings, POINTS * pull, np.zeros(layout.agents), used, level), judges)
 
 
-def _fitted(comparisons: Comparisons, layout: _Layout, free: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _fit(comparisons: Comparisons, layout: _Layout, free: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Parameters of highest penalised likelihood; those that are not ``free`` stay 0."""
     from scipy.optimize import minimize
 
@@ -222,7 +222,7 @@ def _judges(
             for start in (layout.position.start, layout.length.start)
         )
         if not np.any(comparisons.length[chosen]):
-            length = missing("All pairs are of the same length, so nothing tells what length does.", n)
+            length = missing_figure("All pairs are of the same length, so nothing tells what length does.", n)
         result.append(JudgeBias(comparisons.judges[number], float(discrimination[number]), position, length))
     return tuple(result)
 

@@ -48,12 +48,12 @@ def tiers(comparisons: Comparisons) -> tuple[tuple[str, ...], ...]:
     return _parts(comparisons, winner, loser, np.ones(len(winner)), "strong")
 
 
-def unbounded(comparisons: Comparisons) -> tuple[str, ...]:
+def unbounded_agents(comparisons: Comparisons) -> tuple[str, ...]:
     """Agents at an infinite distance from the largest group: they won, or lost, all that joins them to it."""
     return tuple(agent for group in tiers(comparisons)[1:] for agent in group)
 
 
-def among(comparisons: Comparisons, agents: tuple[str, ...]) -> Comparisons:
+def restrict_to(comparisons: Comparisons, agents: tuple[str, ...]) -> Comparisons:
     """The verdicts between these agents only; topics and judges keep their positions."""
     position = {agent: new for new, agent in enumerate(agents)}
     new = np.array([position.get(agent, -1) for agent in comparisons.agents], dtype=np.int64)

@@ -30,12 +30,12 @@ class Figure:
     """Why there is no value, or no interval."""
 
 
-def missing(reason: str, n: int = 0) -> Figure:
+def missing_figure(reason: str, n: int = 0) -> Figure:
     """A figure that cannot be had."""
     return Figure(None, n, reason=reason)
 
 
-def jackknifed(
+def jackknife(
     statistic: Callable[[Chosen], float | None],
     clusters: NDArray[np.int64],
     kind: Kind,
@@ -51,7 +51,7 @@ def jackknifed(
     n = len(clusters)
     value = statistic(np.ones(n, dtype=np.bool_)) if n else None
     if value is None:
-        return missing(undefined, n)
+        return missing_figure(undefined, n)
     names, position = np.unique(clusters, return_inverse=True)
     count = min(GROUPS, len(names))
     if count < 2:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ideagora.evaluators.statistics.figures import LEVEL, Figure, missing
+from ideagora.evaluators.statistics.figures import LEVEL, Figure, missing_figure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,14 +23,16 @@ def icc(table: NDArray[np.float64], kind: IccKind = "2,1", level: float = LEVEL)
     rows = table[~np.isnan(table).any(axis=1)]
     targets, raters = rows.shape
     if targets < 2 or raters < 2:
-        return missing("An intraclass correlation needs two raters and two targets rated by all.", targets)
+        return missing_figure(
+            "An intraclass correlation needs two raters and two targets rated by all.", targets
+        )
     between, within, of_raters, residual = _mean_squares(rows)
     if between + within <= 0:
-        return missing("All values are the same, so the correlation is undefined.", targets)
+        return missing_figure("All values are the same, so the correlation is undefined.", targets)
     squares, shape = (between, within, of_raters, residual), (targets, raters)
     single = _single(kind[0], squares, shape)
     if single is None:
-        return missing("Only the raters' means differ, so the correlation is undefined.", targets)
+        return missing_figure("Only the raters' means differ, so the correlation is undefined.", targets)
     if kind[0] == "2":
         low, high = _bounds_of_sample(single, squares, shape, level)
     else:

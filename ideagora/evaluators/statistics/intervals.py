@@ -1,11 +1,11 @@
-"""How sure a rating is: intervals, chances and ranks, all clustered by topic.
+"""Confidence intervals, rank ranges and probabilities of the order, all clustered by topic.
 
-Verdicts on one topic hang together, because they judge the same ideas; topics are the sample. So each topic's
-pull on the ratings (its *influence*) is what is spread out, and with T topics the ratings are as uncertain
-as a mean of T numbers: Student's t with T - 1 degrees (cluster-robust, Liang and Zeger 1986; t, Bell and
-McCaffrey 2002). ``draws`` is the bootstrap of these influences (Kline and Santos 2012). The plain bootstrap,
-which refits after drawing topics with replacement, is ``resampled``: from 20 topics on it covers as well,
-below it does not (``docs/ratings.md`` has the measured coverage of both).
+Verdicts on one topic are dependent because they judge the same ideas; topics are the sampling unit. The
+variance is that of each topic's influence on the ratings, so with T topics the ratings are as uncertain as a
+mean of T numbers: Student's t with T - 1 degrees of freedom (cluster-robust, Liang and Zeger 1986; t, Bell
+and McCaffrey 2002). ``draws`` is the bootstrap of these influences (Kline and Santos 2012).
+``resample_ratings`` is the plain bootstrap, which refits after drawing topics with replacement: its coverage
+is as good from 20 topics on, and too low below (``docs/ratings.md`` has the measured coverage of both).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.ratings import POINTS, Ratings, bradley_terry, elo
 from ideagora.evaluators.statistics.strengths import (
     PRIOR,
-    connected,
     disconnected_agents,
     fit,
     information,
+    is_connected,
     topic_wins,
     with_prior,
 )
@@ -91,7 +91,7 @@ def bootstrap_ratings(
     influence = _influence(rows, strengths)
     variance = _variance_of_verdicts(comparisons, rows.sum(axis=0), strengths) + influence[-1] ** 2
     alone = _alone(comparisons.agents, wins)
-    return intervals(ratings, influence, variance, _used(comparisons), level, alone)
+    return intervals(ratings, influence, variance, _topics_used(comparisons), level, alone)
 
 
 def elo_intervals(
@@ -106,7 +106,7 @@ def elo_intervals(
     group = comparisons.topic * min(GROUPS, len(comparisons.topics)) // len(comparisons.topics)
     groups, position = np.unique(group, return_inverse=True)
     wins = topic_wins(replace(comparisons, topic=position, topics=tuple(map(str, groups))))
-    ratable = connected(wins.sum(axis=0) - wins)
+    ratable = is_connected(wins.sum(axis=0) - wins)
     used = np.flatnonzero(ratable)
     influence = np.zeros((len(used) + 1, len(comparisons.agents)))
     for row, number in enumerate(used):
@@ -131,12 +131,12 @@ def intervals(
     """Intervals from influences (clusters, agents) in points; ``variance`` (agents,): the least taken."""
     of = ratings.agents, ratings.scores, influence
     if topics < 2:
-        return _bounded(*of, np.zeros_like(variance), topics, level, alone)
+        return _with_bounds(*of, np.zeros_like(variance), topics, level, alone)
     from scipy.stats import norm, t
 
     certain = norm.ppf((1.0 + level) / 2.0) / t.ppf((1.0 + level) / 2.0, topics - 1)  # verdicts are many
     extra = np.maximum(variance * certain**2 - _spread(influence, topics), 0.0)
-    return _bounded(*of, extra, topics, level, alone)
+    return _with_bounds(*of, extra, topics, level, alone)
 
 
 def combine_intervals(several: Sequence[Intervals]) -> Intervals:
@@ -157,7 +157,7 @@ def combine_intervals(several: Sequence[Intervals]) -> Intervals:
         for name in ("scores", "influence", "extra")
     )
     topics = min(each.topics for each in several)
-    found = _bounded(head.agents, scores, influence, extra, topics, head.level, head.alone)
+    found = _with_bounds(head.agents, scores, influence, extra, topics, head.level, head.alone)
     return replace(found, refits=head.refits, unratable=head.unratable)
 
 
@@ -176,7 +176,7 @@ def draws(intervals: Intervals, replicates: int = REPLICATES, seed: int = 0) -> 
     return intervals.scores + normal / np.sqrt(generator.chisquare(degrees, (replicates, 1)) / degrees)
 
 
-def resampled(
+def resample_ratings(
     comparisons: Comparisons, replicates: int = REPLICATES, seed: int = 0, *, prior: float = PRIOR
 ) -> NDArray[np.float64]:
     """The plain bootstrap: refitted on topics drawn with replacement, (ratable draws, agents) in logits.
@@ -188,7 +188,7 @@ def resampled(
     count, agents = len(wins), wins.shape[-1]
     weights = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), replicates)
     drawn = (weights.astype(np.float64) @ wins.reshape(count, -1)).reshape(-1, agents, agents)
-    return fit(drawn[connected(drawn)], prior)
+    return fit(drawn[is_connected(drawn)], prior)
 
 
 def superiority(intervals: Intervals) -> NDArray[np.float64]:
@@ -245,7 +245,7 @@ def _variance_of_verdicts(
     return variance
 
 
-def _bounded(
+def _with_bounds(
     agents: tuple[str, ...],
     scores: NDArray[np.float64],
     influence: NDArray[np.float64],
@@ -296,7 +296,7 @@ def _alone(agents: tuple[str, ...], wins: NDArray[np.float64]) -> tuple[str, ...
     return tuple(agents[place] for place in np.flatnonzero(found))
 
 
-def _used(comparisons: Comparisons) -> int:
+def _topics_used(comparisons: Comparisons) -> int:
     """Topics with a verdict between two different agents."""
     return len(np.unique(comparisons.topic[comparisons.first != comparisons.second]))
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.connectivity import missing_pairs, unbounded
+from ideagora.evaluators.statistics.connectivity import missing_pairs, unbounded_agents
 from ideagora.evaluators.statistics.strengths import PRIOR, fit, topic_wins
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def bradley_terry(comparisons: Comparisons, *, base: float = BASE, prior: float 
     named).
     """
     require_ratable(comparisons)
-    infinite = unbounded(comparisons)
+    infinite = unbounded_agents(comparisons)
     strengths = fit(topic_wins(comparisons).sum(axis=0), prior)
     return Ratings(
         agents=comparisons.agents,

@@ -39,7 +39,7 @@ def topic_wins(comparisons: Comparisons) -> NDArray[np.float64]:
     return wins
 
 
-def strongly_connected(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_strongly_connected(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether each of the win matrices (…, agents, agents) has a finite fit (Ford 1957).
 
     It has if every agent can be reached from every other over wins, ties counting both ways.
@@ -47,9 +47,9 @@ def strongly_connected(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(_reachable(wins).all(axis=(-2, -1)))
 
 
-def connected(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_connected(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether all agents of each win matrix (…, agents, agents) are compared, directly or over others."""
-    return strongly_connected(wins + np.swapaxes(wins, -1, -2))
+    return is_strongly_connected(wins + np.swapaxes(wins, -1, -2))
 
 
 def disconnected_agents(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -83,7 +83,7 @@ def fit(wins: NDArray[np.float64], prior: float = PRIOR) -> NDArray[np.float64]:
     agents = wins.shape[-1]
     flat = wins.reshape(-1, agents, agents)
     size = max(1, _CELLS // max(agents * agents, 1))
-    parts = [_fit_some(flat[start : start + size], prior) for start in range(0, len(flat), size)]
+    parts = [_fit_batch(flat[start : start + size], prior) for start in range(0, len(flat), size)]
     return np.concatenate(parts or [np.zeros((0, agents))]).reshape(wins.shape[:-1])
 
 
@@ -96,8 +96,8 @@ def information(wins: NDArray[np.float64], strengths: NDArray[np.float64]) -> ND
     return laplacian
 
 
-def _fit_some(wins: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
-    infinite = ~strongly_connected(wins)
+def _fit_batch(wins: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
+    infinite = ~is_strongly_connected(wins)
     if infinite.any():
         if prior <= 0:
             raise RatingError(

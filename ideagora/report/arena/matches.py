@@ -86,7 +86,7 @@ def matches_by_topic(
     """
     known = {idea.id: as_judged(idea) for idea in ideas}
     found: dict[str, dict[tuple[str, ...], list[Verdict]]] = {}
-    for verdict in map(_cleaned, read_verdicts(folder / VERDICTS_FILE).values()):
+    for verdict in map(_clean, read_verdicts(folder / VERDICTS_FILE).values()):
         if len(verdict.subject) == 2 and len(verdict.agents) == 2 and set(verdict.subject) <= known.keys():
             pair = (verdict.kind, *sorted(verdict.subject))
             topic = known[verdict.subject[0]].topic
@@ -96,11 +96,11 @@ def matches_by_topic(
         topic: sorted((_match(some, known) for some in pairs.values()), key=lambda one: _nearness(one, place))
         for topic, pairs in found.items()
     }
-    kept = _fitting(matches, most)
+    kept = _fit(matches, most)
     return {topic: TopicMatches(tuple(kept[topic]), len(some)) for topic, some in matches.items()}
 
 
-def in_full(ideas: Sequence[Idea], most: int = MOST_CHARACTERS) -> frozenset[str]:
+def ids_that_fit(ideas: Sequence[Idea], most: int = MOST_CHARACTERS) -> frozenset[str]:
     """Ids of the ideas whose whole text fits on a page, in their order."""
     totals = accumulate(map(_characters, ideas))
     return frozenset(idea.id for idea, total in zip(ideas, totals, strict=True) if total <= most)
@@ -111,7 +111,7 @@ def _characters(idea: Idea) -> int:
     return sum(len(getattr(idea, part) or "") for part in PARTS) + sum(map(len, steps))
 
 
-def _cleaned(verdict: Verdict) -> Verdict:
+def _clean(verdict: Verdict) -> Verdict:
     told = strings(verdict.model_dump(mode="json"), lambda text: without_folders(clean(text)))
     return Verdict.model_validate(told)
 
@@ -119,11 +119,11 @@ def _cleaned(verdict: Verdict) -> Verdict:
 def _match(verdicts: Sequence[Verdict], known: Mapping[str, Idea]) -> Match:
     head = min(verdicts, key=lambda one: one.order)
     first, second = head.subject
-    said = tuple(_said(one) for one in sorted(verdicts, key=lambda one: (one.judge, one.order)))
+    said = tuple(_statement(one) for one in sorted(verdicts, key=lambda one: (one.judge, one.order)))
     return Match(head.kind, (head.agents[0], head.agents[1]), (known[first], known[second]), said)
 
 
-def _said(verdict: Verdict) -> JudgeStatement:
+def _statement(verdict: Verdict) -> JudgeStatement:
     names = {1.0: verdict.agents[0], 0.0: verdict.agents[1]}
     better = {
         name.replace("_", " "): names.get(value, "tie") for name, value in (verdict.criteria or {}).items()
@@ -141,11 +141,11 @@ def _nearness(match: Match, place: Mapping[str, int]) -> tuple[Any, ...]:
     return match.kind != "idea", abs(first - second), min(first, second), match.names
 
 
-def _fitting(matches: Mapping[str, Sequence[Match]], most: int) -> dict[str, list[Match]]:
+def _fit(matches: Mapping[str, Sequence[Match]], most: int) -> dict[str, list[Match]]:
     """As many as fit, one of each topic in turn."""
     kept: dict[str, list[Match]] = {topic: [] for topic in matches}
     left = most
-    for topic, match in _in_turn(matches):
+    for topic, match in _interleave(matches):
         if match.characters > left:
             break
         left -= match.characters
@@ -153,6 +153,6 @@ def _fitting(matches: Mapping[str, Sequence[Match]], most: int) -> dict[str, lis
     return kept
 
 
-def _in_turn(matches: Mapping[str, Sequence[Match]]) -> Iterable[tuple[str, Match]]:
+def _interleave(matches: Mapping[str, Sequence[Match]]) -> Iterable[tuple[str, Match]]:
     rounds = zip_longest(*([(topic, one) for one in some] for topic, some in matches.items()))
     return (one for some in rounds for one in some if one is not None)

@@ -15,7 +15,7 @@ from typing import Literal
 from ideagora.errors import FolderUnusable
 from ideagora.evaluators.arena.folder import read_leaderboard
 from ideagora.evaluators.arena.leaderboard.records import AuditFigure, Leaderboard, Rows, Standings
-from ideagora.report.arena.matches import TopicMatches, in_full, matches_by_topic
+from ideagora.report.arena.matches import TopicMatches, ids_that_fit, matches_by_topic
 from ideagora.report.arena.plots import criteria_plot, ratings_plot, win_rate_plot
 from ideagora.report.run.load import load, strings
 from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
@@ -110,7 +110,7 @@ def _page(folder: Path) -> ArenaPage:
         audit=_audit(board.audit),
         other_rankings=[(name, rows) for name, rows in _other_rankings(board) if rows],
         entries={topic: [idea for idea in ideas if idea.topic == topic] for topic in topics},
-        in_full=in_full(ideas),
+        in_full=ids_that_fit(ideas),
         matches=matches_by_topic(folder, ideas, [row.agent for row in board.ranking]),
     )
 

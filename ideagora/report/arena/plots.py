@@ -47,7 +47,7 @@ def ratings_plot(rows: Sequence[LeaderboardRow], kind: Literal["svg", "png"] = "
                 axes.plot(row.rating, place, "o", color=ACCENT, ms=6)
         _names(axes, [row.agent for row in rows])
         axes.set_xlabel("rating")
-        return _drawn(figure, kind)
+        return _render(figure, kind)
 
 
 def criteria_plot(
@@ -67,7 +67,7 @@ def criteria_plot(
                 panel.plot(row.rating, place, "o", color=ACCENT, ms=5)
             _names(panel, names if panel is figure.axes[0] else [""] * len(names))
             panel.set_title(clean(criterion).replace("_", " "), fontsize=10, color=INK)
-        return _drawn(figure, kind)
+        return _render(figure, kind)
 
 
 def win_rate_plot(
@@ -88,7 +88,7 @@ def win_rate_plot(
         axes.set_yticks(range(len(agents)), [_short(name, 24) for name in agents])
         axes.xaxis.tick_top()
         axes.tick_params(length=0)
-        return _drawn(figure, kind)
+        return _render(figure, kind)
 
 
 @contextmanager
@@ -119,7 +119,7 @@ def _short(name: str, longest: int = LONGEST_NAME) -> str:
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
-def _drawn(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
+def _render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
     file = io.BytesIO()
     figure.savefig(file, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else None)
     return file.getvalue()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ideagora.evaluators.arena.leaderboard.records import Leaderboard, Separation
-from ideagora.evaluators.arena.lineup import Lineup, topics_missing
+from ideagora.evaluators.arena.lineup import Lineup, pairs_without_common_topic
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
 from ideagora.evaluators.statistics.separation import POWER
 
@@ -91,7 +91,9 @@ def _of_contestants(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
                 f"{one.agent} is missing on {len(one.missing)} {topics}; that counts neither for nor "
                 f"against it (“{first.topic[:40]}”: {first.reason})."
             )
-    apart = [pair for pair in topics_missing(lineup) if all(_has_ideas(lineup, name) for name in pair)]
+    apart = [
+        pair for pair in pairs_without_common_topic(lineup) if all(_has_ideas(lineup, name) for name in pair)
+    ]
     if apart:
         named = "; ".join(f"{one} and {other}" for one, other in apart[:5])
         more = f" and {len(apart) - 5} more" if len(apart) > 5 else ""

@@ -17,7 +17,7 @@ from ideagora.evaluators.statistics.intervals import (
     bootstrap_ratings,
     elo_intervals,
     rank_intervals,
-    resampled,
+    resample_ratings,
     superiority,
 )
 from ideagora.evaluators.statistics.ratings import BASE, POINTS
@@ -96,7 +96,7 @@ def _bounds_by_agent(intervals: Intervals, bounds: NDArray[Any]) -> dict[str, tu
 
 def _resampled_spread(intervals: Intervals, columns: Comparisons, replicates: int, seed: int) -> Spread:
     """Percentiles of ratings and ranks over topics drawn with replacement."""
-    scores = BASE + POINTS * resampled(columns, replicates, seed)
+    scores = BASE + POINTS * resample_ratings(columns, replicates, seed)
     refits = replicates, replicates - len(scores)
     if len(scores) < FEWEST_DRAWS:
         reason = "Too few draws of topics connect all contestants, so no interval can be given."
