@@ -19,7 +19,7 @@ from ideagora.graphs.external.entry_points import installed_agents, source_of
 from ideagora.graphs.run_folder import folder_error
 from ideagora.registry import AGENTS, find_agent
 from ideagora.report.console import plain, print_error
-from ideagora.report.drawings.graph_drawing import LEGEND, as_mermaid, as_svg, as_text, drawing_of
+from ideagora.report.drawings.graph_drawing import LEGEND, draw_graph, to_mermaid, to_svg, to_text
 
 KINDS = {"function": "{}.py:ideate", "graph": "{}.py:Agent", "command": "command:python3 {}.py"}
 """How an agent of each kind is named on the command line."""
@@ -31,19 +31,19 @@ def list_all(as_json: bool, options: Mapping[str, int]) -> int:
     ``calls`` is ``null`` where an agent does not say how many it makes; one that cannot be loaded has
     ``error``.
     """
-    rows = [_row(name, options) for name in sorted(AGENTS)]
+    rows = [_agent_row(name, options) for name in sorted(AGENTS)]
     rows += [
-        _row(name, options, source_of(point))
+        _agent_row(name, options, source_of(point))
         for name, point in installed_agents().items()
         if name not in AGENTS
     ]
-    rows += [_hidden(name) for name in installed_agents() if name in AGENTS]
+    rows += [_shadowed_row(name) for name in installed_agents() if name in AGENTS]
     if as_json:
         print(json.dumps(rows, ensure_ascii=False))
         return 0
     console = Console()
     for row in rows:
-        for line in _entry(row):
+        for line in _entry_lines(row):
             console.print(line, soft_wrap=True)
     console.print(
         "\nCalls: what a run with these settings is expected to ask the models.\n"
@@ -55,7 +55,7 @@ def list_all(as_json: bool, options: Mapping[str, int]) -> int:
     return 0
 
 
-def _row(name: str, options: Mapping[str, int], source: str | None = None) -> dict[str, Any]:
+def _agent_row(name: str, options: Mapping[str, int], source: str | None = None) -> dict[str, Any]:
     try:
         agent = find_agent(name)
     except IdeagoraError as error:  # a broken package shall not hide the others
@@ -70,7 +70,7 @@ def _row(name: str, options: Mapping[str, int], source: str | None = None) -> di
     }
 
 
-def _hidden(name: str) -> dict[str, Any]:
+def _shadowed_row(name: str) -> dict[str, Any]:
     source = source_of(installed_agents()[name])
     told = f"An installed package has the name of the built-in agent {name} ({source})."
     return {
@@ -95,7 +95,7 @@ def expected_calls(agent: Agent, options: Mapping[str, int]) -> int | None:
     return None if calls is None else sum(calls.values())
 
 
-def _entry(row: Mapping[str, Any]) -> Iterator[Text]:
+def _entry_lines(row: Mapping[str, Any]) -> Iterator[Text]:
     calls = "calls unknown" if row["calls"] is None else f"{row['calls']} calls"
     yield Text.assemble((plain(row["name"]), "bold"), f"   {calls}   ", (plain(row["source"] or ""), "dim"))
     if row.get("error"):
@@ -108,22 +108,22 @@ def _entry(row: Mapping[str, Any]) -> Iterator[Text]:
 def show(thing: str, mermaid: bool, svg: Path | None) -> int:
     """Draw an agent's graph: text, Mermaid, or a picture in a file."""
     agent = find_agent(thing)
-    drawing = drawing_of(agent.build(), agent.subgraphs)
+    drawing = draw_graph(agent.build(), agent.subgraphs)
     if mermaid:
-        print(as_mermaid(drawing), end="")
+        print(to_mermaid(drawing), end="")
     if svg is not None:
         try:
-            svg.write_text(as_svg(drawing), encoding="utf-8")
+            svg.write_text(to_svg(drawing), encoding="utf-8")
         except OSError as error:
             print_error(Console(stderr=True), str(folder_error(svg, error)))
             return 1
         Console(stderr=True).print(Text(f"written: {svg}"), soft_wrap=True)
     if not mermaid and svg is None:
-        _show_text(agent, as_text(drawing))
+        _print_graph(agent, to_text(drawing))
     return 0
 
 
-def _show_text(agent: Agent, lines: list[str]) -> None:
+def _print_graph(agent: Agent, lines: list[str]) -> None:
     console = Console()
     calls = agent.expected_calls(agent.options)
     count = "it does not say how many calls it makes" if calls is None else f"{sum(calls.values())} calls"

@@ -28,7 +28,7 @@ from ideagora.graphs.generate import check_topic, library_session, read_topics
 from ideagora.graphs.run_folder import RunFolder, folder_error
 from ideagora.report.arena.terminal import ArenaProgress, show_leaderboard
 from ideagora.report.console import plain, print_error, print_incomplete
-from ideagora.report.run.provenance import OFFLINE
+from ideagora.report.run.provenance import OFFLINE_NOTICE
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -253,7 +253,7 @@ def _show(request: Request, board: Leaderboard, path: Path, errors: Console) -> 
         if "offline" in board.settings["models"] and any(
             one.models == ("offline",) for one in board.contestants
         ):
-            Console().print(Text(OFFLINE, style="dim"))
+            Console().print(Text(OFFLINE_NOTICE, style="dim"))
     if board.status == "incomplete":
         print_incomplete(errors, board.outages)
         return 4

@@ -37,13 +37,13 @@ def run(thing: str, topics: tuple[str, ...], flags: Mapping[str, Any], as_json: 
         agent = find_agent(thing, settings.home)
         checks = [Check("loads", "passed", agent.source)]
     except IdeagoraError as error:
-        return _told(thing, [Check("loads", "failed", str(error))], as_json)
+        return _print_checks(thing, [Check("loads", "failed", str(error))], as_json)
     with errors.status("trying it on the offline model …"):
-        checks += _tried(agent, settings, topics)
-    return _told(thing, checks, as_json)
+        checks += _run_checks(agent, settings, topics)
+    return _print_checks(thing, checks, as_json)
 
 
-def _tried(agent: Agent, settings: Settings, topics: tuple[str, ...]) -> list[Check]:
+def _run_checks(agent: Agent, settings: Settings, topics: tuple[str, ...]) -> list[Check]:
     with (
         TemporaryDirectory(prefix="ideagora-check-", ignore_cleanup_errors=True) as scratch,
         library_session(settings, None, None) as (library, embedder),
@@ -52,7 +52,7 @@ def _tried(agent: Agent, settings: Settings, topics: tuple[str, ...]) -> list[Ch
         return asyncio.run(conformance(bench, topics))
 
 
-def _told(name: str, checks: list[Check], as_json: bool) -> int:
+def _print_checks(name: str, checks: list[Check], as_json: bool) -> int:
     passed = all(check.status == "passed" for check in checks)
     if as_json:
         rows = [

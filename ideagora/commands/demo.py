@@ -34,7 +34,7 @@ def run(home: Path | None = None, out: Path | None = None, as_json: bool = False
     load_vectors(folder, minilm_name(), VectorCache(place / "cache"))
     model = model_name(recording.header)
     if not quiet:
-        _introduce(recording)
+        _print_introduction(recording)
     request = generate.Request(
         topic=recording.header.topic,
         options=OPTIONS,
@@ -64,7 +64,7 @@ def recording_folder() -> Path:
     return Path(str(resources.files("ideagora.commands") / "recordings"))
 
 
-def _introduce(recording: Recording) -> None:
+def _print_introduction(recording: Recording) -> None:
     from ideagora.agents.role import ROLES
     from ideagora.prompts.loader import load_prompt
 

@@ -46,11 +46,11 @@ def run(as_json: bool, flags: dict[str, Any]) -> int:
             )
         )
     else:
-        _show(console, findings, healthy)
+        _print_findings(console, findings, healthy)
     return 0 if healthy else 1
 
 
-def _show(console: Console, findings: list[Finding], healthy: bool) -> None:
+def _print_findings(console: Console, findings: list[Finding], healthy: bool) -> None:
     marks = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "missing": ("miss", "red")}
     for finding in findings:
         mark, style = marks[finding.state]

@@ -29,7 +29,13 @@ from ideagora.graphs.task import Task
 from ideagora.registry import find_agent
 from ideagora.report.console import plain, print_error, print_incomplete
 from ideagora.report.run.leads import is_lead
-from ideagora.report.run.provenance import OFFLINE, OFFLINE_LEADS, REAL_MODEL, REAL_MODEL_HINT, recorded_words
+from ideagora.report.run.provenance import (
+    OFFLINE_LEADS_NOTICE,
+    OFFLINE_NOTICE,
+    REAL_MODEL,
+    REAL_MODEL_HINT,
+    recorded_notice,
+)
 from ideagora.report.run.terminal import RunProgress, short_titles, show_idea, show_leads
 from ideagora.schema import Topic
 
@@ -73,18 +79,18 @@ def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
         errors.print("\nStopped. What was answered is kept; the same command goes on from here.")
         return 130
     except IdeagoraError as error:
-        _explain(errors, error)
+        _print_explained(errors, error)
         return error.exit_code
     except OSError as error:
-        _explain(errors, folder_error(Path(error.filename or request.out or "."), error))
+        _print_explained(errors, folder_error(Path(error.filename or request.out or "."), error))
         return 1
     if not request.as_json:
-        _show(console, outcomes)
+        _print_outcomes(console, outcomes)
     else:
-        print(json.dumps(_as_json(outcomes), ensure_ascii=False))
+        print(json.dumps(_to_json(outcomes), ensure_ascii=False))
     for outcome in outcomes:
-        _show_trouble(errors, outcome, len(outcomes) > 1)
-    _show_outages(errors, outcomes)
+        _print_problem(errors, outcome, len(outcomes) > 1)
+    _print_outages(errors, outcomes)
     return exit_code(outcomes)
 
 
@@ -96,17 +102,17 @@ def exit_code(outcomes: list[Outcome]) -> int:
     return 1 if errors or any(not outcome.ideas for outcome in outcomes) else 0
 
 
-def _show_trouble(errors: Console, outcome: Outcome, several: bool) -> None:
+def _print_problem(errors: Console, outcome: Outcome, several: bool) -> None:
     is_empty = not (outcome.ideas or outcome.error or outcome.down)
     if several and (outcome.error or is_empty):
         errors.print(Text(f"“{plain(outcome.task.topic.text[:60])}”"), end=" ")
     if outcome.error is not None:
-        _explain(errors, outcome.error)
+        _print_explained(errors, outcome.error)
     if is_empty:
-        print_error(errors, _why_nothing(outcome))
+        print_error(errors, _no_ideas_message(outcome))
 
 
-def _show_outages(errors: Console, outcomes: list[Outcome]) -> None:
+def _print_outages(errors: Console, outcomes: list[Outcome]) -> None:
     """What was down, each reason once with the topics that wait for it."""
     waiting: dict[tuple[str, ...], list[str]] = {}
     for outcome in outcomes:
@@ -116,7 +122,7 @@ def _show_outages(errors: Console, outcomes: list[Outcome]) -> None:
         print_incomplete(errors, down, topics if len(outcomes) > 1 else ())
 
 
-def _why_nothing(outcome: Outcome) -> str:
+def _no_ideas_message(outcome: Outcome) -> str:
     """Why a run that came to its end has no idea, as far as it says so, and what may help."""
     record = RunFolder(outcome.folder, "").read() or {}
     notes = [str(note) for note in record.get("notes", ())]
@@ -134,14 +140,14 @@ def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
     try:
         options = type(agent.options)(**{**agent.options.model_dump(), **request.options})
     except ValidationError as error:
-        raise SettingsError(_option_told(agent, error)) from None
+        raise SettingsError(_option_error(agent, error)) from None
     topics = _topics(request, settings, agent)
     tasks = [Task(topic, agent, options, settings) for topic in topics]
     several = request.topics is not None
     return [(task, folder_for(task, request.out, several)) for task in tasks]
 
 
-def _option_told(agent: Agent, error: ValidationError) -> str:
+def _option_error(agent: Agent, error: ValidationError) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0]).replace("_", "-")
     if first["type"] != "extra_forbidden":
@@ -176,7 +182,9 @@ def _run(
     from ideagora.report.run.write import write_report
 
     if not request.quiet and not chats:
-        _say_cost(settings, [task for task, path in tasks if request.fresh or not _is_done(path)], errors)
+        _print_expected_cost(
+            settings, [task for task, path in tasks if request.fresh or not _is_done(path)], errors
+        )
     with ExitStack() as stack:
         progress = stack.enter_context(RunProgress(errors, request.quiet))
         opened: list[Any] = []
@@ -203,7 +211,7 @@ def _is_done(path: Path) -> bool:
     return RunFolder(path, "").finished_ideas() is not None
 
 
-def _say_cost(settings: Settings, tasks: list[Task], errors: Console) -> None:
+def _print_expected_cost(settings: Settings, tasks: list[Task], errors: Console) -> None:
     """What a run with a real model is expected to cost, before it starts."""
     from ideagora.models.budget import expected_cost
 
@@ -219,7 +227,7 @@ def _say_cost(settings: Settings, tasks: list[Task], errors: Console) -> None:
     errors.print(Text(f"Expected: about {number} calls to {plain(models)}, {told}."))
 
 
-def _explain(errors: Console, error: IdeagoraError) -> None:
+def _print_explained(errors: Console, error: IdeagoraError) -> None:
     print_error(errors, str(error))
     if isinstance(error, TopicNotCovered) and error.nearest:
         errors.print("Nearest papers in the library:", highlight=False)
@@ -231,7 +239,7 @@ def _explain(errors: Console, error: IdeagoraError) -> None:
         )
 
 
-def _as_json(outcomes: list[Outcome]) -> dict[str, Any]:
+def _to_json(outcomes: list[Outcome]) -> dict[str, Any]:
     """One topic: ``{"run", "ideas"}``; several: the folder above, all ideas, and a list of runs."""
     runs = [
         {
@@ -252,7 +260,7 @@ def _as_json(outcomes: list[Outcome]) -> dict[str, Any]:
     }
 
 
-def _show(console: Console, outcomes: list[Outcome]) -> None:
+def _print_outcomes(console: Console, outcomes: list[Outcome]) -> None:
     for outcome in outcomes:
         if not outcome.ideas:
             continue
@@ -261,12 +269,12 @@ def _show(console: Console, outcomes: list[Outcome]) -> None:
             show_leads(console, leads, short_titles(leads), page)
         else:
             show_idea(console, outcome.ideas[0], len(outcome.ideas) - 1, page)
-        if words := recorded_words(outcome.task.settings.model):
+        if words := recorded_notice(outcome.task.settings.model):
             console.print(Text(words, style="dim"))
         if outcome.already_done:
             console.print(
                 "This run was finished before; --fresh begins it anew.", style="dim", highlight=False
             )
         if any("offline" in idea.model.split(" + ") for idea in outcome.ideas):
-            line = f"{OFFLINE_LEADS if leads else OFFLINE} For a real one ({REAL_MODEL_HINT}): {REAL_MODEL}"
-            console.print(Text(line, style="dim"))
+            notice = OFFLINE_LEADS_NOTICE if leads else OFFLINE_NOTICE
+            console.print(Text(f"{notice} For a real one ({REAL_MODEL_HINT}): {REAL_MODEL}", style="dim"))

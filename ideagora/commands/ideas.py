@@ -46,17 +46,17 @@ class Request:
 
 def import_ideas(request: Request) -> int:
     """Import files under a name; 1 when no idea came in."""
-    return _guarded(lambda errors: _bring(request, errors))
+    return _exit_code(lambda errors: _import_ideas(request, errors))
 
 
 def list_names(settings: dict[str, Any], as_json: bool) -> int:
     """Say which ideas are kept, by name."""
-    return _guarded(lambda errors: _listed(load_settings(**settings).home, as_json))
+    return _exit_code(lambda errors: _list_names(load_settings(**settings).home, as_json))
 
 
 def show(name: str, idea: str | None, topic: str | None, settings: dict[str, Any], as_json: bool) -> int:
     """Show the ideas of a name or a file, or one of them in full."""
-    return _guarded(lambda errors: _shown(name, idea, topic, load_settings(**settings).home, as_json))
+    return _exit_code(lambda errors: _show(name, idea, topic, load_settings(**settings).home, as_json))
 
 
 def list_formats(as_json: bool) -> int:
@@ -69,7 +69,7 @@ def list_formats(as_json: bool) -> int:
     return 0
 
 
-def _guarded(work: Callable[[Console], int]) -> int:
+def _exit_code(work: Callable[[Console], int]) -> int:
     errors = Console(stderr=True)
     try:
         return work(errors)
@@ -84,18 +84,18 @@ def _guarded(work: Callable[[Console], int]) -> int:
 # --- import -----------------------------------------------------------------------------------
 
 
-def _bring(request: Request, errors: Console) -> int:
+def _import_ideas(request: Request, errors: Console) -> int:
     home = load_settings(**request.settings).home
     if request.name is not None:
-        _demand_free(request.name, home)
+        _check_name(request.name, home)
     if request.topic is not None and not request.topic.strip():
         raise UsageError("--topic is empty: say what the ideas were made for, in a few words.")
     imported = read_all(request.files, agent=request.name, topic=request.topic)
     name = request.name or _default_name(imported)
     path = request.out or stored_file(home, name)
-    imported, new, same = _keep(path, imported) if imported.ideas else (imported, 0, 0)
+    imported, new, same = _add_to_file(path, imported) if imported.ideas else (imported, 0, 0)
     if request.as_json:
-        print(json.dumps(_told(imported, name, path, new, same), ensure_ascii=False))
+        print(json.dumps(_to_json(imported, name, path, new, same), ensure_ascii=False))
         return 0 if imported.ideas else 1
     _print_problems(imported.problems, errors)
     if not imported.ideas:
@@ -115,7 +115,7 @@ def _default_name(imported: Imported) -> str:
     return name if is_valid_name(name) else imported.kind.partition(",")[0]
 
 
-def _demand_free(name: str, home: Path) -> None:
+def _check_name(name: str, home: Path) -> None:
     stored_file(home, name)
     if name in AGENTS:
         raise UsageError(
@@ -124,14 +124,14 @@ def _demand_free(name: str, home: Path) -> None:
         )
 
 
-def _keep(path: Path, imported: Imported) -> tuple[Imported, int, int]:
+def _add_to_file(path: Path, imported: Imported) -> tuple[Imported, int, int]:
     """Put ideas into a file, each once: what came in under its ids there, and how many are new and same."""
     renamed, outcomes = dict(imported.renamed), Counter[str]()
     ideas = []
     try:
         make_private(path.parent)
         with FileLock(path.with_name(f".{path.name}.lock")):
-            held = _held(path)
+            held = _read_existing(path)
             there = CollectedIdeas(held)
             for idea in imported.ideas:
                 placed, outcome = there.add(idea)
@@ -148,7 +148,7 @@ def _keep(path: Path, imported: Imported) -> tuple[Imported, int, int]:
     return kept, outcomes["new"] + outcomes["renamed"], outcomes["same"]
 
 
-def _held(path: Path) -> tuple[Idea, ...]:
+def _read_existing(path: Path) -> tuple[Idea, ...]:
     if not path.exists() or not path.stat().st_size:
         return ()
     held = read_ideas(path)
@@ -160,7 +160,7 @@ def _held(path: Path) -> tuple[Idea, ...]:
     return held.ideas
 
 
-def _told(imported: Imported, name: str, path: Path, new: int, same: int) -> dict[str, Any]:
+def _to_json(imported: Imported, name: str, path: Path, new: int, same: int) -> dict[str, Any]:
     return {
         "name": name,
         "kind": imported.kind,
@@ -171,13 +171,13 @@ def _told(imported: Imported, name: str, path: Path, new: int, same: int) -> dic
         "topics": len({idea.topic for idea in imported.ideas}),
         "agents": sorted({idea.agent for idea in imported.ideas}),
         "renamed": dict(imported.renamed),
-        "lacking": _lacking(imported.ideas),
+        "lacking": _missing_parts(imported.ideas),
         "ideas": [idea.id for idea in imported.ideas],
         "problems": [asdict(problem) for problem in imported.problems],
     }
 
 
-def _lacking(ideas: Sequence[Idea]) -> dict[str, int]:
+def _missing_parts(ideas: Sequence[Idea]) -> dict[str, int]:
     """How many ideas came without a part, because their source has none."""
     lacks = {part: sum(getattr(idea, part) is None for idea in ideas) for part in _PARTS}
     titles = sum("title_from" in idea.extra.get("imported", {}) for idea in ideas)
@@ -188,28 +188,28 @@ _PARTS = ("motivation", "novelty", "experiment")
 
 
 def _summary(imported: Imported, name: str, path: Path, new: int, same: int, *, is_kept: bool) -> list[str]:
-    ideas, lacking = imported.ideas, _lacking(imported.ideas)
+    ideas, lacking = imported.ideas, _missing_parts(imported.ideas)
     topics, agents = len({one.topic for one in ideas}), sorted({one.agent for one in ideas})
     names = f"{', '.join(agents[:3])}{' …' * (len(agents) > 3)}"
     made = names if len(agents) == 1 else f"{len(agents)} makers ({names})"
     lines = [
         f"Ideas: {len(ideas)} from {imported.kind}, {new} new, {same} there before; "
-        f"{_counted(topics, 'topic')}, by {made}.",
+        f"{_plural(topics, 'topic')}, by {made}.",
     ]
     lacks = [f"{number} without {part}" for part, number in lacking.items() if number]
     if lacks:
         note = " (a missing title is the text's first words; nothing else is filled in)"
         lines.append(f"As their source has them: {', '.join(lacks)}{note if lacking['title'] else ''}.")
     if imported.renamed:
-        lines.append(_renamed(imported.renamed))
+        lines.append(_renamed_line(imported.renamed))
     if imported.problems:
-        lines.append(f"Left out: {_counted(len(imported.problems), 'thing')}, see above.")
+        lines.append(f"Left out: {_plural(len(imported.problems), 'thing')}, see above.")
     lines.append(f"Kept in {path}")
     lines.append(f"Look: ideagora ideas show {name if is_kept else path}")
     return lines
 
 
-def _renamed(renamed: Mapping[str, str]) -> str:
+def _renamed_line(renamed: Mapping[str, str]) -> str:
     listed = ", ".join(f"{old} → {new}" for new, old in list(renamed.items())[:_MOST_RENAMED])
     more = f" and {len(renamed) - _MOST_RENAMED} more" if len(renamed) > _MOST_RENAMED else ""
     number = len(renamed)
@@ -217,7 +217,7 @@ def _renamed(renamed: Mapping[str, str]) -> str:
     return f"{number} {has} the id of another one with another text, so the id got a number: {listed}{more}."
 
 
-def _counted(number: int, thing: str) -> str:
+def _plural(number: int, thing: str) -> str:
     return f"{number} {thing}{'s' * (number != 1)}"
 
 
@@ -240,8 +240,8 @@ def _print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence
 # --- list and show ----------------------------------------------------------------------------
 
 
-def _listed(home: Path, as_json: bool) -> int:
-    rows = [_row(name, stored_file(home, name)) for name in stored_names(home)]
+def _list_names(home: Path, as_json: bool) -> int:
+    rows = [_name_row(name, stored_file(home, name)) for name in stored_names(home)]
     if as_json:
         print(json.dumps(rows, ensure_ascii=False))
     elif rows:
@@ -253,14 +253,14 @@ def _listed(home: Path, as_json: bool) -> int:
     return 0
 
 
-def _row(name: str, path: Path) -> dict[str, Any]:
+def _name_row(name: str, path: Path) -> dict[str, Any]:
     ideas = read_ideas(path).ideas
     topics, agents = {idea.topic for idea in ideas}, {idea.agent for idea in ideas}
     figures = {"ideas": len(ideas), "topics": len(topics), "agents": sorted(agents)}
     return {"name": name, **figures, "file": str(path)}
 
 
-def _shown(name: str, idea: str | None, topic: str | None, home: Path, as_json: bool) -> int:
+def _show(name: str, idea: str | None, topic: str | None, home: Path, as_json: bool) -> int:
     path = find_ideas(name, home)
     ideas = read_ideas(path, topic=topic).ideas
     if idea is not None:

@@ -34,25 +34,25 @@ _MOST_PROBLEMS = 50
 
 def add(paths: Sequence[Path], flags: dict[str, Any], as_json: bool, quiet: bool) -> int:
     """Put papers of files and folders into the store; 1 when nothing could be read."""
-    return _guarded(lambda errors: _add(paths, load_settings(**flags), as_json, quiet, errors))
+    return _exit_code(lambda errors: _add(paths, load_settings(**flags), as_json, quiet, errors))
 
 
 def stats(flags: dict[str, Any], as_json: bool) -> int:
     """Say what the store holds."""
-    return _guarded(lambda errors: _stats(load_settings(**flags), as_json, errors))
+    return _exit_code(lambda errors: _stats(load_settings(**flags), as_json, errors))
 
 
 def search(query: str, k: int, before: str | None, flags: dict[str, Any], as_json: bool) -> int:
     """The papers of the store that are nearest to a query."""
-    return _guarded(lambda errors: _search(query, k, before, load_settings(**flags), as_json, errors))
+    return _exit_code(lambda errors: _search(query, k, before, load_settings(**flags), as_json, errors))
 
 
 def migrate(target: str, source: str | None, flags: dict[str, Any], as_json: bool, quiet: bool) -> int:
     """Put all papers of one store into another, which may be a folder or a server."""
-    return _guarded(lambda errors: _migrate(target, source, load_settings(**flags), as_json, quiet, errors))
+    return _exit_code(lambda errors: _migrate(target, source, load_settings(**flags), as_json, quiet, errors))
 
 
-def _guarded(work: Callable[[Console], int]) -> int:
+def _exit_code(work: Callable[[Console], int]) -> int:
     errors = Console(stderr=True)
     logging.getLogger("ideagora").setLevel(logging.WARNING)
     try:
@@ -66,7 +66,7 @@ def _guarded(work: Callable[[Console], int]) -> int:
 
 
 @contextmanager
-def _opened(
+def _open_store(
     settings: Settings, say: Callable[[str], None], *, fill: bool, copy_if_read_only: bool = True
 ) -> Iterator[tuple[Store, Embedder]]:
     """The store of the settings.
@@ -95,23 +95,23 @@ def _add(paths: Sequence[Path], settings: Settings, as_json: bool, quiet: bool, 
     from ideagora.retrieval.ingest.add_papers import PaperIngest
     from ideagora.retrieval.store.fulltext import FullTextStore
 
-    with _bar(errors, quiet) as bar:
+    with _progress_bar(errors, quiet) as bar:
         task = bar.add_task("opening the store", total=1.0)
 
         def tell(file: str, part: float, papers: int) -> None:
-            bar.update(task, completed=part, description=f"{papers} papers, {_short(file)}")
+            bar.update(task, completed=part, description=f"{papers} papers, {_short_name(file)}")
 
         say = lambda text: bar.update(task, description=plain(text))  # noqa: E731
-        with _opened(settings, say, fill=True, copy_if_read_only=False) as (store, embedder):
+        with _open_store(settings, say, fill=True, copy_if_read_only=False) as (store, embedder):
             summary = PaperIngest(store, FullTextStore(store.folder), embedder, tell).add(paths)
     if as_json:
         print(json.dumps(summary.model_dump(), ensure_ascii=False))
     else:
-        _show_summary(summary, settings, Console(), errors)
+        _print_summary(summary, settings, Console(), errors)
     return 1 if summary.is_failure else 0
 
 
-def _bar(errors: Console, quiet: bool) -> Progress:
+def _progress_bar(errors: Console, quiet: bool) -> Progress:
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -123,11 +123,11 @@ def _bar(errors: Console, quiet: bool) -> Progress:
     )
 
 
-def _short(file: str) -> str:
+def _short_name(file: str) -> str:
     return plain(Path(file).name)[:40]
 
 
-def _show_summary(summary: IngestSummary, settings: Settings, console: Console, errors: Console) -> None:
+def _print_summary(summary: IngestSummary, settings: Settings, console: Console, errors: Console) -> None:
     for text in (*map(str, summary.problems[:_MOST_PROBLEMS]), *summary.notes):
         errors.print(Text(plain(text)), soft_wrap=True)
     if len(summary.problems) > _MOST_PROBLEMS:
@@ -159,7 +159,7 @@ def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
             f"there is no store in {folder} yet. The first run makes it, and so does: "
             "ideagora library add PATH."
         )
-    with _opened(settings, lambda text: errors.print(plain(text)), fill=False) as (store, _):
+    with _open_store(settings, lambda text: errors.print(plain(text)), fill=False) as (store, _):
         figures = store.stats().model_dump()
         texts = FullTextStore(store.folder)
         figures |= {
@@ -193,17 +193,17 @@ def _search(
         topic = Topic(text=query, before=before)
     except ValidationError:
         raise SettingsError(f"--before is {before!r}: write YYYY, YYYY-MM or YYYY-MM-DD.") from None
-    with _opened(settings, lambda text: errors.print(plain(text)), fill=True) as (store, embedder):
+    with _open_store(settings, lambda text: errors.print(plain(text)), fill=True) as (store, embedder):
         library = Library(StoreSource(store, embedder), embedder).for_topic(topic)
         found = asyncio.run(library.search(query, k))
     if as_json:
         print(json.dumps([one.model_dump(mode="json") for one in found], ensure_ascii=False))
     else:
-        _show_found(found)
+        _print_papers(found)
     return 0
 
 
-def _show_found(found: Sequence[ScoredPaper]) -> None:
+def _print_papers(found: Sequence[ScoredPaper]) -> None:
     console = Console()
     if not found:
         console.print("Nothing found. Add papers: ideagora library add PATH.", highlight=False)
@@ -226,7 +226,7 @@ def _migrate(
         return StoreLocation(named.store_url, named.store_folder)
 
     embedder = load_embedder(settings.embedder, settings.home / "cache")
-    with _bar(errors, quiet) as bar:
+    with _progress_bar(errors, quiet) as bar:
         task = bar.add_task("opening the stores", total=1.0)
 
         def tell(done: int, total: int) -> None:
@@ -237,11 +237,11 @@ def _migrate(
     if as_json:
         print(json.dumps(moved.model_dump(), ensure_ascii=False))
     else:
-        _show_moved(moved, Console())
+        _print_migration(moved, Console())
     return 0
 
 
-def _show_moved(moved: MigrationSummary, console: Console) -> None:
+def _print_migration(moved: MigrationSummary, console: Console) -> None:
     lines = [
         f"Papers: all {moved.papers:,} of {moved.source} are in {moved.target}.",
         f"Sent now: {moved.sent:,}, there before: {moved.papers - moved.sent:,}.",

@@ -32,7 +32,7 @@ def clean(text: str) -> str:
     return _SURROGATE.sub("\ufffd", _UNPRINTABLE.sub("", unified))
 
 
-def without_folders(text: str) -> str:
+def hide_folders(text: str) -> str:
     """The text with every absolute path cut down to ``…/name``: a report tells nobody's folders."""
     return _FOLDERS.sub("…/", text)
 
@@ -60,19 +60,19 @@ class Block:
     items: tuple[Item, ...] = ()
 
 
-def blocks(text: str) -> tuple[Block, ...]:
+def split_blocks(text: str) -> tuple[Block, ...]:
     """Plain text as paragraphs and lists; line breaks inside a paragraph are kept.
 
     Lines that begin with ``1.``, ``1)``, ``(1)``, ``Step 1:`` or a bullet make a list, if there are at
     least two in a row; a line in between without a mark goes on with the entry above it.
     """
     runs: list[_Run] = []
-    for run in (run for paragraph in _paragraphs(text) for run in _cut(paragraph)):
+    for run in (run for paragraph in _paragraphs(text) for run in _split_runs(paragraph)):
         if runs and run[0] == runs[-1][0] != "paragraph":
             runs[-1][1].extend(run[1])
         else:
             runs.append(run)
-    return tuple(_settled(_block(*run)) for run in runs)
+    return tuple(_unwrap_single_item(_block(*run)) for run in runs)
 
 
 def _paragraphs(text: str) -> list[list[str]]:
@@ -84,11 +84,11 @@ _Run = tuple[Literal["paragraph", "numbered", "bullets"], list[tuple[int | None,
 """A kind of block and its entries: each a number, where it has one, and its lines."""
 
 
-def _cut(lines: list[str]) -> list[_Run]:
+def _split_runs(lines: list[str]) -> list[_Run]:
     """One paragraph's lines as runs of plain lines, numbered lines and bullets."""
     runs: list[_Run] = []
     for line in lines:
-        kind, item = _marked(line)
+        kind, item = _parse_item(line)
         if item is None and runs:
             runs[-1][1][-1][1].append(line)
         elif item is None:
@@ -108,7 +108,7 @@ def _block(
     return Block(kind, items=tuple(Item(number, tuple(lines)) for number, lines in entries))
 
 
-def _marked(line: str) -> tuple[Literal["numbered", "bullets"], Item | None]:
+def _parse_item(line: str) -> tuple[Literal["numbered", "bullets"], Item | None]:
     if match := _NUMBERED.match(line):
         return "numbered", Item(int(match[1] or match[2]), (match[3].strip(),))
     if match := _BULLET.match(line):
@@ -116,7 +116,7 @@ def _marked(line: str) -> tuple[Literal["numbered", "bullets"], Item | None]:
     return "numbered", None
 
 
-def _settled(block: Block) -> Block:
+def _unwrap_single_item(block: Block) -> Block:
     """A list of one entry is no list: the line is shown as it was written."""
     if len(block.items) != 1:
         return block
@@ -144,7 +144,7 @@ def safe_url(url: str | None) -> str | None:
     return quote(url, safe=":/?#&=;,+~%-._")
 
 
-def url_of(paper_id: str) -> str | None:
+def paper_url(paper_id: str) -> str | None:
     """The address that a paper's id stands for: ``arxiv:…`` and ``doi:…`` tell, other ids do not."""
     if match := _ARXIV.match(paper_id):
         return safe_url(f"https://arxiv.org/abs/{match[1]}")
@@ -173,26 +173,26 @@ def short_name(title: str) -> str:
     return title if len(title) <= 64 else f"{title[:60].rsplit(' ', 1)[0].rstrip(' ,;:.-')}…"
 
 
-def markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Any text as inline Markdown that shows exactly these words and does nothing else.
 
     White space becomes single blanks, so nothing can begin a block. HTML is written as entities.
     Addresses become code spans, because GitHub links bare ones and escapes do not stop it.
     """
     pieces = re.split(r"(\s+|[`|])", " ".join(text.split()))
-    plain = "".join(_code(piece) if _ADDRESS.search(piece) else _escaped(piece) for piece in pieces)
-    return _AT_START.sub(_held_start, plain)
+    plain = "".join(_code(piece) if _ADDRESS.search(piece) else _escape(piece) for piece in pieces)
+    return _AT_START.sub(_escape_start, plain)
 
 
 def _code(piece: str) -> str:
     return f"`{piece}`"
 
 
-def _escaped(piece: str) -> str:
+def _escape(piece: str) -> str:
     return "".join(_SPECIAL.get(mark, mark) for mark in piece)
 
 
-def _held_start(match: re.Match[str]) -> str:
+def _escape_start(match: re.Match[str]) -> str:
     return f"\\{match[1]}" if match[1] else f"{match[2]}\\{match[3]}"
 
 
@@ -235,7 +235,7 @@ Liberation Sans (Arial's metrics) and Noto Sans, so that a line fits whatever sa
 _SCRIPTS = (("HEBREW", 720), ("ARABIC", 900), ("GREEK", 860), ("CYRILLIC", 960), ("LATIN", 1000))
 
 
-def measure(text: str, size: float) -> float:
+def text_width(text: str, size: float) -> float:
     """Width in pixels that a line of sans-serif text of this size takes at most."""
     return sum(_width(mark) for mark in text) * size / 1000
 
@@ -254,16 +254,16 @@ def _width(mark: str) -> int:
     return next((width for script, width in _SCRIPTS if name.startswith(script)), 1100)
 
 
-def wrapped(text: str, width: float, size: float, most: int) -> tuple[str, ...]:
+def wrap(text: str, width: float, size: float, most: int) -> tuple[str, ...]:
     """The text in at most ``most`` lines of at most ``width`` pixels; what is left out becomes ``…``.
 
     Breaks fall on blanks and after hyphens; a word that is too long for a line is broken anywhere.
     """
     lines: list[str] = []
     line = ""
-    for blank, word in _words(text, width, size):
+    for blank, word in _split_pieces(text, width, size):
         joined = f"{line} {word}" if blank and line else line + word
-        if line and measure(joined, size) > width:
+        if line and text_width(joined, size) > width:
             lines.append(line)
             joined = word
             if len(lines) > most:
@@ -272,25 +272,25 @@ def wrapped(text: str, width: float, size: float, most: int) -> tuple[str, ...]:
     lines.append(line)
     if len(lines) <= most:
         return tuple(line for line in lines if line)
-    return (*lines[: most - 1], _shortened(lines[most - 1], width, size))
+    return (*lines[: most - 1], _shorten(lines[most - 1], width, size))
 
 
-def _words(text: str, width: float, size: float) -> list[tuple[bool, str]]:
+def _split_pieces(text: str, width: float, size: float) -> list[tuple[bool, str]]:
     """(a blank goes before it, piece) for every piece that must stay in one line."""
     found = []
     for word in unicodedata.normalize("NFKC", text[:4000]).split():
         for number, part in enumerate(re.findall(r"[^-]+-*|-+", word)):
-            for place, piece in enumerate(_broken(part, width, size)):
+            for place, piece in enumerate(_break_word(part, width, size)):
                 found.append((number == 0 and place == 0, piece))
     return found
 
 
-def _broken(word: str, width: float, size: float) -> list[str]:
+def _break_word(word: str, width: float, size: float) -> list[str]:
     """The word in pieces that fit; marks that sit on a letter stay with it."""
     pieces = [""]
     taken = 0.0
     for mark in word:
-        wide = measure(mark, size)
+        wide = text_width(mark, size)
         if pieces[-1] and wide and taken + wide > width:
             pieces.append("")
             taken = 0.0
@@ -299,13 +299,13 @@ def _broken(word: str, width: float, size: float) -> list[str]:
     return pieces
 
 
-def _shortened(line: str, width: float, size: float) -> str:
-    while line and measure(f"{line}…", size) > width:
+def _shorten(line: str, width: float, size: float) -> str:
+    while line and text_width(f"{line}…", size) > width:
         line = line[:-1]
     return f"{line.rstrip(' ,;:.-–')}…"
 
 
-def right_to_left(text: str) -> bool:
+def is_right_to_left(text: str) -> bool:
     """Whether the first letter with a direction runs from right to left."""
     strong = (unicodedata.bidirectional(mark) for mark in text)
     return next((kind != "L" for kind in strong if kind in ("L", "R", "AL")), False)

@@ -23,8 +23,8 @@ from ideagora.graphs.chain_of_ideas.leads import distinct, how_many, place_of
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
-from ideagora.report.run.leads import novelty_lines, to_read
-from ideagora.report.run.novelty import verdict
+from ideagora.report.run.leads import novelty_lines, reading_list
+from ideagora.report.run.novelty import novelty_summary
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import ClosestPaper, Idea, NoveltyCheck, Paper
 from tests.support.command import run
@@ -198,17 +198,21 @@ def check(**fields: Any) -> NoveltyCheck:
 
 
 def test_a_verdict_on_novelty_claims_no_more_than_was_compared() -> None:
-    assert verdict(check()).startswith("No near-verbatim match among 12 of 260 summaries. Sentences were")
-    assert "12 summaries that were found for it" in verdict(check(library=None))
+    assert novelty_summary(check()).startswith(
+        "No near-verbatim match among 12 of 260 summaries. Sentences were"
+    )
+    assert "12 summaries that were found for it" in novelty_summary(check(library=None))
     close = ClosestPaper(paper_id="p", title="P", similarity=0.9, overlap=None, too_close=True)
-    assert verdict(check(status="too_close", closest=(close,))).startswith("1 near-verbatim match among 12")
-    real = verdict(check(judge="openai/gpt-4o", library=None))
+    assert novelty_summary(check(status="too_close", closest=(close,))).startswith(
+        "1 near-verbatim match among 12"
+    )
+    real = novelty_summary(check(judge="openai/gpt-4o", library=None))
     assert real == (
         "openai/gpt-4o was shown 12 papers that were found for it and called none of them too close. "
         "Of other papers this says nothing."
     )
-    assert verdict(check(judge=None)).startswith("The judge was shown 12 of 260 papers")
-    assert "no verdict" in verdict(check(status="unchecked"))
+    assert novelty_summary(check(judge=None)).startswith("The judge was shown 12 of 260 papers")
+    assert "no verdict" in novelty_summary(check(status="unchecked"))
 
 
 def lead(references: tuple[str, ...], *closest: ClosestPaper) -> Idea:
@@ -227,7 +231,7 @@ def test_the_same_mechanism_elsewhere_is_said_and_what_holds_for_all_is_said_onc
     assert "Every lead: No near-verbatim match among 12 of 260 summaries." in said
     assert "Lead 1: The mechanism is rated the same as in: Other." in said
     assert len(said) == 3
-    assert to_read(first) == ("own", "weak", "other")
+    assert reading_list(first) == ("own", "weak", "other")
 
 
 # --- a whole run ------------------------------------------------------------------------------

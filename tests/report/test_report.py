@@ -12,9 +12,9 @@ import pytest
 
 from ideagora.errors import FolderUnusable, RunError
 from ideagora.report import write_report
-from ideagora.report.run.load import load
+from ideagora.report.run.load import load_run
 from ideagora.report.run.view import dollars
-from ideagora.report.text_cleaning import markdown, without_folders
+from ideagora.report.text_cleaning import escape_markdown, hide_folders
 from ideagora.schema import Chain, Idea, NoveltyCheck
 from tests.support import report_samples as samples
 from tests.support.each import each_case
@@ -77,7 +77,7 @@ def test_all_that_an_idea_says_is_in_both_reports(tmp_path: Path) -> None:
             if words in unshown or re.fullmatch(r"[\d.-]+|novel|s2:\w+|arxiv:[\d.]+", words):
                 continue
             assert words.casefold() in html.casefold(), words
-            assert markdown(words).casefold() in plain.casefold(), words
+            assert escape_markdown(words).casefold() in plain.casefold(), words
 
 
 def test_cost_says_unknown_price_and_never_zero_for_it(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_no_ideas_file_and_broken_lines_are_named(tmp_path: Path) -> None:
     folder = samples.write_run(tmp_path, [samples.idea()])
     whole = (folder / "ideas.jsonl").read_bytes()
     (folder / "ideas.jsonl").write_bytes(whole + b'{"id": "cut off\n' + b'{"id": 1}\n' + b"\xff\n\n")
-    read = load(folder)
+    read = load_run(folder)
     assert [idea.title for idea in read.ideas] == [samples.idea().title]
     assert [problem.split(" could")[0] for problem in read.unread] == [
         f"Line {number} of ideas.jsonl" for number in (2, 3, 4)
@@ -293,4 +293,4 @@ def test_no_folder_is_told(tmp_path: Path) -> None:
 
 def test_addresses_and_fractions_are_no_folders() -> None:
     kept = "https://api.example.org/v1/chat/completions and/or 3/4, ollama/qwen3 (/tmp)"
-    assert without_folders(kept) == kept
+    assert hide_folders(kept) == kept

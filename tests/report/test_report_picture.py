@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ideagora.report.drawings import chain_picture
-from ideagora.report.drawings.chain_picture import pictures
+from ideagora.report.drawings.chain_picture import chain_pictures
 from ideagora.report.drawings.geometry import Box, Line, Note, Picture, extent
 from ideagora.report.text_cleaning import clean
 from ideagora.schema import Chain, Direction, Link, Paper, Transition
@@ -77,7 +77,7 @@ def _cleaned(chain: Chain) -> Chain:
 @settings(max_examples=150, deadline=None)
 @given(chains())
 def test_nothing_in_the_picture_overlaps_or_is_cut(chain: Chain) -> None:
-    drawn = pictures(_cleaned(chain), {})
+    drawn = chain_pictures(_cleaned(chain), {})
     assert drawn is not None
     for picture in drawn:
         assert_tidy(picture)
@@ -88,7 +88,7 @@ def test_nothing_in_the_picture_overlaps_or_is_cut(chain: Chain) -> None:
 
 @each_case("count", range(1, 10))
 def test_pictures_of_every_length_are_tidy(count: int) -> None:
-    drawn = pictures(samples.chain(count), {})
+    drawn = chain_pictures(samples.chain(count), {})
     assert drawn is not None
     for picture in drawn:
         assert_tidy(picture)

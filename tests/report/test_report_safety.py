@@ -14,15 +14,15 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from ideagora.report.text_cleaning import (
-    blocks,
     clean,
-    markdown,
-    measure,
-    right_to_left,
+    escape_markdown,
+    is_right_to_left,
+    paper_url,
     safe_url,
     short_name,
-    url_of,
-    wrapped,
+    split_blocks,
+    text_width,
+    wrap,
 )
 from tests.support import report_samples as samples
 from tests.support.report_pages import ARABIC, LONG, MANY, WILD, Page, evil_run, html_of, markdown_of
@@ -110,15 +110,15 @@ def test_any_text_leaves_both_reports_inert(
 def test_escaped_markdown_reads_as_what_was_written(text: str, place: str) -> None:
     words = " ".join(clean(text).split())
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    tokens = list(_flat(parser.parse(place.replace("{}", markdown(clean(text))))))
+    tokens = list(_flat(parser.parse(place.replace("{}", escape_markdown(clean(text))))))
     read = "".join(token.content for token in tokens if token.type in ("text", "code_inline"))
     assert read.removeprefix("a" if place.startswith("|") else "") == words or not words
 
 
 def test_links_lead_to_papers_only() -> None:
-    assert url_of("arxiv:2410.13185v2") == "https://arxiv.org/abs/2410.13185v2"
-    assert url_of("arxiv:cs/0112017") == "https://arxiv.org/abs/cs/0112017"
-    assert url_of("doi:10.1000/a(b)<c>") == "https://doi.org/10.1000/a%28b%29%3Cc%3E"
+    assert paper_url("arxiv:2410.13185v2") == "https://arxiv.org/abs/2410.13185v2"
+    assert paper_url("arxiv:cs/0112017") == "https://arxiv.org/abs/cs/0112017"
+    assert paper_url("doi:10.1000/a(b)<c>") == "https://doi.org/10.1000/a%28b%29%3Cc%3E"
     for paper_id in (
         "s2:1",
         "arxiv:",
@@ -128,7 +128,7 @@ def test_links_lead_to_papers_only() -> None:
         "doi:evil.example",
         "",
     ):
-        assert url_of(paper_id) is None
+        assert paper_url(paper_id) is None
     for url in (
         "javascript:alert(1)",
         "data:text/html,x",
@@ -143,15 +143,15 @@ def test_links_lead_to_papers_only() -> None:
 
 
 def test_blocks_tell_lists_from_paragraphs() -> None:
-    found = blocks(
+    found = split_blocks(
         "Intro\nsecond line\n1. one\nmore\n\n2) two\n\n- a\n- b\n\n2019. was a year\n\nStep 1: x\nStep 2: y"
     )
     assert [block.kind for block in found] == ["paragraph", "numbered", "bullets", "paragraph", "numbered"]
     assert found[0].lines == ("Intro", "second line")
     assert [(item.number, item.lines) for item in found[1].items] == [(1, ("one", "more")), (2, ("two",))]
     assert [item.lines for item in found[4].items] == [("x",), ("y",)]
-    assert [block.kind for block in blocks("1. alone")] == ["paragraph"]
-    assert blocks(" \n ") == ()
+    assert [block.kind for block in split_blocks("1. alone")] == ["paragraph"]
+    assert split_blocks(" \n ") == ()
 
 
 def test_clean_takes_out_what_no_page_can_hold() -> None:
@@ -167,21 +167,21 @@ def test_short_names() -> None:
 @settings(max_examples=200, deadline=None)
 @given(WILD, st.floats(60, 400), st.integers(1, 9))
 def test_wrapped_text_fits_and_loses_nothing_silently(text: str, width: float, most: int) -> None:
-    lines = wrapped(clean(text), width, 13, most)
+    lines = wrap(clean(text), width, 13, most)
     assert len(lines) <= most
-    assert all(measure(line, 13) <= width for line in lines)
-    whole = wrapped(clean(text), width, 13, 10_000)
+    assert all(text_width(line, 13) <= width for line in lines)
+    whole = wrap(clean(text), width, 13, 10_000)
     if lines != whole:
         assert lines[-1].endswith("…")
         assert lines[:-1] == whole[: most - 1]
 
 
 def test_wrapped_text_keeps_every_letter() -> None:
-    lines = wrapped(f"{LONG} and a well-known {ARABIC}", 120, 13, 99)
+    lines = wrap(f"{LONG} and a well-known {ARABIC}", 120, 13, 99)
     assert "".join(lines).replace(" ", "") == f"{LONG}andawell-known{ARABIC}".replace(" ", "")
 
 
 def test_direction_of_text() -> None:
-    assert right_to_left(f"1. {ARABIC}")
-    assert not right_to_left("BERT " + ARABIC)
-    assert not right_to_left("123")
+    assert is_right_to_left(f"1. {ARABIC}")
+    assert not is_right_to_left("BERT " + ARABIC)
+    assert not is_right_to_left("123")

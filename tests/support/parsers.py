@@ -83,8 +83,8 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "strangers": lambda text: faithfulness.find_unsupported(text, text),
     "outcomes": outcomes.find_outcomes,
     "flags": lambda text: prompt_injection.injection_flags([text]),
-    "blocks of a report": shown.blocks,
-    "Markdown of a report": shown.markdown,
+    "blocks of a report": shown.split_blocks,
+    "Markdown of a report": shown.escape_markdown,
     "quotes": lambda text: quotes.is_quoted("…".join(text.split()), text),
     "messages": redact.one_line,
 }

@@ -15,8 +15,8 @@ from typing import Any
 from ideagora.evaluators.arena.folder import as_judged
 from ideagora.evaluators.arena.verdict_log import read_verdicts
 from ideagora.evaluators.verdict_files import VERDICTS_FILE
-from ideagora.report.run.load import strings
-from ideagora.report.text_cleaning import clean, without_folders
+from ideagora.report.run.load import map_strings
+from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea, Verdict
 
 MOST_CHARACTERS = 1_500_000
@@ -112,7 +112,7 @@ def _characters(idea: Idea) -> int:
 
 
 def _clean(verdict: Verdict) -> Verdict:
-    told = strings(verdict.model_dump(mode="json"), lambda text: without_folders(clean(text)))
+    told = map_strings(verdict.model_dump(mode="json"), lambda text: hide_folders(clean(text)))
     return Verdict.model_validate(told)
 
 

@@ -17,9 +17,9 @@ from ideagora.evaluators.arena.folder import read_leaderboard
 from ideagora.evaluators.arena.leaderboard.records import AuditFigure, Leaderboard, Rows, Standings
 from ideagora.report.arena.matches import TopicMatches, ids_that_fit, matches_by_topic
 from ideagora.report.arena.plots import criteria_plot, ratings_plot, win_rate_plot
-from ideagora.report.run.load import load, strings
+from ideagora.report.run.load import load_run, map_strings
 from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
-from ideagora.report.text_cleaning import clean, without_folders
+from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea
 
 PLOTS = "plots"
@@ -98,11 +98,11 @@ def write_arena_report(folder: Path) -> tuple[Path, Path]:
 
 
 def _page(folder: Path) -> ArenaPage:
-    board = read_leaderboard(folder, partial(strings, change=lambda text: without_folders(clean(text))))
+    board = read_leaderboard(folder, partial(map_strings, change=lambda text: hide_folders(clean(text))))
     views = [_view("Ideas", "ideas", board)]
     if board.experiments is not None:
         views.append(_view("Experiment designs", "experiments", board.experiments))
-    ideas = load(folder).ideas
+    ideas = load_run(folder).ideas
     topics = dict.fromkeys(idea.topic for idea in ideas)
     return ArenaPage(
         leaderboard=board,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ideagora.report.drawings.geometry import Arrow, Box, Kind, Line, Note, Picture, Shape, Tick
-from ideagora.report.text_cleaning import right_to_left, wrapped
+from ideagora.report.text_cleaning import is_right_to_left, wrap
 from ideagora.schema import Chain, Link, Transition
 
 WIDE = 1104.0
@@ -42,35 +42,35 @@ ROLES: dict[Kind, str] = {
 }
 
 
-def kind_of(link: Link) -> Kind:
+def link_kind(link: Link) -> Kind:
     """The place of a paper in its chain."""
     if link.position == 0:
         return "anchor"
     return "built-on" if link.position < 0 else "follow-up"
 
 
-def in_order(chain: Chain) -> tuple[Link, ...]:
+def chronological_links(chain: Chain) -> tuple[Link, ...]:
     """The papers from early to late."""
     return tuple(sorted(chain.links, key=lambda link: link.position))
 
 
-def step_between(chain: Chain, earlier: Link, later: Link) -> Transition | None:
+def transition_between(chain: Chain, earlier: Link, later: Link) -> Transition | None:
     """What was recorded to have changed between two neighbours."""
     ids = (earlier.paper.id, later.paper.id)
     return next((step for step in chain.transitions if (step.earlier, step.later) == ids), None)
 
 
-def pictures(chain: Chain, urls: dict[str, str]) -> tuple[Picture, Picture] | None:
+def chain_pictures(chain: Chain, urls: dict[str, str]) -> tuple[Picture, Picture] | None:
     """The chain drawn wide and tall; ``None`` when it has no paper.
 
     Args:
         chain: the chain to draw.
         urls: addresses of papers by id; a paper without one is not a link.
     """
-    links = in_order(chain)
+    links = chronological_links(chain)
     if not links:
         return None
-    return _wide(chain, links, urls), _tall(chain, links, urls)
+    return _wide_picture(chain, links, urls), _tall_picture(chain, links, urls)
 
 
 # --- left to right ----------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def _grid(count: int) -> _Grid:
     return _Grid(columns, rows, left, float(int(box)))
 
 
-def _wide(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -> Picture:
+def _wide_picture(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -> Picture:
     grid = _grid(len(links))
     boxes: list[Box] = []
     notes: list[Note | None] = []
@@ -127,7 +127,7 @@ def _wide(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -> Pictur
         boxes.append(band)
         height = band.y + band.height
     kept = tuple(note for note in notes if note)
-    says = _says(chain, links)
+    says = _alt_text(chain, links)
     return Picture(
         "wide", width, height + 2, tuple(boxes), kept, tuple(arrows), tuple(axis), tuple(ticks), says
     )
@@ -161,7 +161,7 @@ def _to_band(last: Box, band: Box) -> Arrow:
 _LEFT, _AXIS = 62.0, 48.0
 
 
-def _tall(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -> Picture:
+def _tall_picture(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -> Picture:
     boxes: list[Box] = []
     notes: list[Note] = []
     arrows: list[Arrow] = []
@@ -183,7 +183,7 @@ def _tall(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -> Pictur
         arrows.append(Arrow(((_LEFT + 18, y), (_LEFT + 18, y + 34)), "forecast"))
         boxes.append(_direction(chain, "tall", y + 34, TALL - 1))
         y = boxes[-1].y + boxes[-1].height
-    says = _says(chain, links)
+    says = _alt_text(chain, links)
     return Picture(
         "tall", TALL, y + 2, tuple(boxes), tuple(notes), tuple(arrows), (axis,), tuple(ticks), says
     )
@@ -193,14 +193,14 @@ def _tall(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -> Pictur
 
 
 def _paper(chain: Chain, link: Link, urls: dict[str, str], x: float, y: float, width: float) -> Box:
-    kind = kind_of(link)
+    kind = link_kind(link)
     role = Line(x + PADDING, y + 22, ROLES[kind].upper(), "role", ROLE)
     title = link.paper.title.strip() or link.paper.id
     lines = _set(title, x + PADDING, y + 44, width - 2 * PADDING, "title", TITLE_LINES, TITLE, TITLE_LEADING)
     bottom = lines[-1].y if lines else role.y
     given = [
         Line(x + PADDING, bottom + 22 + number * SMALL_LEADING, words, "gives", SMALL)
-        for number, words in enumerate(gives(chain, link))
+        for number, words in enumerate(contributions(chain, link))
     ]
     every = (role, *lines, *given)
     return Box(
@@ -208,7 +208,7 @@ def _paper(chain: Chain, link: Link, urls: dict[str, str], x: float, y: float, w
     )
 
 
-def gives(chain: Chain, link: Link) -> tuple[str, ...]:
+def contributions(chain: Chain, link: Link) -> tuple[str, ...]:
     """What the future direction takes from this paper, in words."""
     ahead = chain.direction
     if ahead is None:
@@ -244,23 +244,23 @@ def _set(
     text: str, x: float, y: float, width: float, style: str, most: int, size: float, leading: float
 ) -> tuple[Line, ...]:
     """Text set in lines, the first with its baseline at ``y``."""
-    rtl = right_to_left(text)
+    rtl = is_right_to_left(text)
     start = x + width if rtl else x
-    lines = wrapped(text, width, size, most)
+    lines = wrap(text, width, size, most)
     return tuple(
         Line(start, y + number * leading, line, style, size, rtl) for number, line in enumerate(lines)
     )
 
 
 def _tick(link: Link, x: float, y: float, year_x: float, year_y: float) -> Tick:
-    return Tick(x, y, kind_of(link), Line(year_x, year_y, link.paper.year, "year", SMALL))
+    return Tick(x, y, link_kind(link), Line(year_x, year_y, link.paper.year, "year", SMALL))
 
 
 def _note(
     chain: Chain, links: tuple[Link, ...], number: int, x: float, y: float, width: float
 ) -> Note | None:
     """What changed on the way to a paper; ``None`` for the first one and where nothing was named."""
-    step = step_between(chain, links[number - 1], links[number]) if number else None
+    step = transition_between(chain, links[number - 1], links[number]) if number else None
     if step is None:
         return None
     lines = _phrases(step.entered, "+", "entered", x, y + 12, width)
@@ -274,8 +274,8 @@ def _phrases(phrases: Sequence[str], sign: str, style: str, x: float, y: float, 
     named = [phrase for phrase in phrases if phrase.strip()]
     for phrase in named[:SHOWN]:
         found.append(Line(x, y, sign, f"sign {style}", SMALL))
-        rtl = right_to_left(phrase)
-        for line in wrapped(phrase, width - SIGN, SMALL, PHRASE_LINES):
+        rtl = is_right_to_left(phrase)
+        for line in wrap(phrase, width - SIGN, SMALL, PHRASE_LINES):
             found.append(Line(x + width if rtl else x + SIGN, y, line, style, SMALL, rtl))
             y += SMALL_LEADING
     if len(named) > SHOWN:
@@ -287,7 +287,7 @@ def _rows(lines: Sequence[Line]) -> set[float]:
     return {line.y for line in lines}
 
 
-def _says(chain: Chain, links: tuple[Link, ...]) -> str:
+def _alt_text(chain: Chain, links: tuple[Link, ...]) -> str:
     anchor = next((link.paper.title for link in links if link.position == 0), None)
     papers = "1 paper" if len(links) == 1 else f"{len(links)} papers"
     span = f"from {links[0].paper.year} to {links[-1].paper.year}" if len(links) > 1 else links[0].paper.year

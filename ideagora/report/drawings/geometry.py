@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ideagora.report.text_cleaning import measure
+from ideagora.report.text_cleaning import text_width
 
 Shape = Literal["wide", "tall"]
 Kind = Literal["built-on", "anchor", "follow-up", "direction"]
@@ -103,7 +103,7 @@ class Picture:
 
 def extent(line: Line) -> tuple[float, float]:
     """Left and right end of a line of text, by measured widths."""
-    wide = measure(line.text, line.size) * (1.12 if line.style == "role" else 1.0)
+    wide = text_width(line.text, line.size) * (1.12 if line.style == "role" else 1.0)
     return (line.x - wide, line.x) if line.rtl else (line.x, line.x + wide)
 
 

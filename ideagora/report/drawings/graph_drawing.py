@@ -36,7 +36,7 @@ class Drawing:
         return [(target, decided) for source, target, decided in self.edges if source == step]
 
 
-def drawing_of(builder: Any, inside: Mapping[str, Callable[[], Any]]) -> Drawing:
+def draw_graph(builder: Any, inside: Mapping[str, Callable[[], Any]]) -> Drawing:
     """The drawing of a LangGraph builder; ``inside`` has the graphs that steps run themselves."""
     graph = builder.compile().get_graph()
     edges = tuple((edge.source, edge.target, bool(edge.conditional)) for edge in graph.edges)
@@ -46,13 +46,13 @@ def drawing_of(builder: Any, inside: Mapping[str, Callable[[], Any]]) -> Drawing
         if inner is not None and hasattr(inner, "nodes"):
             nested[name] = inner
     return Drawing(
-        tuple(_in_order(list(graph.nodes), edges)),
+        tuple(_sort_steps(list(graph.nodes), edges)),
         edges,
-        {name: drawing_of(inner, {}) for name, inner in nested.items() if name in graph.nodes},
+        {name: draw_graph(inner, {}) for name, inner in nested.items() if name in graph.nodes},
     )
 
 
-def _in_order(names: list[str], edges: tuple[tuple[str, str, bool], ...]) -> list[str]:
+def _sort_steps(names: list[str], edges: tuple[tuple[str, str, bool], ...]) -> list[str]:
     """Reverse postorder of a depth-first walk, the end last, with what cannot be reached before it."""
     seen: set[str] = set()
     order: list[str] = []
@@ -76,7 +76,7 @@ def _in_order(names: list[str], edges: tuple[tuple[str, str, bool], ...]) -> lis
     return [*order, *rest, END]
 
 
-def as_text(drawing: Drawing, indent: str = "") -> list[str]:
+def to_text(drawing: Drawing, indent: str = "") -> list[str]:
     """Lines for a terminal."""
     lines = []
     for place, step in enumerate(drawing.steps):
@@ -92,7 +92,7 @@ def as_text(drawing: Drawing, indent: str = "") -> list[str]:
         )
         line = next(("┆" if decided else "│" for target, decided in leads if target == following), " ")
         if step in drawing.inside:
-            lines += as_text(drawing.inside[step], f"{indent}{line}   ")
+            lines += to_text(drawing.inside[step], f"{indent}{line}   ")
         if following is not None:
             lines.append(f"{indent}{line}".rstrip())
     return lines
@@ -102,7 +102,7 @@ def _name(step: str) -> str:
     return " ".join(plain(NAMES.get(step, step)).split())
 
 
-def as_mermaid(drawing: Drawing) -> str:
+def to_mermaid(drawing: Drawing) -> str:
     """Text for Mermaid."""
     return "\n".join(["flowchart TD", *_mermaid(drawing, "s", "  ")]) + "\n"
 
@@ -122,7 +122,7 @@ def _mermaid(drawing: Drawing, prefix: str, indent: str) -> Iterator[str]:
         yield f"{indent}{identities[source]} {'-.->' if decided else '-->'} {identities[target]}"
 
 
-def as_svg(drawing: Drawing) -> str:
+def to_svg(drawing: Drawing) -> str:
     """A picture; it has no script, no link and no font of its own."""
     parts: list[str] = []
     height, reach = _place(drawing, 60, 20, parts)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ideagora.report.run.novelty import caveat, found, mechanism_line, same_mechanism
+from ideagora.report.run.novelty import (
+    caveat,
+    comparison_sentence,
+    same_mechanism_sentence,
+    same_mechanism_titles,
+)
 from ideagora.schema import Idea
 
 LIMITATION, MECHANISM, WHY = "Open limitation", "Mechanism", "Why they may fit"
@@ -40,12 +45,12 @@ def lead_view(idea: Idea, number: int) -> LeadView:
         number=number,
         title=idea.title,
         rows=tuple((name, text) for name, text in rows if text),
-        read=to_read(idea),
+        read=reading_list(idea),
         test=steps[0] if steps else None,
     )
 
 
-def to_read(idea: Idea) -> tuple[str, ...]:
+def reading_list(idea: Idea) -> tuple[str, ...]:
     """Ids: the paper with the mechanism, the one with the limitation, and the nearest other one."""
     own = list(reversed(idea.references))
     closest = idea.novelty_check.closest if idea.novelty_check else ()
@@ -57,26 +62,26 @@ def novelty_lines(ideas: Sequence[Idea]) -> tuple[str, ...]:
     """What the novelty check says, each sentence once with the numbers of the leads it holds for."""
     said: dict[str, list[int]] = {}
     for number, idea in enumerate(ideas, 1):
-        for line in _said(idea):
+        for line in _novelty_sentences(idea):
             said.setdefault(line, []).append(number)
-    return tuple(f"{_which(numbers, len(ideas))}: {line}" for line, numbers in said.items())
+    return tuple(f"{_subject(numbers, len(ideas))}: {line}" for line, numbers in said.items())
 
 
-def _said(idea: Idea) -> Iterable[str]:
+def _novelty_sentences(idea: Idea) -> Iterable[str]:
     check = idea.novelty_check
     if check is None:
         return ("No novelty check was made.",)
-    same = mechanism_line(same_mechanism(check, idea.references))
-    return filter(None, (found(check), same, caveat(check)))
+    same = same_mechanism_sentence(same_mechanism_titles(check, idea.references))
+    return filter(None, (comparison_sentence(check), same, caveat(check)))
 
 
-def far_leads(ideas: Sequence[Idea]) -> tuple[str, ...]:
+def far_leads_warning(ideas: Sequence[Idea]) -> tuple[str, ...]:
     """A warning on the leads whose chains are far from the topic; none where all are near."""
     far = [number for number, idea in enumerate(ideas, 1) if idea.chain and idea.chain.is_far_from_topic]
-    return (f"{_which(far, len(ideas))}: the chain is far from the topic.",) if far else ()
+    return (f"{_subject(far, len(ideas))}: the chain is far from the topic.",) if far else ()
 
 
-def _which(numbers: Sequence[int], count: int) -> str:
+def _subject(numbers: Sequence[int], count: int) -> str:
     if len(numbers) == count:
         return "The lead" if count == 1 else "Every lead"
     return (
@@ -86,6 +91,6 @@ def _which(numbers: Sequence[int], count: int) -> str:
     )
 
 
-def heading(count: int) -> str:
+def leads_heading(count: int) -> str:
     """``4 leads``."""
     return f"{count} lead{'s' * (count != 1)}"

@@ -1,7 +1,7 @@
 """Reads a run's folder: ``run.json`` and ``ideas.jsonl``, as they are.
 
 What cannot be read is a state of its own: a broken line of ``ideas.jsonl`` (a run may have been
-killed while it wrote) is named in ``Folder.unread`` and never stops the report.
+killed while it wrote) is named in ``RunFiles.unread`` and never stops the report.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ideagora.errors import FolderUnusable, RunError
-from ideagora.report.text_cleaning import clean, without_folders
+from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea, Topic, Usage
 
 RUN_FILE = "run.json"
 IDEAS_FILE = "ideas.jsonl"
 
 
-class Part(BaseModel):
+class RunPart(BaseModel):
     """A part of ``run.json``. ``None``: not recorded. Fields of later versions are passed over."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Failure(Part):
+class Failure(RunPart):
     """A branch that gave no idea, and why."""
 
     branch: int | None = None
@@ -36,7 +36,7 @@ class Failure(Part):
     error: str | None = None
 
 
-class HeldBack(Part):
+class WithheldPaper(RunPart):
     """A paper that the library kept from the agents, and why."""
 
     id: str | None = None
@@ -44,7 +44,7 @@ class HeldBack(Part):
     why: str | None = None
 
 
-class Worth(Part):
+class AnswerUsage(RunPart):
     """What the answers that were used cost when they were given, whoever paid for them."""
 
     total: Usage | None = None
@@ -52,7 +52,7 @@ class Worth(Part):
     labels: dict[str, Usage] = {}
 
 
-class RecordedUsage(Part):
+class RecordedUsage(RunPart):
     """What was asked of providers: in all, by role, by label."""
 
     total: Usage | None = None
@@ -62,10 +62,10 @@ class RecordedUsage(Part):
     """Answers that came from the cache."""
     estimated_calls: int = 0
     """Calls whose cost nobody reported; they count with the most that they may have cost."""
-    answers: Worth | None = None
+    answers: AnswerUsage | None = None
 
 
-class Run(Part):
+class RunRecord(RunPart):
     """``run.json``: what the run was told, what it used and how it ended."""
 
     topic: Topic | None = None
@@ -80,83 +80,87 @@ class Run(Part):
     status: str | None = None
     error: str | None = None
     failures: tuple[Failure, ...] = ()
-    held_back: tuple[HeldBack, ...] = ()
+    held_back: tuple[WithheldPaper, ...] = ()
     offline: bool | None = None
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Folder:
+class RunFiles:
     """All that a report is made from; ideas are best first."""
 
-    run: Run
+    run: RunRecord
     ideas: tuple[Idea, ...]
     unread: tuple[str, ...] = ()
     """One line for each thing that should be there and could not be read."""
 
 
-def load(folder: Path) -> Folder:
+def load_run(folder: Path) -> RunFiles:
     """Read a run's folder.
 
     Raises:
         RunError: there is no ``run.json``, or it is none.
         FolderUnusable: a file is there but cannot be opened.
     """
-    run = _run(folder)
+    run = _load_record(folder)
     path = folder / IDEAS_FILE
     if not path.exists():
-        return Folder(run, (), (f"There is no {IDEAS_FILE}.",))
-    read = [_idea(number, line) for number, line in enumerate(_bytes(path).split(b"\n"), 1) if line.strip()]
+        return RunFiles(run, (), (f"There is no {IDEAS_FILE}.",))
+    read = [
+        _parse_idea(number, line)
+        for number, line in enumerate(_read_bytes(path).split(b"\n"), 1)
+        if line.strip()
+    ]
     ideas = tuple(idea for idea in read if isinstance(idea, Idea))
-    return Folder(run, ideas, tuple(problem for problem in read if isinstance(problem, str)))
+    return RunFiles(run, ideas, tuple(problem for problem in read if isinstance(problem, str)))
 
 
-def _run(folder: Path) -> Run:
+def _load_record(folder: Path) -> RunRecord:
     path = folder / RUN_FILE
     if not path.exists():
         raise RunError(f"{folder} has no {RUN_FILE}, so it is no run's folder: name one that ideagora made.")
     try:
-        record = json.loads(_bytes(path).decode())
+        record = json.loads(_read_bytes(path).decode())
         held = record.get("topic") if isinstance(record, dict) else None
-        told = strings(record, lambda text: without_folders(clean(text)))
+        told = map_strings(record, lambda text: hide_folders(clean(text)))
         if isinstance(told, dict):
-            told["topic"] = strings(held, clean)
-        return Run.model_validate(told)
+            told["topic"] = map_strings(held, clean)
+        return RunRecord.model_validate(told)
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, not ours
         raise RunError(
-            f"{path} cannot be read ({_first(error)}): mend it, or run the same command again."
+            f"{path} cannot be read ({_first_error(error)}): mend it, or run the same command again."
         ) from None
 
 
-def _idea(number: int, line: bytes) -> Idea | str:
+def _parse_idea(number: int, line: bytes) -> Idea | str:
     try:
-        record = strings(json.loads(line.decode()), clean)
+        record = map_strings(json.loads(line.decode()), clean)
         idea = Idea.model_validate(record)
     except (ValueError, RecursionError) as error:
-        return f"Line {number} of {IDEAS_FILE} could not be read: {_first(error)}."
-    extra = strings(idea.extra, without_folders)
-    return idea.model_copy(update={"agent": without_folders(idea.agent), "extra": extra})
+        return f"Line {number} of {IDEAS_FILE} could not be read: {_first_error(error)}."
+    extra = map_strings(idea.extra, hide_folders)
+    return idea.model_copy(update={"agent": hide_folders(idea.agent), "extra": extra})
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
         raise FolderUnusable(f"{path} cannot be opened ({error.strerror}): check its rights.") from None
 
 
-def strings(value: Any, change: Callable[[str], str]) -> Any:
+def map_strings(value: Any, change: Callable[[str], str]) -> Any:
     """The same JSON value with every string in it (keys too) changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [strings(entry, change) for entry in value]
+        return [map_strings(entry, change) for entry in value]
     if isinstance(value, dict):
-        return {change(key): strings(entry, change) for key, entry in value.items()}
+        return {change(key): map_strings(entry, change) for key, entry in value.items()}
     return value
 
 
-def _first(error: Exception) -> str:
+def _first_error(error: Exception) -> str:
     """The first complaint, in one line without the value that caused it."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]

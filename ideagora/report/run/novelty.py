@@ -9,22 +9,23 @@ OFFLINE_MEANS = "Sentences were compared by similarity, which misses a free para
 UNCHECKED = "Unchecked: no answer on novelty could be had. This is no verdict."
 
 
-def verdict(check: NoveltyCheck) -> str:
+def novelty_summary(check: NoveltyCheck) -> str:
     """What was compared and found, and what that does not tell."""
-    return " ".join(filter(None, (found(check), caveat(check))))
+    return " ".join(filter(None, (comparison_sentence(check), caveat(check))))
 
 
-def found(check: NoveltyCheck) -> str:
+def comparison_sentence(check: NoveltyCheck) -> str:
     """What was compared, of how many papers, by whom, and what came of it; one sentence."""
     if check.status == "unchecked":
         return UNCHECKED
     close = sum(one.too_close for one in check.closest)
     if check.judge == "offline":
         matches = "No near-verbatim match" if check.status == "novel" else _near_verbatim(close)
-        return f"{matches} among {_compared(check, 'summar', 'y', 'ies')}."
+        return f"{matches} among {_compared_count(check, 'summar', 'y', 'ies')}."
     judge = (check.judge or "The judge").removeprefix(PREFIX)
     called = "none" if check.status == "novel" else str(close)
-    return f"{judge} was shown {_compared(check, 'paper', '', 's')} and called {called} of them too close."
+    count = _compared_count(check, "paper", "", "s")
+    return f"{judge} was shown {count} and called {called} of them too close."
 
 
 def caveat(check: NoveltyCheck) -> str | None:
@@ -38,14 +39,14 @@ def _near_verbatim(close: int) -> str:
     return f"{close} near-verbatim match{'es' * (close != 1)}"
 
 
-def _compared(check: NoveltyCheck, stem: str, one: str, many: str) -> str:
+def _compared_count(check: NoveltyCheck, stem: str, one: str, many: str) -> str:
     """``12 of 260 summaries``; without the number in all where nobody knows it."""
     if check.library is None:
         return f"{check.compared:,} {stem}{one if check.compared == 1 else many} that were found for it"
     return f"{check.compared:,} of {check.library:,} {stem}{one if check.library == 1 else many}"
 
 
-def same_mechanism(check: NoveltyCheck, besides: tuple[str, ...] = ()) -> tuple[str, ...]:
+def same_mechanism_titles(check: NoveltyCheck, besides: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Titles of the papers whose mechanism was rated the same, except those with the ids given."""
     return tuple(
         one.title
@@ -54,6 +55,6 @@ def same_mechanism(check: NoveltyCheck, besides: tuple[str, ...] = ()) -> tuple[
     )
 
 
-def mechanism_line(titles: tuple[str, ...]) -> str | None:
+def same_mechanism_sentence(titles: tuple[str, ...]) -> str | None:
     """A sentence on the papers with the same mechanism; ``None`` without any."""
     return f"The mechanism is rated the same as in: {'; '.join(titles)}." if titles else None

@@ -2,8 +2,8 @@
 
 from ideagora.models.cache.recording import PREFIX
 
-OFFLINE = "Made by the offline model: an extractive engine, not a language model."
-OFFLINE_LEADS = (
+OFFLINE_NOTICE = "Made by the offline model: an extractive engine, not a language model."
+OFFLINE_LEADS_NOTICE = (
     "Leads of the offline model, which is an extractive engine and no language model: it pairs what papers "
     "say, and has no ideas of its own."
 )
@@ -16,7 +16,7 @@ RECORDED = (
 )
 
 
-def recorded_words(model: object) -> str | None:
+def recorded_notice(model: object) -> str | None:
     """The line on a run that was made from recorded answers; ``None`` for any other run."""
     name = str(model or "")
     return RECORDED.format(name=name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None

@@ -16,9 +16,17 @@ from rich.text import Text
 
 from ideagora.report.console import plain
 from ideagora.report.live_view import LiveView
-from ideagora.report.run.leads import READ, TEST, LeadView, far_leads, heading, lead_view, novelty_lines
-from ideagora.report.run.novelty import mechanism_line, same_mechanism, verdict
-from ideagora.report.run.topic_similarity import nearness_line
+from ideagora.report.run.leads import (
+    READ,
+    TEST,
+    LeadView,
+    far_leads_warning,
+    lead_view,
+    leads_heading,
+    novelty_lines,
+)
+from ideagora.report.run.novelty import novelty_summary, same_mechanism_sentence, same_mechanism_titles
+from ideagora.report.run.topic_similarity import similarity_sentence
 from ideagora.report.text_cleaning import short_name
 from ideagora.schema import Chain, Idea
 
@@ -109,7 +117,7 @@ def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:
     body = Table.grid(padding=(0, 0, 1, 0))
     body.add_column()
     body.add_row(Text(plain(idea.title), style="bold"))  # a panel's own title would be cut at its width
-    for part in _parts(idea):
+    for part in _idea_sections(idea):
         body.add_row(part)
     console.print(Panel(body, padding=(1, 2)))
     more = f"{others} further idea{'s' * (others != 1)} and all evidence: " if others else "All evidence: "
@@ -131,9 +139,9 @@ def show_leads(console: Console, leads: Sequence[Idea], titles: Mapping[str, str
         body.add_row(_lead(lead_view(idea, number), titles))
     for line in novelty_lines(leads):
         body.add_row(Text(plain(line), style="dim"))
-    for text in far_leads(leads):
+    for text in far_leads_warning(leads):
         body.add_row(Text(text, style="yellow"))
-    title = f"{heading(len(leads))}: {leads[0].topic}"
+    title = f"{leads_heading(len(leads))}: {leads[0].topic}"
     console.print(Panel(body, title=Text(plain(title), style="bold"), title_align="left", padding=(1, 2)))
     more = (
         f"{len(leads) - SHOWN_LEADS} more, links and chains"
@@ -166,17 +174,17 @@ def short_titles(ideas: Sequence[Idea]) -> dict[str, str]:
     return found
 
 
-def _parts(idea: Idea) -> list[Any]:
+def _idea_sections(idea: Idea) -> list[Any]:
     parts: list[Any] = []
     if idea.summary:
         parts.append(Text(plain(idea.summary)))
     if idea.chain:
-        parts.append(_chain(idea.chain))
+        parts.append(_chain_group(idea.chain))
         if idea.chain.direction:
             parts.append(_section("Where it leads", idea.chain.direction.text))
     parts.append(_section("Method", idea.method))
     if idea.novelty_check:
-        parts.append(_section("Novelty", _novelty(idea)))
+        parts.append(_section("Novelty", _novelty_text(idea)))
     if idea.experiment:
         steps = "\n".join(f"{n}. {step}" for n, step in enumerate(idea.experiment.steps, 1))
         parts.append(_section("Experiment", steps))
@@ -187,24 +195,26 @@ def _section(title: str, text: str) -> Group:
     return Group(Text(title, style="bold"), Padding(Text(plain(text)), (0, 0, 0, 2)))
 
 
-def _chain(chain: Chain) -> Group:
+def _chain_group(chain: Chain) -> Group:
     lines = [Text("Chain of ideas", style="bold")]
     for link in chain.links:
         mark = "*" if link.position == 0 else " "
         lines.append(Text(f"  {mark} {link.paper.year}  {plain(link.paper.title)}"))
-    return Group(*lines, Text("    (* anchor)", style="dim"), *_nearness(chain))
+    return Group(*lines, Text("    (* anchor)", style="dim"), *_similarity_lines(chain))
 
 
-def _nearness(chain: Chain) -> list[Text]:
+def _similarity_lines(chain: Chain) -> list[Text]:
     """How near the chain is to the topic, a warning in colour; nothing where it was not measured."""
-    line = nearness_line(chain)
+    line = similarity_sentence(chain)
     return [Text(f"  {line}", style="yellow" if chain.is_far_from_topic else "dim")] if line else []
 
 
-def _novelty(idea: Idea) -> str:
+def _novelty_text(idea: Idea) -> str:
     check = idea.novelty_check
     assert check is not None
-    told = " ".join(filter(None, (verdict(check), mechanism_line(same_mechanism(check)))))
+    told = " ".join(
+        filter(None, (novelty_summary(check), same_mechanism_sentence(same_mechanism_titles(check))))
+    )
     if check.status == "unchecked" and check.reason:
         told += f" {check.reason}."
     nearest = [f"{close.title} ({close.similarity:.2f})" for close in check.closest[:3]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ideagora.schema import FAR_FROM_TOPIC, Chain
 
 
-def nearness_line(chain: Chain) -> str | None:
+def similarity_sentence(chain: Chain) -> str | None:
     """A sentence with the mean similarity to the topic, a warning when it is far; ``None``: not measured."""
     if chain.topic_similarity is None:
         return None

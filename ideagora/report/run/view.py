@@ -14,9 +14,16 @@ from itertools import pairwise
 from typing import Any
 
 from ideagora.report.drawings import chain_picture
-from ideagora.report.run.leads import INTRODUCTION, far_leads, heading, is_lead, lead_view, novelty_lines
-from ideagora.report.run.load import Failure, Folder, HeldBack, RecordedUsage, Run
-from ideagora.report.run.novelty import mechanism_line, same_mechanism, verdict
+from ideagora.report.run.leads import (
+    INTRODUCTION,
+    far_leads_warning,
+    is_lead,
+    lead_view,
+    leads_heading,
+    novelty_lines,
+)
+from ideagora.report.run.load import Failure, RecordedUsage, RunFiles, RunRecord, WithheldPaper
+from ideagora.report.run.novelty import novelty_summary, same_mechanism_sentence, same_mechanism_titles
 from ideagora.report.run.page_records import (
     ChainView,
     CloseView,
@@ -30,9 +37,9 @@ from ideagora.report.run.page_records import (
     Report,
     Step,
 )
-from ideagora.report.run.provenance import recorded_words
-from ideagora.report.run.topic_similarity import nearness_line
-from ideagora.report.text_cleaning import safe_url, url_of
+from ideagora.report.run.provenance import recorded_notice
+from ideagora.report.run.topic_similarity import similarity_sentence
+from ideagora.report.text_cleaning import paper_url, safe_url
 from ideagora.schema import Chain, ClosestPaper, Direction, DroppedDraft, Idea, Link, NoveltyCheck, Usage
 
 _BY_THEN = "what stands here is what there was by then."
@@ -48,32 +55,32 @@ _FACETS = ("purpose", "mechanism", "evaluation")
 _GROWTH = {"backward": "Back in time", "forward": "Forward in time"}
 
 
-def view(folder: Folder) -> Report:
+def build_report(folder: RunFiles) -> Report:
     """Everything that a report shows, in plain records."""
     run = folder.run
     spent = run.usage.answers or run.usage
-    papers = _directory(folder)
+    papers = _refs_by_id(folder)
     leads = [idea for idea in folder.ideas if is_lead(idea)]
     whole = [idea for idea in folder.ideas if not is_lead(idea)]
-    ideas = [_idea(idea, rank, papers) for rank, idea in enumerate(whole, 1)]
+    ideas = [_idea_view(idea, rank, papers) for rank, idea in enumerate(whole, 1)]
     return Report(
         topic=run.topic.text if run.topic else None,
         before=run.topic.before if run.topic else None,
         offline=run.offline,
-        recorded=recorded_words(run.settings.get("model")),
+        recorded=recorded_notice(run.settings.get("model")),
         status=_status(run.status),
         error=run.error,
         unread=folder.unread,
-        leads=_leads(leads, papers) if leads else None,
+        leads=_lead_page(leads, papers) if leads else None,
         best=ideas[0] if ideas else None,
         others=tuple(ideas[1:]),
         failures=_failures(run),
-        held_back=_held_back(run, papers),
+        held_back=_withheld_papers(run, papers),
         notes=run.notes,
-        cost=_cost(spent.roles, spent.total),
-        labels=_cost(spent.labels, None),
-        cached=_billed(run.usage),
-        made=_made(run),
+        cost=_cost_rows(spent.roles, spent.total),
+        labels=_cost_rows(spent.labels, None),
+        cached=_billed_sentence(run.usage),
+        made=_run_provenance(run),
     )
 
 
@@ -89,78 +96,80 @@ def _status(status: str | None) -> str | None:
 # --- papers -----------------------------------------------------------------------------------
 
 
-def _directory(folder: Folder) -> dict[str, Ref]:
+def _refs_by_id(folder: RunFiles) -> dict[str, Ref]:
     """Title, year and address of every paper that the folder knows, by id."""
     found: dict[str, Ref] = {}
     for idea in folder.ideas:
         linked = [link.paper for link in idea.chain.links] if idea.chain else []
         for paper in (*linked, *idea.neighbours, *(idea.experiment.found if idea.experiment else ())):
-            url = safe_url(paper.url) or url_of(paper.id)
+            url = safe_url(paper.url) or paper_url(paper.id)
             found.setdefault(paper.id, Ref(paper.id, paper.title.strip() or paper.id, paper.year, url))
     for idea in folder.ideas:
         for close in idea.novelty_check.closest if idea.novelty_check else ():
             title = close.title.strip() or close.paper_id
-            found.setdefault(close.paper_id, Ref(close.paper_id, title, None, url_of(close.paper_id)))
+            found.setdefault(close.paper_id, Ref(close.paper_id, title, None, paper_url(close.paper_id)))
     return found
 
 
 def _ref(paper_id: str, papers: dict[str, Ref]) -> Ref:
-    return papers.get(paper_id) or Ref(paper_id, paper_id or "a paper without an id", None, url_of(paper_id))
+    return papers.get(paper_id) or Ref(
+        paper_id, paper_id or "a paper without an id", None, paper_url(paper_id)
+    )
 
 
 # --- ideas ------------------------------------------------------------------------------------
 
 
-def _idea(idea: Idea, rank: int, papers: dict[str, Ref]) -> IdeaView:
+def _idea_view(idea: Idea, rank: int, papers: dict[str, Ref]) -> IdeaView:
     return IdeaView(
         record=idea,
         rank=rank,
-        chain=_chain(idea.chain, papers) if idea.chain else None,
+        chain=_chain_view(idea.chain, papers) if idea.chain else None,
         parts=_parts(idea, papers),
         references=tuple(_ref(paper_id, papers) for paper_id in idea.references),
-        novelty=_novelty(idea.novelty_check, papers),
+        novelty=_novelty_view(idea.novelty_check, papers),
         facets=_facets(idea.facets),
         plan=_plan(idea),
-        made=_idea_made(idea),
+        made=_idea_provenance(idea),
     )
 
 
-def _leads(ideas: Sequence[Idea], papers: dict[str, Ref]) -> LeadPage:
+def _lead_page(ideas: Sequence[Idea], papers: dict[str, Ref]) -> LeadPage:
     """The leads; each chain once, without the direction, which is what the leads say."""
     views = [lead_view(idea, number) for number, idea in enumerate(ideas, 1)]
     chains = {idea.chain.anchor: idea.chain for idea in ideas if idea.chain}
     return LeadPage(
         leads=tuple((one, tuple(_ref(paper_id, papers) for paper_id in one.read)) for one in views),
-        novelty=(*novelty_lines(ideas), *far_leads(ideas)),
+        novelty=(*novelty_lines(ideas), *far_leads_warning(ideas)),
         chains=tuple(
-            _chain(chain.model_copy(update={"direction": None}), papers) for chain in chains.values()
+            _chain_view(chain.model_copy(update={"direction": None}), papers) for chain in chains.values()
         ),
-        heading=heading(len(ideas)),
+        heading=leads_heading(len(ideas)),
         introduction=INTRODUCTION,
     )
 
 
-def _chain(chain: Chain, papers: dict[str, Ref]) -> ChainView:
-    links = chain_picture.in_order(chain)
+def _chain_view(chain: Chain, papers: dict[str, Ref]) -> ChainView:
+    links = chain_picture.chronological_links(chain)
     return ChainView(
         query=chain.query,
-        nearness=nearness_line(chain),
+        nearness=similarity_sentence(chain),
         is_far=chain.is_far_from_topic,
-        papers=tuple(_paper(chain, link, papers) for link in links),
+        papers=tuple(_paper_view(chain, link, papers) for link in links),
         steps=_steps(chain, links, papers),
-        direction=_direction(chain.direction, papers) if chain.direction else None,
+        direction=_direction_view(chain.direction, papers) if chain.direction else None,
         stopped=tuple((_GROWTH.get(side, side), why) for side, why in sorted(chain.stopped.items())),
-        pictures=chain_picture.pictures(chain, {ref.id: ref.url for ref in papers.values() if ref.url}),
+        pictures=chain_picture.chain_pictures(chain, {ref.id: ref.url for ref in papers.values() if ref.url}),
     )
 
 
-def _paper(chain: Chain, link: Link, papers: dict[str, Ref]) -> PaperView:
-    kind = chain_picture.kind_of(link)
+def _paper_view(chain: Chain, link: Link, papers: dict[str, Ref]) -> PaperView:
+    kind = chain_picture.link_kind(link)
     return PaperView(
         ref=_ref(link.paper.id, papers),
         role=chain_picture.ROLES[kind],
         kind=kind,
-        gives=chain_picture.gives(chain, link),
+        gives=chain_picture.contributions(chain, link),
         link=link,
     )
 
@@ -169,14 +178,14 @@ def _steps(chain: Chain, links: tuple[Link, ...], papers: dict[str, Ref]) -> tup
     """One step for each pair of neighbours, then what was recorded of other pairs."""
     found = []
     for earlier, later in pairwise(links):
-        change = chain_picture.step_between(chain, earlier, later)
+        change = chain_picture.transition_between(chain, earlier, later)
         found.append(Step(_ref(earlier.paper.id, papers), _ref(later.paper.id, papers), change))
     shown = [step.change for step in found]
     rest = [change for change in chain.transitions if change not in shown]
     return (*found, *(Step(_ref(c.earlier, papers), _ref(c.later, papers), c) for c in rest))
 
 
-def _direction(direction: Direction, papers: dict[str, Ref]) -> DirectionView:
+def _direction_view(direction: Direction, papers: dict[str, Ref]) -> DirectionView:
     return DirectionView(
         direction, _ref(direction.limitation_from, papers), _ref(direction.mechanism_from, papers)
     )
@@ -190,25 +199,25 @@ def _parts(idea: Idea, papers: dict[str, Ref]) -> tuple[tuple[str, tuple[Quote, 
     return tuple((part, tuple(quotes)) for part, quotes in found.items())
 
 
-def _novelty(check: NoveltyCheck | None, papers: dict[str, Ref]) -> NoveltyView:
+def _novelty_view(check: NoveltyCheck | None, papers: dict[str, Ref]) -> NoveltyView:
     if check is None:
         return NoveltyView("unchecked", "No novelty check was made: this idea is unchecked.", (), (), ())
     others = {name for close in check.closest for name in close.facets} - set(_FACETS)
     named = any(close.facets for close in check.closest)
     columns = (*_FACETS, *sorted(others)) if named else ()
     facts = [
-        *([_counted(check.reported, "It reported on {}", "It reported on {}")] if check.reported else []),
-        *filter(None, [mechanism_line(same_mechanism(check))]),
+        *([_plural(check.reported, "It reported on {}", "It reported on {}")] if check.reported else []),
+        *filter(None, [same_mechanism_sentence(same_mechanism_titles(check))]),
         _rounds(check.rounds),
-        *(_dropped(number, draft) for number, draft in enumerate(check.dropped, 1)),
+        *(_dropped_draft(number, draft) for number, draft in enumerate(check.dropped, 1)),
     ]
     if check.reason:
         facts.append(check.reason)
-    closest = tuple(_close(close, columns, papers) for close in check.closest)
-    return NoveltyView(check.status, verdict(check), tuple(facts), columns, closest)
+    closest = tuple(_close_view(close, columns, papers) for close in check.closest)
+    return NoveltyView(check.status, novelty_summary(check), tuple(facts), columns, closest)
 
 
-def _close(close: ClosestPaper, columns: Iterable[str], papers: dict[str, Ref]) -> CloseView:
+def _close_view(close: ClosestPaper, columns: Iterable[str], papers: dict[str, Ref]) -> CloseView:
     known = _ref(close.paper_id, papers)
     return CloseView(
         ref=Ref(known.id, close.title.strip() or known.title, known.year, known.url),
@@ -220,7 +229,7 @@ def _close(close: ClosestPaper, columns: Iterable[str], papers: dict[str, Ref]) 
     )
 
 
-def _dropped(number: int, draft: DroppedDraft) -> str:
+def _dropped_draft(number: int, draft: DroppedDraft) -> str:
     """A draft that was rewritten, with the papers that it was too close to."""
     papers = "; ".join(f"{close.title} (similarity {close.similarity:.2f})" for close in draft.too_close)
     return f"Draft {number}, “{draft.title}”, was too close to: {papers}."
@@ -233,7 +242,7 @@ def _rounds(rounds: int) -> str:
     return f"Rewritten {times} because a paper was too close."
 
 
-def _counted(count: int, one: str, many: str) -> str:
+def _plural(count: int, one: str, many: str) -> str:
     return f"{(one if count == 1 else many).format(f'{count:,}')}."
 
 
@@ -261,7 +270,7 @@ def _plan(idea: Idea) -> tuple[tuple[str, tuple[str, ...], str], ...] | None:
     )
 
 
-def _idea_made(idea: Idea) -> tuple[tuple[str, str], ...]:
+def _idea_provenance(idea: Idea) -> tuple[tuple[str, str], ...]:
     rows = [("Model", idea.model), ("Agent", idea.agent)]
     if idea.branch is not None:
         rows.append(("Branch", str(idea.branch)))
@@ -269,41 +278,41 @@ def _idea_made(idea: Idea) -> tuple[tuple[str, str], ...]:
         rows.append(("Pairwise choice", idea.wins))
     rows.append(("Id", idea.id))
     told = {name: value for name, value in idea.extra.items() if name != "original"}  # the record as imported
-    rows += [(name, _words(value)) for name, value in sorted(told.items())]
+    rows += [(name, _format_value(value)) for name, value in sorted(told.items())]
     return tuple(rows)
 
 
 # --- the run ----------------------------------------------------------------------------------
 
 
-def _failures(run: Run) -> tuple[tuple[str, str], ...]:
+def _failures(run: RunRecord) -> tuple[tuple[str, str], ...]:
     """(which branch, why) in the order of the branches."""
     ordered = sorted(run.failures, key=lambda one: (one.branch is None, one.branch or 0, one.query or ""))
-    return tuple((_failed_branch(one), one.error or "Why was not recorded.") for one in ordered)
+    return tuple((_branch_name(one), one.error or "Why was not recorded.") for one in ordered)
 
 
-def _failed_branch(failed: Failure) -> str:
+def _branch_name(failed: Failure) -> str:
     branch = "Left out" if failed.branch is None else f"Branch {failed.branch}"
     return f"{branch}, query “{failed.query}”" if failed.query else branch
 
 
-def _held_back(run: Run, papers: dict[str, Ref]) -> tuple[tuple[Ref, str], ...]:
+def _withheld_papers(run: RunRecord, papers: dict[str, Ref]) -> tuple[tuple[Ref, str], ...]:
     ordered = sorted(run.held_back, key=lambda paper: (paper.title or "", paper.id or ""))
-    return tuple((_held_ref(paper, papers), paper.why or "Why was not recorded.") for paper in ordered)
+    return tuple((_withheld_ref(paper, papers), paper.why or "Why was not recorded.") for paper in ordered)
 
 
-def _held_ref(paper: HeldBack, papers: dict[str, Ref]) -> Ref:
+def _withheld_ref(paper: WithheldPaper, papers: dict[str, Ref]) -> Ref:
     known = _ref(paper.id or "", papers)
     return Ref(known.id, paper.title or known.title, known.year, known.url)
 
 
-def _cost(named: dict[str, Usage], total: Usage | None) -> tuple[tuple[str, ...], ...]:
+def _cost_rows(named: dict[str, Usage], total: Usage | None) -> tuple[tuple[str, ...], ...]:
     """(name, calls, prompt tokens, completion tokens, dollars) by name, and the total last."""
-    rows = [_usage(name, usage) for name, usage in sorted(named.items())]
-    return (*rows, _usage("Total", total)) if total else tuple(rows)
+    rows = [_usage_row(name, usage) for name, usage in sorted(named.items())]
+    return (*rows, _usage_row("Total", total)) if total else tuple(rows)
 
 
-def _usage(name: str, usage: Usage) -> tuple[str, ...]:
+def _usage_row(name: str, usage: Usage) -> tuple[str, ...]:
     counts = (usage.calls, usage.prompt_tokens, usage.completion_tokens)
     return (name, *(f"{count:,}" for count in counts), dollars(usage.cost_usd))
 
@@ -315,10 +324,10 @@ def dollars(cost: float | None) -> str:
     return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
 
 
-def _billed(usage: RecordedUsage) -> str:
+def _billed_sentence(usage: RecordedUsage) -> str:
     """What this run itself asked of providers and paid, and how much came from the cache."""
     if usage.total is None or usage.answers is None:
-        return _cached(usage.cached)
+        return _cached_sentence(usage.cached)
     times = "once" if usage.total.calls == 1 else f"{usage.total.calls:,} times"
     told = f"This run asked {times}, for {dollars(usage.total.cost_usd)}"
     if usage.estimated_calls:
@@ -327,18 +336,18 @@ def _billed(usage: RecordedUsage) -> str:
             f"{usage.estimated_calls:,} of the calls may have cost, which were cut off or whose usage nobody "
             "reported"
         )
-    return f"{told}. {_cached(usage.cached)}"
+    return f"{told}. {_cached_sentence(usage.cached)}"
 
 
-def _cached(count: int | None) -> str:
+def _cached_sentence(count: int | None) -> str:
     if count is None:
         return "How many answers came from the cache was not recorded."
     if count == 0:
         return "No answer came from the cache."
-    return _counted(count, "{} further answer came from the cache", "{} further answers came from the cache")
+    return _plural(count, "{} further answer came from the cache", "{} further answers came from the cache")
 
 
-def _made(run: Run) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+def _run_provenance(run: RunRecord) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
     """(heading, rows) of how the run was made."""
     seed = "not recorded" if run.seed is None else str(run.seed)
     first = [("Agent", run.agent or "not recorded"), ("Seed", seed)]
@@ -346,7 +355,7 @@ def _made(run: Run) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
         first += [("Inspirations", ", ".join(run.topic.inspirations))] if run.topic.inspirations else []
         first += [("Excluded", ", ".join(run.topic.excluded))] if run.topic.excluded else []
     return (
-        ("Run", tuple(first)),
+        ("RunRecord", tuple(first)),
         ("Options of the agent", _rows(run.options)),
         ("Settings", _rows(run.settings)),
         ("Versions", _rows(run.versions)),
@@ -355,10 +364,10 @@ def _made(run: Run) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
 
 
 def _rows(values: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, _words(value)) for name, value in sorted(values.items()))
+    return tuple((name, _format_value(value)) for name, value in sorted(values.items()))
 
 
-def _words(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """A setting's value in words; a folder is not named, since it differs from machine to machine."""
     if value is None:
         return "not set"

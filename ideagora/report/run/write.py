@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from ideagora.errors import FolderUnusable
 from ideagora.models.redact import redact_keys
 from ideagora.report.drawings.geometry import pixels
-from ideagora.report.run.load import load
+from ideagora.report.run.load import load_run
 from ideagora.report.run.page_records import Ref, Report
-from ideagora.report.run.provenance import OFFLINE, OFFLINE_LEADS, REAL_MODEL
-from ideagora.report.run.view import view
-from ideagora.report.text_cleaning import Item, blocks, markdown
+from ideagora.report.run.provenance import OFFLINE_LEADS_NOTICE, OFFLINE_NOTICE, REAL_MODEL
+from ideagora.report.run.view import build_report
+from ideagora.report.text_cleaning import Item, escape_markdown, split_blocks
 
 if TYPE_CHECKING:
     import jinja2
@@ -41,7 +41,7 @@ def write_report(folder: Path) -> tuple[Path, Path]:
         RunError: the folder is no run's folder.
         FolderUnusable: a file cannot be read or written.
     """
-    report = view(load(folder))
+    report = build_report(load_run(folder))
     pages = {folder / MARKDOWN_FILE: as_markdown(report), folder / HTML_FILE: as_html(report)}
     for path, text in pages.items():
         write_file(path, text)
@@ -70,7 +70,7 @@ def markdown_page(template: str, **values: Any) -> str:
 
 def _render(environment: jinja2.Environment, name: str, values: dict[str, Any]) -> str:
     page = environment.get_template(name).render(
-        **values, offline_words=OFFLINE, lead_words=OFFLINE_LEADS, real_model=REAL_MODEL
+        **values, offline_words=OFFLINE_NOTICE, lead_words=OFFLINE_LEADS_NOTICE, real_model=REAL_MODEL
     )
     return f"{page.strip()}\n"
 
@@ -78,7 +78,7 @@ def _render(environment: jinja2.Environment, name: str, values: dict[str, Any]) 
 @cache
 def _html_environment() -> jinja2.Environment:
     environment = _environment()
-    environment.filters["blocks"] = blocks
+    environment.filters["blocks"] = split_blocks
     environment.filters["pixels"] = pixels
     return environment
 
@@ -112,11 +112,11 @@ def _environment(**options: Any) -> jinja2.Environment:
 def _markdown_value(value: Any) -> Markup:
     from markupsafe import Markup
 
-    return value if isinstance(value, Markup) else _safe(markdown(str(value)))
+    return value if isinstance(value, Markup) else _safe(escape_markdown(str(value)))
 
 
 def _safe(text: str) -> Markup:
-    """Marks Markdown as made by this module: whatever was foreign in it went through ``markdown``."""
+    """Marks Markdown as made by this module: whatever was foreign in it went through ``escape_markdown``."""
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704
@@ -125,9 +125,9 @@ def _safe(text: str) -> Markup:
 def _markdown_prose(text: str) -> Markup:
     """Text of several paragraphs or lists, as Markdown blocks with the line breaks kept."""
     found = []
-    for block in blocks(text):
+    for block in split_blocks(text):
         if block.kind == "paragraph":
-            found.append("  \n".join(markdown(line) for line in block.lines))
+            found.append("  \n".join(escape_markdown(line) for line in block.lines))
         else:
             found.append("\n".join(_markdown_item(item) for item in block.items))
     return _safe("\n\n".join(found))
@@ -135,7 +135,7 @@ def _markdown_prose(text: str) -> Markup:
 
 def _markdown_item(item: Item) -> str:
     mark = "-" if item.number is None else f"{item.number}."
-    return f"{mark} " + f"  \n{' ' * (len(mark) + 1)}".join(markdown(line) for line in item.lines)
+    return f"{mark} " + f"  \n{' ' * (len(mark) + 1)}".join(escape_markdown(line) for line in item.lines)
 
 
 def _markdown_paper(ref: Ref) -> Markup:
@@ -149,8 +149,8 @@ def _markdown_name(ref: Ref) -> Markup:
 
 
 def _markdown_link(words: str, ref: Ref) -> Markup:
-    linked = f"[{markdown(words)}]({ref.url})" if ref.url else markdown(words)
-    return _safe(linked + (f" ({markdown(ref.year)})" if ref.year else ""))
+    linked = f"[{escape_markdown(words)}]({ref.url})" if ref.url else escape_markdown(words)
+    return _safe(linked + (f" ({escape_markdown(ref.year)})" if ref.year else ""))
 
 
 def write_file(path: Path, text: str) -> None:
