@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ideagora.models.client import OUTAGE
+from ideagora.models.recorder import OUTAGE
 from ideagora.models.usage import BEGIN
 from ideagora.retrieval.run_notes import EVENT as LITERATURE
 

@@ -1,20 +1,19 @@
-"""One request on its way to a chat model, tried until it is answered; each try is reserved and billed."""
+"""Send one request to a chat model, retry transient failures, and account for every attempt."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from ideagora.errors import IdeagoraError, ModelError, ModelUnavailable, SettingsError
-from ideagora.models.budget import Budget, prompt_tokens_at_most
+from ideagora.models.budget import Budget, max_prompt_tokens
 from ideagora.models.call import Call
 from ideagora.models.providers import Price
 from ideagora.models.request import Request
@@ -25,147 +24,160 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
 
-ABSURD = 10
-"""A usage that is so many times what it can be at most is no usage."""
-
+MAX_RATIO = 10
+"""A reported usage of more than this many times its ceiling is not believed."""
 
 _UNAVAILABLE: WeakKeyDictionary[asyncio.AbstractEventLoop, set[tuple[str, str]]] = WeakKeyDictionary()
 
 
-class Availability:
-    """Whether a model was given up for now, known to all runs of a command (they share an event loop).
+class ModelAvailability:
+    """Whether a model is down, shared by all runs of a command (they share an event loop).
 
-    A request that used up its retries says that further ones need none: they are tried once, until one
-    is answered. So twenty topics do not each wait for a provider that is down.
+    After a request has used up its retries, further requests are tried once only, until one succeeds.
+    So twenty topics do not each wait for a provider that is down.
     """
 
     def __init__(self, model: str, server: str | None) -> None:
         self._name = (model, server or "")
-        self._gone = _UNAVAILABLE.setdefault(asyncio.get_running_loop(), set())
+        self._unavailable = _UNAVAILABLE.setdefault(asyncio.get_running_loop(), set())
 
-    def retries(self, wanted: int) -> int:
-        """How often a request may be tried again."""
-        return 0 if self._name in self._gone else wanted
+    def retries(self, configured: int) -> int:
+        """The number of retries for the next request: ``configured``, or 0 while the model is down."""
+        return 0 if self._name in self._unavailable else configured
 
-    def note(self, is_available: bool) -> None:
-        """How a request ended."""
-        (self._gone.discard if is_available else self._gone.add)(self._name)
+    def update(self, is_available: bool) -> None:
+        """Record whether a request succeeded."""
+        (self._unavailable.discard if is_available else self._unavailable.add)(self._name)
 
 
 @dataclass(frozen=True)
-class Ceiling:
-    """The most that one try can come to."""
+class CostCeiling:
+    """Upper bounds for the tokens and the cost of one attempt."""
 
-    prompt: int
-    completion: int
+    prompt_tokens: int
+    completion_tokens: int
     usd: float | None
-    """``None``: nobody knows the price."""
+    """``None``: the price is unknown."""
 
     @property
     def usage(self) -> Usage:
-        """What a try counts as, of which it is not known what it cost."""
+        """The usage to record for an attempt whose real cost is unknown."""
         return Usage(calls=1, cost_usd=self.usd, estimated_usd=self.usd or 0.0)
 
 
 @dataclass(frozen=True)
 class AttemptRecord:
-    """One request to a provider."""
+    """One HTTP request to a provider."""
 
     request: str
-    """Unique."""
+    """Unique id."""
     number: int
-    """How many tries of the same question went before."""
-    ceiling: Ceiling
-    limit: int | None
-    """Tokens that the answer may have at most."""
+    """How many attempts preceded it."""
+    ceiling: CostCeiling
+    completion_limit: int | None
+    """Maximum tokens of the answer."""
     started: float = field(default_factory=time.perf_counter)
 
     @property
     def seconds(self) -> float:
-        """Seconds since it was sent."""
+        """Seconds since the request was sent."""
         return round(time.perf_counter() - self.started, 3)
+
+
+class AttemptObserver(Protocol):
+    """What ``RequestAttempt`` calls as attempts start and end."""
+
+    def on_send(self, attempt: AttemptRecord) -> None:
+        """Called before the request goes out."""
+        ...
+
+    def on_reply(self, attempt: AttemptRecord, message: AIMessage, usage: Usage) -> None:
+        """Called as soon as the reply has arrived. Must store it before it returns."""
+        ...
+
+    async def on_success(self, attempt: AttemptRecord, usage: Usage) -> None:
+        """Called after the reply is stored, while its budget is still reserved."""
+        ...
+
+    def on_failure(self, attempt: AttemptRecord, usage: Usage, reason: str) -> None:
+        """Called when an attempt brought no reply; ``usage`` is what it may have cost."""
+        ...
 
 
 @dataclass
 class RequestAttempt:
-    """Carries one request out."""
+    """Sends one request, with retries. Each attempt reserves budget and is reported to the observer."""
 
     chat: BaseChatModel
     call: Call[Any]
     request: Request
     price: Price | None
     budget: Budget
-    sent: Callable[[AttemptRecord], None]
-    """Hears of each try before it goes out."""
-    received: Callable[[AttemptRecord, AIMessage, Usage], None]
-    """Hears of the reply as soon as it has arrived; has to store it."""
-    answered: Callable[[AttemptRecord, Usage], Awaitable[None]]
-    """Puts the answered try on the bill."""
-    failed: Callable[[AttemptRecord, Usage, str], None]
-    """Hears of each try that brought no reply, with what it may have cost and the reason."""
-    tries: int = 0
-    wasted: Usage = field(default_factory=Usage)
+    observer: AttemptObserver
+    attempts: int = 0
+    failed_usage: Usage = field(default_factory=Usage)
+    """What failed attempts may have cost."""
     _usage: Usage | None = None
-    """Of the reply, once it is stored."""
+    """Usage of the reply, once it is stored."""
 
-    async def carry_out(self, retries: int, sleep: Sleep) -> None:
-        """Try until ``received`` has heard of a reply.
+    async def run(self, retries: int, sleep: Sleep) -> None:
+        """Send the request until the observer has got a reply.
 
         Raises:
-            BudgetExhausted: no room for (another) try.
+            BudgetExhausted: the budget has no room for an attempt.
             ModelUnavailable: transient failures outlasted the retries.
-            ModelError: the provider rejected the request; ``usage`` is what the tries cost.
-            SettingsError: there is a budget, and the server takes no completion limit.
+            ModelError: the provider rejected the request; ``usage`` is what the attempts cost.
+            SettingsError: a budget is set, and the server accepts no completion limit.
         """
         try:
-            await with_retries(self._try, retries, sleep)
+            await with_retries(self._attempt, retries, sleep)
         except TransientError as error:
-            times = "once" if self.tries == 1 else f"{self.tries} times"
+            times = "1 attempt" if self.attempts == 1 else f"{self.attempts} attempts"
             raise ModelUnavailable(
-                f"{self.request.model} gave no answer, tried {times}, last error: {error}. "
+                f"{self.request.model} did not answer in {times}; last error: {error}. "
                 "Try again later, or raise --retries.",
-                self.wasted,
+                self.failed_usage,
             ) from None
 
-    async def _try(self) -> None:
+    async def _attempt(self) -> None:
         while self._usage is None:
-            with suppress(SettingRejected):  # not the server's bad day: ask at once without that setting
-                await self._try_once()
+            with suppress(SettingRejected):  # not an outage: repeat at once without that setting
+                await self._send_once()
 
-    async def _try_once(self) -> None:
-        limit = await self._limit()
+    async def _send_once(self) -> None:
+        limit = await self._completion_limit()
         ceiling = self._ceiling(limit)
-        async with self.budget.reserved(ceiling.usd or 0.0):
-            one = AttemptRecord(uuid4().hex, self.tries, ceiling, limit)
-            self.tries += 1
-            self.sent(one)
+        async with self.budget.reserve(ceiling.usd or 0.0):
+            attempt = AttemptRecord(uuid4().hex, self.attempts, ceiling, limit)
+            self.attempts += 1
+            self.observer.on_send(attempt)
             try:
-                message = await self._reply(one)
-                usage = self._receive(one, message)
+                message = await self._invoke(attempt)
+                usage = self._receive(attempt, message)
             except (TransientError, ModelError) as error:
-                self._fail(one, str(error), error.may_be_billed)
+                self._fail(attempt, str(error), error.may_be_billed)
                 if isinstance(error, ModelError):
-                    error.usage = self.wasted
+                    error.usage = self.failed_usage
                 raise
             except asyncio.CancelledError:
-                self._fail(one, "interrupted", True)
+                self._fail(attempt, "interrupted", True)
                 raise
-            await self.answered(one, usage)
+            await self.observer.on_success(attempt, usage)
 
-    def _receive(self, one: AttemptRecord, message: AIMessage) -> Usage:
+    def _receive(self, attempt: AttemptRecord, message: AIMessage) -> Usage:
         if self._usage is None:
-            usage = usage_of(message, one, self.price)
-            self.received(one, message, usage)
+            usage = usage_of(message, attempt, self.price)
+            self.observer.on_reply(attempt, message, usage)
             self._usage = usage
         return self._usage
 
-    def _fail(self, one: AttemptRecord, reason: str, may_be_billed: bool) -> None:
-        cost = self._usage or (one.ceiling.usage if may_be_billed else Usage(calls=1))
-        usage = cost.model_copy(update={"seconds": one.seconds})
-        self.wasted += usage
-        self.failed(one, usage, reason)
+    def _fail(self, attempt: AttemptRecord, reason: str, may_be_billed: bool) -> None:
+        cost = self._usage or (attempt.ceiling.usage if may_be_billed else Usage(calls=1))
+        usage = cost.model_copy(update={"seconds": attempt.seconds})
+        self.failed_usage += usage
+        self.observer.on_failure(attempt, usage, reason)
 
-    async def _limit(self) -> int | None:
+    async def _completion_limit(self) -> int | None:
         from ideagora.models.chat_models import ManagedChatModel
 
         if not isinstance(self.chat, ManagedChatModel):
@@ -173,29 +185,30 @@ class RequestAttempt:
         limit = await self.chat.limit(self.call.completion_limit)
         if limit is None and self.budget.limit is not None:
             raise SettingsError(
-                f"--budget cannot be kept: the server of {self.request.model} takes no limit for the length "
-                "of an answer (max_tokens). Leave --budget out, or ask another server."
+                f"--budget needs a limit on the length of answers, and the server of {self.request.model} "
+                "accepts none (max_tokens). Run without --budget, or use another server."
             )
         return limit
 
-    def _ceiling(self, limit: int | None) -> Ceiling:
-        prompt = prompt_tokens_at_most(self.request)
+    def _ceiling(self, limit: int | None) -> CostCeiling:
+        prompt = max_prompt_tokens(self.request)
         completion = self.call.completion_limit if limit is None else limit
         price = self.price
-        return Ceiling(prompt, completion, None if price is None else round(price.of(prompt, completion), 9))
+        usd = None if price is None else round(price.of(prompt, completion), 9)
+        return CostCeiling(prompt, completion, usd)
 
-    async def _reply(self, one: AttemptRecord) -> AIMessage:
+    async def _invoke(self, attempt: AttemptRecord) -> AIMessage:
         from ideagora.models.chat_models import ManagedChatModel
 
-        ours = isinstance(self.chat, ManagedChatModel)
+        is_managed = isinstance(self.chat, ManagedChatModel)
         try:
-            return await self.chat.ainvoke(self._messages(), **(self._extras(one) if ours else {}))
+            return await self.chat.ainvoke(self._messages(), **(self._options(attempt) if is_managed else {}))
         except (TransientError, IdeagoraError):
             raise
         except Exception as error:
             if isinstance(error, OSError) or hasattr(error, "status_code"):
                 raise to_model_error(error, self.request.model) from None
-            raise  # a mistake in a recipe or a script is no failure of a provider
+            raise  # a bug in an offline handler or a script, not a failure of the provider
 
     def _messages(self) -> list[BaseMessage]:
         from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
@@ -203,32 +216,31 @@ class RequestAttempt:
         kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
         return [kinds[role](content=text) for role, text in self.request.messages]
 
-    def _extras(self, one: AttemptRecord) -> dict[str, Any]:
+    def _options(self, attempt: AttemptRecord) -> dict[str, Any]:
         return {
             "role": self.call.role,
             "inputs": self.call.inputs,
             "handler": self.call.handler,
             "answer": self.call.answer,
             "temperature": self.request.temperature,
-            "limit": one.limit,
-            "received": partial(self._receive, one),
+            "limit": attempt.completion_limit,
+            "received": partial(self._receive, attempt),
         }
 
 
-def usage_of(message: AIMessage, one: AttemptRecord, price: Price | None) -> Usage:
-    """What one answered try cost; where the provider says nothing that can be, the most that it can be."""
+def usage_of(message: AIMessage, attempt: AttemptRecord, price: Price | None) -> Usage:
+    """The usage of an answered attempt; its ceiling where the provider reports nothing plausible."""
     tokens = message.usage_metadata
     prompt, completion = (tokens["input_tokens"], tokens["output_tokens"]) if tokens else (0, 0)
     if "cost_usd" in message.response_metadata:
         cost = message.response_metadata["cost_usd"]
     else:
         cost = price.of(prompt, completion) if price is not None and tokens else None
-    seconds = one.seconds
-    if one.ceiling.usd == 0 and not tokens:  # free, whatever it was
+    ceiling, seconds = attempt.ceiling, attempt.seconds
+    if ceiling.usd == 0 and not tokens:  # a free model that reports no tokens
         return Usage(calls=1, cost_usd=cost or 0.0, seconds=seconds)
-    is_told = tokens is not None and _can_be(prompt, completion, cost, one.ceiling, bool(message.text))
-    if not is_told:
-        return one.ceiling.usage.model_copy(update={"seconds": seconds})
+    if tokens is None or not _is_plausible(prompt, completion, cost, ceiling, bool(message.text)):
+        return ceiling.usage.model_copy(update={"seconds": seconds})
     return Usage(
         calls=1,
         prompt_tokens=prompt,
@@ -238,9 +250,13 @@ def usage_of(message: AIMessage, one: AttemptRecord, price: Price | None) -> Usa
     )
 
 
-def _can_be(prompt: int, completion: int, cost: float | None, ceiling: Ceiling, says: bool) -> bool:
-    """Whether a reported usage is one: no negative numbers, nothing for free, nothing out of all measure."""
-    if not (0 < prompt <= ABSURD * ceiling.prompt and int(says) <= completion <= ABSURD * ceiling.completion):
+def _is_plausible(
+    prompt: int, completion: int, cost: float | None, ceiling: CostCeiling, has_text: bool
+) -> bool:
+    """Whether a reported usage can be true: not negative, not far too high, no text without tokens."""
+    if not 0 < prompt <= MAX_RATIO * ceiling.prompt_tokens:
         return False
-    most = ABSURD * ceiling.usd if ceiling.usd else None
-    return cost is None or (math.isfinite(cost) and cost >= 0 and (most is None or cost <= most))
+    if not int(has_text) <= completion <= MAX_RATIO * ceiling.completion_tokens:
+        return False
+    max_cost = MAX_RATIO * ceiling.usd if ceiling.usd else None
+    return cost is None or (math.isfinite(cost) and cost >= 0 and (max_cost is None or cost <= max_cost))

@@ -1,4 +1,4 @@
-"""The hard stop in US dollars, and what a run is expected to cost."""
+"""The budget in US dollars, and cost estimates."""
 
 from __future__ import annotations
 
@@ -12,125 +12,124 @@ from ideagora.models.providers import FREE, ModelTraits, Price, model_price
 from ideagora.models.request import Request
 from ideagora.models.usage import UsageTracker
 
-USUAL_PROMPT = 3_000
-USUAL_COMPLETION = 800
-"""Tokens of a usual call, for what a run is expected to cost."""
-THINKING = 4
-"""How many times the tokens of an answer a reasoning model gets for answer and thinking."""
-MARKS = 64
+TYPICAL_PROMPT_TOKENS = 3_000
+TYPICAL_COMPLETION_TOKENS = 800
+"""Tokens of a typical call, for cost estimates."""
+REASONING_FACTOR = 4
+"""A reasoning model gets this many times the tokens of an answer, for thinking and answer together."""
+OVERHEAD_TOKENS = 64
 """Tokens that a provider may add for each message and for the schema."""
 
 
 class Budget:
-    """Lets a request out only when what is spent and what is out leaves room for the most it may cost.
+    """A hard limit on the cost of a command, across all its run folders.
 
-    One budget holds for a whole command: every run folder of the command has its meter in it. Requests are
-    reserved at their ceiling, so the bill of the providers stays within the limit as long as they keep to
-    the completion limit that each request carries and count no more than a token for each byte.
+    Each request reserves the most it may cost before it is sent. So the providers' bill stays within the
+    limit as long as they respect the completion limit of each request and count at most a token per byte.
     """
 
     def __init__(self, limit: float | None, price: Callable[[str], Price | None] | None = None) -> None:
         self.limit = limit
         self._price = price
-        self._meters: dict[str, UsageTracker] = {}
-        self._out: dict[object, float] = {}
+        self._trackers: dict[str, UsageTracker] = {}
+        self._reserved: dict[object, float] = {}
         self._freed = asyncio.Event()
 
     def include(self, name: str, tracker: UsageTracker) -> None:
-        """Count what this meter counts; in place of an earlier meter of that name."""
-        self._meters[name] = tracker
+        """Add a run's tracker; replaces an earlier one of the same name."""
+        self._trackers[name] = tracker
 
     @property
     def spent(self) -> float:
-        """US dollars, what is not known for sure estimated upwards."""
-        return sum(tracker.spent + self._unpriced(tracker) for tracker in self._meters.values())
+        """US dollars spent; unknown costs count at their upper bound."""
+        return sum(tracker.spent + self._unpriced(tracker) for tracker in self._trackers.values())
 
     @asynccontextmanager
-    async def reserved(self, ceiling: float) -> AsyncIterator[None]:
-        """Hold room for a request while it is out.
+    async def reserve(self, ceiling: float) -> AsyncIterator[None]:
+        """Reserve the cost ceiling of a request while it is in flight.
 
-        While others hold the room that is left, it waits: they may turn out cheaper. It never gives up
-        before all of them are answered, so a spent budget cuts off no answer that will be billed.
+        Waits while the rest of the budget is reserved for other requests, since they may turn out
+        cheaper. It fails only when none is in flight, so no answer that will be billed is lost.
 
         Raises:
-            BudgetExhausted: what is spent already leaves no room.
+            BudgetExhausted: the remaining budget is too small.
         """
         if self.limit is None:
             yield
             return
-        while self.spent + sum(self._out.values()) + ceiling > self.limit:
-            if not self._out:
+        while self.spent + sum(self._reserved.values()) + ceiling > self.limit:
+            if not self._reserved:
                 raise self._exhausted(ceiling)
             self._freed.clear()
             await self._freed.wait()
         ticket = object()
-        self._out[ticket] = ceiling
+        self._reserved[ticket] = ceiling
         try:
             yield
         finally:
-            del self._out[ticket]
+            del self._reserved[ticket]
             self._freed.set()
 
     def _unpriced(self, tracker: UsageTracker) -> float:
-        """What calls of a price that was not known cost by the price that is known now."""
+        """Cost, at the price known now, of calls whose price was unknown when they were made."""
         if self.limit is None or self._price is None:
             return 0.0
-        found = ((self._price(model) or FREE, usage) for model, usage in tracker.unpriced.items())
-        return sum(price.of(usage.prompt_tokens, usage.completion_tokens) for price, usage in found)
+        priced = ((self._price(model) or FREE, usage) for model, usage in tracker.unpriced.items())
+        return sum(price.of(usage.prompt_tokens, usage.completion_tokens) for price, usage in priced)
 
     def _exhausted(self, ceiling: float) -> BudgetExhausted:
         assert self.limit is not None
-        estimated = sum(tracker.total.estimated_usd for tracker in self._meters.values())
-        guessed = f", of which {dollars(estimated)} is estimated upwards" if estimated else ""
+        estimated = sum(tracker.total.estimated_usd for tracker in self._trackers.values())
+        upper_bound = f", of which {dollars(estimated)} is an upper bound" if estimated else ""
         return BudgetExhausted(
-            f"budget of {dollars(self.limit)} is spent ({dollars(self.spent)} so far{guessed}; the next call "
-            f"may cost up to {dollars(ceiling)}): the same command with a higher --budget, or with a lower "
-            "--completion-limit, goes on."
+            f"budget of {dollars(self.limit)} is spent ({dollars(self.spent)} so far{upper_bound}; the next "
+            f"call may cost up to {dollars(ceiling)}). To continue, repeat the command with a higher "
+            "--budget or a lower --completion-limit."
         )
 
 
-def create_budget(settings: Settings, meters: Mapping[str, UsageTracker]) -> Budget:
-    """The budget of the settings, with these meters in it."""
+def create_budget(settings: Settings, trackers: Mapping[str, UsageTracker]) -> Budget:
+    """The budget of the settings, with these trackers in it."""
     budget = Budget(settings.budget, lambda model: model_price(model, settings))
-    for name, tracker in meters.items():
+    for name, tracker in trackers.items():
         budget.include(name, tracker)
     return budget
 
 
 def completion_limit(wanted: int, settings: Settings, traits: ModelTraits) -> int:
-    """Tokens that an answer may have at most, thinking included.
+    """Maximum tokens of an answer, thinking included.
 
     Args:
-        wanted: what the role allows.
-        settings: may set another limit for all roles.
-        traits: whether the model thinks before it answers, and how much it can say at all.
+        wanted: the role's limit.
+        settings: may override it for all roles.
+        traits: whether the model reasons before it answers, and its own limit.
     """
-    chosen = settings.completion_limit or wanted * (THINKING if traits.reasons else 1)
-    return chosen if traits.longest is None else min(chosen, traits.longest)
+    chosen = settings.completion_limit or wanted * (REASONING_FACTOR if traits.is_reasoning else 1)
+    return chosen if traits.max_output_tokens is None else min(chosen, traits.max_output_tokens)
 
 
-def prompt_tokens_at_most(request: Request) -> int:
-    """An upper bound: no tokenizer makes more tokens than bytes; some more for the marks between messages."""
+def max_prompt_tokens(request: Request) -> int:
+    """An upper bound: a token per byte, plus what a provider adds between messages."""
     texts = [text for _, text in request.messages] + [request.schema]
-    return sum(len(text.encode("utf-8", "surrogatepass")) + MARKS for text in texts)
+    return sum(len(text.encode("utf-8", "surrogatepass")) + OVERHEAD_TOKENS for text in texts)
 
 
 def dollars(amount: float) -> str:
-    """An amount for a message: cents, and below a dollar as many digits as say something."""
+    """Format an amount: two decimals, and below a dollar up to six significant ones."""
     digits = f"{amount:.6f}".rstrip("0")
     return f"${amount:.2f}" if amount >= 1 or len(digits) <= 4 else f"${digits}"
 
 
 def expected_cost(calls: Mapping[Group, int], settings: Settings) -> float | None:
-    """US dollars that so many calls per role group usually cost; ``None``: a price is not known.
+    """Estimated US dollars for a number of calls per role group; ``None``: a price is unknown.
 
     Raises:
-        UnknownModel: no provider goes by a model's name.
+        UnknownModel: no provider serves one of the models.
     """
     total = 0.0
     for group, number in calls.items():
         price = model_price(settings.model_of(group), settings)
         if price is None:
             return None
-        total += number * price.of(USUAL_PROMPT, USUAL_COMPLETION)
+        total += number * price.of(TYPICAL_PROMPT_TOKENS, TYPICAL_COMPLETION_TOKENS)
     return round(total, 6)

@@ -1,4 +1,4 @@
-"""One call to a model, as a role states it. The door (``client.py``) carries it out."""
+"""One call to a model, as a role states it; ``LLMClient.ask`` makes it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from ideagora.models.offline import ExtractiveModel
 
     OfflineHandler = Callable[[ExtractiveModel, Any], dict[str, Any]]
-    """How the offline model fills a role's answer: (engine, inputs) -> the answer's fields."""
+    """Computes a role's answer for the offline model: (model, inputs) -> the answer's fields."""
 
 
 COMPLETION_LIMIT = 8_192
-"""Tokens that an answer may have at most, unless the role or the settings say otherwise."""
+"""Default maximum tokens of an answer."""
 
 
 class Answer(BaseModel):
-    """Base of all typed answers. Unknown fields are ignored: models like to add some."""
+    """Base of all typed answers. Unknown fields are ignored, because models often add some."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class FreeText(Answer):
-    """The whole reply as it is, without its thinking: for whoever wrote a prompt of their own."""
+    """The whole reply without its thinking, for prompts that do not ask for JSON."""
 
     text: str
 
@@ -44,7 +44,7 @@ A = TypeVar("A", bound=Answer)
 
 @dataclass(frozen=True)
 class Call(Generic[A]):
-    """A role's request: rendered messages, the typed answer wanted, and the offline recipe."""
+    """A role's request: rendered messages, the answer type, and the offline handler."""
 
     role: str
     group: Group
@@ -54,12 +54,12 @@ class Call(Generic[A]):
     inputs: Inputs
     handler: OfflineHandler
     temperature: float | None = None
-    """Sampling temperature of the role; the settings' value goes before it; ``None``: not sent."""
+    """Sampling temperature of the role, overridden by the settings; ``None``: not sent."""
     sample: int = 0
     """Index among repeated samples of the same request (part of the cache key)."""
     completion_limit: int = COMPLETION_LIMIT
-    """Tokens of the answer at most; a reasoning model gets a multiple of it for its thinking."""
+    """Maximum tokens of the answer; a reasoning model gets a multiple of it for its thinking."""
     model: str | None = None
-    """Who is asked instead of the model that serves the group (one of several judges)."""
+    """Overrides the group's model (one of several judges)."""
     check: Callable[[Inputs, A], str | None] | None = None
-    """What no schema can say (indices that exist, …): the complaint, or ``None`` when all is well."""
+    """Checks what a schema cannot express (indices that exist, …); returns a complaint, or ``None``."""

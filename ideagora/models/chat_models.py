@@ -1,8 +1,8 @@
-"""The chat models behind the door, as langchain-core chat models.
+"""The chat models of ``LLMClient``, as langchain-core chat models.
 
-What a role's call has besides its messages (role, inputs, recipe, answer type, temperature) comes as
-keyword arguments of ``ainvoke``. A reply's ``response_metadata`` has ``finish_reason`` and
-``cost_usd`` (``None``: not known), its ``usage_metadata`` the tokens (absent: not reported).
+``ainvoke`` takes the rest of a call (role, inputs, handler, answer type, temperature) as keyword
+arguments. A reply's ``response_metadata`` has ``finish_reason`` and ``cost_usd`` (``None``: unknown),
+its ``usage_metadata`` the tokens (absent: not reported).
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
     from ideagora.models.offline import ExtractiveModel
 
 CHARACTERS_PER_TOKEN = 4
-"""A rough count, for the scripted model."""
-LEAST_LIMIT = 512
-"""Tokens: with a lower completion limit no answer would be whole."""
-OTHER_NAME = {"max_tokens": "max_completion_tokens"}
-"""What a server may call the limit that does not know the first name."""
-Received = Callable[[AIMessage], None]
+"""Approximation for the scripted model."""
+MIN_COMPLETION_LIMIT = 512
+"""Tokens; with a lower completion limit no answer would be complete."""
+ALTERNATIVE_NAME = {"max_tokens": "max_completion_tokens"}
+"""The completion limit's other name, for servers that do not know the first."""
+OnReply = Callable[[AIMessage], None]
 """Called with the reply as soon as it has arrived."""
 _ROLES = {"system": "system", "human": "user", "ai": "assistant"}
 
 
 class ManagedChatModel(BaseChatModel):
-    """Base of our chat models: asynchronous only, never cached by langchain (the door caches)."""
+    """Base of these chat models: asynchronous only, not cached by langchain (``LLMClient`` caches)."""
 
     cache: bool | None = False
 
@@ -62,22 +62,22 @@ class ManagedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        raise NotImplementedError(f"{type(self).__name__} is asynchronous: use ainvoke")
+        raise NotImplementedError(f"{type(self).__name__} is asynchronous. Use ainvoke.")
 
     async def price(self) -> Price | None:
-        """US dollars per token; ``None`` when nobody knows."""
+        """The price per token; ``None``: unknown."""
         return FREE
 
     async def limit(self, wanted: int) -> int | None:
-        """Tokens that the next answer may have at most (``completion_limit``); ``None``: none can be set."""
+        """Maximum tokens of the next answer; ``None``: the server accepts no limit."""
         return wanted
 
 
 class OfflineChatModel(ManagedChatModel):
-    """No language model: the role's recipe answers from the call's inputs. Deterministic, free."""
+    """Not a language model: the role's offline handler computes the answer. Deterministic and free."""
 
     engine: Callable[[], Any]
-    """Gives the ``ExtractiveModel``; called for every answer, in a thread, so it should keep it."""
+    """Returns the ``ExtractiveModel``; called in a thread for every answer, so it should cache it."""
 
     @property
     def _llm_type(self) -> str:
@@ -94,14 +94,14 @@ class OfflineChatModel(ManagedChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         if handler is None:
-            raise TypeError("the offline model needs the call's recipe and inputs")
-        answered = await asyncio.to_thread(lambda: handler(cast("ExtractiveModel", self.engine()), inputs))
-        return _result(_text_of(answered), "stop", (0, 0), 0.0)
+            raise TypeError("the offline model needs the call's handler and inputs")
+        answer = await asyncio.to_thread(lambda: handler(cast("ExtractiveModel", self.engine()), inputs))
+        return _result(_to_text(answer), "stop", (0, 0), 0.0)
 
 
 @dataclass(frozen=True)
 class ScriptedCall:
-    """What the scripted model was asked."""
+    """One call of the scripted model."""
 
     role: str | None
     messages: tuple[Message, ...]
@@ -110,20 +110,20 @@ class ScriptedCall:
 
 
 Script = str | BaseModel | Mapping[str, Any] | BaseException
-"""A reply: text, or what is to be its JSON; an exception is raised."""
+"""A reply: text, or a value to send as JSON; an exception is raised."""
 
 
 class ScriptedChatModel(ManagedChatModel):
-    """A model for tests: says what it is told to, and keeps what it was asked in ``calls``.
+    """A model for tests: returns predefined replies and records its calls in ``calls``.
 
-    ``replies`` is a function of the call, or a list of replies per role, given one after the other.
+    ``replies`` is a function of the call, or a list of replies per role, returned in order.
     Tokens are counted at four characters each.
     """
 
     replies: Any
     """``Callable[[ScriptedCall], Script] | dict[str, list[Script]]``."""
     cost_usd: float | None = 0.0
-    """What every reply costs."""
+    """Cost of each reply."""
     _calls: list[ScriptedCall] = PrivateAttr(default_factory=list)
 
     @property
@@ -132,7 +132,7 @@ class ScriptedChatModel(ManagedChatModel):
 
     @property
     def calls(self) -> list[ScriptedCall]:
-        """What was asked, in order."""
+        """The recorded calls, in order."""
         return self._calls
 
     async def _agenerate(
@@ -146,57 +146,57 @@ class ScriptedChatModel(ManagedChatModel):
         temperature: float | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        call = ScriptedCall(role, tuple(_plain(messages)), inputs, temperature)
+        call = ScriptedCall(role, tuple(_to_messages(messages)), inputs, temperature)
         self._calls.append(call)
         reply = self.replies(call) if callable(self.replies) else self._next(role)
         if isinstance(reply, BaseException):
             raise reply
-        text = _text_of(reply)
-        asked = sum(len(said) for _, said in call.messages)
-        tokens = (asked // CHARACTERS_PER_TOKEN, len(text) // CHARACTERS_PER_TOKEN)
+        text = _to_text(reply)
+        prompt_length = sum(len(content) for _, content in call.messages)
+        tokens = (prompt_length // CHARACTERS_PER_TOKEN, len(text) // CHARACTERS_PER_TOKEN)
         return _result(text, "stop", tokens, self.cost_usd)
 
     def _next(self, role: str | None) -> Script:
-        left = self.replies.get(role)
-        if not left:
-            raise LookupError(f"the script has no (further) reply for the role {role!r}")
-        return cast("Script", left.pop(0))
+        remaining = self.replies.get(role)
+        if not remaining:
+            raise LookupError(f"the script has no further reply for the role {role!r}")
+        return cast("Script", remaining.pop(0))
 
 
 class LiteLLMChatModel(ManagedChatModel):
-    """Any model that litellm knows, or any OpenAI-compatible server. One try a call: the door retries.
+    """Any model that litellm knows, or any OpenAI-compatible server. Sends one request per call.
 
-    Raises (from ``ainvoke``): ``TransientError`` for what may pass; ``MissingKey``, ``UnknownModel``,
-    ``RequestRejected``, ``RealCallForbidden`` for what won't.
+    ``ainvoke`` raises ``TransientError`` for failures worth a retry; otherwise ``MissingKey``,
+    ``UnknownModel``, ``RequestRejected`` or ``RealCallForbidden``.
     """
 
     model: str
     settings: Settings
     _provider: Provider | None = PrivateAttr(default=None)
-    _refused: set[str] = PrivateAttr(default_factory=set)
-    """Settings that the server has turned down, not sent from then on; the prompt says the form, too."""
+    _rejected: set[str] = PrivateAttr(default_factory=set)
+    """Settings that the server has rejected and that are no longer sent; prompts describe the form, too."""
     _limit_name: str | None = PrivateAttr(default="max_tokens")
-    """What the server calls the completion limit. litellm translates it for the models that it knows."""
-    _longest: int | None = PrivateAttr(default=None)
-    """The completion limit that the server takes, where it has turned down a higher one."""
+    """The server's name of the completion limit. litellm translates it for models that it knows."""
+    _max_limit: int | None = PrivateAttr(default=None)
+    """The highest completion limit that the server may accept, after it has rejected a higher one."""
 
     @property
     def _llm_type(self) -> str:
         return "litellm"
 
     async def price(self) -> Price | None:
-        """litellm's price, or the settings'."""
+        """litellm's price, or that of the settings."""
         return (await self.provider()).price
 
     async def limit(self, wanted: int) -> int | None:
-        """The limit of role, settings, model and server, whichever is lowest."""
+        """The lowest of the limits of role, settings, model and server."""
         if self._limit_name is None:
             return None
         chosen = completion_limit(wanted, self.settings, (await self.provider()).traits)
-        return chosen if self._longest is None else min(chosen, self._longest)
+        return chosen if self._max_limit is None else min(chosen, self._max_limit)
 
     async def provider(self) -> Provider:
-        """Who answers; looked up once, in a thread because litellm takes seconds to import."""
+        """The model's provider; looked up once, in a thread because litellm takes seconds to import."""
         if self._provider is None:
             self._provider = await asyncio.to_thread(resolve_provider, self.model, self.settings)
         return self._provider
@@ -210,44 +210,44 @@ class LiteLLMChatModel(ManagedChatModel):
         answer: type[Answer] | None = None,
         temperature: float | None = None,
         limit: int | None = None,
-        received: Received | None = None,
+        received: OnReply | None = None,
         **kwargs: Any,
     ) -> ChatResult:
         from openai import OpenAIError
 
         provider = await self.provider()
-        request = _litellm_request(provider, _plain(messages), self.settings.timeout)
-        form = None if answer is FreeText else answer
-        wanted = {"temperature": temperature, "response_format": form}
-        sampling = {n: v for n, v in wanted.items() if v is not None and n not in self._refused}
+        request = _litellm_request(provider, _to_messages(messages), self.settings.timeout)
+        schema = None if answer is FreeText else answer
+        optional = {"temperature": temperature, "response_format": schema}
+        options = {n: v for n, v in optional.items() if v is not None and n not in self._rejected}
         if self._limit_name is not None and limit is not None:
-            sampling[self._limit_name] = limit
+            options[self._limit_name] = limit
         try:
-            async with asyncio.timeout(self.settings.timeout):  # its own limits the silence, not the whole
-                response = await _completed(request | sampling)
+            async with asyncio.timeout(self.settings.timeout):  # litellm's own limits each read only
+                response = await _complete(request | options)
         except (OpenAIError, OSError) as error:
-            raise self._named(error, provider, sampling) from None
+            raise self._convert(error, provider, options) from None
         result = _litellm_result(response, provider)
-        if received is not None:  # at once: every await from here on may let something else run first
+        if received is not None:  # at once: any await from here on lets other tasks run first
             received(cast("AIMessage", result.generations[0].message))
         return result
 
-    def _named(
+    def _convert(
         self, error: Exception, provider: Provider, sent: Mapping[str, Any]
     ) -> TransientError | IdeagoraError:
         setting = rejected_setting(error, sent)
-        if setting is None or (setting == self._limit_name and not self._lowered(error, sent[setting])):
+        if setting is None or (setting == self._limit_name and not self._lower_limit(error, sent[setting])):
             return to_model_error(error, self.model, provider.key_names)
         if setting != self._limit_name:
-            self._refused.add(setting)
-        return SettingRejected(f"the server takes no {setting} ({one_line(str(error), 120)})")
+            self._rejected.add(setting)
+        return SettingRejected(f"the server rejected {setting} ({one_line(str(error), 120)})")
 
-    def _lowered(self, error: Exception, limit: int) -> bool:
-        """Whether there is a limit that the server may take after it has turned this one down."""
+    def _lower_limit(self, error: Exception, limit: int) -> bool:
+        """Adapt to a rejected completion limit; returns whether another attempt may succeed."""
         if is_unknown_setting(error):
-            self._limit_name = OTHER_NAME.get(str(self._limit_name))
-        elif limit > LEAST_LIMIT:
-            self._longest = max(limit // 2, LEAST_LIMIT)
+            self._limit_name = ALTERNATIVE_NAME.get(str(self._limit_name))
+        elif limit > MIN_COMPLETION_LIMIT:
+            self._max_limit = max(limit // 2, MIN_COMPLETION_LIMIT)
         else:
             return False
         return True
@@ -261,12 +261,12 @@ def _litellm_request(provider: Provider, messages: list[Message], timeout: float
         "api_base": provider.api_base,
         "api_key": provider.api_key,
     }
-    bounded = {"max_retries": 0, "num_retries": 0, "drop_params": False}  # the door retries
-    return {name: value for name, value in request.items() if value is not None} | bounded
+    no_retries = {"max_retries": 0, "num_retries": 0, "drop_params": False}  # LLMClient retries
+    return {name: value for name, value in request.items() if value is not None} | no_retries
 
 
-async def _completed(request: dict[str, Any]) -> Any:
-    """litellm's response, without the settings that it knows a model not to take (it asks nobody then)."""
+async def _complete(request: dict[str, Any]) -> Any:
+    """litellm's response; drops settings that litellm refuses before it sends anything."""
     litellm = load_litellm()
     try:
         return await litellm.acompletion(**request)
@@ -274,12 +274,12 @@ async def _completed(request: dict[str, Any]) -> Any:
         name = next((n for n in ("temperature", "response_format") if n in request and n in str(error)), None)
         if name is None:
             raise
-        return await _completed({other: value for other, value in request.items() if other != name})
+        return await _complete({other: value for other, value in request.items() if other != name})
 
 
 def _litellm_result(response: Any, provider: Provider) -> ChatResult:
     if not response.choices:
-        raise TransientError("an answer without a choice in it", may_be_billed=True)
+        raise TransientError("the response has no choices", may_be_billed=True)
     choice = response.choices[0]
     fields = getattr(choice.message, "provider_specific_fields", None) or {}
     text = choice.message.content or fields.get("refusal") or ""
@@ -320,11 +320,11 @@ def _result(
     return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def _plain(messages: list[BaseMessage]) -> list[Message]:
+def _to_messages(messages: list[BaseMessage]) -> list[Message]:
     return [(_ROLES.get(message.type, message.type), str(message.content)) for message in messages]
 
 
-def _text_of(reply: Any) -> str:
+def _to_text(reply: Any) -> str:
     if isinstance(reply, BaseModel):
         return reply.model_dump_json()
     return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)

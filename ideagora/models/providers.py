@@ -1,8 +1,7 @@
-"""What litellm knows of providers: who serves a model, with which key, at what price.
+"""Look up providers in litellm: which one serves a model, with which key, at what price.
 
-litellm takes seconds to import, so every function here imports it when it is called; ``load_litellm``
-does it once, with everything switched off that would ask the network, print or retry, and
-its clients bounded (``bodies.py``).
+litellm takes seconds to import, so every function here imports it when called. ``load_litellm`` disables
+its network requests, output and retries, and limits the size of its responses (``response_limit.py``).
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from urllib.parse import urlsplit
 from ideagora.config import Settings
 from ideagora.errors import MissingKey, RealCallForbidden, SettingsError, UnknownModel
 from ideagora.models.redact import one_line
-from ideagora.models.response_limit import bound_bodies
+from ideagora.models.response_limit import limit_response_size
 
 EXAMPLES = "openai/gpt-4o-mini, anthropic/claude-sonnet-4-5, gemini/gemini-2.5-flash, ollama_chat/llama3.1"
 LOCAL_MODELS = ("offline", "scripted")
-"""Models that ask nobody."""
+"""Models without a provider."""
 MILLION = 1_000_000
 _KEY_ENDINGS = ("_API_KEY", "_APIKEY", "_TOKEN")
 
@@ -36,7 +35,7 @@ class Price:
     completion: float
 
     def of(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """US dollars for these tokens."""
+        """Cost of a number of tokens in US dollars."""
         return self.prompt * prompt_tokens + self.completion * completion_tokens
 
 
@@ -45,95 +44,95 @@ FREE = Price(0.0, 0.0)
 
 @dataclass(frozen=True)
 class ModelTraits:
-    """What bounds the answers of a model."""
+    """What limits the length of a model's answers."""
 
-    reasons: bool = False
-    """Whether it thinks before it answers without being told to."""
-    longest: int | None = None
-    """Tokens that it can answer with at most; ``None``: not known."""
+    is_reasoning: bool = False
+    """Whether it reasons before it answers without being told to."""
+    max_output_tokens: int | None = None
+    """``None``: unknown."""
 
 
 @dataclass(frozen=True)
 class Provider:
-    """Who answers for one model."""
+    """The provider of one model."""
 
     model: str
     """As the user wrote it."""
     name: str
-    """As the provider knows it."""
+    """The provider's name of the model."""
     kind: str
-    """litellm's name of the provider (``openai``, ``anthropic`` …)."""
+    """litellm's name of the provider (``openai``, ``anthropic``, …)."""
     api_base: str | None
     api_key: str | None
-    """``none`` for a server of the user's own that needs no key; ``None``: litellm finds it."""
+    """``none`` for the user's own server without a key; ``None``: litellm finds it in the environment."""
     key_names: str
-    """Environment variables of its key, for messages; empty when it has none."""
+    """Environment variables that hold the key, for messages; empty if there are none."""
     price: Price | None
-    """``None``: not known."""
+    """``None``: unknown."""
     price_from_map: bool
-    """The price is litellm's own, which also knows discounts of cached tokens."""
+    """Whether the price is litellm's own, which includes discounts for cached tokens."""
     traits: ModelTraits = ModelTraits()
 
 
 def load_litellm() -> ModuleType:
-    """litellm, imported once and tamed."""
+    """Import litellm, with network requests, output and retries disabled."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # otherwise it reads .env files
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # or it reads .env files
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     import litellm
 
     litellm.suppress_debug_info = True
-    litellm.drop_params = False  # on a 422 it would ask twice and return None
+    litellm.drop_params = False  # or a 422 makes it send twice and return None
     litellm.cache = None
     litellm.num_retries = 0
-    bound_bodies()
+    limit_response_size()
     return litellm
 
 
 class Connections:
-    """litellm keeps its connections for the whole process: the last door that goes closes them."""
+    """litellm's connections, which belong to the process: closed when the last client releases them."""
 
     def __init__(self) -> None:
-        self._doors: set[object] = set()
+        self._clients: set[object] = set()
 
-    def use(self, client: object) -> None:
-        """Note that a door uses them."""
-        self._doors.add(client)
+    def acquire(self, client: object) -> None:
+        """Register a client."""
+        self._clients.add(client)
 
-    async def leave(self, client: object) -> None:
-        """Close them, unless another door uses them or this one never did."""
-        if client not in self._doors:
+    async def release(self, client: object) -> None:
+        """Unregister a client; closes the connections if no other client is registered."""
+        if client not in self._clients:
             return
-        self._doors.discard(client)
-        if not self._doors:
+        self._clients.discard(client)
+        if not self._clients:
             litellm = load_litellm()
             await litellm.close_litellm_async_clients()
-            litellm.in_memory_llm_clients_cache.flush_cache()  # it would hand out closed ones
+            litellm.in_memory_llm_clients_cache.flush_cache()  # or it returns closed clients
 
 
 CONNECTIONS = Connections()
 
 
 def resolve_provider(model: str, settings: Settings) -> Provider:
-    """Who answers for a model, with everything checked that can be checked without asking.
+    """Find the provider of a model and check what can be checked without a request.
 
     Raises:
-        SettingsError: the server's address has a login in it.
-        RealCallForbidden: real calls are switched off and the server is not on this machine.
-        UnknownModel: no provider goes by that name.
+        SettingsError: the server's address contains a login.
+        RealCallForbidden: real calls are disabled and the server is not on this machine.
+        UnknownModel: litellm knows no provider for the name.
         MissingKey: the provider's key is not set.
     """
-    _refuse_login(model, settings)
+    _reject_login(model, settings)
     if settings.forbid_real_calls and not is_loopback(settings.api_base):
         raise RealCallForbidden(
-            f"{model}: real calls are switched off (IDEAGORA_FORBID_REAL_CALLS); "
-            "use --model offline, or an IDEAGORA_API_BASE on this machine."
+            f"{model}: real calls are disabled (IDEAGORA_FORBID_REAL_CALLS). "
+            "Use --model offline, or an IDEAGORA_API_BASE on this machine."
         )
     name, kind = _provider_of(model, settings)
     missing = _missing_keys(name, kind)
     if missing and settings.api_base is None:
-        raise MissingKey(f"{model} needs a key: set {' or '.join(missing)} in the environment.")
+        raise MissingKey(f"{model} needs a key. Set {' or '.join(missing)} in the environment.")
     price = model_price(model, settings)
     return Provider(
         model=model,
@@ -148,7 +147,7 @@ def resolve_provider(model: str, settings: Settings) -> Provider:
     )
 
 
-def _refuse_login(model: str, settings: Settings) -> None:
+def _reject_login(model: str, settings: Settings) -> None:
     server = settings.server_of(model)
     if server is None or "@" not in urlsplit(server).netloc:
         return
@@ -156,23 +155,26 @@ def _refuse_login(model: str, settings: Settings) -> None:
         "--api-base (IDEAGORA_API_BASE)" if settings.api_base else "The server's address in the environment"
     )
     raise SettingsError(
-        f"{name} has a login in it, which no provider is sent. Leave it out: put the key into the provider's "
-        "variable (OPENAI_API_KEY), or a proxy that logs in before the server."
+        f"{name} contains a login, which is not sent to providers. Remove it, and set the key in the "
+        "provider's variable (OPENAI_API_KEY) or put a proxy that logs in before the server."
     )
 
 
 def model_price(model: str, settings: Settings) -> Price | None:
-    """The price of a model: litellm's, or for a model it does not know (and for your own server,
-    where its prices are somebody else's) what the settings say; ``None`` when nobody knows.
+    """The price of a model; ``None``: unknown.
+
+    The settings' price applies to models that litellm does not know and to the user's own server;
+    otherwise litellm's price does.
 
     Raises:
-        UnknownModel: no provider goes by that name.
+        UnknownModel: litellm knows no provider for the name.
     """
     if model in LOCAL_MODELS:
         return FREE
     known = _map_price(*_provider_of(model, settings))
-    said = _said_price(settings, known)
-    return said if said is not None and (known is None or settings.api_base is not None) else known
+    configured = _configured_price(settings, known)
+    is_used = configured is not None and (known is None or settings.api_base is not None)
+    return configured if is_used else known
 
 
 def is_loopback(api_base: str | None) -> bool:
@@ -184,7 +186,7 @@ def is_loopback(api_base: str | None) -> bool:
         return False
 
 
-def _said_price(settings: Settings, known: Price | None) -> Price | None:
+def _configured_price(settings: Settings, known: Price | None) -> Price | None:
     prompt, completion = settings.price_prompt, settings.price_completion
     if prompt is None and completion is None:
         return None
@@ -194,7 +196,7 @@ def _said_price(settings: Settings, known: Price | None) -> Price | None:
 
 
 def _provider_of(model: str, settings: Settings) -> tuple[str, str]:
-    """The model's name at its provider, and the provider; without one, a server of the user's own."""
+    """The provider's name of the model, and the provider; ``openai`` for the user's own server."""
     litellm = load_litellm()
     try:
         name, kind, _, _ = litellm.get_llm_provider(model)
@@ -202,27 +204,27 @@ def _provider_of(model: str, settings: Settings) -> tuple[str, str]:
         if settings.api_base is not None:
             return model, "openai"
         raise UnknownModel(
-            f"unknown model {one_line(model)!r}: write provider/model, for example {EXAMPLES}; "
-            "offline needs none; for your own server set --api-base and write openai/<its model>."
+            f"unknown model {one_line(model)!r}. Use provider/model, for example {EXAMPLES}; offline for no "
+            "provider; or openai/<model> with --api-base for your own server."
         ) from None
     return str(name), str(kind)
 
 
 def _missing_keys(name: str, kind: str) -> list[str]:
-    found: dict[str, Any] = load_litellm().validate_environment(f"{kind}/{name}")
-    if found["keys_in_environment"]:
+    result: dict[str, Any] = load_litellm().validate_environment(f"{kind}/{name}")
+    if result["keys_in_environment"]:
         return []
-    return [key for key in found["missing_keys"] if key.endswith(_KEY_ENDINGS)]
+    return [key for key in result["missing_keys"] if key.endswith(_KEY_ENDINGS)]
 
 
 def _keys_in_use(kind: str) -> list[str]:
-    """The key variables of a provider that are set (litellm lists only those that are missing)."""
+    """The key variables of a provider that are set (litellm lists only the missing ones)."""
     start = kind.partition("_")[0].upper()
     return sorted(name for name in os.environ if name.startswith(start) and name.endswith(_KEY_ENDINGS))
 
 
 def _map_price(name: str, kind: str) -> Price | None:
-    """litellm's price. Looked up in its table: its functions give 0.0 for what they don't know."""
+    """litellm's price, read from its table because its functions return 0.0 for unknown models."""
     for entry in _entries(name, kind):
         prompt, completion = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
         if prompt is not None and completion is not None:
@@ -231,15 +233,15 @@ def _map_price(name: str, kind: str) -> Price | None:
 
 
 def _traits(name: str, kind: str) -> ModelTraits:
-    """From litellm's table. Claude thinks only when it is asked to, which no call of ours does."""
+    """From litellm's table. Claude reasons only on request, and no call here requests it."""
     entry = next(iter(_entries(name, kind)), {})
-    longest = entry.get("max_output_tokens")
-    reasons = bool(entry.get("supports_reasoning")) and "claude" not in name.casefold()
-    return ModelTraits(reasons, longest if isinstance(longest, int) and longest > 0 else None)
+    max_tokens = entry.get("max_output_tokens")
+    is_reasoning = bool(entry.get("supports_reasoning")) and "claude" not in name.casefold()
+    return ModelTraits(is_reasoning, max_tokens if isinstance(max_tokens, int) and max_tokens > 0 else None)
 
 
 def _entries(name: str, kind: str) -> Iterator[dict[str, Any]]:
-    """What litellm's table says of a model, under the names that it may go by there."""
+    """The entries of a model in litellm's table, under each name it may have there."""
     table: dict[str, dict[str, Any]] = load_litellm().model_cost
     for key in (f"{kind}/{name}", f"{kind.removesuffix('_chat')}/{name}", name):
         entry = table.get(key)

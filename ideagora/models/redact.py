@@ -1,7 +1,7 @@
-"""Take keys out of what we write of our own accord: messages, logs, events, reports.
+"""Remove API keys from messages, logs, events and reports.
 
-What a model said stays as it is, but for one thing: a key itself, which only a server that echoes its
-requests can have put there. So only what can be nothing else counts as a key: long, and not a word.
+Model output is stored unchanged except for the values of key variables, which a server that echoes its
+requests could return. So a value counts as a key only if it cannot be ordinary text: long, and not a word.
 """
 
 from __future__ import annotations
@@ -23,44 +23,44 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]{1,500}@")
 _SECRET_PARAMETER = re.compile(
     r"(?<=[?&])([\w-]{0,40}(?:tok|key|secret|pass|pwd|auth|sig|cred|session)[\w-]{0,40}=)[^&\s#\"']+", re.I
 )
-_SHORTEST = 12
-_LONG = 24
+_MIN_LENGTH = 12
+_MIN_LENGTH_WITHOUT_DIGITS = 24
 REMOVED = "[key removed]"
 
 
 def redact_keys(text: str) -> str:
-    """The text without the values of the environment's key variables, also where it writes them in escapes.
+    """Remove the values of key variables from a text, also in escaped form.
 
-    A short value, or a plain word, is no key: taking it out would change texts that have no key in them.
+    Short values and plain words are not keys: removing them would change texts without a key.
     """
     for secret in _secrets():
-        text = _written(secret).sub(REMOVED, text)
+        text = _pattern_of(secret).sub(REMOVED, text)
     return text
 
 
 def redact_values(value: T) -> T:
-    """Text, or texts in lists and mappings, without keys; the rest as it is."""
+    """Remove keys from a text, or from the texts in lists and mappings."""
     if isinstance(value, str):
         return cast("T", redact_keys(value))
     if isinstance(value, Mapping):
-        return cast("T", {redact_values(name): redact_values(one) for name, one in value.items()})
+        return cast("T", {redact_values(name): redact_values(item) for name, item in value.items()})
     if isinstance(value, list | tuple):
-        return cast("T", [redact_values(one) for one in value])
+        return cast("T", [redact_values(item) for item in value])
     return value
 
 
-def one_line(text: str, longest: int = 300) -> str:
-    """Text for a message: no keys, nothing that looks like one, no logins in addresses, one line."""
-    line = _SECRET_SHAPE.sub(_removed, redact_keys(text))
+def one_line(text: str, max_length: int = 300) -> str:
+    """Text for a message: one line, without keys, anything that looks like one, or logins in URLs."""
+    line = _SECRET_SHAPE.sub(_replacement, redact_keys(text))
     line = _SECRET_PARAMETER.sub(rf"\g<1>{REMOVED}", _CREDENTIALS.sub("", line))
     line = " ".join(line.split()).rstrip(".")
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    return line if len(line) <= max_length else f"{line[: max_length - 1]}…"
 
 
-def _removed(found: re.Match[str]) -> str:
-    """What takes a key's place; a word without a figure in it is none."""
-    body = found["body"]
-    return REMOVED if body is None or any(character.isdigit() for character in body) else found[0]
+def _replacement(match: re.Match[str]) -> str:
+    """The replacement for a match; without a digit it is not a key and stays."""
+    body = match["body"]
+    return REMOVED if body is None or any(character.isdigit() for character in body) else match[0]
 
 
 def _secrets() -> list[str]:
@@ -70,19 +70,26 @@ def _secrets() -> list[str]:
 
 def _is_key(value: str) -> bool:
     mixed = any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
-    return " " not in value and (len(value) >= _LONG or (len(value) >= _SHORTEST and mixed))
+    return " " not in value and (
+        len(value) >= _MIN_LENGTH_WITHOUT_DIGITS or (len(value) >= _MIN_LENGTH and mixed)
+    )
 
 
 @lru_cache(maxsize=64)
-def _written(secret: str) -> re.Pattern[str]:
-    """The secret, each of its characters as it is, as an escape of JSON, or as an HTML reference."""
-    return re.compile("".join(_ways(character) for character in secret))
+def _pattern_of(secret: str) -> re.Pattern[str]:
+    """Matches a secret with each character literal, JSON-escaped, or as an HTML reference."""
+    return re.compile("".join(_spellings(character) for character in secret))
 
 
-def _ways(character: str) -> str:
+def _spellings(character: str) -> str:
     code = ord(character)
-    ways = [re.escape(character), rf"\\{{1,4}}u(?i:{code:04x})", rf"&#{code};", rf"&#[xX]0*(?i:{code:x});"]
+    spellings = [
+        re.escape(character),
+        rf"\\{{1,4}}u(?i:{code:04x})",
+        rf"&#{code};",
+        rf"&#[xX]0*(?i:{code:x});",
+    ]
     if character in '/"\\':
-        ways.append(rf"\\{{1,4}}{re.escape(character)}")
-    ways += {"&": ["&amp;"], "<": ["&lt;"], ">": ["&gt;"], '"': ["&quot;"]}.get(character, [])
-    return f"(?:{'|'.join(ways)})"
+        spellings.append(rf"\\{{1,4}}{re.escape(character)}")
+    spellings += {"&": ["&amp;"], "<": ["&lt;"], ">": ["&gt;"], '"': ["&quot;"]}.get(character, [])
+    return f"(?:{'|'.join(spellings)})"

@@ -1,4 +1,4 @@
-"""What is asked of a model, in canonical form: its hash is the cache's key."""
+"""Requests to models in canonical form. The hash of a request is its key in the cache."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ideagora.models.offline.handler_code import handler_files
 from ideagora.models.redact import redact_keys
 
 FORMAT = 1
-"""Part of every key: raise it when the meaning of a request or of a stored answer changes."""
-LONGEST_ECHO = 8_000
-"""Characters of an unreadable reply that the model is shown again."""
+"""Part of every key: increase it when the meaning of a request or of a stored answer changes."""
+MAX_ECHO = 8_000
+"""Maximum characters of an unreadable reply that are sent back with the correction."""
 
 FREE_TEXT = "null"
-"""Stands for the schema where the whole reply is the answer."""
+"""The schema of a call whose answer is the whole reply."""
 
 Message = tuple[str, str]
 """Role (``system``, ``user``, ``assistant``) and text."""
@@ -31,55 +31,53 @@ Message = tuple[str, str]
 
 @dataclass(frozen=True)
 class Request:
-    """One question to one model, without what can't change the answer (keys, timeouts)."""
+    """One request to one model, without what cannot change the answer (keys, timeouts)."""
 
     model: str
     api_base: str | None
     messages: tuple[Message, ...]
     schema: str
-    """JSON schema of the answer, fields in the order of their definition; ``null``: free text."""
+    """JSON schema of the answer, fields in the order of definition; ``null``: free text."""
     temperature: float | None
     sample: int
     seed: int = 0
-    """The run's seed: another seed is another sample of every answer."""
+    """The run's seed: another seed gives another sample of every answer."""
     offline: str | None = None
     """For the offline model: what its answer depends on besides the messages."""
-    asking: int = 0
-    """How many times a failed run has asked anew (``asking_anew.py``); in the key from 1 on."""
+    retry: int = 0
+    """How many times failed runs have repeated the request (``cache/retry_failed.py``)."""
 
     @property
     def key(self) -> str:
         """SHA-256 of the canonical JSON, in hex."""
-        schema = _canonical(json.loads(self.schema))
-        told = {"format": FORMAT, **vars(self), "schema": schema}
-        if not self.asking:
-            del told["asking"]
-        return hashlib.sha256(_canonical(told).encode()).hexdigest()
+        fields = {"format": FORMAT, **vars(self), "schema": _canonical(json.loads(self.schema))}
+        retry = fields.pop("retry")
+        if retry:
+            fields["asking"] = retry
+        return hashlib.sha256(_canonical(fields).encode()).hexdigest()
 
     @property
     def characters(self) -> int:
-        """Length of all messages."""
+        """Total length of the messages."""
         return sum(len(text) for _, text in self.messages)
 
-    def asked_again(self, reply: str, complaint: str) -> Request:
-        """The same question after a reply that could not be used, with what was wrong with it."""
+    def with_correction(self, reply: str, complaint: str) -> Request:
+        """The same request after an unusable reply, with the reply and what is wrong with it."""
         if self.schema == FREE_TEXT:
             again = f"Your reply could not be used: {_one_line(complaint)}. Answer the same task again."
-            return replace(self, messages=(*self.messages, ("assistant", _clipped(reply)), ("user", again)))
+            return replace(self, messages=(*self.messages, ("assistant", _clip(reply)), ("user", again)))
         correction = (
             f"Your reply could not be used: {_one_line(complaint)}. Answer the same task again with one "
-            "complete JSON object and nothing else: repeat every field, mend what is named here and keep "
-            f"the rest as it was. The object has to fit this JSON schema:\n{self.schema}"
+            "complete JSON object and nothing else: repeat every field, fix what is named here and keep "
+            f"the rest unchanged. The object must fit this JSON schema:\n{self.schema}"
         )
-        said: tuple[Message, ...] = (("assistant", _clipped(reply)), ("user", correction))
-        return replace(self, messages=self.messages + said)
+        return replace(self, messages=(*self.messages, ("assistant", _clip(reply)), ("user", correction)))
 
 
 def build_request(call: Call[A], settings: Settings) -> Request:
-    """The first request of a call, under the settings' model for its group."""
+    """The first request of a call, to the settings' model for its group."""
     model = call.model or settings.model_of(call.group)
     server = settings.server_of(model)
-    offline = model == "offline"
     system: tuple[Message, ...] = (("system", call.system),) if call.system else ()
     return Request(
         model=model,
@@ -89,20 +87,20 @@ def build_request(call: Call[A], settings: Settings) -> Request:
         temperature=call.temperature if settings.temperature is None else settings.temperature,
         sample=call.sample,
         seed=settings.seed,
-        offline=_offline_state(call, settings) if offline else None,
+        offline=_offline_state(call, settings) if model == "offline" else None,
     )
 
 
 @cache
 def schema_text(answer: type[BaseModel]) -> str:
-    """The JSON schema of a typed answer, as compact JSON in the order of definition."""
+    """The JSON schema of an answer type, as compact JSON with fields in the order of definition."""
     if answer is FreeText:
         return FREE_TEXT
     return json.dumps(answer.model_json_schema(), ensure_ascii=False, separators=(",", ":"))
 
 
 def _offline_state(call: Call[Any], settings: Settings) -> str:
-    """Inputs, embedder and code: a newer engine must not be answered from an older one's cache."""
+    """Inputs, embedder and code: a newer version must not get the cached answers of an older one."""
     code = _code_hash(call.handler)
     return _canonical(
         {"inputs": call.inputs.model_dump(mode="json"), "embedder": settings.embedder, "code": code}
@@ -121,23 +119,23 @@ def _code_hash(handler: Callable[..., Any]) -> str:
 
 
 def server_address(api_base: str) -> str:
-    """The server without a login and a trailing slash: another server may answer otherwise."""
+    """The address of the server, without a login and a trailing slash."""
     scheme, separator, rest = api_base.partition("://")
     host, slash, path = rest.partition("/")
     return redact_keys(f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}".rstrip("/"))
 
 
 def _one_line(complaint: str) -> str:
-    """A complaint may quote papers and the reply: they must not look like parts of the prompt."""
+    """A complaint may quote papers and the reply, which must not look like parts of the prompt."""
     return " ".join(complaint.replace("<", " ").replace(">", " ").split())
 
 
-def _clipped(reply: str) -> str:
+def _clip(reply: str) -> str:
     if not reply.strip():
-        return "(an empty reply)"  # some providers refuse empty messages
-    if len(reply) <= LONGEST_ECHO:
+        return "(an empty reply)"  # some providers reject empty messages
+    if len(reply) <= MAX_ECHO:
         return reply
-    half = LONGEST_ECHO // 2
+    half = MAX_ECHO // 2
     return f"{reply[:half]}\n[…]\n{reply[-half:]}"
 
 

@@ -1,4 +1,4 @@
-"""Bounds the answers of providers: litellm reads a body whole, so it is cut off where it becomes too long."""
+"""Limit the size of provider responses, which litellm reads whole into memory."""
 
 from __future__ import annotations
 
@@ -8,62 +8,64 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import httpx
 
-LARGEST = 32 * 2**20
-"""Bytes of a body, unpacked: no answer within a completion limit comes near."""
+MAX_BYTES = 32 * 2**20
+"""Maximum bytes of a decompressed body, far more than any answer within a completion limit."""
 
 
-class TooLong(OSError):
-    """A body is longer than any answer can be."""
+class ResponseTooLarge(OSError):
+    """A response body exceeds ``MAX_BYTES``."""
 
 
-def bound_bodies() -> None:
-    """Bound the bodies that all of litellm's asynchronous clients read from now on."""
+def limit_response_size() -> None:
+    """Apply the limit to all asynchronous clients that litellm creates from now on."""
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
-    make = AsyncHTTPHandler.create_async_transport
-    if getattr(make, "bounded", False):
+    original = AsyncHTTPHandler.create_async_transport
+    if getattr(original, "is_limited", False):
         return
 
     def create(*arguments: Any, **options: Any) -> Any:
-        return _bounded(make(*arguments, **options))
+        return _limited(original(*arguments, **options))
 
-    create.bounded = True  # type: ignore[attr-defined]
+    create.is_limited = True  # type: ignore[attr-defined]
     setattr(AsyncHTTPHandler, "create_async_transport", staticmethod(create))  # noqa: B010  # mypy
 
 
-def _bounded(transport: Any) -> Any:
-    """The same transport, with its answers unpacked and cut off; ``None``: httpx makes its own."""
+def _limited(transport: Any) -> Any:
+    """Make a transport decompress and limit its responses; ``None``: httpx creates its own."""
     if transport is None:
         return None
     handle: Callable[[httpx.Request], Any] = transport.handle_async_request
 
-    async def bounded(request: httpx.Request) -> httpx.Response:
-        return _unpacked(await handle(request))
+    async def handle_limited(request: httpx.Request) -> httpx.Response:
+        return _limited_response(await handle(request))
 
-    transport.handle_async_request = bounded
+    transport.handle_async_request = handle_limited
     return transport
 
 
-def _unpacked(packed: httpx.Response) -> httpx.Response:
+def _limited_response(response: httpx.Response) -> httpx.Response:
     import httpx
 
     class Body(httpx.AsyncByteStream):
-        """The unpacked bytes, piece by piece."""
+        """The decompressed bytes in chunks."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             size = 0
-            async for piece in packed.aiter_bytes():
-                size += len(piece)
-                if size > LARGEST:
-                    raise TooLong(f"the answer has over {LARGEST // 2**20} MB")
-                yield piece
+            async for chunk in response.aiter_bytes():
+                size += len(chunk)
+                if size > MAX_BYTES:
+                    raise ResponseTooLarge(f"the response has over {MAX_BYTES // 2**20} MB")
+                yield chunk
 
         async def aclose(self) -> None:
-            await packed.aclose()
+            await response.aclose()
 
     headers = [
         (name, value)
-        for name, value in packed.headers.multi_items()
+        for name, value in response.headers.multi_items()
         if name not in ("content-encoding", "content-length")
     ]
-    return httpx.Response(packed.status_code, headers=headers, stream=Body(), extensions=packed.extensions)
+    return httpx.Response(
+        response.status_code, headers=headers, stream=Body(), extensions=response.extensions
+    )

@@ -1,4 +1,4 @@
-"""Identical work that is wanted at the same time is done once."""
+"""Run identical concurrent work once."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ T = TypeVar("T")
 
 
 class SingleFlight(Generic[T]):
-    """Work in flight, by key. Whoever waits may go away; the last one to go takes the work along."""
+    """Shares running work by key. The work is cancelled when its last waiter leaves."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[T]] = {}
         self._waiting: Counter[str] = Counter()
 
     async def run(self, key: str, work: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
-        """The work's result, and whether it was begun for this caller."""
+        """Return the result of the work, and whether this caller started it."""
         task = self._tasks.get(key)
-        begun = task is None
+        is_first = task is None
         if task is None:
             task = self._tasks[key] = asyncio.create_task(work())
         self._waiting[key] += 1
         try:
-            return await asyncio.shield(task), begun
+            return await asyncio.shield(task), is_first
         finally:
             self._waiting[key] -= 1
             if not self._waiting[key]:
                 del self._waiting[key], self._tasks[key]
-                await _ended(task)
+                await _cancel(task)
 
 
-async def _ended(task: asyncio.Task[Any]) -> None:
+async def _cancel(task: asyncio.Task[Any]) -> None:
     if not task.done():
         task.cancel()
         await asyncio.wait([task])
         if not task.cancelled():
-            task.exception()  # looked at, or asyncio complains of it: nobody waits for it any more
+            task.exception()  # retrieve it, or asyncio logs a warning

@@ -20,7 +20,7 @@ from ideagora.errors import UnreadableAnswer
 from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.call import Answer
 from ideagora.models.chat_models import ScriptedChatModel
-from ideagora.models.client import ATTEMPTS, LLMClient
+from ideagora.models.client import MAX_TURNS, LLMClient
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.models.usage import UsageTracker
@@ -403,13 +403,13 @@ async def test_the_door_gives_up_after_three_replies_and_keeps_them(
     name: str, row: str, tmp_path: Path
 ) -> None:
     role, sample = ROLES[name], SAMPLES[name]
-    said = (replies(REFUSED[row], name) * ATTEMPTS)[:ATTEMPTS]
+    said = (replies(REFUSED[row], name) * MAX_TURNS)[:MAX_TURNS]
     chat = ScriptedChatModel(replies={name: list(said)})
     client = door_to(chat, tmp_path)
     with pytest.raises(UnreadableAnswer) as caught:
         await client.ask(role.call(sample.inputs))
     assert caught.value.raw == said
-    assert str(caught.value).startswith(f"{name}: none of {ATTEMPTS} replies of scripted could be read")
+    assert str(caught.value).startswith(f"{name}: none of {MAX_TURNS} replies of scripted could be read")
     assert "\n" not in str(caught.value)
     kept = next((tmp_path / "raw").iterdir()).read_text(encoding="utf-8")
     assert all(reply in kept for reply in said)

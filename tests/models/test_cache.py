@@ -140,11 +140,11 @@ def test_a_file_that_turns_corrupt_while_open_is_set_aside(path: Path) -> None:
 def test_a_file_that_another_process_has_replaced_is_not_set_aside_again(path: Path) -> None:
     cache = ResponseCache(path)
     cache.put("k", stored())
-    cache._save_what_is_sound(sqlite3.DatabaseError("malformed"))
+    cache._recover(sqlite3.DatabaseError("malformed"))
     other = ResponseCache(path)
     other.put("new", stored("new"))
     cache._inode = -1  # as of the file before
-    cache._save_what_is_sound(sqlite3.DatabaseError("malformed"))
+    cache._recover(sqlite3.DatabaseError("malformed"))
     assert cache.get("new") == other.get("new")
     cache.close()
     other.close()
@@ -159,7 +159,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_a_full_disk_is_named_and_what_was_stored_stays(path: Path) -> None:
     cache = ResponseCache(path)
     kept = cache.put("k", stored())
-    db: Any = cache._open
+    db: Any = cache._db
     pages = db.execute("PRAGMA page_count").fetchone()[0]
     db.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(FolderUnusable, match="full"):

@@ -81,7 +81,7 @@ def test_a_changed_byte_in_an_answer_costs_that_answer_and_says_so(
     with caplog.at_level(logging.WARNING):
         assert saved(path) == set(range(ROWS)) - {7}
     (told,) = caplog.messages
-    assert "it alone is asked again, for about $0.2500" in told
+    assert "will be requested again, for about $0.2500" in told
     cache = ResponseCache(path)
     assert cache.put(key(7), stored(7)) == cache.get(key(7)) == stored(7)
     cache.close()
@@ -98,7 +98,8 @@ def test_bad_pages_cost_their_own_answers(path: Path, caplog: pytest.LogCaptureF
         for aside in path.parent.glob("answers.sqlite.corrupt*"):
             lost = ROWS - len(left)
             assert (
-                f"{len(left)} answers are saved, {lost} are lost" in caplog.text or "unknown" in caplog.text
+                f"{len(left)} answers were recovered; {lost} are lost" in caplog.text
+                or "unknown" in caplog.text
             )
             aside.unlink()
 
@@ -110,7 +111,7 @@ def test_a_file_whose_beginning_is_gone_is_read_all_the_same(
     path.write_bytes(b"\x00" * 4096 + whole[4096:])
     with caplog.at_level(logging.WARNING):
         assert saved(path) == set(range(ROWS))
-    assert f"{ROWS} answers are saved, an unknown number is lost" in caplog.text
+    assert f"{ROWS} answers were recovered; an unknown number is lost" in caplog.text
     (aside,) = path.parent.glob("answers.sqlite.corrupt*")
     assert aside.read_bytes()[4096:] == whole[4096:]
 

@@ -20,8 +20,8 @@ from ideagora.errors import (
     UnknownModel,
     UnreadableAnswer,
 )
-from ideagora.models.retry import LONGEST_WAIT
-from tests.support.clients import GOOD, KEY, bench, call
+from ideagora.models.retry import MAX_WAIT
+from tests.support.clients import GOOD, KEY, call, client_harness
 from tests.support.loopback import Fault, Loopback, Reply
 
 # --- retries ---
@@ -43,31 +43,35 @@ from tests.support.loopback import Fault, Loopback, Reply
 )
 async def test_what_passes_is_tried_again_and_each_try_is_billed(tmp_path: Path, fault: Fault) -> None:
     with Loopback([fault, fault, GOOD]) as server:
-        async with bench(tmp_path, server) as b:
+        async with client_harness(tmp_path, server) as b:
             assert (await b.client.ask(call())).label == "related"
         assert server.count == 3
     assert b.tracker.total.calls == 3
-    assert b.told("status", "retry", "billed") == [("failed", 0, True), ("failed", 1, True), ("ok", 2, True)]
+    assert b.logged("status", "retry", "billed") == [
+        ("failed", 0, True),
+        ("failed", 1, True),
+        ("ok", 2, True),
+    ]
     assert len(b.waits) == 2
     assert 0.5 <= b.waits[0] <= 1.0 <= b.waits[1] <= 2.0
 
 
 async def test_a_server_that_says_nothing_is_given_up_on(tmp_path: Path) -> None:
     with Loopback([GOOD, Fault(hang=True), GOOD]) as server:
-        async with bench(tmp_path, server) as warm:  # litellm's first call takes its time
+        async with client_harness(tmp_path, server) as warm:  # litellm's first call takes its time
             await warm.client.ask(call("Warm up."))
-        async with bench(tmp_path, server, timeout=0.2) as b:
+        async with client_harness(tmp_path, server, timeout=0.2) as b:
             assert (await b.client.ask(call())).label == "related"
-    assert b.told("status") == ["failed", "ok"]
+    assert b.logged("status") == ["failed", "ok"]
 
 
 @pytest.mark.parametrize(
     ("said", "low", "high"),
-    [("7", 7.0, 7.5), ("3600", LONGEST_WAIT, LONGEST_WAIT + 0.5), ("soon", 0.5, 1.0), ("-3", 0.0, 0.5)],
+    [("7", 7.0, 7.5), ("3600", MAX_WAIT, MAX_WAIT + 0.5), ("soon", 0.5, 1.0), ("-3", 0.0, 0.5)],
 )
 async def test_retry_after_is_honoured_and_capped(tmp_path: Path, said: str, low: float, high: float) -> None:
     with Loopback([Fault(429, retry_after=said), GOOD]) as server:
-        async with bench(tmp_path, server) as b:
+        async with client_harness(tmp_path, server) as b:
             await b.client.ask(call())
     assert low <= b.waits[0] <= high
 
@@ -75,16 +79,16 @@ async def test_retry_after_is_honoured_and_capped(tmp_path: Path, said: str, low
 async def test_retry_after_may_be_a_date(tmp_path: Path) -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=40), usegmt=True)
     with Loopback([Fault(503, retry_after=date), GOOD]) as server:
-        async with bench(tmp_path, server) as b:
+        async with client_harness(tmp_path, server) as b:
             await b.client.ask(call())
     assert 2.5 < b.waits[0] < 41
 
 
 async def test_failures_that_outlast_the_retries(tmp_path: Path) -> None:
     with Loopback([Fault(500, message="out\nof order")]) as server:
-        async with bench(tmp_path, server, retries=3) as b:
+        async with client_harness(tmp_path, server, retries=3) as b:
             with pytest.raises(
-                ModelUnavailable, match=r"tried 4 times.*500: out of order.*--retries"
+                ModelUnavailable, match=r"in 4 attempts.*500: out of order.*--retries"
             ) as caught:
                 await b.client.ask(call())
         assert server.count == 4
@@ -113,7 +117,7 @@ async def test_what_no_retry_mends_is_one_line_at_once(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with Loopback([fault]) as server:
-        async with bench(tmp_path, server) as b:
+        async with client_harness(tmp_path, server) as b:
             with pytest.raises(kind) as caught:
                 await b.client.ask(call())
         assert server.count == 1
@@ -124,7 +128,7 @@ async def test_what_no_retry_mends_is_one_line_at_once(
     assert KEY not in message
     assert caught.value.__cause__ is None
     assert caught.value.usage.calls == b.tracker.total.calls == 1
-    assert b.told("status") == ["failed"]
+    assert b.logged("status") == ["failed"]
 
 
 async def test_settings_that_a_server_refuses_are_left_out_from_then_on(tmp_path: Path) -> None:
@@ -134,31 +138,31 @@ async def test_settings_that_a_server_refuses_are_left_out_from_then_on(tmp_path
         return Fault(422, message="'temperature' must be 1") if "temperature" in body else GOOD
 
     with Loopback(handler) as server:
-        async with bench(tmp_path, server, retries=0) as b:
+        async with client_harness(tmp_path, server, retries=0) as b:
             await b.client.ask(call(temperature=0.3))
             await b.client.ask(call("Second.", temperature=0.3))
         assert server.count == 4
-    assert b.told("status") == ["failed", "failed", "ok", "ok"]
-    assert "takes no response_format" in b.told("reason")[0]
+    assert b.logged("status") == ["failed", "failed", "ok", "ok"]
+    assert "rejected response_format" in b.logged("reason")[0]
     assert b.tracker.total.calls == 4
     assert b.waits == []
 
 
 async def test_settings_that_a_model_does_not_take_are_left_out(tmp_path: Path) -> None:
     with Loopback([GOOD]) as server:
-        async with bench(tmp_path, server, model="openai/o1", temperature=0.5) as b:
+        async with client_harness(tmp_path, server, model="openai/o1", temperature=0.5) as b:
             await b.client.ask(call())
         [request] = server.requests
     assert "temperature" not in request.body
     assert "response_format" in request.body
-    assert b.told("status") == ["ok"]
+    assert b.logged("status") == ["ok"]
 
 
 # --- models and keys ---
 
 
 async def test_a_missing_key_is_named(tmp_path: Path) -> None:
-    async with bench(tmp_path, model="anthropic/claude-x", forbid_real_calls=False) as b:
+    async with client_harness(tmp_path, model="anthropic/claude-x", forbid_real_calls=False) as b:
         with pytest.raises(MissingKey, match="ANTHROPIC_API_KEY"):
             await b.client.check()
         with pytest.raises(MissingKey, match="ANTHROPIC_API_KEY"):
@@ -168,7 +172,7 @@ async def test_a_missing_key_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model", ["nosuch/model", "gtp-9", ""])
 async def test_an_unknown_model_is_named_with_examples(tmp_path: Path, model: str) -> None:
-    async with bench(tmp_path, model=model, forbid_real_calls=False) as b:
+    async with client_harness(tmp_path, model=model, forbid_real_calls=False) as b:
         with pytest.raises(UnknownModel, match=r"provider/model.*openai/gpt-4o-mini") as caught:
             await b.client.ask(call())
     assert "\n" not in str(caught.value)
@@ -177,14 +181,14 @@ async def test_an_unknown_model_is_named_with_examples(tmp_path: Path, model: st
 
 async def test_a_server_of_one_s_own_needs_no_provider_and_no_key(tmp_path: Path) -> None:
     with Loopback([GOOD]) as server:
-        async with bench(tmp_path, server, model="meta-llama/Llama-3-8B") as b:
+        async with client_harness(tmp_path, server, model="meta-llama/Llama-3-8B") as b:
             await b.client.ask(call())
         assert server.requests[0].body["model"] == "meta-llama/Llama-3-8B"
         assert server.requests[0].headers["authorization"] == "Bearer none"
 
 
 async def test_the_scripted_model_has_to_be_given(tmp_path: Path) -> None:
-    async with bench(tmp_path, model="scripted") as b:
+    async with client_harness(tmp_path, model="scripted") as b:
         with pytest.raises(UnknownModel, match="scripted"):
             await b.client.ask(call())
 
@@ -194,7 +198,9 @@ async def test_real_calls_can_be_forbidden(
     tmp_path: Path, base: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    async with bench(tmp_path, api_base=base, model="openai/gpt-4o-mini", forbid_real_calls=True) as b:
+    async with client_harness(
+        tmp_path, api_base=base, model="openai/gpt-4o-mini", forbid_real_calls=True
+    ) as b:
         with pytest.raises(RealCallForbidden, match="IDEAGORA_FORBID_REAL_CALLS"):
             await b.client.ask(call())
 
@@ -215,7 +221,7 @@ async def test_no_key_gets_anywhere(
         Fault(401, message=f"wrong: {KEY} {shape}"),
     ]
     with Loopback(replies) as server:
-        async with bench(tmp_path, server) as b:
+        async with client_harness(tmp_path, server) as b:
             with pytest.raises(UnreadableAnswer) as unreadable:
                 await b.client.ask(call())
             with pytest.raises(MissingKey) as refused:

@@ -144,7 +144,7 @@ def test_an_unreadable_cache_is_set_aside_and_made_anew(
     damage(tmp_path / "vectors.sqlite")
     with caplog.at_level(logging.WARNING):
         assert np.array_equal(cached(tmp_path)[0].encode(texts), rows)
-    assert "set aside as" in caplog.text
+    assert "moved to" in caplog.text
     assert (tmp_path / "vectors.sqlite.unreadable").exists()
     again, inner = cached(tmp_path)
     assert np.array_equal(again.encode(texts), rows)

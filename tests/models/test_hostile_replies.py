@@ -18,7 +18,7 @@ from ideagora.models.call import FreeText
 from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.parsing import read_reply
 from ideagora.models.parsing.structured_output import LONGEST_REPLY, UnreadableReply, parse_answer
-from tests.support.clients import GOOD, Label, bench, call
+from tests.support.clients import GOOD, Label, call, client_harness
 from tests.support.each import each_case
 from tests.support.loopback import Loopback, Reply
 
@@ -67,10 +67,10 @@ def test_a_long_answer_is_read() -> None:
 async def test_a_refused_long_reply_is_asked_again_and_kept(tmp_path: Path) -> None:
     long = "y" * (LONGEST_REPLY + 1)
     chat = ScriptedChatModel(replies={"judge": [long, GOOD]})
-    async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
+    async with client_harness(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         assert (await one.client.ask(call())).label == "related"
-        assert one.told("status") == ["unreadable", "ok"]
-        assert "over 1,000,000 are not read" in one.told("reason")[0]
+        assert one.logged("status") == ["unreadable", "ok"]
+        assert "over 1,000,000 are not read" in one.logged("reason")[0]
     assert len(chat.calls[1].messages[-2][1]) < 10_000
 
 
@@ -85,8 +85,8 @@ async def test_other_calls_go_on_while_a_long_reply_is_read(
         return Label(label="slow", why="")
 
     monkeypatch.setattr(read_reply, "parse_answer", slow)
-    chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)]})
-    async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
+    chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG_REPLY + 1)]})
+    async with client_harness(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         asked = asyncio.create_task(one.client.ask(call()))
         await asyncio.wait_for(begun.wait(), 20)  # the loop is free
         go.set()
@@ -104,8 +104,8 @@ def test_ctrl_c_is_heard_at_the_first_press_while_a_reply_is_read(
         ended.append("read to the end")
 
     async def main() -> None:
-        chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)]})
-        async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
+        chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG_REPLY + 1)]})
+        async with client_harness(tmp_path, model="scripted", chats={"scripted": chat}) as one:
             await one.client.ask(call())
 
     monkeypatch.setattr(read_reply, "parse_answer", slow)
@@ -120,9 +120,9 @@ async def test_reading_that_takes_too_long_is_an_unreadable_answer(
 ) -> None:
     never = threading.Event()
     monkeypatch.setattr(read_reply, "parse_answer", lambda *args: never.wait(20))
-    monkeypatch.setattr(read_reply, "DEADLINE", 0.05)
-    chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG + 1)] * 3})
-    async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
+    monkeypatch.setattr(read_reply, "TIMEOUT", 0.05)
+    chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG_REPLY + 1)] * 3})
+    async with client_harness(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         with pytest.raises(UnreadableAnswer, match=r"took over 0\.05 s"):
             await one.client.ask(call())
         never.set()
@@ -132,7 +132,7 @@ async def test_a_kept_answer_that_used_to_hang_is_read_again(tmp_path: Path) -> 
     for name in ("an abbreviated list", "many empty comments", "tags that never close"):
         chat = ScriptedChatModel(replies={"judge": [HUNG[name][:8_000]] * 3})
         for _ in range(2):
-            async with bench(tmp_path / name, model="scripted", chats={"scripted": chat}) as one:
+            async with client_harness(tmp_path / name, model="scripted", chats={"scripted": chat}) as one:
                 with pytest.raises(UnreadableAnswer):
                     await one.client.ask(call())
         assert len(chat.calls) == 3
@@ -141,10 +141,10 @@ async def test_a_kept_answer_that_used_to_hang_is_read_again(tmp_path: Path) -> 
 async def test_half_a_surrogate_pair_ends_no_call(tmp_path: Path) -> None:
     spoken = '{"label": "re\ud800lated", "why": "\ud83d\ude00"}'
     with Loopback(lambda request: Reply(spoken)) as server:
-        async with bench(tmp_path, server) as one:
+        async with client_harness(tmp_path, server) as one:
             assert await one.client.ask(call()) == Label(label="re\ufffdlated", why="\U0001f600")
     chat = ScriptedChatModel(replies={"judge": [f"no JSON {spoken[1:12]}"] * 3})
-    async with bench(tmp_path, model="scripted", chats={"scripted": chat}) as one:
+    async with client_harness(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         with pytest.raises(UnreadableAnswer) as error:
             await one.client.ask(replace(call(), prompt="Again."))
         "".join(error.value.raw).encode()

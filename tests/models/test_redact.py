@@ -14,7 +14,7 @@ from ideagora.errors import SettingsError
 from ideagora.models.redact import one_line, redact_keys
 from ideagora.models.request import build_request
 from ideagora.report.run.write import write_file
-from tests.support.clients import bench, call
+from tests.support.clients import call, client_harness
 from tests.support.loopback import Loopback
 
 LOGIN = "somebody:pass-word"
@@ -29,7 +29,7 @@ async def test_a_common_word_as_a_password_changes_no_reply(
         monkeypatch.setenv(name, word)
     reply = json.dumps({"label": "related", "why": f"uses {' and '.join(words.values())}"})
     with Loopback([reply]) as server:
-        async with bench(tmp_path, server) as b:
+        async with client_harness(tmp_path, server) as b:
             answer = await b.client.ask(call())
             stored = b.client.cache.get(build_request(call(), b.client.settings).key)
     assert answer.why == "uses postgres and none and retrieval-augmented"
@@ -63,9 +63,9 @@ async def test_an_address_with_a_login_is_refused_in_one_line(
     for settings, variable in cases:
         if variable is not None:
             monkeypatch.setenv(variable, address)
-        async with bench(tmp_path, **settings) as b:
+        async with client_harness(tmp_path, **settings) as b:
             with pytest.raises(
-                SettingsError, match=r"(--api-base|in the environment).*has a login"
+                SettingsError, match=r"(--api-base|in the environment).*contains a login"
             ) as caught:
                 await b.client.check()
         assert "pass-word" not in str(caught.value)

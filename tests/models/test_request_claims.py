@@ -13,13 +13,13 @@ from platform import node
 
 from ideagora.models.cache.claims import RequestClaims
 from ideagora.models.request import build_request
-from tests.support.clients import GOOD, bench, call
+from tests.support.clients import GOOD, call, client_harness
 from tests.support.loopback import Fault, Loopback
 
 
 async def test_two_clients_of_one_home_ask_the_same_questions_once(tmp_path: Path) -> None:
     with Loopback([GOOD], latency=0.2) as server:
-        async with bench(tmp_path, server) as one, bench(tmp_path, server) as other:
+        async with client_harness(tmp_path, server) as one, client_harness(tmp_path, server) as other:
             asking = [b.client.ask(call(str(number))) for number in range(6) for b in (one, other)]
             answers = await asyncio.gather(*asking)
         assert {answer.label for answer in answers} == {"related"}
@@ -29,7 +29,7 @@ async def test_two_clients_of_one_home_ask_the_same_questions_once(tmp_path: Pat
 
 async def test_when_one_fails_the_other_asks(tmp_path: Path) -> None:
     with Loopback([Fault(400), GOOD], latency=0.2) as server:
-        async with bench(tmp_path, server) as one, bench(tmp_path, server) as other:
+        async with client_harness(tmp_path, server) as one, client_harness(tmp_path, server) as other:
             results = await asyncio.gather(
                 one.client.ask(call()), other.client.ask(call()), return_exceptions=True
             )
@@ -40,10 +40,10 @@ async def test_when_one_fails_the_other_asks(tmp_path: Path) -> None:
 async def test_nobody_waits_longer_than_a_call_may_take(tmp_path: Path) -> None:
     """The other process is there and has the claim, and says nothing."""
     with Loopback([GOOD]) as server:
-        async with bench(tmp_path, server) as warm:
+        async with client_harness(tmp_path, server) as warm:
             await warm.client.ask(call("warm up"))
             hanging = RequestClaims(tmp_path / "cache" / "claims.sqlite")
-            async with bench(tmp_path, server, timeout=0.4) as b:
+            async with client_harness(tmp_path, server, timeout=0.4) as b:
                 assert hanging.take(build_request(call(), b.client.settings).key, 60)
                 assert (await b.client.ask(call())).label == "related"
             hanging.close()

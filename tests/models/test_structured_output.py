@@ -521,11 +521,11 @@ def test_what_the_reply_said_cannot_break_out_of_a_complaint() -> None:
 
 def test_asked_again_for_the_whole_object_in_the_order_of_definition() -> None:
     request = Request("m", None, (("user", "Judge."),), schema_text(Verdict), None, 0)
-    again = request.asked_again(text(score=12), "paper <1>\n</material> is unknown")
+    again = request.with_correction(text(score=12), "paper <1>\n</material> is unknown")
     role, correction = again.messages[-1]
     assert (role, again.messages[-2]) == ("user", ("assistant", text(score=12)))
     assert "paper 1 /material is unknown. Answer" in correction
-    assert "repeat every field, mend what is named here" in correction
+    assert "repeat every field, fix what is named here" in correction
     schema = json.loads(correction.partition("\n")[2])
     assert schema == Verdict.model_json_schema()
     assert list(schema["properties"]) == ["winner", "score", "reason"]

@@ -1,4 +1,4 @@
-"""Doors for tests: on their own home folder, with their events and waits kept."""
+"""Model clients for tests, with their own home folder and recorded events and waits."""
 
 from __future__ import annotations
 
@@ -55,21 +55,22 @@ def call(prompt: str = "Compare.", **changes: Any) -> Call[Label]:
 
 
 @dataclass
-class Bench:
-    """A door with what it left behind."""
+class ClientHarness:
+    """A client with its tracker, events and waits."""
 
     client: LLMClient
     tracker: UsageTracker
     events: list[dict[str, Any]] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
 
-    def told(self, *names: str) -> list[Any]:
+    def logged(self, *names: str) -> list[Any]:
+        """Fields of all call events; tuples if there are several."""
         rows = [tuple(event[name] for name in names) for event in self.events if event["event"] == "call"]
         return [row[0] for row in rows] if len(names) == 1 else rows
 
 
 @asynccontextmanager
-async def bench(
+async def client_harness(
     home: Path,
     server: Loopback | None = None,
     *,
@@ -78,12 +79,12 @@ async def bench(
     tracker: UsageTracker | None = None,
     retry_counts: Mapping[str, int] | None = None,
     **settings: Any,
-) -> AsyncIterator[Bench]:
-    """A door on its own home folder; it notes the waits between tries and does not wait."""
+) -> AsyncIterator[ClientHarness]:
+    """A client on its own home folder; waits between attempts are recorded and skipped."""
     chosen = {"model": "openai/test" if chats is None else "scripted", "retries": 2, **settings}
     if server is not None:
         chosen["api_base"] = server.base
-    found = Settings(home=home, **chosen)
+    loaded = Settings(home=home, **chosen)
     tracker = tracker or UsageTracker()
     events: list[dict[str, Any]] = []
     waits: list[float] = []
@@ -92,10 +93,10 @@ async def bench(
         waits.append(seconds)
 
     def no_embedder() -> Any:
-        raise AssertionError("no embedder is needed here")
+        raise AssertionError("the test needs no embedder")
 
     client = LLMClient(
-        found,
+        loaded,
         cache=ResponseCache.for_home(home),
         tracker=tracker,
         embedder=no_embedder,
@@ -107,7 +108,7 @@ async def bench(
         retry_counts=retry_counts,
     )
     try:
-        yield Bench(client, tracker, events, waits)
+        yield ClientHarness(client, tracker, events, waits)
     finally:
         await client.aclose()
 

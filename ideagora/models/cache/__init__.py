@@ -1,1 +1,1 @@
-"""Stored answers: the cache, its repair after damage, and recordings of whole runs."""
+"""Stored answers: the cache, its repair, and recordings of whole runs."""

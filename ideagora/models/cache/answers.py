@@ -1,12 +1,11 @@
-"""Every answer that was ever paid for, in one SQLite file. An answer is stored before it is used.
+"""The cache of all answers, in one SQLite file. An answer is stored before it is used.
 
-Each row has a checksum. A row that was damaged is asked again, and nothing else is; of a file that SQLite
-cannot read any more, the sound rows are saved (``salvage.py``). Nothing here is ever replaced or deleted.
+The key is the hash of the canonical request (``request.py``). The first answer to a request is never
+replaced, so all runs see the same one. Several processes may share the file: it is in write-ahead mode,
+and a commit reaches the disk before ``put`` returns, so neither kill -9 nor a power cut loses an answer.
 
-The key is the hash of the canonical request (``request.py``). Several processes may share the file:
-it is in write-ahead mode, and a commit reaches the disk before ``put`` returns, so neither kill -9
-nor a power cut takes an answer back. The first answer to a request stays: all runs then see the
-same one.
+Each row has a checksum. Only damaged rows are requested again; if SQLite cannot read the file, its intact
+rows are recovered (``salvage.py``).
 """
 
 from __future__ import annotations
@@ -23,189 +22,191 @@ from pathlib import Path
 from typing import TypeVar
 
 from ideagora.errors import FolderUnusable
-from ideagora.models.cache.salvage import TABLE, VERSION, Salvage, checksum, header_is_sound, salvage
+from ideagora.models.cache.salvage import TABLE, VERSION, Salvage, checksum, is_header_intact, salvage
 from ideagora.models.sqlite import use_write_ahead_log
 from ideagora.schema import Record, Usage
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-SECONDS_TO_WAIT_FOR_LOCK = 30.0
+LOCK_TIMEOUT = 30.0
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR)
-"""Result codes of a file whose content is not whole, or not ours."""
+"""Result codes of a file that is damaged or not an answer cache."""
 
 
 class CachedResponse(Record):
-    """One reply of a provider, as it came, and what it cost the run that asked for it."""
+    """One reply of a provider, unchanged, and what it cost the run that requested it."""
 
     model: str
     text: str
     finish_reason: str | None
     usage: Usage
     run_id: str
-    """Identity of the run that paid; the same for the same work in another folder."""
+    """Identity of the run that paid."""
     created: str
     """UTC, ISO 8601."""
     request: str = ""
-    """The request that it answers, by its name in the payer's events; empty: from an older version."""
+    """Id of the request in that run's events; empty: from an older version."""
 
 
 def utc_now() -> str:
-    """The time for ``CachedResponse.created``."""
+    """The current time, for ``CachedResponse.created``."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 class ResponseCache:
-    """The answers under ``<home>/cache``; may be used from several threads."""
+    """The answers under ``<home>/cache``. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._open: sqlite3.Connection | None = None
+        self._db: sqlite3.Connection | None = None
         self._inode: int | None = None
 
     @classmethod
     def for_home(cls, home: Path) -> ResponseCache:
-        """The cache that all runs under one home folder share."""
+        """The cache that all runs of one home folder share."""
         return cls(home / "cache" / "answers.sqlite")
 
     def get(self, key: str) -> CachedResponse | None:
-        """The stored answer to a request; ``None``: there is none, or it was damaged.
+        """The stored answer to a request; ``None``: there is none, or it is damaged.
 
         Raises:
             FolderUnusable: the file cannot be opened or read.
         """
-        return self._do(lambda db: self._sound(db, key))
+        return self._run(lambda db: self._select(db, key))
 
     def put(self, key: str, answer: CachedResponse) -> CachedResponse:
-        """Store an answer for good; returns the one that holds from now on (the first that came).
+        """Store an answer; returns the stored one, which is the first answer to the request.
 
         Raises:
             FolderUnusable: the file cannot be written, or the disk is full.
         """
-        told = answer.model_dump_json()
-        row = (key, told, answer.created, answer.run_id, checksum(key, told))
+        text = answer.model_dump_json()
+        row = (key, text, answer.created, answer.run_id, checksum(key, text))
 
         def insert(db: sqlite3.Connection) -> CachedResponse:
-            stands = db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", row).rowcount == 0
-            return (self._sound(db, key) if stands else None) or answer
+            exists = db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", row).rowcount == 0
+            return (self._select(db, key) if exists else None) or answer
 
-        return self._do(insert)
+        return self._run(insert)
 
     def close(self) -> None:
-        """Close the file; the next use opens it again."""
+        """Close the file; the next use reopens it."""
         with self._lock:
-            if self._open is not None:
-                self._open.close()
-            self._open = None
+            if self._db is not None:
+                self._db.close()
+            self._db = None
 
-    def _sound(self, db: sqlite3.Connection, key: str) -> CachedResponse | None:
+    def _select(self, db: sqlite3.Connection, key: str) -> CachedResponse | None:
         query = "SELECT CAST(answer AS BLOB), CAST(checksum AS BLOB) FROM answers WHERE key = ?"
         row = db.execute(query, (key,)).fetchone()
         if row is None:
             return None
-        answer, written = row
-        if written is not None and bytes(written) == checksum(key, bytes(answer or b"")).encode():
+        answer, stored = row
+        if stored is not None and bytes(stored) == checksum(key, bytes(answer or b"")).encode():
             with suppress(ValueError):
                 return CachedResponse.model_validate_json(answer)
         log.warning(
-            "a stored answer in %s is damaged: it alone is asked again%s",
+            "a stored answer in %s is damaged and will be requested again%s",
             self.path,
-            _told_cost(1, _mean_cost(db)),
+            _cost_note(1, _mean_cost(db)),
         )
         db.execute("DELETE FROM answers WHERE key = ?", (key,)).close()
         return None
 
-    def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with self._lock:
             try:
                 return work(self._connection())
             except sqlite3.DatabaseError as error:
                 if not _is_corrupt(error):
                     raise self._unusable(error) from None
-                self._save_what_is_sound(error)
+                self._recover(error)
             try:
                 return work(self._connection())
             except sqlite3.DatabaseError as error:
                 raise self._unusable(error) from None
 
     def _connection(self) -> sqlite3.Connection:
-        if self._open is not None and _inode(self.path) != self._inode:  # saved by another process
-            self._open.close()
-            self._open = None
-        if self._open is None:
+        if self._db is not None and _inode(self.path) != self._inode:  # recovered by another process
+            self._db.close()
+            self._db = None
+        if self._db is None:
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             except OSError as error:
                 raise self._unusable(error) from None
             self._inode = _inode(self.path)
-            self._open = _opened(self.path)
+            self._db = _open_file(self.path)
             self._inode = _inode(self.path)
-        return self._open
+        return self._db
 
-    def _save_what_is_sound(self, error: sqlite3.DatabaseError) -> None:
-        """Put the sound rows of a damaged file in a new one, unless another process has done so by now."""
+    def _recover(self, error: sqlite3.DatabaseError) -> None:
+        """Copy the intact rows of a damaged file to a new one, unless another process has already done so."""
         from filelock import FileLock
 
-        if self._open is not None:
-            self._open.close()
-        self._open = None
+        if self._db is not None:
+            self._db.close()
+        self._db = None
         try:
-            with FileLock(f"{self.path}.lock", timeout=10 * SECONDS_TO_WAIT_FOR_LOCK):
+            with FileLock(f"{self.path}.lock", timeout=10 * LOCK_TIMEOUT):
                 if _inode(self.path) != self._inode:
                     return
-                found = salvage(self.path)
-                aside = self._replaced(found)
-        except (OSError, sqlite3.Error) as failure:  # of the lock, too
+                recovered = salvage(self.path)
+                backup = self._replace(recovered)
+        except (OSError, sqlite3.Error) as failure:  # includes the lock's timeout
             raise self._unusable(failure) from None
-        lost = "an unknown number is" if found.lost is None else f"{found.lost} are"
+        is_unknown = recovered.lost is None
         log.warning(
-            "the cache of answers was damaged (%s): %d answers are saved, %s lost and only those are asked "
+            "the cache of answers was damaged (%s): %d answers were recovered; %s lost and will be requested "
             "again%s; the damaged file is kept as %s",
             error,
-            len(found.rows),
-            lost,
-            _told_cost(found.lost or 1, found.mean_cost, each=found.lost is None),
-            aside,
+            len(recovered.rows),
+            "an unknown number is" if is_unknown else f"{recovered.lost} are",
+            _cost_note(recovered.lost or 1, recovered.mean_cost, each=is_unknown),
+            backup,
         )
 
-    def _replaced(self, found: Salvage) -> Path:
-        """The damaged file's new name, when the new file with the sound rows stands in its place."""
-        mark = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-        new, aside = (self.path.with_name(f"{self.path.name}.{kind}-{mark}") for kind in ("new", "corrupt"))
-        db = _opened(new)
+    def _replace(self, recovered: Salvage) -> Path:
+        """Replace the damaged file by one with the recovered rows; returns the damaged file's new name."""
+        suffix = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+        new, backup = (
+            self.path.with_name(f"{self.path.name}.{kind}-{suffix}") for kind in ("new", "corrupt")
+        )
+        db = _open_file(new)
         try:
             db.execute("BEGIN")
-            db.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", found.rows)
+            db.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", recovered.rows)
             db.execute("COMMIT")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
         finally:
             db.close()
         for ending in ("-wal", "-shm"):  # or SQLite would apply them to the new file
             with suppress(FileNotFoundError):
-                Path(f"{self.path}{ending}").rename(f"{aside}{ending}")
-        os.link(self.path, aside)
+                Path(f"{self.path}{ending}").rename(f"{backup}{ending}")
+        os.link(self.path, backup)
         new.replace(self.path)
-        return aside
+        return backup
 
     def _unusable(self, error: Exception) -> FolderUnusable:
-        advice = "free some space or choose another IDEAGORA_HOME, then run the same command again"
-        return FolderUnusable(f"the cache of answers {self.path} cannot be used: {error}; {advice}.")
+        return FolderUnusable(
+            f"the cache of answers {self.path} cannot be used: {error}. Free some space or set another "
+            "IDEAGORA_HOME, then repeat the command."
+        )
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    if not header_is_sound(path):
-        raise _corrupt("its first bytes are not those of a cache of answers")
-    db = sqlite3.connect(
-        path, timeout=SECONDS_TO_WAIT_FOR_LOCK, isolation_level=None, check_same_thread=False
-    )
+def _open_file(path: Path) -> sqlite3.Connection:
+    if not is_header_intact(path):
+        raise _corrupt("its header is not that of an answer cache")
+    db = sqlite3.connect(path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
-        use_write_ahead_log(db, SECONDS_TO_WAIT_FOR_LOCK)
+        use_write_ahead_log(db, LOCK_TIMEOUT)
         db.execute("PRAGMA synchronous=FULL").close()
         if db.execute("PRAGMA user_version").fetchone()[0] < VERSION:
             _migrate(db)
         elif not _columns(db):
-            raise _corrupt("its table is gone")
+            raise _corrupt("its table is missing")
     except sqlite3.DatabaseError:
         db.close()
         raise
@@ -213,7 +214,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _migrate(db: sqlite3.Connection) -> None:
-    """Make the table, or give the rows of an older version their checksums, in place."""
+    """Create the table, or add checksums to the rows of an older version, in place."""
     db.create_function("row_checksum", 2, checksum, deterministic=True)
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -241,20 +242,20 @@ def _columns(db: sqlite3.Connection) -> set[str]:
 def _mean_cost(db: sqlite3.Connection) -> float | None:
     cost = "CASE WHEN json_valid(answer) THEN json_extract(answer, '$.usage.cost_usd') END"
     try:
-        found = db.execute(f"SELECT avg({cost}) FROM answers").fetchone()[0]  # noqa: S608
+        mean = db.execute(f"SELECT avg({cost}) FROM answers").fetchone()[0]  # noqa: S608
     except sqlite3.DatabaseError:
         return None
-    return None if found is None else float(found)
+    return None if mean is None else float(mean)
 
 
-def _told_cost(number: int, mean: float | None, *, each: bool = False) -> str:
+def _cost_note(number: int, mean: float | None, *, each: bool = False) -> str:
     if mean is None:
-        return ", at a price that is not known"
-    return f", for about ${number * mean:.4f}{' each' if each else ''} by what the others cost"
+        return ", at an unknown cost"
+    return f", for about ${number * mean:.4f}{' each' if each else ''} (the mean of the other answers)"
 
 
-def _corrupt(why: str) -> sqlite3.DatabaseError:
-    error = sqlite3.DatabaseError(why)
+def _corrupt(reason: str) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError(reason)
     error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
     return error
 

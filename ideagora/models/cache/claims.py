@@ -1,8 +1,8 @@
-"""Who is asking which question just now, so that processes with the same question pay for it once.
+"""Claims on requests, so that processes with the same request send it once.
 
-A claim says that a process is asking; the others wait for its answer in the cache. It ends with the answer,
-with its process, or after its time. Claims save money and nothing depends on them: where their file cannot
-be used, everybody asks for himself, and nobody waits longer than one try of a call may take.
+While one process holds a claim, others wait for the answer in the cache. A claim ends when it is released,
+when its process ends, or when it expires. Claims only save money: if their file cannot be used, each
+process sends its own request, and none waits longer than the timeout of one attempt.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BUSY_SECONDS = 1.0
 
 
 class RequestClaims:
-    """The claims of all processes that share a cache of answers; may be used from several threads."""
+    """The claims of all processes that share a cache. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -35,7 +35,7 @@ class RequestClaims:
         self._open: sqlite3.Connection | None = None
 
     def take(self, key: str, seconds: float) -> bool:
-        """Whether this process is to ask: nobody else does, or whoever did is gone or out of time."""
+        """Claim a request; returns ``False`` while another live process holds an unexpired claim."""
         try:
             with self._lock:
                 return self._take(self._connection(), key, seconds)
@@ -43,7 +43,7 @@ class RequestClaims:
             return True
 
     def release(self, key: str) -> None:
-        """Give a claim back; one that is another's stays."""
+        """Release this process's claim, if it holds one."""
         with self._lock, suppress(sqlite3.Error, OSError):
             query = "DELETE FROM claims WHERE key = ? AND owner = ?"
             self._connection().execute(query, (key, self._owner)).close()
@@ -60,13 +60,15 @@ class RequestClaims:
         db.execute("BEGIN IMMEDIATE")
         try:
             query = "SELECT owner, host, process, expires FROM claims WHERE key = ?"
-            held = db.execute(query, (key,)).fetchone()
-            free = held is None or held[0] == self._owner or not _is_asking(held[1], held[2], held[3], now)
-            if free:
+            claim = db.execute(query, (key,)).fetchone()
+            is_free = (
+                claim is None or claim[0] == self._owner or not _is_active(claim[1], claim[2], claim[3], now)
+            )
+            if is_free:
                 row = (key, self._owner, node(), os.getpid(), now + seconds)
                 db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)", row)
             db.execute("COMMIT")
-            return free
+            return is_free
         except BaseException:
             if db.in_transaction:
                 db.execute("ROLLBACK")
@@ -85,8 +87,8 @@ class RequestClaims:
         return self._open
 
 
-def _is_asking(host: str, process: int, expires: float, now: float) -> bool:
-    """Whether the holder of a claim can still be at work."""
+def _is_active(host: str, process: int, expires: float, now: float) -> bool:
+    """Whether a claim is unexpired and its process may still be running."""
     if expires <= now:
         return False
     if host != node():
@@ -96,5 +98,5 @@ def _is_asking(host: str, process: int, expires: float, now: float) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        return True  # another user's
+        return True  # the process belongs to another user
     return True

@@ -1,9 +1,9 @@
-"""A whole run's answers, recorded and given again: ``ideagora demo`` needs no key and no network.
+"""Record the answers of a run and replay them: ``ideagora demo`` needs no key and no network.
 
-A recording is a folder with ``answers.jsonl`` (a header line, then one line per answer), and with
-``vectors.keys`` and ``vectors.f32`` (the embeddings that the run needs). An answer is found by its role
-and the typed inputs of the call, not by the rendered prompt: rewording a prompt leaves a recording
-usable, and the header says which prompts the answers were given to.
+A recording is a folder with ``answers.jsonl`` (a header line, then one line per answer), ``vectors.keys``
+and ``vectors.f32`` (the embeddings of the run). Answers are keyed by role and typed inputs, not by the
+rendered prompt, so a recording stays usable when a prompt is reworded. The header has the hashes of the
+prompts that were answered.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
     from ideagora.models.embeddings.cache import VectorCache
 
 PREFIX = "recorded/"
-"""Begins the model's name of every idea that was made from a recording."""
+"""Prefix of the model name of ideas generated from a recording."""
 ANSWERS_FILE, KEYS_FILE, VECTORS_FILE = "answers.jsonl", "vectors.keys", "vectors.f32"
 
 
 class RecordingHeader(Record):
-    """What a recording is: its first line."""
+    """The first line of a recording."""
 
     topic: str
     model: str
-    """Who answered, in words that a report can show."""
+    """The model that answered, as shown in reports."""
     note: str | None = None
-    """What a reader should know of how the answers came about."""
+    """How the answers were obtained, for readers."""
     created: str
-    """Day of the recording, ISO 8601."""
+    """Date of the recording, ISO 8601."""
     version: str
-    """Version of ideagora that asked."""
+    """Version of ideagora that made the recording."""
     prompts: dict[str, str]
     """Hash of each role's prompt at that time."""
 
 
 class Recording:
-    """The answers of one run, by role and inputs."""
+    """The answers of one run by role and inputs."""
 
     def __init__(self, header: RecordingHeader, replies: Mapping[str, str]) -> None:
         self.header = header
@@ -53,13 +53,13 @@ class Recording:
 
     @classmethod
     def read(cls, folder: Path) -> Recording:
-        """The recording in a folder."""
+        """Read the recording in a folder."""
         first, *lines = (folder / ANSWERS_FILE).read_text(encoding="utf-8").splitlines()
         replies = {line["key"]: line["reply"] for line in map(json.loads, lines)}
         return cls(RecordingHeader.model_validate_json(first), replies)
 
     def write(self, folder: Path) -> None:
-        """Write header and answers, in the order in which they were given."""
+        """Write the header and the answers, in the order in which they were given."""
         lines = [self.header.model_dump_json()]
         lines += [
             json.dumps({"key": key, "reply": reply}, ensure_ascii=False)
@@ -69,42 +69,42 @@ class Recording:
         (folder / ANSWERS_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def reply(self, call: ScriptedCall) -> str:
-        """The recorded answer to a call: what a ``ScriptedChat`` is given as its script.
+        """The recorded answer to a call; can be passed to ``ScriptedChatModel`` as ``replies``.
 
         Raises:
-            ReplayMiss: nothing was recorded for this role and these inputs.
+            ReplayMiss: there is no answer for this role and these inputs.
         """
         recorded = self.replies.get(answer_key(call.role or "", call.inputs))
         if recorded is None:
             raise ReplayMiss(
                 f"the recording of ideagora {self.header.version} has no answer for the role {call.role}: "
-                'this version asks for something else. Make your own run: ideagora generate "your topic".'
+                'this version makes other calls. Start your own run: ideagora generate "your topic".'
             )
         return recorded
 
     def changed_prompts(self, prompts: Mapping[str, str]) -> list[str]:
-        """Roles whose prompts have changed since the answers were given."""
+        """Roles whose prompts have changed since the recording."""
         then = self.header.prompts
         return sorted(role for role in then if role in prompts and prompts[role] != then[role])
 
 
 def answer_key(role: str, inputs: BaseModel | None) -> str:
-    """What a recorded answer is found by: SHA-256 of the role and its inputs, in hex."""
-    shown = None if inputs is None else inputs.model_dump(mode="json")
-    canonical = json.dumps([role, shown], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    """Key of a recorded answer: SHA-256 of the role and its inputs, in hex."""
+    fields = None if inputs is None else inputs.model_dump(mode="json")
+    canonical = json.dumps([role, fields], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def write_vectors(folder: Path, vectors: Iterable[tuple[str, bytes]]) -> None:
-    """Keep embeddings (key, little-endian float32) beside the answers: a file of keys, a file of rows."""
+    """Write embeddings (key, little-endian float32) next to the answers: a file of keys, a file of rows."""
     rows = sorted(vectors)
     (folder / KEYS_FILE).write_text("".join(f"{key}\n" for key, _ in rows), encoding="utf-8")
     (folder / VECTORS_FILE).write_bytes(b"".join(row for _, row in rows))
 
 
 def load_vectors(folder: Path, embedder: str, cache: VectorCache) -> None:
-    """Put a recording's embeddings into a cache of vectors, so that no embedding model is loaded."""
+    """Load a recording's embeddings into a vector cache, so that no embedding model is needed."""
     keys = (folder / KEYS_FILE).read_text(encoding="utf-8").split()
     rows = (folder / VECTORS_FILE).read_bytes()
     size = len(rows) // len(keys)
-    cache.put(embedder, {key: rows[place * size :][:size] for place, key in enumerate(keys)})
+    cache.put(embedder, {key: rows[index * size :][:size] for index, key in enumerate(keys)})

@@ -1,9 +1,9 @@
-"""Questions that a failed run asks anew, without touching the answers that other runs have.
+"""Repeat the requests that made a run fail, without changing the answers of other runs.
 
-Stored answers are never replaced. A run that failed because an answer could not be read, and that is
-started again, asks another sample of the same question: the request gets the next number of its
-``asking``, which is part of the key from 1 on. The folder's events say which questions those are, so the
-same folder finds the new answers again, also under ``--replay``, and every other run keeps the old ones.
+Stored answers are never replaced. When a run that failed because of an unreadable answer is started
+again, it requests another sample: ``Request.retry`` increases, which is part of the key from 1 on. The
+events of the folder record these requests, so the same folder finds the new answers again, also under
+``--replay``, and other runs keep the old ones.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 UNREADABLE = "unreadable"
-"""The event of a question to which no reply could be read, with the ``key`` of its first request."""
+"""Name of the event of a call without a readable reply; has the ``key`` of its first request."""
 RETRIED = "asked anew"
-"""The event of a run that begins again after it has failed, with the ``keys`` that it asks anew."""
+"""Name of the event of a failed run that starts again; has the ``keys`` that it repeats."""
 
 
 def retry_counts(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """How many times each question was asked anew, by the key of its first request."""
-    told = (event.get("keys") for event in events if event.get("event") == RETRIED)
-    return Counter(str(key) for keys in told if isinstance(keys, list) for key in keys)
+    """How many times each call was repeated, by the key of its first request."""
+    repeated = (event.get("keys") for event in events if event.get("event") == RETRIED)
+    return Counter(str(key) for keys in repeated if isinstance(keys, list) for key in keys)
 
 
 def keys_to_retry(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The questions that had no readable answer and were not asked anew since."""
+    """Keys of the calls that had no readable reply and were not repeated since."""
     keys: dict[str, None] = {}
     for event in events:
         if event.get("event") == RETRIED:

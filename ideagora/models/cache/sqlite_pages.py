@@ -1,6 +1,6 @@
-"""Rows of a SQLite file read from its pages alone, without the tree that leads to them.
+"""Read rows from the leaf pages of a SQLite file, without its B-tree.
 
-For a file whose upper pages are damaged: https://www.sqlite.org/fileformat2.html, sections 1.6 and 2.1.
+For files whose interior pages are damaged: https://www.sqlite.org/fileformat2.html, sections 1.6 and 2.1.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 PAGE = 4096
-"""Bytes of a page, as SQLite chooses for our files."""
+"""Page size in bytes, SQLite's default."""
 _TABLE_LEAF = 0x0D
 _FIRST_TEXT = 13
-"""Serial types from here on are text where they are odd."""
+"""Odd serial types from here on are text."""
 
 
 def salvage_rows(content: bytes) -> Iterator[list[bytes | None]]:
-    """The columns of every row in every leaf page of a table; text as its bytes, all else as ``None``."""
+    """The columns of every row in every table leaf page: text as bytes, other types as ``None``."""
     for start in range(0, len(content), PAGE):
         head = start + (100 if start == 0 else 0)
         if content[head : head + 1] != bytes([_TABLE_LEAF]):
@@ -31,22 +31,22 @@ def salvage_rows(content: bytes) -> Iterator[list[bytes | None]]:
 
 
 def _payload(content: bytes, cell: int) -> bytes:
-    """The record in a cell, with what stands on overflow pages."""
+    """The record in a cell, including its overflow pages."""
     length, place = _varint(content, cell)
     _, place = _varint(content, place)
-    most = PAGE - 35
-    least = (PAGE - 12) * 32 // 255 - 23
-    here = least + (length - least) % (PAGE - 4)
-    local = length if length <= most else here if here <= most else least
-    parts, got = [content[place : place + local]], local
+    max_local = PAGE - 35
+    min_local = (PAGE - 12) * 32 // 255 - 23
+    spilled = min_local + (length - min_local) % (PAGE - 4)
+    local = length if length <= max_local else spilled if spilled <= max_local else min_local
+    parts, size = [content[place : place + local]], local
     page = int.from_bytes(content[place + local : place + local + 4]) if length > local else 0
-    while got < length:
+    while size < length:
         start = (page - 1) * PAGE
         if not 0 < start < len(content):
-            raise ValueError("the chain of pages is broken")
-        part = content[start + 4 : start + min(PAGE, 4 + length - got)]
+            raise ValueError("the chain of overflow pages is broken")
+        part = content[start + 4 : start + min(PAGE, 4 + length - size)]
         parts.append(part)
-        got += max(1, len(part))
+        size += max(1, len(part))
         page = int.from_bytes(content[start : start + 4])
     return b"".join(parts)
 
@@ -67,7 +67,7 @@ def _columns(record: bytes) -> list[bytes | None]:
 
 
 def _varint(content: bytes, place: int) -> tuple[int, int]:
-    """A number of up to nine bytes, and where it ends."""
+    """A variable-length integer of up to nine bytes, and the position after it."""
     value = 0
     for number in range(9):
         byte = content[place + number]

@@ -1,7 +1,7 @@
-"""A cache of vectors in one SQLite file. It is no result: what cannot be read is set aside and made anew.
+"""A cache of vectors in one SQLite file. An unreadable file is moved aside and rebuilt.
 
-Each vector has a checksum, since a wrong one would change ideas without a word; one that does not match it
-is made anew.
+Each vector has a checksum, since a damaged one would silently change results; vectors with a wrong
+checksum are computed again.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _SCHEMA = """
         PRIMARY KEY (embedder, key)
     ) WITHOUT ROWID
 """
-_BUSY_SECONDS = 30.0
-_KEYS_A_QUERY = 500
+_LOCK_TIMEOUT = 30.0
+_KEYS_PER_QUERY = 500
 _UNREADABLE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-"""Primary result codes of a file whose content is not ours or not whole (ERROR: other tables in it)."""
+"""Result codes of a file that is damaged or not a vector cache (ERROR: it has other tables)."""
 
 
 class VectorCache:
-    """Vectors by (embedder's name, key), shared by any number of threads and processes.
+    """Vectors by (embedder name, key), shared by any number of threads and processes.
 
-    Every use opens a connection of its own, so there is nothing to close and nothing to share.
-    A cache that cannot be written costs time, not the run: the fault is logged and the work goes on.
+    Each operation opens its own connection, so there is nothing to close.
+    If the cache cannot be written, the error is logged and the run continues without it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,25 +43,25 @@ class VectorCache:
         self._prepared = False
 
     def get(self, embedder: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The vectors that are there and as they were written, as little-endian float32 bytes."""
+        """The stored vectors with a correct checksum, as little-endian float32 bytes."""
 
         def select(connection: sqlite3.Connection) -> dict[str, bytes]:
-            found: dict[str, bytes] = {}
-            for start in range(0, len(keys), _KEYS_A_QUERY):
-                some = keys[start : start + _KEYS_A_QUERY]
-                marks = ",".join("?" * len(some))
-                wanted = f"embedder = ? AND key IN ({marks})"
-                query = f"SELECT key, CAST(vector AS BLOB), checksum FROM vectors WHERE {wanted}"  # noqa: S608
-                rows = connection.execute(query, (embedder, *some))
-                found |= {
+            vectors: dict[str, bytes] = {}
+            for start in range(0, len(keys), _KEYS_PER_QUERY):
+                batch = keys[start : start + _KEYS_PER_QUERY]
+                marks = ",".join("?" * len(batch))
+                condition = f"embedder = ? AND key IN ({marks})"
+                query = f"SELECT key, CAST(vector AS BLOB), checksum FROM vectors WHERE {condition}"  # noqa: S608
+                rows = connection.execute(query, (embedder, *batch))
+                vectors |= {
                     key: vector for key, vector, sum_ in rows if sum_ == _checksum(embedder, key, vector)
                 }
-            return found
+            return vectors
 
-        return self._use(select, {})
+        return self._run(select, {})
 
     def put(self, embedder: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors; one that is there already is replaced by the same bytes."""
+        """Store vectors, replacing existing ones."""
 
         def insert(connection: sqlite3.Connection) -> None:
             with connection:
@@ -70,10 +70,10 @@ class VectorCache:
                     [(embedder, key, v, _checksum(embedder, key, v)) for key, v in vectors.items()],
                 )
 
-        self._use(insert, None)
+        self._run(insert, None)
 
-    def _use(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Do the work, a second time where the file had to be set aside; ``otherwise``: it can't be done."""
+    def _run(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
+        """Run work on the file, again if it had to be moved aside; returns ``default`` if that fails."""
         for last_try in (False, True):
             try:
                 self._prepare()
@@ -81,45 +81,45 @@ class VectorCache:
                     return work(connection)
             except sqlite3.Error as error:
                 if last_try or not _is_unreadable(error):
-                    logger.warning("cache of vectors %s is not used: %s", self.path, error)
-                    return otherwise
-                self._set_aside(error)
+                    logger.warning("vector cache %s is not used: %s", self.path, error)
+                    return default
+                self._move_aside(error)
             except OSError as error:
-                logger.warning("cache of vectors %s is not used: %s", self.path, error)
-                return otherwise
-        return otherwise
+                logger.warning("vector cache %s is not used: %s", self.path, error)
+                return default
+        return default
 
     def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.path, timeout=_BUSY_SECONDS)
+        return sqlite3.connect(self.path, timeout=_LOCK_TIMEOUT)
 
     def _prepare(self) -> None:
-        """Make file and table, one process at a time: the change to WAL does not wait for others."""
+        """Create file and table, one process at a time, since the change to WAL does not wait for others."""
         from filelock import FileLock
 
         if self._prepared and self.path.exists():
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(self._lock_path, timeout=_BUSY_SECONDS), closing(self._connect()) as connection:
+        with FileLock(self._lock_path, timeout=_LOCK_TIMEOUT), closing(self._connect()) as connection:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(_SCHEMA)
-            _give_checksums(connection)
+            _add_checksums(connection)
         self._prepared = True
 
-    def _set_aside(self, error: sqlite3.Error) -> None:
-        """Move an unreadable file out of the way, unless another process has done so by now."""
+    def _move_aside(self, error: sqlite3.Error) -> None:
+        """Move an unreadable file aside, unless another process has already done so."""
         from filelock import FileLock
 
         self._prepared = False
-        with FileLock(self._lock_path, timeout=_BUSY_SECONDS):
-            if self._is_sound():
+        with FileLock(self._lock_path, timeout=_LOCK_TIMEOUT):
+            if self._is_intact():
                 return
-            aside = self.path.with_name(f"{CACHE_FILE}.unreadable")
-            logger.warning("cache of vectors is unreadable (%s): set aside as %s and made anew", error, aside)
-            self.path.replace(aside)
+            backup = self.path.with_name(f"{CACHE_FILE}.unreadable")
+            logger.warning("vector cache is unreadable (%s): moved to %s and rebuilt", error, backup)
+            self.path.replace(backup)
             for suffix in ("-wal", "-shm"):
                 self.path.with_name(CACHE_FILE + suffix).unlink(missing_ok=True)
 
-    def _is_sound(self) -> bool:
+    def _is_intact(self) -> bool:
         try:
             with closing(self._connect()) as connection:
                 connection.execute("SELECT embedder, key, vector FROM vectors LIMIT 1")
@@ -137,8 +137,8 @@ def _checksum(embedder: str, key: str, vector: bytes) -> bytes:
     return hashlib.blake2b(text + bytes(vector), digest_size=8).digest()
 
 
-def _give_checksums(connection: sqlite3.Connection) -> None:
-    """Give the vectors of an older version their checksums, in place."""
+def _add_checksums(connection: sqlite3.Connection) -> None:
+    """Add checksums to the vectors of an older version, in place."""
     if any(row[1] == "checksum" for row in connection.execute("PRAGMA table_info(vectors)")):
         return
     connection.create_function("vector_checksum", 3, _checksum, deterministic=True)
@@ -149,6 +149,6 @@ def _give_checksums(connection: sqlite3.Connection) -> None:
 
 
 def _is_unreadable(error: sqlite3.Error) -> bool:
-    """Whether the file itself is at fault (and not a lock, a full disk, a missing right)."""
+    """Whether the file itself is damaged (as opposed to a lock, a full disk or missing permissions)."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in _UNREADABLE

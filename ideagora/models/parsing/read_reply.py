@@ -1,7 +1,7 @@
-"""Reads a stored reply: a short one at once, a long one off the event loop and under a deadline.
+"""Parse a stored reply: a short one at once, a long one in a thread and with a time limit.
 
-All that reads a reply works in time proportional to its length, which is bounded, so the deadline is for
-a slow machine; while a long reply is read, other calls go on and Ctrl-C is heard.
+Parsing takes time proportional to the length of a reply, which is bounded; the time limit is for slow
+machines. While a long reply is parsed, other calls continue and Ctrl-C works.
 """
 
 from __future__ import annotations
@@ -10,60 +10,72 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from ideagora.models.cache.answers import CachedResponse
 from ideagora.models.call import A, Call
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 
-LONG = 20_000
-"""Characters from which on a reply is read in a thread."""
-DEADLINE = 60.0
+LONG_REPLY = 20_000
+"""Characters from which a reply is parsed in a thread."""
+TIMEOUT = 60.0
 """Seconds."""
 
 T = TypeVar("T")
-Reading = tuple[A | None, str]
-"""The answer, or ``None`` and what is wrong with the reply."""
 
 
-async def parse_reply(call: Call[A], stored: CachedResponse) -> Reading[A]:
-    """The typed answer of a reply, or what is wrong with it, so that it can be asked again."""
-    if len(stored.text) <= LONG:
-        return _read(call, stored)
+@dataclass(frozen=True)
+class ParsedReply(Generic[A]):
+    """A stored reply and what was parsed from it."""
+
+    response: CachedResponse
+    answer: A | None
+    complaint: str = ""
+    """What is wrong with the reply, if there is no answer."""
+
+
+async def parse_reply(call: Call[A], response: CachedResponse) -> ParsedReply[A]:
+    """Parse a reply as the call's answer type and run the call's semantic check on it."""
+    if len(response.text) <= LONG_REPLY:
+        return _parse(call, response)
     try:
-        return await asyncio.wait_for(_beside(lambda: _read(call, stored)), DEADLINE)
+        return await asyncio.wait_for(_run_in_thread(lambda: _parse(call, response)), TIMEOUT)
     except TimeoutError:
-        return None, f"reading its {len(stored.text):,} characters took over {DEADLINE:g} s: be brief"
+        complaint = f"parsing its {len(response.text):,} characters took over {TIMEOUT:g} s: be brief"
+        return ParsedReply(response, None, complaint)
 
 
-async def _beside(work: Callable[[], T]) -> T:
-    """The result of work in a daemon thread: unlike the loop's own threads, nothing waits for its end."""
+async def _run_in_thread(work: Callable[[], T]) -> T:
+    """Run work in a daemon thread: unlike ``asyncio.to_thread``, nothing waits for it at exit."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 
-    def settle(settled: Callable[[], None]) -> None:
+    def settle(set_outcome: Callable[[], None]) -> None:
         if not result.done():
-            settled()
+            set_outcome()
 
     def run() -> None:
         try:
             value = work()
         except BaseException as error:  # noqa: BLE001  # raised again where the result is awaited
-            told = error
-            done = lambda: result.set_exception(told)  # noqa: E731
+            raised = error
+            set_outcome = lambda: result.set_exception(raised)  # noqa: E731
         else:
-            done = lambda: result.set_result(value)  # noqa: E731
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(settle, done)
+            set_outcome = lambda: result.set_result(value)  # noqa: E731
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, set_outcome)
 
-    threading.Thread(target=run, name="reading a reply", daemon=True).start()
+    threading.Thread(target=run, name="reply parser", daemon=True).start()
     return await result
 
 
-def _read(call: Call[A], stored: CachedResponse) -> Reading[A]:
+def _parse(call: Call[A], response: CachedResponse) -> ParsedReply[A]:
     try:
-        answer = parse_answer(stored.text, call.answer, stored.finish_reason)
+        answer = parse_answer(response.text, call.answer, response.finish_reason)
     except UnreadableReply as error:
-        return None, error.reason
+        return ParsedReply(response, None, error.reason)
     complaint = call.check(call.inputs, answer) if call.check is not None else None
-    return (answer, "") if complaint is None else (None, complaint.rstrip("."))
+    if complaint is not None:
+        return ParsedReply(response, None, complaint.rstrip("."))
+    return ParsedReply(response, answer)

@@ -22,7 +22,7 @@ from ideagora import __version__
 from ideagora.errors import LibraryError, SettingsError, SourceRejected, SourceUnavailable
 from ideagora.models.redact import one_line
 from ideagora.models.retry import (
-    LONGEST_WAIT,
+    MAX_WAIT,
     TRANSIENT_STATUS,
     Sleep,
     TransientError,
@@ -295,7 +295,7 @@ class HttpClient:
         if status in TRANSIENT_STATUS or status >= 500:
             wait = parse_retry_after(headers)
             if wait is not None:
-                await self._limiter.pause(min(wait, LONGEST_WAIT))
+                await self._limiter.pause(min(wait, MAX_WAIT))
             raise TransientError(detail, wait)
         step = f"Check {self._key_name}." if status in (401, 403) and self._key_name else ""
         raise self._refusal(f"refused the question ({detail})", step)
