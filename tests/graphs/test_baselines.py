@@ -84,7 +84,7 @@ def test_rag_asks_again_for_a_number_that_it_did_not_show() -> None:
 
 
 def test_rag_without_any_paper_says_so() -> None:
-    with pytest.raises(TopicNotCovered, match="holds no paper that may be shown"):
+    with pytest.raises(TopicNotCovered, match="has no paper that may be used"):
         Ran(task_of("rag"), World([]))
 
 

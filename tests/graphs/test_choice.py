@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ideagora.agents.judges import CRITERIA
-from ideagora.graphs.chain_of_ideas.choice import Score, duel_scores, rank_branches
+from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches, score_duels
 from tests.support.each import each_case
 
 Duel = dict[str, Any]
@@ -41,7 +41,7 @@ def record(scores: Sequence[Score], branch: int) -> tuple[int, int, int, int]:
 
 
 def test_a_pair_is_won_when_both_orders_agree() -> None:
-    scores = duel_scores(pair(1, 2, winner=2), [1, 2])
+    scores = score_duels(pair(1, 2, winner=2), [1, 2])
     assert scores == [Score(1, lost=1), Score(2, won=1)]
 
 
@@ -58,20 +58,20 @@ def test_a_pair_is_won_when_both_orders_agree() -> None:
     ],
 )
 def test_what_does_not_hold_in_both_orders_is_a_tie(there: list[str], back: list[str]) -> None:
-    scores = duel_scores([duel(1, 2, *there), duel(2, 1, *back)], [1, 2])
+    scores = score_duels([duel(1, 2, *there), duel(2, 1, *back)], [1, 2])
     assert scores == [Score(1, tied=1), Score(2, tied=1)]
 
 
 def test_the_majority_of_criteria_decides_an_order() -> None:
     there = duel(1, 2, "first", "first", "second", "tie", "tie")
     back = duel(2, 1, "second", "second", "second", "first", "first")
-    assert duel_scores([there, back], [1, 2]) == [Score(1, won=1), Score(2, lost=1)]
+    assert score_duels([there, back], [1, 2]) == [Score(1, won=1), Score(2, lost=1)]
 
 
 def test_three_branches_by_hand() -> None:
     """1 beats 2 and 3; of 2 and 3 each order prefers its first slot."""
     duels = [*pair(1, 2, 1), *pair(1, 3, 1), duel(2, 3, "first"), duel(3, 2, "first")]
-    scores = duel_scores(duels, [1, 2, 3])
+    scores = score_duels(duels, [1, 2, 3])
     assert [record(scores, branch) for branch in (1, 2, 3)] == [(2, 0, 0, 0), (0, 1, 1, 0), (0, 1, 1, 0)]
     assert [score.rate for score in scores] == [1.0, 0.25, 0.25]
     assert [score.branch for score in rank_branches(scores, set())] == [1, 2, 3]
@@ -85,31 +85,31 @@ NOT_THERE, NOT_BACK = duel(1, 2), duel(2, 1)
 
 @each_case("duels", [[], [NOT_THERE], [THERE], [BACK], [THERE, NOT_BACK], [NOT_THERE, BACK]])
 def test_a_pair_with_a_verdict_missing_has_no_verdict(duels: list[Duel]) -> None:
-    scores = duel_scores(duels, [1, 2])
+    scores = score_duels(duels, [1, 2])
     assert scores == [Score(1, unscored=1), Score(2, unscored=1)]
     assert [score.rate for score in scores] == [None, None]
     assert scores[0].summary == "0 won, 0 tied, 0 lost of 0, 1 without a verdict"
 
 
 def test_a_branch_alone_has_no_rate() -> None:
-    scores = duel_scores([], [7])
+    scores = score_duels([], [7])
     assert scores == [Score(7)]
     assert scores[0].rate is None
     assert rank_branches(scores, set()) == scores
 
 
 def test_equals_keep_the_order_of_the_branches() -> None:
-    scores = duel_scores([*pair(5, 2, None), *pair(5, 9, None), *pair(2, 9, None)], [5, 9, 2])
+    scores = score_duels([*pair(5, 2, None), *pair(5, 9, None), *pair(2, 9, None)], [5, 9, 2])
     assert [score.branch for score in rank_branches(scores, set())] == [2, 5, 9]
 
 
 def test_all_too_close_are_ranked_among_themselves() -> None:
-    scores = duel_scores(pair(1, 2, winner=2), [1, 2])
+    scores = score_duels(pair(1, 2, winner=2), [1, 2])
     assert [score.branch for score in rank_branches(scores, {1, 2})] == [2, 1]
 
 
 def test_a_score_as_state_is_plain() -> None:
-    state = duel_scores(pair(1, 2, winner=1), [1, 2])[0].as_state()
+    state = score_duels(pair(1, 2, winner=1), [1, 2])[0].as_state()
     assert state == {
         "branch": 1,
         "won": 1,
@@ -137,7 +137,7 @@ def reversed_verdict(found: Duel) -> Duel:
 
 @given(some_duels)
 def test_every_pair_counts_once_for_each_of_its_branches(duels: list[Duel]) -> None:
-    scores = duel_scores(duels, BRANCHES)
+    scores = score_duels(duels, BRANCHES)
     assert [score.branch for score in scores] == BRANCHES
     assert all(score.won + score.tied + score.lost + score.unscored == 3 for score in scores)
     assert sum(score.won for score in scores) == sum(score.lost for score in scores)
@@ -147,13 +147,13 @@ def test_every_pair_counts_once_for_each_of_its_branches(duels: list[Duel]) -> N
 @given(some_duels, st.randoms(use_true_random=False))
 def test_the_order_in_which_verdicts_come_changes_nothing(duels: list[Duel], random: Any) -> None:
     shuffled = random.sample(duels, len(duels))
-    assert duel_scores(shuffled, BRANCHES) == duel_scores(duels, BRANCHES)
+    assert score_duels(shuffled, BRANCHES) == score_duels(duels, BRANCHES)
 
 
 @given(some_duels)
 def test_the_opposite_verdicts_give_the_opposite_records(duels: list[Duel]) -> None:
-    there = duel_scores(duels, BRANCHES)
-    back = duel_scores(map(reversed_verdict, duels), BRANCHES)
+    there = score_duels(duels, BRANCHES)
+    back = score_duels(map(reversed_verdict, duels), BRANCHES)
     assert [(s.won, s.tied, s.lost, s.unscored) for s in there] == [
         (s.lost, s.tied, s.won, s.unscored) for s in back
     ]
@@ -174,7 +174,7 @@ def test_a_judge_that_looks_at_the_slot_alone_decides_nothing(duels: list[Duel])
         }
         for found in duels
     ]
-    scores = duel_scores(by_slot, BRANCHES)
+    scores = score_duels(by_slot, BRANCHES)
     assert all(score.won == score.lost == 0 for score in scores)
 
 
@@ -184,8 +184,8 @@ def test_a_pair_without_a_verdict_counts_as_if_it_had_not_been(
 ) -> None:
     missing = [duel(*order) if (found["first"], found["second"]) == order else found for found in duels]
     apart = [found for found in duels if {found["first"], found["second"]} != set(order)]
-    assert duel_scores(missing, BRANCHES) == duel_scores(apart, BRANCHES)
-    before, after = duel_scores(duels, BRANCHES), duel_scores(missing, BRANCHES)
+    assert score_duels(missing, BRANCHES) == score_duels(apart, BRANCHES)
+    before, after = score_duels(duels, BRANCHES), score_duels(missing, BRANCHES)
     assert [s for s in before if s.branch not in order] == [s for s in after if s.branch not in order]
     for branch in order:
         changed = [
@@ -199,7 +199,7 @@ def test_a_pair_without_a_verdict_counts_as_if_it_had_not_been(
 def test_the_ranking_holds_every_branch_best_first_and_too_close_last(
     duels: list[Duel], too_close: set[int]
 ) -> None:
-    ranked = rank_branches(duel_scores(duels, BRANCHES), too_close)
+    ranked = rank_branches(score_duels(duels, BRANCHES), too_close)
     assert sorted(score.branch for score in ranked) == BRANCHES
     last = [score.branch in too_close for score in ranked]
     assert last == sorted(last)

@@ -19,7 +19,7 @@ from ideagora.agents.offline_leads.difficulties import (
     shared_difficulty,
 )
 from ideagora.agents.text.quotes import is_quoted
-from ideagora.graphs.chain_of_ideas.leads import distinct, how_many, place_of
+from ideagora.graphs.chain_of_ideas.leads import describe_positions, explain_few_leads, select_pairs
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
@@ -148,24 +148,26 @@ def test_leads_differ_in_limitation_and_mechanism() -> None:
         {"branch": 2, "pairs": [pair("b", "x"), pair("b", "y", kind="bias")]},
         {"branch": 1, "pairs": [pair("a", "x"), pair("a", "y"), pair("c", "z"), pair("x", "a")]},
     ]
-    chosen = [(one["weak"], one["strong"]) for one in distinct(branches, 5)]
+    chosen = [(one["weak"], one["strong"]) for one in select_pairs(branches, 5)]
     assert chosen == [("a", "x"), ("b", "y"), ("c", "z")]
-    assert len(distinct(branches, 2)) == 2
+    assert len(select_pairs(branches, 2)) == 2
 
 
 def test_pairs_of_papers_that_cite_each_other_come_last_and_only_where_leads_are_few() -> None:
     linked = [pair("a", "x", cites="strong")]
     few = [{"branch": 1, "pairs": [*linked, pair("b", "y")]}]
-    assert [one["weak"] for one in distinct(few, 5)] == ["b", "a"]
+    assert [one["weak"] for one in select_pairs(few, 5)] == ["b", "a"]
     many = [{"branch": 1, "pairs": [*linked, *(pair(name, name.upper()) for name in "bcd")]}]
-    assert [one["weak"] for one in distinct(many, 5)] == ["b", "c", "d"]
+    assert [one["weak"] for one in select_pairs(many, 5)] == ["b", "c", "d"]
 
 
 def test_without_a_good_pair_one_that_is_merely_the_nearest_is_offered_as_such() -> None:
     nearest = {**pair("a", "x"), "good": False}
-    assert [one["weak"] for one in distinct([{"branch": 1, "pairs": [nearest, nearest]}], 5)] == ["a"]
-    assert [one["weak"] for one in distinct([{"branch": 1, "pairs": [nearest, pair("b", "y")]}], 5)] == ["b"]
-    assert distinct([{"branch": 1, "pairs": [{**nearest, "strong": "a"}]}], 5) == []
+    assert [one["weak"] for one in select_pairs([{"branch": 1, "pairs": [nearest, nearest]}], 5)] == ["a"]
+    assert [one["weak"] for one in select_pairs([{"branch": 1, "pairs": [nearest, pair("b", "y")]}], 5)] == [
+        "b"
+    ]
+    assert select_pairs([{"branch": 1, "pairs": [{**nearest, "strong": "a"}]}], 5) == []
     weak = leads.paper_facts(ENGINE, "Alpha: one", "2020", "Alpha counts sheep. Alpha sleeps at once.")
     strong = leads.paper_facts(ENGINE, "Beta: two", "2021", "Nobody drew maps. Beta draws maps of caves.")
     told = leads.write_lead(leads.measure_pair(ENGINE, [weak, strong], 0, 1), weak, strong, "")
@@ -174,20 +176,20 @@ def test_without_a_good_pair_one_that_is_merely_the_nearest_is_offered_as_such()
 
 def test_where_two_papers_stand_is_said_in_one_sentence() -> None:
     one, two, three = (Paper(id=name, title=f"{name}: a paper") for name in ("One", "Two", "Three"))
-    assert place_of([one, two], two, three, None) == (
+    assert describe_positions([one, two], two, three, None) == (
         "Two is paper 2 of 2 in the chain and Three is not in it; neither cites the other."
     )
-    assert "Three cites Two: first check" in place_of([one, two], two, three, "strong")
-    assert place_of([one], two, three, None).startswith("Two and Three are not in the chain")
+    assert "Three cites Two: first check" in describe_positions([one, two], two, three, "strong")
+    assert describe_positions([one], two, three, None).startswith("Two and Three are not in the chain")
 
 
 def test_fewer_leads_than_usual_are_explained() -> None:
     lead = {"novelty_check": {"status": "novel"}}
     close = {"novelty_check": {"status": "too_close"}}
     state: dict[str, Any] = {"pairs": [], "branches": [], "leads": [lead, close]}
-    assert how_many(state)[0].startswith("1 lead where three to five are usual")
-    assert how_many({**state, "leads": [lead] * 3}) == []
-    assert how_many({"branches": []}) == []
+    assert explain_few_leads(state)[0].startswith("1 lead; three to five are usual")
+    assert explain_few_leads({**state, "leads": [lead] * 3}) == []
+    assert explain_few_leads({"branches": []}) == []
 
 
 # --- what the novelty check says --------------------------------------------------------------

@@ -296,8 +296,8 @@ def test_the_command_takes_the_topic_from_the_paper(home: Path) -> None:
 @each_case(
     "arguments, said",
     [
-        (["--agent", "real-paper"], "Which paper? Name a file or an id"),
-        (["--agent", "real-paper:"], "Which paper? Name a file or an id"),
+        (["--agent", "real-paper"], "Which paper? Give a file or an id"),
+        (["--agent", "real-paper:"], "Which paper? Give a file or an id"),
         (["--agent", "real-paper:nowhere.pdf"], "There is no file nowhere.pdf"),
         (["--agent", f"real-paper:{REACT}", "--topics", "topics"], "is about one paper"),
         (["--agent", f"real-paper:{REACT}", "--branches", "2"], "--branches means nothing"),

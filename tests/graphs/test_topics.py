@@ -16,9 +16,10 @@ from bench.topics import covered
 from ideagora.agents.judges import CRITERIA, IDEA_JUDGE, IdeaPairInputs
 from ideagora.agents.views import IdeaView
 from ideagora.errors import TopicNotCovered
-from ideagora.graphs.chain_of_ideas.branch import _neighbours
+from ideagora.graphs.chain_of_ideas.anchors import find_anchors, plan_queries
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
-from ideagora.graphs.chain_of_ideas.graph import find_anchors, plan_queries, search_for_experiment
+from ideagora.graphs.chain_of_ideas.experiment import search_for_experiment
+from ideagora.graphs.chain_of_ideas.idea_generation import find_neighbours
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
@@ -65,13 +66,13 @@ def corpus() -> Library:
     )
 
 
-def found_anchors(state: dict[str, Any], library: Any, client: Any, **options: Any) -> list[dict[str, Any]]:
+def found_anchors(state: dict[str, Any], library: Any, client: Any, **options: Any) -> list[Any]:
     context = SimpleNamespace(
         client=client, library=library, options=ChainOptions(**options), say=lambda said: None
     )
     runtime = cast(Any, SimpleNamespace(context=context))
 
-    async def steps() -> list[dict[str, Any]]:
+    async def steps() -> list[Any]:
         planned = {} if "queries" in state else await plan_queries(cast(Any, state), runtime)
         return (await find_anchors(cast(Any, {**state, **planned}), runtime))["anchors"]
 
@@ -248,7 +249,7 @@ def test_papers_beside_the_chain_are_of_no_unrelated_field() -> None:
     library = Searched({"whole": ["a", "other", "b"]}, {"a": 0.6, "b": 0.4, "other": 0.05})
     context = cast(Any, SimpleNamespace(library=library, makes_leads=False))
     state = cast(Any, {"topic": {"text": "whole"}, "links": []})
-    assert [paper.id for paper in asyncio.run(_neighbours(state, context))] == ["a", "b"]
+    assert [paper.id for paper in asyncio.run(find_neighbours(state, context))] == ["a", "b"]
 
 
 def test_searches_for_the_experiment_bring_no_unrelated_papers() -> None:

@@ -1,4 +1,4 @@
-"""Chain-of-Ideas as the registry offers it: the full agent and its three ablations (section 5)."""
+"""Chain-of-Ideas for the registry: the full agent and its three ablations (section 5)."""
 
 from __future__ import annotations
 
@@ -10,19 +10,7 @@ from pydantic import BaseModel
 from ideagora.config import Group
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
-from ideagora.schema import (
-    Chain,
-    Direction,
-    Idea,
-    Link,
-    NoveltyCheck,
-    Paper,
-    Source,
-    Topic,
-    Transition,
-    Usage,
-    stable_id,
-)
+from ideagora.schema import Direction, Idea, NoveltyCheck, Paper, Source, Topic, Usage, stable_id
 
 NAME = "chain-of-ideas"
 ABLATIONS = {"no-chain": {"chain": False}, "no-trend": {"trend": False}, "no-entities": {"entities": False}}
@@ -33,7 +21,7 @@ def agent(variant: str | None = None) -> Agent:
     switches = ABLATIONS[variant] if variant else {}
     return Agent(
         name=f"{NAME}/{variant}" if variant else NAME,
-        about="Organises the literature into chains of ideas and makes an idea from where they lead."
+        about="Organises the literature into chains of ideas and derives an idea from where they lead."
         + (f" Ablation: {variant.replace('-', ' ')}." if variant else ""),
         source="Chain of Ideas, arXiv 2410.13185",
         options=ChainOptions(**switches),
@@ -41,7 +29,7 @@ def agent(variant: str | None = None) -> Agent:
         start=lambda topic: {"topic": topic.model_dump(mode="json")},
         ideas=_ideas,
         failures=lambda state: list(state.get("failures", [])),
-        notes=lambda state: [*_unread(state), *_few_leads(state)],
+        notes=lambda state: [*_unread_notes(state), *_lead_notes(state)],
         expected_calls=_expected_calls,
         steps=(
             "plan_queries",
@@ -73,7 +61,7 @@ def _build_branch() -> Any:
 
 
 def _expected_calls(options: BaseModel) -> dict[Group, int]:
-    """Calls when every chain grows to full length and no idea is rewritten."""
+    """Calls if every chain reaches its full length and no idea is rewritten."""
     assert isinstance(options, ChainOptions)
     branches, length = options.branches, options.length
     growth = (length // 2) if options.chain else 0
@@ -85,13 +73,13 @@ def _expected_calls(options: BaseModel) -> dict[Group, int]:
 
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    """Best first; the best one has the experiment. Where no choice was made: in the branches' order."""
-    from ideagora.graphs.chain_of_ideas import leads
-    from ideagora.graphs.chain_of_ideas.graph import experiment_of
+    """The ideas, best first, in branch order if no choice was made; the best one has an experiment."""
+    from ideagora.graphs.chain_of_ideas.experiment import load_experiment
+    from ideagora.graphs.chain_of_ideas.leads import load_leads
 
     if "pairs" in state:
-        return leads.ideas(state, origin)
-    branches = {one["branch"]: one for one in state.get("branches", []) if "draft" in one}
+        return load_leads(state, origin)
+    branches = {branch["branch"]: branch for branch in state.get("branches", []) if "draft" in branch}
     if "ranking" not in state:
         topic = Topic.model_validate(state["topic"])
         return [_idea(branches[number], topic, origin) for number in sorted(branches)]
@@ -103,30 +91,33 @@ def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
             spent = [origin.usage.get(label, Usage()) for label in (f"branch {idea.branch}", "experiment")]
             update["usage"] = spent[0] + spent[1]
             if "plan" in state:
-                update["experiment"] = experiment_of(state)  # type: ignore[arg-type]
+                update["experiment"] = load_experiment(state)  # type: ignore[arg-type]
         ideas.append(idea.model_copy(update=update))
     return ideas
 
 
-def _unread(state: Mapping[str, Any]) -> list[str]:
-    """The papers of chains that no reader could read, and why."""
+def _unread_notes(state: Mapping[str, Any]) -> list[str]:
+    """Which papers of the chains could not be read, and why."""
     return [
         f"Branch {branch['branch']}: “{link['paper']['title']}” could not be read "
-        f"({reason.rstrip('.')}); its own summary stands in."
-        for branch in sorted(state.get("branches", []), key=lambda one: int(one["branch"]))
+        f"({reason.rstrip('.')}); its abstract or summary is used instead."
+        for branch in sorted(state.get("branches", []), key=lambda branch: int(branch["branch"]))
         for link in branch["links"]
         if (reason := branch.get("unread", {}).get(link["paper"]["id"])) is not None
     ]
 
 
-def _few_leads(state: Mapping[str, Any]) -> list[str]:
-    from ideagora.graphs.chain_of_ideas.leads import how_many
+def _lead_notes(state: Mapping[str, Any]) -> list[str]:
+    from ideagora.graphs.chain_of_ideas.leads import explain_few_leads
 
-    return how_many(state)
+    return explain_few_leads(state)
 
 
 def _idea(branch: Mapping[str, Any], topic: Topic, origin: Origin) -> Idea:
+    from ideagora.graphs.chain_of_ideas.state import load_chain
+
     draft, label = branch["draft"], f"branch {branch['branch']}"
+    direction = Direction.model_validate(branch["direction"]) if branch.get("direction") else None
     sources = tuple(Source.model_validate(source) for source in draft["sources"])
     return Idea(
         id=stable_id(origin.agent, topic.text, str(branch["branch"]), draft["title"], draft["method"]),
@@ -142,28 +133,11 @@ def _idea(branch: Mapping[str, Any], topic: Topic, origin: Origin) -> Idea:
         neighbours=tuple(
             Paper.model_validate(paper) for paper in (*branch["neighbours"], *branch.get("avoided", []))
         ),
-        chain=_chain(branch),
+        chain=load_chain(branch, direction),
         novelty_check=NoveltyCheck.model_validate(branch["novelty_check"]),
         facets={name: draft[name] for name in ("purpose", "mechanism", "evaluation")},
         branch=branch["branch"],
         model=origin.model,
         usage=origin.usage.get(label, Usage()),
         created=origin.answered.get(label),
-    )
-
-
-def _chain(branch: Mapping[str, Any]) -> Chain:
-    links = [
-        Link.model_validate({**link, "reading": branch["readings"].get(link["paper"]["id"])})
-        for link in branch["links"]
-    ]
-    direction = branch.get("direction")
-    return Chain(
-        query=branch["query"],
-        anchor=branch["anchor"]["id"],
-        links=tuple(sorted(links, key=lambda link: link.position)),
-        transitions=tuple(Transition.model_validate(found) for found in branch["transitions"]),
-        direction=Direction.model_validate(direction) if direction else None,
-        stopped=branch.get("stopped", {}),
-        topic_similarity=branch.get("topic_similarity"),
     )

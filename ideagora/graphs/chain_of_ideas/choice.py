@@ -1,4 +1,4 @@
-"""Choice among the branches from verdicts in both orders (section 3.3), as pure functions."""
+"""Choose among the branches from verdicts in both orders (section 3.3); pure functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Score:
-    """A branch's record: pairs won, tied, lost, and pairs with no verdict."""
+    """The result of one branch: pairs won, tied, lost, and pairs without a verdict."""
 
     branch: int
     won: int = 0
@@ -20,7 +20,7 @@ class Score:
 
     @property
     def rate(self) -> float | None:
-        """Winning rate with ties as half, over the pairs that have a verdict; ``None`` without any."""
+        """Winning rate over the pairs with a verdict, ties as half; ``None`` if there are none."""
         judged = self.won + self.tied + self.lost
         return (self.won + self.tied / 2) / judged if judged else None
 
@@ -36,21 +36,21 @@ class Score:
         return {**asdict(self), "told": self.summary}
 
 
-def duel_scores(duels: Iterable[Mapping[str, Any]], branches: Sequence[int]) -> list[Score]:
-    """Records from duels, each ``{"first", "second", "criteria": {name: choice} | None}``.
+def score_duels(duels: Iterable[Mapping[str, Any]], branches: Sequence[int]) -> list[Score]:
+    """Score the branches from duels, each ``{"first", "second", "criteria": {name: choice} | None}``.
 
-    A pair counts as won only when both orders agree; a disagreement under swap is a tie. A pair of
-    which one order is unscored has no verdict.
+    A pair counts as won only if both orders agree; a disagreement under swap is a tie. A pair with an
+    unscored order has no verdict.
     """
     outcome = {(duel["first"], duel["second"]): _outcome(duel) for duel in duels}
     tally = {branch: {"won": 0, "tied": 0, "lost": 0, "unscored": 0} for branch in branches}
     for one, other in combinations(branches, 2):
-        there, back = outcome.get((one, other)), outcome.get((other, one))
-        if there is None or back is None:
+        forward, swapped = outcome.get((one, other)), outcome.get((other, one))
+        if forward is None or swapped is None:
             tally[one]["unscored"] += 1
             tally[other]["unscored"] += 1
-        elif there * back < 0:
-            winner, loser = (one, other) if there > 0 else (other, one)
+        elif forward * swapped < 0:
+            winner, loser = (one, other) if forward > 0 else (other, one)
             tally[winner]["won"] += 1
             tally[loser]["lost"] += 1
         else:
@@ -60,7 +60,7 @@ def duel_scores(duels: Iterable[Mapping[str, Any]], branches: Sequence[int]) -> 
 
 
 def _outcome(duel: Mapping[str, Any]) -> int | None:
-    """Criteria for the first less those for the second; ``None`` when unscored."""
+    """Criteria won by the first minus those won by the second; ``None`` if unscored."""
     criteria = duel["criteria"]
     if criteria is None:
         return None
@@ -71,13 +71,13 @@ def _outcome(duel: Mapping[str, Any]) -> int | None:
 def rank_branches(
     scores: Sequence[Score], too_close: set[int], far: Collection[int] = frozenset()
 ) -> list[Score]:
-    """Best first; equals in the order of the branches.
+    """Sort best first; ties by branch number.
 
-    Ideas whose chains are far from the topic come last, before them those too close to a paper.
+    Ideas too close to a paper come after all others, and those whose chain is far from the topic last.
     """
 
-    def place(score: Score) -> tuple[bool, bool, float, int]:
+    def sort_key(score: Score) -> tuple[bool, bool, float, int]:
         rate = score.rate if score.rate is not None else 0.5
         return score.branch in far, score.branch in too_close, -rate, score.branch
 
-    return sorted(scores, key=place)
+    return sorted(scores, key=sort_key)

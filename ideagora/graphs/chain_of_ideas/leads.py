@@ -1,8 +1,8 @@
-"""What takes the place of drafts, choice and experiment when the offline model is at work: leads.
+"""Leads, which replace drafts, choice and experiment when the offline model is used.
 
-Every chain gives pairs of a limitation and a mechanism (``predict_direction``). Here the pairs of all
-chains come together: several leads are made of them, each with another limitation and another
-mechanism. Nobody chooses among leads, and none gets more than a first cheap test.
+Every chain yields pairs of a limitation and a mechanism (``predict_direction``). The best pairs across all
+chains become leads, each with a different limitation and a different mechanism. There is no choice among
+leads, and each gets only a cheap first test.
 """
 
 from __future__ import annotations
@@ -15,86 +15,84 @@ from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.idea_inputs import DirectionView
 from ideagora.agents.ideator import IDEATOR
 from ideagora.agents.offline_leads.leads import short_paper_name
-from ideagora.agents.text.quotes import is_quoted, verify_quote
 from ideagora.agents.views import ShownPaper, idea_view
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.chain_of_ideas.novelty import check_novelty
+from ideagora.graphs.chain_of_ideas.state import load_chain
 from ideagora.graphs.services import Services
+from ideagora.graphs.sources import quoted_source
 from ideagora.models.usage import usage_label
 from ideagora.schema import (
-    Chain,
     Direction,
     Experiment,
     Idea,
-    Link,
     NoveltyCheck,
     Paper,
     Source,
     Topic,
-    Transition,
     Usage,
     stable_id,
 )
 
-WANTED = 3
-"""Fewer leads than that are explained."""
-MOST = 5
+ENOUGH_LEADS = 3
+"""A run with fewer leads explains why."""
+MAX_LEADS = 5
 NEIGHBOURS = 20
-"""Papers beside a chain whose mechanisms may be taken: reading them costs the offline model nothing."""
+"""Papers outside a chain whose mechanisms may be used; reading them is free for the offline model."""
 
 
-def distinct(branches: Sequence[Mapping[str, Any]], most: int) -> list[dict[str, Any]]:
-    """Pairs of all chains, the best of each chain in turn; each limitation and each mechanism once.
+def select_pairs(branches: Sequence[Mapping[str, Any]], most: int) -> list[dict[str, Any]]:
+    """Select pairs from all chains, the best of each in turn; each limitation and mechanism once.
 
-    Pairs of papers of which neither cites the other come first: a paper that cites the other has
-    probably answered it already, or has taken over what it needed. Where no pair is good, the first
-    of those that are merely the nearest stands alone.
+    Pairs in which neither paper cites the other come first: a paper that cites the other has probably
+    answered it already, or has adopted what it needed. If no pair is good, only the first of the nearest
+    ones is returned.
     """
     ordered = sorted(branches, key=lambda branch: int(branch["branch"]))
-    in_turn = [
+    interleaved = [
         {**pair, "branch": branch["branch"]}
         for row in zip_longest(*(branch["pairs"] for branch in ordered))
         for branch, pair in zip(ordered, row, strict=True)
         if pair is not None and pair["weak"] != pair["strong"]
     ]
-    if not any(pair["good"] for pair in in_turn):
-        return in_turn[:1]
-    in_turn = [pair for pair in in_turn if pair["good"]]
+    if not any(pair["good"] for pair in interleaved):
+        return interleaved[:1]
+    interleaved = [pair for pair in interleaved if pair["good"]]
     chosen: list[dict[str, Any]] = []
-    while len(chosen) < most and (free := [pair for pair in in_turn if _is_free(pair, chosen)]):
-        chosen.append(min(free, key=lambda pair: _after_others(pair, chosen)))
+    while len(chosen) < most and (free := [pair for pair in interleaved if _is_free(pair, chosen)]):
+        chosen.append(min(free, key=lambda pair: _rank(pair, chosen)))
     unlinked = [pair for pair in chosen if pair["cites"] is None]
-    return unlinked if len(unlinked) >= WANTED else chosen
+    return unlinked if len(unlinked) >= ENOUGH_LEADS else chosen
 
 
 def _is_free(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether no chosen pair has the limitation or the mechanism, or is this pair turned round."""
+    """Whether no chosen pair has this limitation or mechanism, or is this pair reversed."""
     return all(
-        pair["weak"] != one["weak"]
-        and pair["strong"] != one["strong"]
-        and (pair["weak"], pair["strong"]) != (one["strong"], one["weak"])
-        for one in chosen
+        pair["weak"] != other["weak"]
+        and pair["strong"] != other["strong"]
+        and (pair["weak"], pair["strong"]) != (other["strong"], other["weak"])
+        for other in chosen
     )
 
 
-def _after_others(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> tuple[bool, int]:
-    """What puts a pair behind others: one paper cites the other; its kind of difficulty has been had."""
-    return pair["cites"] is not None, sum(pair["kind"] == one["kind"] for one in chosen)
+def _rank(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> tuple[bool, int]:
+    """Sort key: a pair comes later if one paper cites the other or its kind of difficulty was chosen."""
+    return pair["cites"] is not None, sum(pair["kind"] == other["kind"] for other in chosen)
 
 
-def place_of(chain: Sequence[Paper], weak: Paper, strong: Paper, cites: str | None) -> str:
-    """Where two papers stand to the chain and to each other, in one sentence."""
+def describe_positions(chain: Sequence[Paper], weak: Paper, strong: Paper, cites: str | None) -> str:
+    """One sentence on how two papers relate to the chain and to each other."""
     ids = [paper.id for paper in chain]
     one, other = (short_paper_name(paper.title, paper.abstract or "") for paper in (weak, strong))
-    stands = [
+    positions = [
         f"{name} is paper {ids.index(paper.id) + 1} of {len(ids)} in the chain"
         if paper.id in ids
         else f"{name} is not in it"
         for name, paper in ((one, weak), (other, strong))
     ]
     if weak.id not in ids:
-        stands = stands[::-1] if strong.id in ids else [f"{one} and {other} are not in the chain"]
-    where = " and ".join(stands)
+        positions = positions[::-1] if strong.id in ids else [f"{one} and {other} are not in the chain"]
+    where = " and ".join(positions)
     if cites == "strong":
         return f"{where}; {other} cites {one}: first check whether it already addresses the limitation."
     if cites == "weak":
@@ -102,8 +100,8 @@ def place_of(chain: Sequence[Paper], weak: Paper, strong: Paper, cites: str | No
     return f"{where}; neither cites the other."
 
 
-async def who_cites(context: Services, weak: Paper, strong: Paper) -> str | None:
-    """Which of two papers cites the other, as the library knows: ``weak``, ``strong`` or ``None``."""
+async def find_citation(context: Services, weak: Paper, strong: Paper) -> str | None:
+    """Which of two papers cites the other according to the library: ``weak``, ``strong`` or ``None``."""
     if any(paper.id == weak.id for paper in await context.library.references(strong)):
         return "strong"
     if any(paper.id == strong.id for paper in await context.library.references(weak)):
@@ -112,13 +110,13 @@ async def who_cites(context: Services, weak: Paper, strong: Paper) -> str | None
 
 
 async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) -> dict[str, Any]:
-    """A pair in words, compared with the literature, with a first cheap test."""
+    """Write a pair as a lead, compare it with the literature, and add a cheap first test."""
     chain = [Paper.model_validate(paper) for paper in pair["chain"]]
     weak = Paper.model_validate(pair["limitation_paper"])
     strong = Paper.model_validate(pair["mechanism_paper"])
-    shown = [await _shown(context, paper, said) for paper, said in ((weak, None), (strong, pair["method"]))]
+    shown = [await _show(context, weak, None), await _show(context, strong, pair["method"])]
     direction = DirectionView(
-        text=place_of(chain, weak, strong, pair["cites"]),
+        text=describe_positions(chain, weak, strong, pair["cites"]),
         limitation=pair["limitation"] or "",
         limitation_from=0,
         mechanism=pair["method"] or strong.abstract or strong.title,
@@ -137,10 +135,11 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
             too_close=(),
         )
         draft = answer.model_dump(mode="json")
-        sources = [
-            _source(one.part, (weak, strong)[one.paper], one.quote, shown[one.paper])
-            for one in answer.sources
-        ]
+        sources = []
+        for source in answer.sources:
+            text = f"{shown[source.paper].title} {shown[source.paper].abstract or ''}"
+            paper_id = (weak, strong)[source.paper].id
+            sources.append(quoted_source(source.part, paper_id, source.quote, text))
         draft["sources"] = [source.model_dump(mode="json") for source in sources]
         check = await check_novelty(context, topic, draft, [weak, strong], ())
         plan = await EXPERIMENT_DESIGNER(
@@ -161,7 +160,7 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
     }
 
 
-async def _shown(context: Services, paper: Paper, retelling: str | None) -> ShownPaper:
+async def _show(context: Services, paper: Paper, retelling: str | None) -> ShownPaper:
     text, kind = await context.library.text(paper)
     return ShownPaper(
         title=paper.title,
@@ -171,24 +170,24 @@ async def _shown(context: Services, paper: Paper, retelling: str | None) -> Show
     )
 
 
-def _source(part: str, paper: Paper, quote: str, shown: ShownPaper) -> Source:
-    text = f"{paper.title} {shown.abstract or ''}"
-    return Source(
-        part=part, paper_id=paper.id, quote=verify_quote(quote, text), verbatim=is_quoted(quote, text)
-    )
-
-
-def ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    """The leads of a finished run, best first; one that a paper says already is left out."""
+def load_leads(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+    """The leads of a finished run, best first, without those that are too close to a paper."""
     branches = {branch["branch"]: branch for branch in state["branches"]}
     made = sorted(state.get("leads", []), key=lambda lead: int(lead["number"]))
     free = [lead for lead in made if lead["novelty_check"]["status"] != "too_close"]
     topic = Topic.model_validate(state["topic"]).text
-    return [_idea(lead, branches[lead["branch"]], topic, origin) for lead in free[:MOST]]
+    return [_idea(lead, branches[lead["branch"]], topic, origin) for lead in free[:MAX_LEADS]]
 
 
 def _idea(lead: Mapping[str, Any], branch: Mapping[str, Any], topic: str, origin: Origin) -> Idea:
     draft, label = lead["draft"], f"lead {lead['number']}"
+    direction = Direction(
+        text=draft["novelty"],
+        limitation=draft["purpose"],
+        limitation_from=lead["weak"],
+        mechanism=draft["mechanism"],
+        mechanism_from=lead["strong"],
+    )
     sources = tuple(Source.model_validate(source) for source in draft["sources"])
     return Idea(
         id=stable_id(origin.agent, topic, str(lead["number"]), draft["title"], draft["method"]),
@@ -200,7 +199,7 @@ def _idea(lead: Mapping[str, Any], branch: Mapping[str, Any], topic: str, origin
         references=tuple(dict.fromkeys(source.paper_id for source in sources if source.verbatim)),
         sources=sources,
         neighbours=tuple(Paper.model_validate(paper) for paper in branch["neighbours"]),
-        chain=_chain(lead, branch),
+        chain=load_chain(branch, direction),
         novelty_check=NoveltyCheck.model_validate(lead["novelty_check"]),
         facets={name: draft[name] for name in ("purpose", "mechanism", "evaluation")},
         branch=lead["branch"],
@@ -210,44 +209,21 @@ def _idea(lead: Mapping[str, Any], branch: Mapping[str, Any], topic: str, origin
     )
 
 
-def _chain(lead: Mapping[str, Any], branch: Mapping[str, Any]) -> Chain:
-    links = [
-        Link.model_validate({**link, "reading": branch["readings"].get(link["paper"]["id"])})
-        for link in branch["links"]
-    ]
-    draft = lead["draft"]
-    return Chain(
-        query=branch["query"],
-        anchor=branch["anchor"]["id"],
-        links=tuple(sorted(links, key=lambda link: link.position)),
-        transitions=tuple(Transition.model_validate(found) for found in branch["transitions"]),
-        direction=Direction(
-            text=draft["novelty"],
-            limitation=draft["purpose"],
-            limitation_from=lead["weak"],
-            mechanism=draft["mechanism"],
-            mechanism_from=lead["strong"],
-        ),
-        stopped=branch.get("stopped", {}),
-        topic_similarity=branch.get("topic_similarity"),
-    )
-
-
-def how_many(state: Mapping[str, Any]) -> list[str]:
-    """Why there are fewer leads than usual, as a note; none where there are enough."""
+def explain_few_leads(state: Mapping[str, Any]) -> list[str]:
+    """A note on why there are fewer leads than usual; empty if there are enough."""
     if "pairs" not in state:
         return []
     made = [lead for lead in state.get("leads", []) if lead["novelty_check"]["status"] != "too_close"]
     dropped = len(state.get("leads", [])) - len(made)
-    if len(made) >= WANTED:
+    if len(made) >= ENOUGH_LEADS:
         return []
-    said = f" Left out, since one paper says the same already: {dropped}." if dropped else ""
+    left_out = f" Left out because a paper already says the same: {dropped}." if dropped else ""
     return [
-        f"{len(made)} lead{'s' * (len(made) != 1)} where three to five are usual: of the "
-        f"{_papers(state)} papers in the chains, no further limitation came near enough to a mechanism of "
-        f"another paper.{said}"
+        f"{len(made)} lead{'s' * (len(made) != 1)}; three to five are usual. Among the "
+        f"{_count_papers(state)} papers in the chains, no further limitation is close enough to a mechanism "
+        f"of another paper.{left_out}"
     ]
 
 
-def _papers(state: Mapping[str, Any]) -> int:
+def _count_papers(state: Mapping[str, Any]) -> int:
     return len({link["paper"]["id"] for branch in state["branches"] for link in branch["links"]})

@@ -1,4 +1,4 @@
-"""Novelty evidence: retrieve by the idea and by each facet, rank facet by facet, have it judged."""
+"""Novelty check: retrieve papers by the idea and by each facet, and have a judge compare them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from ideagora.graphs.services import Services
 from ideagora.schema import ClosestPaper, DroppedDraft, NoveltyCheck, Paper, ScoredPaper, Topic
 
 FACETS = ("purpose", "mechanism", "evaluation")
-BY_IDEA, BY_FACET, COMPARED = 8, 5, 12
+BY_IDEA, BY_FACET = 8, 5
+"""Papers retrieved by the whole idea, and by each facet."""
+COMPARED = 12
+"""Papers that the judge is shown, unless more are known in advance."""
 REPORTED = 5
+"""Papers in the report, unless more are too close."""
 
 
 async def check_novelty(
@@ -24,14 +28,17 @@ async def check_novelty(
     known: Sequence[Paper],
     dropped: tuple[DroppedDraft, ...],
 ) -> NoveltyCheck:
-    """Compare a draft with papers that are known to bear on it and with what the library finds for it.
+    """Compare a draft with known papers and with what the library finds for it.
 
     Args:
-        known: papers that are compared in any case.
+        known: papers that are always compared.
         dropped: the drafts before this one.
+
+    Returns:
+        The check; ``unchecked`` if there is no paper to compare with or the answer is unreadable.
     """
     found = await _retrieve(context, draft, known)
-    so_far: dict[str, Any] = {
+    common: dict[str, Any] = {
         "rounds": len(dropped),
         "compared": len(found),
         "dropped": dropped,
@@ -39,7 +46,7 @@ async def check_novelty(
         "judge": context.client.settings.model_of("judge"),
     }
     if not found:
-        return NoveltyCheck(status="unchecked", reason="the library has no paper to compare with", **so_far)
+        return NoveltyCheck(status="unchecked", reason="the library has no paper to compare with", **common)
     try:
         answer = await NOVELTY_JUDGE(
             context.client,
@@ -48,12 +55,12 @@ async def check_novelty(
             **{name: draft[name] for name in ("title", "summary", "novelty", "method", *FACETS)},
         )
     except UnreadableAnswer as error:
-        return NoveltyCheck(status="unchecked", reason=str(error), **so_far)
-    return _weigh(found, answer).model_copy(update=so_far)
+        return NoveltyCheck(status="unchecked", reason=str(error), **common)
+    return _summarize(found, answer).model_copy(update=common)
 
 
 async def _retrieve(context: Services, draft: dict[str, Any], known: Sequence[Paper]) -> list[ScoredPaper]:
-    """The known papers, then the best of every list in turn (idea, facets); ranked by the idea."""
+    """The known papers, then the best of every list alternately (idea, facets), ranked by the idea."""
     whole = f"{draft['title']}. {draft['summary']}"
     lists = [await context.library.search(whole, BY_IDEA)]
     lists += [await context.library.search(draft[facet], BY_FACET) for facet in FACETS]
@@ -65,19 +72,22 @@ async def _retrieve(context: Services, draft: dict[str, Any], known: Sequence[Pa
     return await context.library.similar(list(papers.values())[: max(COMPARED, len(known))], whole)
 
 
-def _weigh(found: list[ScoredPaper], answer: PaperComparisons) -> NoveltyCheck:
+def _summarize(found: list[ScoredPaper], answer: PaperComparisons) -> NoveltyCheck:
     ordered = sorted(answer.comparisons, key=lambda c: (not c.too_close, -found[c.paper].similarity, c.paper))
     too_close = sum(comparison.too_close for comparison in ordered)
     first = max(REPORTED, too_close)
-    shown = [*ordered[:first], *(one for one in ordered[first:] if one.mechanism == "same")]
+    shown = [
+        *ordered[:first],
+        *(comparison for comparison in ordered[first:] if comparison.mechanism == "same"),
+    ]
     return NoveltyCheck(
         status="too_close" if too_close else "novel",
-        closest=tuple(_close(found[comparison.paper], comparison) for comparison in shown),
+        closest=tuple(_closest_paper(found[comparison.paper], comparison) for comparison in shown),
         reported=len(ordered),
     )
 
 
-def _close(scored: ScoredPaper, comparison: PaperComparison) -> ClosestPaper:
+def _closest_paper(scored: ScoredPaper, comparison: PaperComparison) -> ClosestPaper:
     text = f"{scored.paper.title} {scored.paper.abstract or ''}"
     return ClosestPaper(
         paper_id=scored.paper.id,

@@ -1,4 +1,4 @@
-"""What can be set about Chain-of-Ideas, with the paper's defaults (section 4.1)."""
+"""Options of Chain-of-Ideas, with the paper's defaults (section 4.1)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class ChainOptions(BaseModel):
 
     branches: int = Field(default=3, ge=1, le=20)
     length: int = Field(default=5, ge=1, le=20)
-    """Papers in a chain at most."""
+    """Maximum number of papers in a chain."""
     refinements: int = Field(default=1, ge=0, le=5)
-    """Rounds of review and refinement of the experiment."""
+    """Rounds of experiment review and refinement."""
     rewrites: int = Field(default=2, ge=0, le=5)
-    """Rewrites of an idea that is too close to a paper."""
+    """Maximum number of rewrites of an idea that is too close to a paper."""
     allow_thin: bool = False
-    """Go on although the relevance judge finds nothing on the topic."""
+    """Continue if the relevance judge finds nothing on the topic."""
     chain: bool = True
     trend: bool = True
     entities: bool = True

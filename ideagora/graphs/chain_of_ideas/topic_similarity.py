@@ -1,4 +1,4 @@
-"""How near papers are to the topic itself, whatever search or citation led to them."""
+"""Similarity of papers to the topic, independent of the search or citation that found them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ideagora.retrieval.library import Library
 from ideagora.schema import Paper, Topic
 
 RELATED_TO_TOPIC = 0.20
-"""Cosine to the topic that a paper beside the chain needs: nothing is taken from an unrelated field."""
+"""Minimum cosine to the topic of a paper outside the chain, to leave out unrelated fields."""
 
 
 async def topic_similarity(library: Library, topic: Topic, papers: Sequence[Paper]) -> dict[str, float]:
@@ -17,6 +17,6 @@ async def topic_similarity(library: Library, topic: Topic, papers: Sequence[Pape
 
 
 async def related_to_topic(library: Library, topic: Topic, papers: Sequence[Paper]) -> list[Paper]:
-    """The papers that are no further from the topic than ``RELATED_TO_TOPIC``, in their order."""
-    near = await topic_similarity(library, topic, papers)
-    return [paper for paper in papers if near[paper.id] >= RELATED_TO_TOPIC]
+    """The papers with at least ``RELATED_TO_TOPIC`` similarity to the topic, in their order."""
+    similarity = await topic_similarity(library, topic, papers)
+    return [paper for paper in papers if similarity[paper.id] >= RELATED_TO_TOPIC]

@@ -1,1 +1,1 @@
-"""A model and a topic: the baseline without literature."""
+"""The baseline without literature: a model and a topic."""

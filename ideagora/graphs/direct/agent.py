@@ -1,4 +1,4 @@
-"""The agent ``direct`` as the registry offers it."""
+"""The agent ``direct`` for the registry."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ideagora.schema import Idea
 
 
 class DirectOptions(BaseModel):
-    """There is nothing to set."""
+    """The agent has no options."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def agent() -> Agent:
-    """A model and a topic, no literature."""
+    """The baseline without literature."""
     return Agent(
         name="direct",
         about="Asks the model for an idea and its experiment; it reads no literature.",

@@ -1,7 +1,7 @@
-"""The baseline without literature: a model is asked for an idea, then for the experiment that tests it.
+"""The baseline without literature: ask a model for an idea, then for an experiment that tests it.
 
-What a language model has by itself. The steps are those of the other agents with everything taken
-away that comes from papers; the experiment is asked for in the same words as theirs.
+It measures what a language model contributes on its own. The steps are those of the other agents without
+anything that comes from papers; the experiment uses the same prompt as theirs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ideagora.models.usage import usage_label
 
 
 class DirectState(TypedDict, total=False):
-    """Plain values only: this is what a checkpoint holds."""
+    """Plain JSON values only, as a checkpoint holds them."""
 
     topic: dict[str, Any]
     draft: dict[str, Any]
@@ -34,7 +34,7 @@ async def write_idea(state: DirectState, runtime: Runtime[Services]) -> DirectSt
 
 
 async def design_experiment(state: DirectState, runtime: Runtime[Services]) -> DirectState:
-    """A plan for the idea, without any paper's experiments at hand."""
+    """A plan for the idea, without any papers."""
     with usage_label("experiment"):
         plan = await EXPERIMENT_DESIGNER(
             runtime.context.client,
@@ -49,7 +49,7 @@ async def design_experiment(state: DirectState, runtime: Runtime[Services]) -> D
 
 
 def build_graph() -> StateGraph[DirectState, Services, DirectState, DirectState]:
-    """The state machine of the agent."""
+    """The graph of the agent, not compiled."""
     graph = StateGraph(DirectState, context_schema=Services)
     graph.add_node("write_idea", write_idea)
     graph.add_node("design_experiment", design_experiment)

@@ -1,1 +1,1 @@
-"""Retrieved papers in one prompt: the plain baseline with literature."""
+"""The RAG baseline: retrieved papers in one prompt."""

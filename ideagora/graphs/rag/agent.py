@@ -1,4 +1,4 @@
-"""The agent ``rag`` as the registry offers it."""
+"""The agent ``rag`` for the registry."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ideagora.schema import Idea, Paper
 
 
 class RagOptions(BaseModel):
-    """How much literature the model is shown."""
+    """Options of the agent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     papers: int = Field(default=10, ge=1, le=50)
-    """Papers in the prompt at most."""
+    """Maximum number of papers in the prompt."""
 
 
 def agent() -> Agent:
-    """Retrieved papers in one prompt."""
+    """The RAG baseline: retrieved papers in one prompt."""
     return Agent(
         name="rag",
-        about="Shows the model the papers nearest to the topic and asks for an idea and its experiment.",
+        about="Shows the model the papers closest to the topic and asks for an idea and its experiment.",
         source="RAG baseline of Chain of Ideas, arXiv 2410.13185",
         options=RagOptions(),
         build=_build,

@@ -1,8 +1,8 @@
 """The RAG baseline of Chain of Ideas (arXiv 2410.13185, section 4.3): retrieved papers in one prompt.
 
-One search for the topic; the papers it finds are put before the model as they are, without an order of
-development, and an idea is asked for, then its experiment. The paper says no more on it than that the
-model is fed with retrieved literature; the number of papers is ours.
+One search for the topic; the model is shown the papers found, without an order of development, and asked
+for an idea, then for its experiment. The paper only says that the model is given retrieved literature; the
+number of papers is our choice.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from langgraph.runtime import Runtime
 
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.plain_ideators import RAG_IDEATOR
-from ideagora.agents.text.quotes import is_quoted, verify_quote
 from ideagora.agents.views import PaperBrief, idea_view, paper_brief
 from ideagora.errors import TopicNotCovered
 from ideagora.graphs.services import Services
+from ideagora.graphs.sources import quoted_source
 from ideagora.models.usage import usage_label
-from ideagora.schema import Paper, Source
+from ideagora.schema import Paper
 
 
 class RagState(TypedDict, total=False):
-    """Plain values only: this is what a checkpoint holds."""
+    """Plain JSON values only, as a checkpoint holds them."""
 
     topic: dict[str, Any]
     papers: list[dict[str, Any]]
@@ -35,11 +35,12 @@ Context = Runtime[Services]
 
 
 async def retrieve_papers(state: RagState, runtime: Context) -> RagState:
-    """The papers nearest to the topic, best first. Nobody judges whether they are near enough."""
+    """The papers closest to the topic, best first; their relevance is not judged."""
     found = await runtime.context.library.search(state["topic"]["text"], runtime.context.options.papers)
     if not found:
         raise TopicNotCovered(
-            "The library holds no paper that may be shown for this topic. Widen --before or the bans."
+            "The library has no paper that may be used for this topic. Use a later --before, or exclude "
+            "fewer papers."
         )
     best, last = found[0].similarity, found[-1].similarity
     runtime.context.say(f"{len(found)} papers, similarity {best:.2f} to {last:.2f}")
@@ -47,7 +48,7 @@ async def retrieve_papers(state: RagState, runtime: Context) -> RagState:
 
 
 async def write_idea(state: RagState, runtime: Context) -> RagState:
-    """One idea from the topic and all papers at once; each part names the papers it rests on."""
+    """One idea from the topic and all papers at once; each part names its source papers."""
     with usage_label("idea"):
         answer = await RAG_IDEATOR(
             runtime.context.client, topic=state["topic"]["text"], papers=tuple(_briefs(state))
@@ -57,7 +58,7 @@ async def write_idea(state: RagState, runtime: Context) -> RagState:
 
 
 async def design_experiment(state: RagState, runtime: Context) -> RagState:
-    """A plan for the idea, with the same papers at hand."""
+    """A plan for the idea, with the same papers."""
     with usage_label("experiment"):
         plan = await EXPERIMENT_DESIGNER(
             runtime.context.client,
@@ -76,20 +77,14 @@ def _briefs(state: RagState) -> list[PaperBrief]:
 
 
 def _source(state: RagState, source: dict[str, Any]) -> dict[str, Any]:
-    """A source with its paper's id in place of the number, and whether its words stand in the paper."""
+    """A source with its paper's id in place of the number, and whether its quote occurs in the paper."""
     paper = Paper.model_validate(state["papers"][source["paper"]])
-    text, quote = f"{paper.title} {paper.abstract or ''}", source["quote"]
-    told = Source(
-        part=source["part"],
-        paper_id=paper.id,
-        quote=verify_quote(quote, text),
-        verbatim=is_quoted(quote, text),
-    )
-    return told.model_dump(mode="json")
+    text = f"{paper.title} {paper.abstract or ''}"
+    return quoted_source(source["part"], paper.id, source["quote"], text).model_dump(mode="json")
 
 
 def build_graph() -> StateGraph[RagState, Services, RagState, RagState]:
-    """The state machine of the agent."""
+    """The graph of the agent, not compiled."""
     graph = StateGraph(RagState, context_schema=Services)
     for node in (retrieve_papers, write_idea, design_experiment):
         graph.add_node(node.__name__, node)

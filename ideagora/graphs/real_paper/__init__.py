@@ -1,1 +1,1 @@
-"""A published paper as an idea among others: the human baseline."""
+"""The human baseline: a published paper as an idea."""

@@ -1,4 +1,4 @@
-"""The agent ``real-paper`` as the registry offers it, for one paper: ``real-paper:FILE_OR_ID``."""
+"""The agent ``real-paper`` for the registry: ``real-paper:FILE_OR_ID``."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from ideagora.schema import Idea, Topic
 
 NAME = "real-paper"
 WHICH = (
-    "Which paper? Name a file or an id: --agent real-paper:paper.pdf, or --agent real-paper:arxiv:2201.11903."
+    "Which paper? Give a file or an id: --agent real-paper:paper.pdf or --agent real-paper:arxiv:2201.11903."
 )
 
 
 class RealPaperOptions(BaseModel):
-    """Which paper; both are part of what a run is known by."""
+    """Which paper to use; both fields are part of the run's identity."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     paper: str = ""
     """The file's name, or the id."""
     content: str | None = None
-    """SHA-256 of the file: another version of it is another run. ``None``: the paper is in the library."""
+    """SHA-256 of the file, so that a changed file is another run; ``None`` for a paper in the library."""
 
 
 def agent(which: str = "") -> Agent:
-    """A paper as topic, idea and experiment without results.
+    """The agent for one paper.
 
     Args:
-        which: a file, or an id in the library; empty for an agent that can only be looked at.
+        which: a file, or an id in the library; empty for an agent that can be inspected but not run.
 
     Raises:
-        UsageError: there is no such file, or it cannot be read.
+        UsageError: the file does not exist or cannot be read.
     """
     options = _options(which)
     own_topic = f"topic of {options.paper}" if which else None
     return Agent(
         name=NAME,
-        about="Makes topic, idea and experiment of a published paper, without its results; "
+        about="Extracts topic, idea and experiment from a published paper, without its results; "
         "real-paper:FILE_OR_ID.",
         source="Real Paper baseline of Chain of Ideas, arXiv 2410.13185",
         options=options,
@@ -68,7 +68,9 @@ def _options(which: str) -> RealPaperOptions:
         return RealPaperOptions(paper=which)
     path = Path(which).expanduser()
     if not path.is_file():
-        raise UsageError(f"There is no file {which}. Look at the path, or name a paper of the library by id.")
+        raise UsageError(
+            f"There is no file {which}. Check the path, or give the id of a paper in the library."
+        )
     try:
         return RealPaperOptions(paper=path.name, content=file_digest(path))
     except OSError as error:

@@ -1,9 +1,8 @@
 """The Real Paper baseline of Chain of Ideas (arXiv 2410.13185, sections 4.2 and 4.3, Tables 21 to 23).
 
-A published paper becomes what a generated idea consists of: first the topic it works on, then its
-idea, then how it tests it, each without results. The paper is read by its full text where there is
-one, else by its abstract. Where a topic is given, the paper enters the competition on that topic, and
-none is taken from it.
+A published paper is converted into the parts of a generated idea: its topic, its idea, and the experiment
+that tests it, each without results. The full text is used if available, otherwise the abstract. If a topic
+is given, the paper competes on that topic and none is extracted.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ideagora.models.usage import usage_label
 
 
 class RealPaperState(TypedDict, total=False):
-    """Plain values only: this is what a checkpoint holds."""
+    """Plain JSON values only, as a checkpoint holds them."""
 
     topic: dict[str, Any]
     given: bool
@@ -34,7 +33,7 @@ Context = Runtime[Services]
 
 
 async def read_paper(state: RealPaperState, runtime: Context) -> RealPaperState:
-    """The paper itself, whatever cut-off and bans say: it is the idea, not literature for one."""
+    """Read the paper, even if cut-off or exclusions would hide it: it is the idea itself."""
     if runtime.context.target_paper is None:
         raise RunError("This graph was started without a paper.")
     own = await runtime.context.target_paper()
@@ -43,7 +42,7 @@ async def read_paper(state: RealPaperState, runtime: Context) -> RealPaperState:
 
 
 def needs_topic(state: RealPaperState) -> str:
-    """A topic that was given stays."""
+    """Extract a topic only if none was given."""
     return "extract_idea" if state["given"] else "extract_topic"
 
 
@@ -65,21 +64,21 @@ async def extract_topic(state: RealPaperState, runtime: Context) -> RealPaperSta
 async def extract_idea(state: RealPaperState, runtime: Context) -> RealPaperState:
     """Motivation, method and novelty, as if nothing had been tried yet (Table 22)."""
     with usage_label("idea"):
-        answer = await IDEA_EXTRACTOR(runtime.context.client, **_shown(state))
+        answer = await IDEA_EXTRACTOR(runtime.context.client, **_paper_inputs(state))
     return {"draft": answer.model_dump(mode="json")}
 
 
 async def extract_experiment(state: RealPaperState, runtime: Context) -> RealPaperState:
-    """The steps of the experiment, without what came out (Table 23)."""
+    """The steps of the experiment, without its results (Table 23)."""
     with usage_label("experiment"):
-        answer = await EXPERIMENT_EXTRACTOR(runtime.context.client, **_shown(state))
+        answer = await EXPERIMENT_EXTRACTOR(runtime.context.client, **_paper_inputs(state))
     if not answer.steps:
-        runtime.context.say(f"the {state['own']['kind']} tells no experiment")
+        runtime.context.say(f"the {state['own']['kind']} describes no experiment")
         return {"plan": None}
     return {"plan": answer.model_dump(mode="json")}
 
 
-def _shown(state: RealPaperState) -> dict[str, Any]:
+def _paper_inputs(state: RealPaperState) -> dict[str, Any]:
     own = state["own"]
     return {
         "topic": state["topic"]["text"],
@@ -90,7 +89,7 @@ def _shown(state: RealPaperState) -> dict[str, Any]:
 
 
 def build_graph() -> StateGraph[RealPaperState, Services, RealPaperState, RealPaperState]:
-    """The state machine of the agent."""
+    """The graph of the agent, not compiled."""
     graph = StateGraph(RealPaperState, context_schema=Services)
     for node in (read_paper, extract_topic, extract_idea, extract_experiment):
         graph.add_node(node.__name__, node)

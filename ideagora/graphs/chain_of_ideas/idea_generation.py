@@ -1,0 +1,263 @@
+"""From a chain to an idea (section 3.3): trend, future direction, draft, novelty check, rewrite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from langgraph.graph import END
+
+from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, TooClose
+from ideagora.agents.ideator import FORECASTER, IDEATOR, Pairing
+from ideagora.agents.offline_leads.difficulties import find_difficulty_name
+from ideagora.agents.offline_leads.leads import NEAREST_ONLY
+from ideagora.agents.trend import TREND_ANALYST
+from ideagora.agents.views import EntityView, ShownPaper, chain_paper, change_view, paper_brief
+from ideagora.errors import NoPaperRead
+from ideagora.graphs.chain_of_ideas.leads import NEIGHBOURS as LEAD_NEIGHBOURS
+from ideagora.graphs.chain_of_ideas.leads import find_citation
+from ideagora.graphs.chain_of_ideas.novelty import check_novelty
+from ideagora.graphs.chain_of_ideas.state import (
+    BranchState,
+    Context,
+    link_ids,
+    load_entities,
+    load_links,
+    load_topic,
+    load_transitions,
+)
+from ideagora.graphs.chain_of_ideas.topic_similarity import related_to_topic
+from ideagora.graphs.services import Services
+from ideagora.graphs.sources import quoted_source
+from ideagora.schema import Direction, DroppedDraft, Link, NoveltyCheck, Paper, Transition
+
+MAX_OWN_TEXT = 2_500
+"""Characters of a paper's own text that the ideator is shown beside its summary."""
+
+NEIGHBOURS = 4
+"""Papers outside the chain that the forecaster and the ideator are shown."""
+
+MAX_ENTITIES = 20
+
+
+async def analyse_trend(state: BranchState, runtime: Context) -> BranchState:
+    """What changed between neighbours of the chain (Table 12), in one call for the whole chain."""
+    chain = load_links(state)
+    if not any(link.reading for link in chain):
+        raise NoPaperRead(" ".join(dict.fromkeys(state.get("unread", {}).values())))
+    if not runtime.context.options.chain or len(chain) < 2:
+        return {"transitions": []}
+    answer = await TREND_ANALYST(
+        runtime.context.client,
+        topic=load_topic(state).text,
+        papers=tuple(chain_paper(link) for link in chain),
+        entities=_shown_entities(state, runtime.context),
+    )
+    transitions = [
+        Transition(
+            earlier=chain[change.earlier].paper.id,
+            later=chain[change.earlier + 1].paper.id,
+            entered=change.entered,
+            left=change.left,
+            text=change.text,
+        )
+        for change in answer.changes
+    ]
+    return {"transitions": [transition.model_dump(mode="json") for transition in transitions]}
+
+
+async def predict_direction(state: BranchState, runtime: Context) -> BranchState:
+    """The future direction (Table 13): an open limitation, and a mechanism from chain or neighbours."""
+    chain, neighbours = load_links(state), await find_neighbours(state, runtime.context)
+    update: BranchState = {"neighbours": [paper.model_dump(mode="json") for paper in neighbours]}
+    update["pairs"] = []
+    if not runtime.context.options.trend and not runtime.context.makes_leads:
+        return {**update, "direction": None}
+    answer = await FORECASTER(
+        runtime.context.client,
+        topic=load_topic(state).text,
+        papers=tuple(chain_paper(link) for link in chain),
+        changes=tuple(change_view(transition) for transition in load_transitions(state)),
+        entities=_shown_entities(state, runtime.context),
+        neighbours=tuple(paper_brief(paper) for paper in neighbours),
+    )
+    ids = [link.paper.id for link in chain] + [paper.id for paper in neighbours]
+    direction = Direction(
+        text=answer.direction,
+        limitation=answer.limitation,
+        limitation_from=ids[answer.limitation_from],
+        mechanism=answer.mechanism,
+        mechanism_from=ids[answer.mechanism_from],
+    )
+    if runtime.context.makes_leads:
+        update["pairs"] = [
+            await _lead_pair(runtime.context, chain, neighbours, pairing) for pairing in answer.pairings
+        ]
+    return {**update, "direction": direction.model_dump(mode="json")}
+
+
+async def find_neighbours(state: BranchState, context: Services) -> list[Paper]:
+    """Papers outside the chain, alternately close to the chain's open limitations and to the topic."""
+    topic = load_topic(state)
+    readings = [link.reading for link in load_links(state) if link.reading is not None]
+    limitations = [reading.limitation or reading.problem or "" for reading in readings]
+    if context.makes_leads:
+        most, queries = LEAD_NEIGHBOURS, [topic.text, *limitations]
+    else:
+        most, queries = NEIGHBOURS, [" ".join(limitations[-2:]).strip(), topic.text]
+    count = most + len(state["links"])
+    lists = [await context.library.search(query, count) for query in queries if query]
+    in_chain = link_ids(state)
+    found: dict[str, Paper] = {}
+    for place in range(count):
+        for ranked in lists:
+            if place < len(ranked) and ranked[place].paper.id not in in_chain:
+                found.setdefault(ranked[place].paper.id, ranked[place].paper)
+    return (await related_to_topic(context.library, topic, list(found.values())))[:most]
+
+
+async def _lead_pair(
+    context: Services, chain: list[Link], neighbours: list[Paper], pairing: Pairing
+) -> dict[str, Any]:
+    """A limitation and a mechanism, with everything that ``make_lead`` needs."""
+    weak, strong = pairing.limitation_from, pairing.mechanism_from
+    papers = [*(link.paper for link in chain), *neighbours]
+    readings = [*(link.reading for link in chain), *(None for _ in neighbours)]
+    weak_reading, strong_reading = readings[weak], readings[strong]
+    return {
+        "weak": papers[weak].id,
+        "strong": papers[strong].id,
+        "limitation": weak_reading.limitation if weak_reading else None,
+        "method": strong_reading.method if strong_reading else None,
+        "limitation_paper": papers[weak].model_dump(mode="json"),
+        "mechanism_paper": papers[strong].model_dump(mode="json"),
+        "chain": [link.paper.model_dump(mode="json") for link in chain],
+        "good": pairing.why != NEAREST_ONLY,
+        "kind": find_difficulty_name(pairing.why),
+        "cites": await find_citation(context, papers[weak], papers[strong]),
+    }
+
+
+def after_direction(state: BranchState, runtime: Context) -> str:
+    """End the branch when leads are made: they combine the pairs of all branches."""
+    return END if runtime.context.makes_leads else "draft_idea"
+
+
+async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
+    """Motivation, method, novelty, idea (Tables 14 and 15); a rewrite is shown what was too close."""
+    shown = await _shown_papers(state, runtime.context)
+    ids, papers = list(shown), tuple(shown.values())
+    numbers = {paper_id: number for number, paper_id in enumerate(ids)}
+    answer = await IDEATOR(
+        runtime.context.client,
+        topic=load_topic(state).text,
+        papers=papers,
+        chain_length=len(state["links"]),
+        changes=tuple(change_view(transition) for transition in load_transitions(state)),
+        entities=_shown_entities(state, runtime.context),
+        direction=_direction_view(state, numbers),
+        earlier=_earlier_draft(state),
+        too_close=_too_close_papers(state, numbers),
+    )
+    runtime.context.say(f"idea: {answer.title}")
+    sources = []
+    for source in answer.sources:
+        text = f"{papers[source.paper].title} {papers[source.paper].abstract or ''}"
+        sources.append(quoted_source(source.part, ids[source.paper], source.quote, text))
+    draft = answer.model_dump(mode="json", exclude={"sources"})
+    return {"draft": {**draft, "sources": [source.model_dump(mode="json") for source in sources]}}
+
+
+async def _shown_papers(state: BranchState, context: Services) -> dict[str, ShownPaper]:
+    """By id: the chain with its summaries, the neighbours, the papers that a draft was too close to."""
+    chain = load_links(state)
+    summaries = {link.paper.id: chain_paper(link).text for link in chain}
+    others = [Paper.model_validate(paper) for paper in (*state["neighbours"], *state.get("avoided", []))]
+    shown: dict[str, ShownPaper] = {}
+    for paper in (*(link.paper for link in chain), *others):
+        text, kind = await context.library.text(paper)
+        own = None if kind == "title" else text[:MAX_OWN_TEXT]
+        shown.setdefault(
+            paper.id,
+            ShownPaper(title=paper.title, year=paper.year, abstract=own, retelling=summaries.get(paper.id)),
+        )
+    return shown
+
+
+def _shown_entities(state: BranchState, context: Services) -> tuple[EntityView, ...]:
+    return load_entities(state, context)[:MAX_ENTITIES]
+
+
+def _direction_view(state: BranchState, numbers: dict[str, int]) -> DirectionView | None:
+    if state["direction"] is None:
+        return None
+    direction = Direction.model_validate(state["direction"])
+    return DirectionView(
+        text=direction.text,
+        limitation=direction.limitation,
+        limitation_from=numbers[direction.limitation_from],
+        mechanism=direction.mechanism,
+        mechanism_from=numbers[direction.mechanism_from],
+    )
+
+
+def _earlier_draft(state: BranchState) -> EarlierDraft | None:
+    drafts = state.get("dropped", [])
+    return EarlierDraft(title=drafts[-1]["title"], summary=drafts[-1]["summary"]) if drafts else None
+
+
+def _too_close_papers(state: BranchState, numbers: dict[str, int]) -> tuple[TooClose, ...]:
+    """Every paper that a draft was too close to, once."""
+    papers = {close["paper_id"]: close for draft in state.get("dropped", []) for close in draft["too_close"]}
+    return tuple(
+        TooClose(paper=numbers[paper_id], title=close["title"], overlap=close["overlap"])
+        for paper_id, close in papers.items()
+    )
+
+
+async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
+    """Compare the draft with its own sources and with what the library has on it (Table 16)."""
+    dropped = tuple(DroppedDraft.model_validate(draft) for draft in state.get("dropped", []))
+    sources = await _find_papers(_source_ids(state), runtime.context)
+    check = await check_novelty(runtime.context, load_topic(state), state["draft"], sources, dropped)
+    text = {"novel": "no paper too close", "too_close": "too close to a paper", "unchecked": "unchecked"}
+    runtime.context.say(f"novelty: {text[check.status]}")
+    return {"novelty_check": check.model_dump(mode="json")}
+
+
+def _source_ids(state: BranchState) -> list[str]:
+    """Ids of the papers that the draft builds on and of those that an earlier draft was too close to."""
+    direction = state["direction"]
+    pair = [direction["limitation_from"], direction["mechanism_from"]] if direction else []
+    quoted = [source["paper_id"] for source in state["draft"]["sources"]]
+    avoided = [paper["id"] for paper in state.get("avoided", [])]
+    return list(dict.fromkeys([*pair, *quoted, *avoided]))
+
+
+async def _find_papers(ids: Iterable[str], context: Services) -> list[Paper]:
+    papers = [await context.library.paper(paper_id) for paper_id in ids]
+    return [paper for paper in papers if paper is not None]
+
+
+def after_novelty(state: BranchState, runtime: Context) -> str:
+    """Rewrite while a paper is too close and rewrites are left."""
+    check = state["novelty_check"]
+    again = check["status"] == "too_close" and check["rounds"] < runtime.context.options.rewrites
+    return "drop_draft" if again else END
+
+
+async def drop_draft(state: BranchState, runtime: Context) -> BranchState:
+    """Record a draft that was too close to papers, for the rewrite and for the report."""
+    check = NoveltyCheck.model_validate(state["novelty_check"])
+    too_close = tuple(close for close in check.closest if close.too_close)
+    draft = DroppedDraft(
+        title=state["draft"]["title"], summary=state["draft"]["summary"], too_close=too_close
+    )
+    avoided = state.get("avoided", [])
+    known = {paper["id"] for paper in avoided}
+    new_ids = [close.paper_id for close in too_close if close.paper_id not in known]
+    papers = await _find_papers(new_ids, runtime.context)
+    return {
+        "dropped": [*state.get("dropped", []), draft.model_dump(mode="json")],
+        "avoided": [*avoided, *(paper.model_dump(mode="json") for paper in papers)],
+    }
