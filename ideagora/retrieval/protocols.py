@@ -8,14 +8,14 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from ideagora.schema import Paper, ScoredPaper
 
 MAX_NEIGHBORS = 1_000
-"""References or citations of one paper that are read at most."""
+"""Maximum number of references or citations read per paper."""
 
 
 class Source(Protocol):
-    """A source of literature. Nothing found is an empty list (or ``None``); no answer is an error.
+    """A source of literature. No results are an empty list (or ``None``).
 
-    Every method raises ``SourceUnavailable`` when the source did not answer. A source knows nothing of
-    cut-off dates and bans: the library applies them to whatever comes from here.
+    Every method raises ``SourceUnavailable`` if the source did not respond. Sources ignore cut-off dates
+    and exclusions; the library applies them to all results.
     """
 
     name: str
@@ -29,81 +29,81 @@ class Source(Protocol):
         ...
 
     async def references(self, paper_id: str) -> list[Paper]:
-        """The papers that one cites."""
+        """The papers that a paper cites."""
         ...
 
     async def citations(self, paper_id: str) -> list[Paper]:
-        """The papers that cite one."""
+        """The papers that cite a paper."""
         ...
 
     async def disconnect(self) -> None:
-        """Close connections, if there are any; the source stays usable."""
+        """Close connections, if any; the source stays usable."""
         ...
 
 
 @runtime_checkable
 class SupportsCutoff(Protocol):
-    """A source that can leave out late papers itself, so that an early cut-off takes no long way."""
+    """A source that can filter by date itself, which makes early cut-offs efficient."""
 
     async def search_before(self, query: str, k: int, cutoff: str) -> list[ScoredPaper]:
-        """As ``search``, of papers that are surely older than a day (YYYY-MM-DD)."""
+        """As ``search``, restricted to papers certainly older than a day (YYYY-MM-DD)."""
         ...
 
 
 @runtime_checkable
 class SupportsListing(Protocol):
-    """A source that has an end: all its papers are at hand."""
+    """A source that can list all its papers."""
 
     def all_papers(self) -> list[Paper]:
-        """Every paper, by id."""
+        """All papers, ordered by id."""
         ...
 
 
 @runtime_checkable
 class SupportsRecommendations(Protocol):
-    """What a source may do beyond that."""
+    """A source that may recommend papers and count citations by year."""
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
-        """Up to k papers that are recommended to readers of one; ``None``: the source cannot tell."""
+        """Up to k papers recommended to readers of a paper; ``None`` if not supported."""
         ...
 
     async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
-        """Citations of a paper by year, where they are told; ``None``: the source cannot tell."""
+        """Citations of a paper by year, as far as known; ``None`` if not supported."""
         ...
 
 
 @runtime_checkable
 class SupportsWords(Protocol):
-    """A source that has all its papers at hand."""
+    """A source that can list the words of its papers."""
 
     async def words(self) -> frozenset[str]:
-        """The words of all papers' titles and abstracts, in lower case."""
+        """The words of all titles and abstracts, in lower case."""
         ...
 
 
 class Neighbors(NamedTuple):
-    """References or citations as one source tells them."""
+    """References or citations of a paper, from one source."""
 
     papers: list[Paper]
-    cut: bool = False
-    """There are more than we read."""
+    truncated: bool = False
+    """Whether the source has more than were read."""
 
 
 class RemoteSource(Protocol):
     """A source of literature on the network.
 
-    Its lists are in its own order, best first; what it finds may lack abstract, date, even a title
-    (then the title is empty). Every method raises ``SourceUnavailable`` when it did not answer.
+    Lists are in the source's order, best first. Papers may lack abstract, date and title (then "").
+    Every method raises ``SourceUnavailable`` if the source did not respond.
     """
 
     name: str
     prefixes: tuple[str, ...]
-    """Beginnings of the ids that it understands, the one it likes best first."""
+    """Prefixes of the ids that it understands, preferred first."""
     has_citations: bool
-    """Whether it knows references and citations at all."""
+    """Whether it offers references and citations."""
 
     async def search(self, query: str, k: int) -> list[Paper]:
-        """Up to k papers; there may be fewer, since a service has bounds of its own."""
+        """Up to k papers; services may limit the number further."""
         ...
 
     async def paper(self, paper_id: str) -> Paper | None:
@@ -111,23 +111,23 @@ class RemoteSource(Protocol):
         ...
 
     async def batch(self, ids: Sequence[str]) -> dict[str, Paper]:
-        """The papers with these ids, by id, in as few requests as can be; unknown ones are left out."""
+        """The papers with these ids, by id, in as few requests as possible; unknown ids are omitted."""
         ...
 
     async def references(self, paper_id: str) -> Neighbors:
-        """The papers that one cites."""
+        """The papers that a paper cites."""
         ...
 
     async def citations(self, paper_id: str) -> Neighbors:
-        """The papers that cite one."""
+        """The papers that cite a paper."""
         ...
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
-        """Up to k papers that the source recommends to readers of one; ``None``: it cannot tell."""
+        """Up to k papers recommended to readers of a paper; ``None`` if not supported."""
         ...
 
     async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
-        """Citations of a paper by year, those years that the source tells; ``None``: it cannot tell."""
+        """Citations of a paper by year, for the years known; ``None`` if not supported."""
         ...
 
     async def disconnect(self) -> None:
@@ -136,12 +136,12 @@ class RemoteSource(Protocol):
 
 
 class NoRecommendations:
-    """Answers for a source that neither recommends papers nor counts citations by year."""
+    """Mixin for sources that neither recommend papers nor count citations by year."""
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
-        """``None``: it cannot tell."""
+        """``None``: not supported."""
         return None
 
     async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
-        """``None``: it cannot tell."""
+        """``None``: not supported."""
         return None

@@ -75,14 +75,14 @@ async def client(server: LiteratureServer, fake: FakeTime) -> AsyncIterator[Http
 
 
 async def title(client: HttpClient, question: HttpRequest = PAPER) -> str | None:
-    answer = await client.ask(question, json.loads)
+    answer = await client.fetch(question, json.loads)
     return None if answer is None else str(answer.value["title"])
 
 
 async def test_an_answer_comes_with_its_day_and_the_request_with_its_key(
     server: LiteratureServer, client: HttpClient
 ) -> None:
-    answer = await client.ask(PAPER, json.loads)
+    answer = await client.fetch(PAPER, json.loads)
     assert answer is not None
     assert (answer.value["title"], answer.day) == ("A title", "2026-03-01")
     [asked] = server.requests
@@ -376,7 +376,7 @@ async def test_two_libraries_of_one_home_keep_to_one_pace(server: LiteratureServ
         for me in (1, 2)
     ]
     for client in (*clients, *clients):
-        await client.ask(PAPER, json.loads)
+        await client.fetch(PAPER, json.loads)
     assert fake.seconds == 1_003.0
     for client in clients:
         await client.disconnect()

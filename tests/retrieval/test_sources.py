@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ideagora.errors import SourceUnavailable
 from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
-from ideagora.retrieval.clients.normalize import arxiv_of, doi_of, partial_date, query_words
+from ideagora.retrieval.clients.normalize import parse_arxiv_id, parse_date, parse_doi, query_words
 from ideagora.retrieval.http.client import Clock, HttpClient, RateLimitPolicy
 from ideagora.retrieval.protocols import RemoteSource
 from ideagora.retrieval.untrusted_json import clean_text
@@ -146,7 +146,7 @@ async def test_all_pages_of_neighbours(server: LiteratureServer, name: str, page
     assert not cut
     references = await source.references("doi:10.1/abc")
     assert "Chains of thought" in {one.title for one in references.papers}
-    assert not references.cut
+    assert not references.truncated
     await source.disconnect()
 
 
@@ -160,7 +160,7 @@ async def test_the_bound_on_neighbours_is_told(name: str) -> None:
             source = MAKERS[name](client, most)
             found = await source.citations("arxiv:2201.11903")
             assert len(found.papers) == min(5, most)
-            assert found.cut or not cut
+            assert found.truncated or not cut
         await client.disconnect()
 
 
@@ -179,7 +179,7 @@ async def test_a_citing_paper_without_an_id_goes_by_its_title(scholar: RemoteSou
 # --- records ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("read", [semantic_scholar.paper_from, openalex.paper_from])
+@pytest.mark.parametrize("read", [semantic_scholar.parse_paper, openalex.parse_paper])
 @given(
     record=st.recursive(
         st.none() | st.booleans() | st.integers(-9_999, 9_999) | st.text(max_size=20),
@@ -205,9 +205,9 @@ def test_a_record_of_any_shape_is_read(read: Callable[[Any, str], Paper], record
 
 
 def test_the_abstract_is_put_together_from_its_index() -> None:
-    assert openalex.abstract_from({"ideas": [1, 3], "Old": [0], "beget": [2]}) == "Old ideas beget ideas"
-    assert openalex.abstract_from({"far": [10**9], "a": None, "b": ["c"]}) is None
-    assert openalex.abstract_from(None) is None
+    assert openalex.restore_abstract({"ideas": [1, 3], "Old": [0], "beget": [2]}) == "Old ideas beget ideas"
+    assert openalex.restore_abstract({"far": [10**9], "a": None, "b": ["c"]}) is None
+    assert openalex.restore_abstract(None) is None
 
 
 @each_case(
@@ -226,16 +226,16 @@ def test_the_abstract_is_put_together_from_its_index() -> None:
     ],
 )
 def test_dates_keep_what_can_be_believed(said: object, kept: str | None) -> None:
-    assert partial_date(said) == kept
+    assert parse_date(said) == kept
 
 
 def test_ids_in_all_their_forms() -> None:
     for form in ("2201.11903", "arXiv:2201.11903v6", "http://arxiv.org/abs/2201.11903v1"):
-        assert arxiv_of(form) == "2201.11903"
-    assert arxiv_of("https://arxiv.org/pdf/hep-th/9901001v2.pdf") == "hep-th/9901001"
-    assert arxiv_of("https://example.org/2201.11903") is arxiv_of(None) is None
-    assert doi_of("https://doi.org/10.1093/MIND/LIX.236.433") == "10.1093/mind/lix.236.433"
-    assert doi_of("none") is doi_of(7) is None
+        assert parse_arxiv_id(form) == "2201.11903"
+    assert parse_arxiv_id("https://arxiv.org/pdf/hep-th/9901001v2.pdf") == "hep-th/9901001"
+    assert parse_arxiv_id("https://example.org/2201.11903") is parse_arxiv_id(None) is None
+    assert parse_doi("https://doi.org/10.1093/MIND/LIX.236.433") == "10.1093/mind/lix.236.433"
+    assert parse_doi("none") is parse_doi(7) is None
 
 
 def test_queries_keep_the_words_that_mean_something() -> None:
@@ -255,7 +255,7 @@ def test_queries_keep_the_words_that_mean_something() -> None:
 )
 def test_a_feed_that_is_broken_or_harmful_is_refused(body: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        arxiv.parsed(body)
+        arxiv.parse_feed(body)
 
 
 async def test_arxiv_tells_errors_as_an_entry(server: LiteratureServer) -> None:
@@ -302,7 +302,7 @@ def test_every_recorded_paper_is_read_without_loss() -> None:
     records = [record for body in recorded_bodies() for record in papers_in(body)]
     assert len(records) > 2_000
     for record in records:
-        paper = semantic_scholar.paper_from(record, "2026-03-01")
+        paper = semantic_scholar.parse_paper(record, "2026-03-01")
         assert paper.title == " ".join(clean_text(record.get("title") or "").split())
         assert (paper.abstract or "") == " ".join(clean_text(record.get("abstract") or "").split())
         assert paper.citation_count == record.get("citationCount")
@@ -330,5 +330,5 @@ async def test_recorded_pages_are_walked_to_the_end(
     found = await (source.citations("s2:s2x") if which == "citations" else source.references("s2:s2x"))
     wanted = [item for body in bodies for item in json.loads(body)["data"]]
     assert len(found.papers) == len(wanted)
-    assert not found.cut
+    assert not found.truncated
     assert any(one.id.startswith("title:") for one in found.papers)

@@ -100,7 +100,7 @@ def is_readable(body: bytes) -> bool:
     with suppress(ValueError):
         return bool(parse_pruned_json(body)) or True
     with suppress(ValueError):
-        return arxiv.parsed(body) is not None
+        return arxiv.parse_feed(body) is not None
     return False
 
 

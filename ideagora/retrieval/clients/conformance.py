@@ -1,13 +1,13 @@
-"""What a source of literature has to do, as checks that its author runs.
+"""Conformance checks for literature sources, to be run by their authors.
 
 On the command line: ``ideagora library check path.py:object --query "words it has papers for"``.
 With pytest:
 
     from ideagora.retrieval.clients.conformance import REQUIREMENTS, Requirement, check_requirement
 
-    @pytest.mark.parametrize("one", REQUIREMENTS, ids=lambda one: one.name)
-    async def test_my_source(one: Requirement) -> None:
-        await check_requirement(one, MySource(), "words it has papers for")
+    @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda requirement: requirement.name)
+    async def test_my_source(requirement: Requirement) -> None:
+        await check_requirement(requirement, MySource(), "words it has papers for")
 """
 
 from __future__ import annotations
@@ -22,87 +22,87 @@ from ideagora.retrieval.protocols import RemoteSource
 from ideagora.schema import Paper
 
 _UNKNOWN_ID = "arxiv:0000.00000"
-_NONSENSE = "zxqv wkjh"
+_NONSENSE_QUERY = "zxqv wkjh"
 _FEW = 5
 
 
 class CheckFailed(Exception):
-    """The source doesn't do it; the message says what it does instead, and how to mend that."""
+    """The source does not meet a requirement; the message says what it does and how to fix it."""
 
 
 class NotSupported(Exception):
-    """The source doesn't offer it, and needn't; the message says what is lost."""
+    """The source lacks an optional feature; the message says what is lost."""
 
 
 class Requirement(NamedTuple):
-    """One thing that a source should do."""
+    """One requirement on a source."""
 
     name: str
-    try_it: Callable[[RemoteSource, str], Awaitable[None]]
+    check: Callable[[RemoteSource, str], Awaitable[None]]
 
 
 class Finding(NamedTuple):
-    """What came of one requirement."""
+    """The outcome of one check."""
 
     requirement: str
     outcome: Literal["passed", "failed", "not offered"]
     told: str = ""
 
 
-async def check_requirement(one: Requirement, source: Any, query: str) -> None:
-    """Raise ``AssertionError`` unless a source does what is demanded; what it needn't do may be lacking."""
+async def check_requirement(requirement: Requirement, source: Any, query: str) -> None:
+    """Raise ``AssertionError`` if a source fails a requirement; optional features may be missing."""
     try:
-        await one.try_it(as_remote(source), query)
+        await requirement.check(as_remote(source), query)
     except (CheckFailed, IdeagoraError) as error:
-        raise AssertionError(f"{one.name}: {error}") from None
+        raise AssertionError(f"{requirement.name}: {error}") from None
     except NotSupported:
         return
 
 
 async def check_source(source: Any, query: str) -> list[Finding]:
-    """Every requirement, and what came of it."""
+    """Check all requirements."""
     remote = as_remote(source)
-    told = [await _finding(one, remote, query) for one in REQUIREMENTS]
+    findings = [await _check(requirement, remote, query) for requirement in REQUIREMENTS]
     await remote.disconnect()
-    return told
+    return findings
 
 
 def as_remote(source: Any) -> RemoteSource:
-    """A source of ours as it is, anything else made to fit.
+    """The source as a ``RemoteSource``, adapted if necessary.
 
     Raises:
-        SettingsError: it has no ``search``.
+        SettingsError: it has no ``search`` method.
     """
-    is_ours = isinstance(source, PluginSource) or hasattr(source, "has_citations")
-    return source if is_ours else PluginSource(type(source).__name__, source)
+    is_remote = isinstance(source, PluginSource) or hasattr(source, "has_citations")
+    return source if is_remote else PluginSource(type(source).__name__, source)
 
 
-async def _finding(one: Requirement, remote: RemoteSource, query: str) -> Finding:
+async def _check(requirement: Requirement, remote: RemoteSource, query: str) -> Finding:
     try:
-        await one.try_it(remote, query)
-    except NotSupported as lack:
-        return Finding(one.name, "not offered", str(lack))
+        await requirement.check(remote, query)
+    except NotSupported as error:
+        return Finding(requirement.name, "not offered", str(error))
     except (CheckFailed, IdeagoraError) as error:
-        return Finding(one.name, "failed", one_line(str(error), 600))
-    return Finding(one.name, "passed")
+        return Finding(requirement.name, "failed", one_line(str(error), 600))
+    return Finding(requirement.name, "passed")
 
 
 async def _finds(remote: RemoteSource, query: str) -> None:
     if not await remote.search(query, _FEW):
         raise CheckFailed(
-            f"search({query!r}, {_FEW}) gave nothing. Name words with --query that it has papers for."
+            f"search({query!r}, {_FEW}) returned nothing. Use --query with words for which it has papers."
         )
 
 
 async def _keeps_to_k(remote: RemoteSource, query: str) -> None:
-    search = remote.found if isinstance(remote, PluginSource) else remote.search
+    search = remote.search_unbounded if isinstance(remote, PluginSource) else remote.search
     number = len(await search(query, 1))
     if number > 1:
-        raise CheckFailed(f"search({query!r}, 1) gave {number} papers. Give no more than k.")
+        raise CheckFailed(f"search({query!r}, 1) returned {number} papers. Return at most k.")
 
 
 async def _finds_nothing(remote: RemoteSource, query: str) -> None:
-    await remote.search(_NONSENSE, _FEW)
+    await remote.search(_NONSENSE_QUERY, _FEW)
     await remote.search("", 1)
 
 
@@ -110,7 +110,7 @@ async def _tells_the_same(remote: RemoteSource, query: str) -> None:
     first, again = [[paper.id for paper in await remote.search(query, _FEW)] for _ in range(2)]
     if first != again:
         raise CheckFailed(
-            "the same search gave other papers, or another order. Sort ties by id: runs must be repeatable."
+            "the same search returned other papers or another order. Runs must repeat: sort ties by id."
         )
 
 
@@ -118,14 +118,14 @@ async def _has_whole_records(remote: RemoteSource, query: str) -> None:
     papers = await remote.search(query, _FEW)
     ids = [paper.id for paper in papers]
     if len(set(ids)) < len(ids):
-        raise CheckFailed("search gave one id twice. Give each paper once.")
+        raise CheckFailed("search returned an id twice. Return each paper once.")
     for paper in papers:
         if not paper.title:
-            raise CheckFailed(f"{paper.id} has no title. Give a title, or leave the paper out.")
+            raise CheckFailed(f"{paper.id} has no title. Add one, or omit the paper.")
         if ":" not in paper.id:
             raise CheckFailed(
-                f"the id {paper.id!r} could be anybody's. Write it as yours, for example mine:{paper.id}, "
-                "or give arxiv_id or doi."
+                f"the id {paper.id!r} has no prefix. Use one of your own, such as mine:{paper.id}, or set "
+                "arxiv_id or doi."
             )
 
 
@@ -133,31 +133,35 @@ async def _has_dates(remote: RemoteSource, query: str) -> None:
     undated = [paper.id for paper in await remote.search(query, _FEW) if paper.date is None]
     if undated:
         raise NotSupported(
-            f"{undated[0]} has no date: with --before such papers are held back. Give date as YYYY-MM-DD, "
-            "YYYY-MM or YYYY."
+            f"{undated[0]} has no date, so it is withheld with --before. Set date to YYYY-MM-DD, YYYY-MM or "
+            "YYYY."
         )
 
 
 async def _has_abstracts(remote: RemoteSource, query: str) -> None:
     thin = [paper.id for paper in await remote.search(query, _FEW) if paper.abstract is None]
     if thin:
-        raise NotSupported(f"{thin[0]} has no abstract: it can be judged by its title only.")
+        raise NotSupported(f"{thin[0]} has no abstract, so only its title can be judged.")
 
 
 async def _knows_its_ids(remote: RemoteSource, query: str) -> None:
     if not _offers(remote, "paper"):
-        raise NotSupported("without paper(paper_id) a paper is known only after a search has met it")
+        raise NotSupported("without paper(paper_id) only papers returned by a search are known")
     for paper in await remote.search(query, _FEW):
         again = await remote.paper(paper.id)
         if again is None:
-            raise CheckFailed(f"paper({paper.id!r}) gave nothing, though search had it. Take your own ids.")
+            raise CheckFailed(
+                f"paper({paper.id!r}) returned nothing, but search returned this id. Accept your own ids."
+            )
         if again.title != paper.title:
-            raise CheckFailed(f"paper({paper.id!r}) gave {again.title!r}, search had {paper.title!r}.")
+            raise CheckFailed(
+                f"paper({paper.id!r}) returned {again.title!r}, but search returned {paper.title!r}."
+            )
 
 
 async def _knows_no_others(remote: RemoteSource, query: str) -> None:
     if await remote.paper(_UNKNOWN_ID) is not None:
-        raise CheckFailed(f"paper({_UNKNOWN_ID!r}) gave a paper. Give None for an id that you don't know.")
+        raise CheckFailed(f"paper({_UNKNOWN_ID!r}) returned a paper. Return None for unknown ids.")
     if remote.has_citations:
         await remote.references(_UNKNOWN_ID)
         await remote.citations(_UNKNOWN_ID)
@@ -168,13 +172,13 @@ async def _gives_batches(remote: RemoteSource, query: str) -> None:
     found = await remote.batch([*ids, _UNKNOWN_ID])
     missing = set(ids) - set(found) if _offers(remote, "paper") else set()
     if missing or _UNKNOWN_ID in found:
-        raise CheckFailed(f"batch left out {sorted(missing)[:3]}, or gave a paper for {_UNKNOWN_ID}.")
+        raise CheckFailed(f"batch omitted {sorted(missing)[:3]} or returned a paper for {_UNKNOWN_ID}.")
 
 
 async def _citation_lists(remote: RemoteSource, query: str) -> None:
     if not remote.has_citations:
         raise NotSupported(
-            "without references(paper_id) and citations(paper_id) no chain grows from its papers"
+            "without references(paper_id) and citations(paper_id) its papers cannot be extended to chains"
         )
     papers = await remote.search(query, _FEW)
     lists: list[Sequence[Paper]] = []
@@ -186,26 +190,26 @@ async def _citation_lists(remote: RemoteSource, query: str) -> None:
 
 async def _agrees_on_citations(remote: RemoteSource, query: str) -> None:
     if not (_offers(remote, "references") and _offers(remote, "citations")):
-        raise NotSupported("it tells one direction only")
+        raise NotSupported("it offers only one direction")
     for paper in await remote.search(query, _FEW):
         for cited in (await remote.references(paper.id)).papers[:_FEW]:
-            citing = [one.id for one in (await remote.citations(cited.id)).papers]
+            citing = [other.id for other in (await remote.citations(cited.id)).papers]
             if paper.id not in citing:
                 raise CheckFailed(
-                    f"references of {paper.id} has {cited.id}, but citations of {cited.id} lacks {paper.id}."
+                    f"references of {paper.id} include {cited.id}, but its citations lack {paper.id}."
                 )
 
 
 async def _recommends(remote: RemoteSource, query: str) -> None:
     papers = await remote.search(query, 1)
     if not papers or await remote.recommended(papers[0].id, _FEW) is None:
-        raise NotSupported("recommended(paper_id, k) gave None: it recommends no papers")
+        raise NotSupported("recommended(paper_id, k) returned None: it does not recommend papers")
 
 
 async def _counts(remote: RemoteSource, query: str) -> None:
     papers = await remote.search(query, 1)
     if not papers or await remote.citations_per_year(papers[0].id) is None:
-        raise NotSupported("citations_per_year(paper_id) gave None: it doesn't count")
+        raise NotSupported("citations_per_year(paper_id) returned None: it does not count citations")
 
 
 def _offers(remote: RemoteSource, method: str) -> bool:
@@ -214,18 +218,18 @@ def _offers(remote: RemoteSource, method: str) -> bool:
 
 REQUIREMENTS = (
     Requirement("search finds papers", _finds),
-    Requirement("search gives at most k", _keeps_to_k),
-    Requirement("nothing found is an empty list", _finds_nothing),
-    Requirement("the same search gives the same", _tells_the_same),
+    Requirement("search returns at most k", _keeps_to_k),
+    Requirement("no results are an empty list", _finds_nothing),
+    Requirement("the same search returns the same papers", _tells_the_same),
     Requirement("records have an id of their own and a title", _has_whole_records),
     Requirement("papers have dates", _has_dates),
     Requirement("papers have abstracts", _has_abstracts),
-    Requirement("paper knows the ids that search gives", _knows_its_ids),
-    Requirement("an unknown id gives nothing", _knows_no_others),
-    Requirement("batch gives what paper gives", _gives_batches),
-    Requirement("references and citations are told", _citation_lists),
+    Requirement("paper accepts the ids that search returns", _knows_its_ids),
+    Requirement("an unknown id returns nothing", _knows_no_others),
+    Requirement("batch returns the same as paper", _gives_batches),
+    Requirement("references and citations are offered", _citation_lists),
     Requirement("references and citations agree", _agrees_on_citations),
     Requirement("papers are recommended", _recommends),
     Requirement("citations are counted by year", _counts),
 )
-"""What is tried, in order."""
+"""All requirements, in the order in which they are checked."""

@@ -1,11 +1,11 @@
-"""Turns the records of literature services into papers: ids, dates, text and links."""
+"""Normalizes the records of literature services to papers: ids, dates, text and links."""
 
 from __future__ import annotations
 
+import datetime
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -22,15 +22,15 @@ _ARXIV_ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z][a-z.-]*/\d{7})(?:v\d+)?", re.I)
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.I)
 _DOI = re.compile(r"10\.\d[\d.]*/\S+")
 _DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
-_QUERY_WORDS = 12
-_LONGEST_LINK = 2_000
-_LONGEST_ID = 300
-_LONGEST_TITLE, _LONGEST_ABSTRACT = 2_000, 50_000
-"""Characters; what is longer is cut, since it goes into prompts."""
-_MOST_CITATIONS = 10**9
+_MAX_QUERY_WORDS = 12
+_MAX_LINK = 2_000
+_MAX_ID = 300
+_MAX_TITLE, _MAX_ABSTRACT = 2_000, 50_000
+"""Characters; longer text is cut, since it goes into prompts."""
+_MAX_CITATIONS = 10**9
 
 
-def paper_of(
+def build_paper(
     *,
     source: str,
     day: str,
@@ -38,96 +38,94 @@ def paper_of(
     title: object,
     abstract: object = None,
     authors: Iterable[object] = (),
-    dated: Iterable[object] = (),
+    dates: Iterable[object] = (),
     venue: object = None,
     arxiv: object = None,
     doi: object = None,
-    cited: object = None,
-    pdf: object = None,
+    citation_count: object = None,
+    pdf_url: object = None,
 ) -> Paper:
-    """A record from what a service says, where any field may be missing or of a wrong kind.
+    """A paper from a service's fields, any of which may be missing or of the wrong type.
 
     Args:
-        day: on which the service said it.
-        own_id: the service's id with its prefix; without any id the paper goes by its title and year.
-        dated: dates, possibly partial; the first that is one counts.
+        day: the day of the response.
+        own_id: the service's id with its prefix; a paper without any id is identified by title and year.
+        dates: possibly partial dates; the first valid one is used.
     """
-    arxiv_id, clean_doi = arxiv_of(arxiv) or arxiv_of_doi(doi), doi_of(doi)
-    name, when = (
-        (line(title) or "")[:_LONGEST_TITLE],
-        next((iso for one in dated if (iso := partial_date(one))), None),
-    )
-    by_title = f"title:{stable_id(name.casefold(), (when or '')[:4])}"
-    own_id = (
-        own_id if isinstance(own_id, str) and own_id.isprintable() and len(own_id) <= _LONGEST_ID else None
-    )
-    others = [f"doi:{clean_doi}" if clean_doi else None, own_id, by_title]
-    is_count = isinstance(cited, int) and not isinstance(cited, bool) and 0 <= cited < _MOST_CITATIONS
-    count = cited if isinstance(cited, int) and is_count else None
+    arxiv_id, clean_doi = parse_arxiv_id(arxiv) or arxiv_id_from_doi(doi), parse_doi(doi)
+    clean_title = (single_line(title) or "")[:_MAX_TITLE]
+    date = next((iso for value in dates if (iso := parse_date(value))), None)
+    if not (isinstance(own_id, str) and own_id.isprintable() and len(own_id) <= _MAX_ID):
+        own_id = None
+    title_id = f"title:{stable_id(clean_title.casefold(), (date or '')[:4])}"
+    other_ids = [f"doi:{clean_doi}" if clean_doi else None, own_id, title_id]
+    count = citation_count if isinstance(citation_count, int) else None
+    if count is not None and (isinstance(count, bool) or not 0 <= count < _MAX_CITATIONS):
+        count = None
     return Paper(
-        id=f"arxiv:{arxiv_id}" if arxiv_id else next(one for one in others if one),
+        id=f"arxiv:{arxiv_id}" if arxiv_id else next(name for name in other_ids if name),
         other_ids=(own_id,) if own_id and (arxiv_id or clean_doi) else (),
-        title=name,
-        abstract=(line(abstract) or "")[:_LONGEST_ABSTRACT] or None,
-        authors=tuple(author for one in authors if (author := line(one))),
-        date=when,
-        venue=line(venue),
+        title=clean_title,
+        abstract=(single_line(abstract) or "")[:_MAX_ABSTRACT] or None,
+        authors=tuple(name for author in authors if (name := single_line(author))),
+        date=date,
+        venue=single_line(venue),
         arxiv_id=arxiv_id,
         doi=clean_doi,
         citation_count=count,
         citations_as_of=day if count is not None else None,
-        pdf_url=web_link(pdf),
+        pdf_url=parse_link(pdf_url),
         source=source,
     )
 
 
-def papers_from(records: Iterable[Any], read: Callable[[Any, str], Paper], day: str) -> list[Paper]:
-    """The papers of a service's records, read one by one: a record that cannot be one costs only itself."""
+def parse_papers(records: Iterable[Any], parse: Callable[[Any, str], Paper], day: str) -> list[Paper]:
+    """Parse a service's records one by one; records that cannot be parsed are skipped and logged."""
     papers = []
     for record in records:
         try:
-            papers.append(read(record, day))
+            papers.append(parse(record, day))
         except ValidationError as error:
-            logger.warning("left out a record that cannot be read: %s", error.errors()[0]["msg"])
+            logger.warning("skipped a record that cannot be parsed: %s", error.errors()[0]["msg"])
     return papers
 
 
-def json_object(body: bytes) -> Mapping[str, Any]:
-    """The object of a service's answer.
+def parse_json_object(body: bytes) -> Mapping[str, Any]:
+    """The JSON object in a response body.
 
     Raises:
-        ValueError: it is none, or too large to be one of theirs.
+        ValueError: the body is not a JSON object, or is too large.
     """
     value = parse_pruned_json(body)
     if not isinstance(value, Mapping):
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     return value
 
 
-def json_array(body: bytes) -> list[Any]:
-    """The array of a service's answer; errors as ``json_object``."""
+def parse_json_array(body: bytes) -> list[Any]:
+    """The JSON array in a response body; raises as ``parse_json_object``."""
     value = parse_pruned_json(body)
     if not isinstance(value, list):
-        raise ValueError("no JSON array")
+        raise ValueError("not a JSON array")
     return value
 
 
-def line(value: object) -> str | None:
-    """Text on one line; ``None`` for what is no text, or empty."""
+def single_line(value: object) -> str | None:
+    """The text on one line; ``None`` if it is empty or not a string."""
     return " ".join(clean_text(value).split()) or None if isinstance(value, str) else None
 
 
-def web_link(value: object) -> str | None:
-    """An http(s) address on one line; ``None`` for anything else."""
+def parse_link(value: object) -> str | None:
+    """A valid http(s) URL; ``None`` for anything else."""
     text = value.strip() if isinstance(value, str) else ""
     is_link = text.lower().startswith(("http://", "https://")) and text.isprintable() and " " not in text
-    return text if is_link and len(text) <= _LONGEST_LINK else None
+    return text if is_link and len(text) <= _MAX_LINK else None
 
 
-def partial_date(value: object) -> str | None:
-    """A year (1000 to 2999), or an ISO date, possibly partial or with a time, as a partial ISO date.
+def parse_date(value: object) -> str | None:
+    """A year (1000 to 2999) or a possibly partial ISO date or time, as a partial ISO date.
 
-    Of a date that no calendar has (2023-02-31, 2023-00) the part that can be believed is kept.
+    Of an impossible date (2023-02-31, 2023-00) the valid part is kept.
     """
     found = _DAY.match(str(value)) if isinstance(value, str | int) else None
     if not found or not 1000 <= int(found[1]) <= 2999:
@@ -136,13 +134,13 @@ def partial_date(value: object) -> str | None:
     if month is None or not 1 <= int(month) <= 12:
         return str(year)
     try:
-        return date(int(year), int(month), int(day)).isoformat() if day else f"{year}-{month}"
+        return datetime.date(int(year), int(month), int(day)).isoformat() if day else f"{year}-{month}"
     except ValueError:
         return f"{year}-{month}"
 
 
-def arxiv_of(value: object) -> str | None:
-    """An arXiv id without version, from the id or an address of arXiv's."""
+def parse_arxiv_id(value: object) -> str | None:
+    """The arXiv id without version, from an id or an arXiv URL."""
     if not isinstance(value, str):
         return None
     tail = re.sub(r"^(?:https?://[^/]*arxiv\.org/(?:abs|pdf)/|arxiv:)|\.pdf$", "", value.strip(), flags=re.I)
@@ -150,41 +148,41 @@ def arxiv_of(value: object) -> str | None:
     return found[1].lower() if found else None
 
 
-def arxiv_of_doi(value: object) -> str | None:
-    """The arXiv id that a DOI of arXiv's own stands for."""
-    found = _ARXIV_DOI.fullmatch(doi_of(value) or "")
-    return arxiv_of(found[1]) if found else None
+def arxiv_id_from_doi(value: object) -> str | None:
+    """The arXiv id in a DOI that arXiv assigned."""
+    found = _ARXIV_DOI.fullmatch(parse_doi(value) or "")
+    return parse_arxiv_id(found[1]) if found else None
 
 
-def doi_of(value: object) -> str | None:
-    """A DOI in small letters, from the DOI or its address."""
+def parse_doi(value: object) -> str | None:
+    """The DOI in lower case, from a DOI or its URL."""
     if not isinstance(value, str):
         return None
     bare = re.sub(r"^(?:https?://(?:dx\.)?doi\.org/|doi:)", "", value.strip(), flags=re.I).lower()
-    return bare if len(bare) <= _LONGEST_ID and _DOI.fullmatch(bare) else None
+    return bare if len(bare) <= _MAX_ID and _DOI.fullmatch(bare) else None
 
 
 def query_words(query: str) -> list[str]:
-    """The first dozen words of a query that mean something, each once.
+    """The first twelve content words of a query, each once.
 
-    The services match words, and whole paragraphs (an idea, a facet of it) would match nothing.
-    Hyphens go, since Semantic Scholar finds nothing for a word that has one.
+    The services match words, so whole paragraphs (an idea or one of its facets) would match nothing.
+    Hyphens are removed, since Semantic Scholar finds nothing for a hyphenated word.
     """
     words = re.findall(r"\w+", query.replace("-", " "))
-    meant = list(dict.fromkeys(word for word in words if word.casefold() not in FUNCTION_WORDS)) or words
-    return meant[:_QUERY_WORDS]
+    content = list(dict.fromkeys(word for word in words if word.casefold() not in FUNCTION_WORDS)) or words
+    return content[:_MAX_QUERY_WORDS]
 
 
 def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
-    """Pieces of at most ``size``."""
+    """The items in chunks of at most ``size``."""
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def as_map(value: object) -> Mapping[str, Any]:
-    """The value when it is a JSON object, else an empty one."""
+    """The value if it is a JSON object, otherwise an empty mapping."""
     return value if isinstance(value, Mapping) else {}
 
 
 def as_list(value: object) -> list[Any]:
-    """The value when it is a JSON array, else an empty one."""
+    """The value if it is a JSON array, otherwise an empty list."""
     return value if isinstance(value, list) else []

@@ -1,10 +1,10 @@
-"""Sources of literature from outside: found by name, and made to fit.
+"""Loads external literature sources and adapts them to ``RemoteSource``.
 
-A source of yours is an object, a class or a function without arguments that makes one. It has
-``search(query, k)`` and, as far as it can, ``paper(paper_id)``, ``references(paper_id)``,
+An external source is an object, or a class or function without arguments that returns one. It has
+``search(query, k)`` and optionally ``paper(paper_id)``, ``references(paper_id)``,
 ``citations(paper_id)``, ``recommended(paper_id, k)``, ``citations_per_year(paper_id)`` and
 ``disconnect()``; plain functions or coroutines. Papers are ``ideagora.schema.Paper`` or dicts with the
-same fields. What it raises counts as "did not answer".
+same fields. Exceptions count as "did not respond".
 """
 
 from __future__ import annotations
@@ -23,207 +23,216 @@ from pydantic import ValidationError
 
 from ideagora.errors import IdeagoraError, SettingsError, SourceRejected, SourceUnavailable
 from ideagora.models.redact import one_line, redact_keys, redact_values
-from ideagora.retrieval.clients.normalize import paper_of
+from ideagora.retrieval.clients.normalize import build_paper
 from ideagora.retrieval.http.client import SYSTEM_CLOCK, Clock
 from ideagora.retrieval.process_guard import ProcessExit, guard_process
 from ideagora.retrieval.protocols import Neighbors
 from ideagora.schema import Paper, stable_id
 
 ENTRY_POINT_GROUP = "ideagora.sources"
-"""Of entry points, by which an installed distribution brings sources."""
+"""Entry point group under which installed distributions provide sources."""
 EXIT_ERRORS = (SystemExit, ProcessExit)
-"""How code of a source tries to end the process."""
-_HOW = "See docs/literature.md, “A source of your own”; ideagora library check tells what is missing."
+"""Raised when code of a source tries to end the process."""
+_HOW = "See docs/literature.md, or run ideagora library check to see what is missing."
 
 
 def is_import_path(name: str) -> bool:
-    """Whether a name says where a source is: ``module:object`` or ``path.py:object``."""
+    """Whether a name has the form ``module:object`` or ``path.py:object``."""
     place, colon, attribute = name.rpartition(":")
     return bool(colon and place and attribute.isidentifier())
 
 
 @cache
 def installed_sources() -> tuple[str, ...]:
-    """Names of the sources that installed distributions bring, ascending."""
+    """Names of the sources that installed distributions provide, sorted."""
     return tuple(sorted(metadata.entry_points(group=ENTRY_POINT_GROUP).names))
 
 
 def load_plugin(name: str, time: Clock = SYSTEM_CLOCK) -> PluginSource:
-    """The source of this name, ready to stand beside the others.
+    """Load an external source by name.
 
     Raises:
-        SettingsError: it cannot be found, made or used.
+        SettingsError: it cannot be found, instantiated or used.
     """
-    found = _found(name)
+    target = _import_target(name)
     try:
         with guard_process():
-            thing = found() if inspect.isclass(found) or inspect.isfunction(found) else found
+            plugin = target() if inspect.isclass(target) or inspect.isfunction(target) else target
     except IdeagoraError:
         raise
     except (Exception, *EXIT_ERRORS) as error:
-        raise SettingsError(f"--source {name}: it cannot be made ({_told(error)}). {_HOW}") from error
-    return PluginSource(name, thing, time)
+        raise SettingsError(
+            f"--source {name}: the source cannot be created ({_reason(error)}). {_HOW}"
+        ) from error
+    return PluginSource(name, plugin, time)
 
 
 class PluginSource:
-    """A thing from outside as a source (see ``RemoteSource``).
+    """Adapts an external source to ``RemoteSource``.
 
     Raises:
-        SettingsError: it has no ``search``.
+        SettingsError: it has no ``search`` method.
     """
 
-    def __init__(self, spec: str, thing: Any, time: Clock = SYSTEM_CLOCK) -> None:
-        if not callable(getattr(thing, "search", None)):
-            raise SettingsError(f"--source {spec}: {_kind(thing)} has no search(query, k). {_HOW}")
-        said = getattr(thing, "name", None) or spec.rpartition(":")[2]
-        self.name = one_line(str(said), 60).replace(",", " ")
-        self.thing = thing
+    def __init__(self, spec: str, plugin: Any, time: Clock = SYSTEM_CLOCK) -> None:
+        if not callable(getattr(plugin, "search", None)):
+            raise SettingsError(f"--source {spec}: {_describe(plugin)} has no search(query, k). {_HOW}")
+        name = getattr(plugin, "name", None) or spec.rpartition(":")[2]
+        self.name = one_line(str(name), 60).replace(",", " ")
+        self.plugin = plugin
         self._time = time
-        prefixes = getattr(thing, "prefixes", ())
-        self.prefixes: tuple[str, ...] = (*(str(one) for one in prefixes), "")
+        prefixes = getattr(plugin, "prefixes", ())
+        self.prefixes: tuple[str, ...] = (*map(str, prefixes), "")
         self.has_citations = self.offers("references") or self.offers("citations")
 
     def offers(self, method: str) -> bool:
-        """Whether the thing can be asked this."""
-        return callable(getattr(self.thing, method, None))
+        """Whether the source has a method."""
+        return callable(getattr(self.plugin, method, None))
 
     async def search(self, query: str, k: int) -> list[Paper]:
         """Up to k papers, best first."""
-        return (await self.found(query, k))[:k]
+        return (await self.search_unbounded(query, k))[:k]
 
-    async def found(self, query: str, k: int) -> list[Paper]:
-        """What its search gives, as many as it likes."""
-        return self._papers(await self._asked("search", query, k))
+    async def search_unbounded(self, query: str, k: int) -> list[Paper]:
+        """All results of the source's search, even if more than k."""
+        return self._parse_papers(await self._call("search", query, k))
 
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id."""
-        found = await self._asked("paper", paper_id)
-        return None if found is None else self._paper(found)
+        record = await self._call("paper", paper_id)
+        return None if record is None else self._parse_paper(record)
 
     async def batch(self, ids: Sequence[str]) -> dict[str, Paper]:
-        """The papers with these ids, one question each."""
-        found = [(one, await self.paper(one)) for one in dict.fromkeys(ids)]
-        return {one: paper for one, paper in found if paper}
+        """The papers with these ids, one call each."""
+        papers = [(paper_id, await self.paper(paper_id)) for paper_id in dict.fromkeys(ids)]
+        return {paper_id: paper for paper_id, paper in papers if paper}
 
     async def references(self, paper_id: str) -> Neighbors:
-        """The papers that one cites."""
-        return Neighbors(self._papers(await self._asked("references", paper_id)))
+        """The papers that a paper cites."""
+        return Neighbors(self._parse_papers(await self._call("references", paper_id)))
 
     async def citations(self, paper_id: str) -> Neighbors:
-        """The papers that cite one."""
-        return Neighbors(self._papers(await self._asked("citations", paper_id)))
+        """The papers that cite a paper."""
+        return Neighbors(self._parse_papers(await self._call("citations", paper_id)))
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
-        """Papers for readers of one; ``None``: it cannot tell."""
-        found = await self._asked("recommended", paper_id, k)
-        return None if found is None else self._papers(found)[:k]
+        """Papers recommended to readers of a paper; ``None`` if not supported."""
+        records = await self._call("recommended", paper_id, k)
+        return None if records is None else self._parse_papers(records)[:k]
 
     async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
-        """Citations by year; ``None``: it cannot tell."""
-        found = await self._asked("citations_per_year", paper_id)
-        if found is None:
+        """Citations by year; ``None`` if not supported."""
+        counts = await self._call("citations_per_year", paper_id)
+        if counts is None:
             return None
         try:
-            return {int(year): int(count) for year, count in dict(found).items()}
+            return {int(year): int(count) for year, count in dict(counts).items()}
         except (TypeError, ValueError):
-            raise self._unusable(f"citations_per_year gave {_kind(found)}, not counts by year") from None
+            raise self._rejection(
+                f"returned {_describe(counts)} from citations_per_year, not counts by year"
+            ) from None
 
     async def disconnect(self) -> None:
-        """Tell it that connections may be closed."""
-        await self._asked("disconnect")
+        """Close connections."""
+        await self._call("disconnect")
 
-    async def _asked(self, method: str, *arguments: Any) -> Any:
-        """What it answers; ``None`` where it cannot be asked that. Whatever it raises is no answer."""
+    async def _call(self, method: str, *arguments: Any) -> Any:
+        """Call a method; ``None`` if the source lacks it.
+
+        Raises:
+            SourceUnavailable: the method raised an exception.
+        """
         if not self.offers(method):
             return None
-        call = getattr(self.thing, method)
+        function = getattr(self.plugin, method)
         try:
             with guard_process():
-                if inspect.iscoroutinefunction(call):
-                    return await call(*arguments)
-                answer = await asyncio.to_thread(call, *arguments)
-                return await answer if inspect.isawaitable(answer) else answer
+                if inspect.iscoroutinefunction(function):
+                    return await function(*arguments)
+                result = await asyncio.to_thread(function, *arguments)
+                return await result if inspect.isawaitable(result) else result
         except IdeagoraError:
             raise
         except (Exception, *EXIT_ERRORS) as error:
             raise SourceUnavailable(
-                f"{self.name} did not answer {method} ({_told(error)}). Mend it, or leave it out of --source."
+                f"{self.name} did not respond: {method} raised {_reason(error)}. "
+                "Fix it, or remove it from --source."
             ) from error
 
-    def _papers(self, found: Any) -> list[Paper]:
-        if found is None:
+    def _parse_papers(self, records: Any) -> list[Paper]:
+        if records is None:
             return []
-        if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
-            raise self._unusable(f"gave {_kind(found)}, not a list of papers")
-        return [self._paper(one) for one in found]
+        if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
+            raise self._rejection(f"returned {_describe(records)}, not a list of papers")
+        return [self._parse_paper(record) for record in records]
 
-    def _paper(self, found: Any) -> Paper:
-        if isinstance(found, Paper):
-            paper = Paper.model_validate_json(redact_keys(found.model_dump_json()))
+    def _parse_paper(self, record: Any) -> Paper:
+        if isinstance(record, Paper):
+            paper = Paper.model_validate_json(redact_keys(record.model_dump_json()))
             return paper if paper.source != "unknown" else paper.model_copy(update={"source": self.name})
-        if not isinstance(found, Mapping):
-            raise self._unusable(f"gave {_kind(found)}, not a paper")
-        unknown = sorted(str(name) for name in set(found) - set(Paper.model_fields))
+        if not isinstance(record, Mapping):
+            raise self._rejection(f"returned {_describe(record)}, not a paper")
+        unknown = sorted(str(name) for name in set(record) - set(Paper.model_fields))
         if unknown:
             known = ", ".join(Paper.model_fields)
-            raise self._unusable(f"gave a paper with an unknown field {unknown[0]!r} (known: {known})")
+            raise self._rejection(f"returned a paper with an unknown field {unknown[0]!r} (known: {known})")
         try:
-            return self._of_fields(redact_values(found))
+            return self._from_fields(redact_values(record))
         except (ValidationError, TypeError) as error:
-            raise self._unusable(f"gave a paper that cannot be read ({_told(error)})") from None
+            raise self._rejection(f"returned an invalid paper ({_reason(error)})") from None
 
-    def _of_fields(self, fields: Mapping[str, Any]) -> Paper:
-        """A record of a dict: the id may be missing where an arXiv id, a DOI or a title tells the paper."""
-        told = {name: value for name, value in fields.items() if value is not None}
-        made = paper_of(
+    def _from_fields(self, fields: Mapping[str, Any]) -> Paper:
+        """A paper from a dict; the id is optional if there is an arXiv id, a DOI or a title."""
+        given = {name: value for name, value in fields.items() if value is not None}
+        paper = build_paper(
             source=self.name,
             day=self._time.now().date().isoformat(),
-            own_id=told.get("id"),
-            title=told.get("title"),
-            dated=[told.get("date")],
-            arxiv=told.get("arxiv_id"),
-            doi=told.get("doi"),
+            own_id=given.get("id"),
+            title=given.get("title"),
+            dates=[given.get("date")],
+            arxiv=given.get("arxiv_id"),
+            doi=given.get("doi"),
         )
-        whole = {
-            "id": made.id, "source": self.name, "title": made.title, "arxiv_id": made.arxiv_id,
-            "doi": made.doi, "date": made.date,
-            "other_ids": tuple(dict.fromkeys([*made.other_ids, *told.get("other_ids", ())])),
+        normalized = {
+            "id": paper.id, "source": self.name, "title": paper.title, "arxiv_id": paper.arxiv_id,
+            "doi": paper.doi, "date": paper.date,
+            "other_ids": tuple(dict.fromkeys([*paper.other_ids, *given.get("other_ids", ())])),
         }  # fmt: skip
-        return Paper.model_validate({**told, **whole})
+        return Paper.model_validate({**given, **normalized})
 
-    def _unusable(self, what: str) -> SourceRejected:
-        return SourceRejected(one_line(f"{self.name} {what}. Mend it, or leave it out of --source.", 600))
+    def _rejection(self, problem: str) -> SourceRejected:
+        return SourceRejected(one_line(f"{self.name} {problem}. Fix it, or remove it from --source.", 600))
 
 
-def _found(name: str) -> Any:
+def _import_target(name: str) -> Any:
     if not is_import_path(name):
-        return _of_entry_point(name)
+        return _load_entry_point(name)
     place, _, attribute = name.rpartition(":")
     try:
         with guard_process():
-            module = _of_file(Path(place).expanduser()) if place.endswith(".py") else import_module(place)
+            module = _import_file(Path(place).expanduser()) if place.endswith(".py") else import_module(place)
     except (Exception, *EXIT_ERRORS) as error:
         raise SettingsError(
-            f"--source {name}: {place} cannot be imported ({_told(error)}). "
-            f"A file is named as path.py:object. {_HOW}"
+            f"--source {name}: cannot import {place} ({_reason(error)}). "
+            f"Name a file as path.py:object. {_HOW}"
         ) from error
     if not hasattr(module, attribute):
         raise SettingsError(f"--source {name}: {place} has no {attribute!r}. {_HOW}")
     return getattr(module, attribute)
 
 
-def _of_entry_point(name: str) -> Any:
+def _load_entry_point(name: str) -> Any:
     (point, *_) = metadata.entry_points(group=ENTRY_POINT_GROUP, name=name)
     try:
         return point.load()
     except (Exception, SystemExit) as error:
-        raise SettingsError(f"--source {name}: {point.value} cannot be loaded ({_told(error)}).") from error
+        raise SettingsError(f"--source {name}: cannot load {point.value} ({_reason(error)}).") from error
 
 
-def _of_file(path: Path) -> Any:
-    """The module in a file, imported once a process; beside it, it finds its own modules."""
+def _import_file(path: Path) -> Any:
+    """Import a module from a file, once per process."""
     if not path.is_file():
-        raise ImportError(f"there is no file {path}")
+        raise ImportError(f"file not found: {path}")
     name = f"ideagora_source_{stable_id(str(path.resolve()))}"
     if name in sys.modules:
         return sys.modules[name]
@@ -240,9 +249,9 @@ def _of_file(path: Path) -> Any:
     return module
 
 
-def _kind(thing: Any) -> str:
-    return one_line(f"{thing!r} ({type(thing).__name__})", 120)
+def _describe(value: Any) -> str:
+    return one_line(f"{value!r} ({type(value).__name__})", 120)
 
 
-def _told(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     return one_line(f"{type(error).__name__}: {error}", 200)

@@ -1,8 +1,7 @@
-"""Sources on the network with the store behind them: what a run meets stays.
+"""Network sources backed by the store: everything that a run retrieves is written to the store.
 
-Kept answers come first, since they give the same run the same bytes. Then the store, for lists of
-neighbours that were told completely before. Then the network, and what it tells is written through:
-records and vectors, citation edges, names.
+Cached responses come first, so that the same run gives the same bytes. Then the store, for citation
+lists that were complete. Then the network; records, vectors, citation edges and ids are stored.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ from ideagora.schema import Paper, ScoredPaper
 if TYPE_CHECKING:
     from ideagora.retrieval.store.store import Store
 
-_OF_NO_USE_ELSEWHERE = "starter"
-"""The source whose records in the store are no answer of a service."""
+_STARTER = "starter"
+"""Records of the starter corpus in the store do not replace a request to a service."""
 
 
 class WriteThroughSource:
-    """A source (see ``Source``) over joined sources and a store.
+    """Federated sources with a store behind them; see ``Source``.
 
     Args:
-        days: age up to which a list of neighbours in the store is as good as the network's.
+        days: maximum age of a citation list in the store that is used instead of a request.
     """
 
     name = "network"
@@ -57,122 +56,122 @@ class WriteThroughSource:
         days: int,
     ) -> None:
         self._sources = sources
-        self._asked = ",".join(sorted(sources.editions))
+        self._editions = ",".join(sorted(sources.editions))
         self._store = store
         self._citation_lists = citation_lists
         self._embedder = embedder
         self._run_notes = run_notes
         self._time = time
         self._days = days
-        self._writing = threading.Lock()
-        self._met: dict[str, Paper] = {}
+        self._write_lock = threading.Lock()
+        self._seen: dict[str, Paper] = {}
 
     async def search(self, query: str, k: int) -> list[ScoredPaper]:
-        """Up to k papers that the sources hold relevant, by their cosine similarity to the query."""
-        found = await self._sources.search(query, k)
-        papers = await self._kept(found)
-        if not papers and found.complete:
+        """Up to k papers that the sources return, by their cosine similarity to the query."""
+        result = await self._sources.search(query, k)
+        papers = await self._save(result)
+        if not papers and result.complete:
             self._run_notes.note("nothing", query)
         return await asyncio.to_thread(rank_by_similarity, self._embedder, papers, query)
 
     async def paper(self, paper_id: str) -> Paper | None:
-        """The paper with an id: as this run met it, else from the store, else from the sources."""
-        known = self._met.get(paper_id) or await asyncio.to_thread(self._store.get, paper_id)
-        if known and known.source != _OF_NO_USE_ELSEWHERE:
+        """The paper with an id, as seen in this run, from the store, or from the sources, in this order."""
+        known = self._seen.get(paper_id) or await asyncio.to_thread(self._store.get, paper_id)
+        if known and known.source != _STARTER:
             return known
-        found = await self._sources.paper(await self._names(paper_id))
-        return next(iter(await self._kept(found)), known)
+        result = await self._sources.paper(await self._names(paper_id))
+        return next(iter(await self._save(result)), known)
 
     async def references(self, paper_id: str) -> list[Paper]:
-        """The papers that one cites, in the order of the sources."""
-        return await self._neighbours(paper_id, "references")
+        """The papers that a paper cites, in the order of the sources."""
+        return await self._neighbors(paper_id, "references")
 
     async def citations(self, paper_id: str) -> list[Paper]:
-        """The papers that cite one, oldest first; undated ones last."""
-        papers = await self._neighbours(paper_id, "citations")
+        """The papers that cite a paper, oldest first; undated papers last."""
+        papers = await self._neighbors(paper_id, "citations")
         return sorted(papers, key=lambda paper: (paper.date is None, paper.date or "", paper.id))
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
-        """Up to k papers that the sources recommend to readers of one; ``None``: none of them can tell."""
-        found = await self._sources.recommended(await self._names(paper_id), k)
-        return None if found is None else await self._kept(found)
+        """Up to k papers recommended to readers of a paper; ``None`` if no source supports it."""
+        result = await self._sources.recommended(await self._names(paper_id), k)
+        return None if result is None else await self._save(result)
 
     async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
-        """Citations of a paper by year; ``None``: none of the sources can tell."""
+        """Citations of a paper by year; ``None`` if no source supports it."""
         return await self._sources.citations_per_year(await self._names(paper_id))
 
     async def disconnect(self) -> None:
-        """Close connections; the next question opens new ones."""
+        """Close connections; the next request opens new ones."""
         await self._sources.disconnect()
 
-    async def _neighbours(self, paper_id: str, kind: ListKind) -> list[Paper]:
+    async def _neighbors(self, paper_id: str, kind: ListKind) -> list[Paper]:
         names = await self._names(paper_id)
-        ask = self._sources.references if kind == "references" else self._sources.citations
+        fetch = self._sources.references if kind == "references" else self._sources.citations
         try:
             with cache_only():
-                found = await ask(names)
+                result = await fetch(names)
         except NotCached:
-            neighbor_list = await asyncio.to_thread(self._citation_lists.get, paper_id, kind, self._asked)
+            neighbor_list = await asyncio.to_thread(self._citation_lists.get, paper_id, kind, self._editions)
             if neighbor_list and neighbor_list.day > (self._today() - timedelta(days=self._days)).isoformat():
-                return await self._walked(neighbor_list)
+                return await self._load(neighbor_list)
             try:
-                found = await ask(names)
+                result = await fetch(names)
             except SourceUnavailable:
                 if neighbor_list is None:
                     raise
                 self._run_notes.note("as of", paper_id, f"{kind} from the store, as of {neighbor_list.day}")
-                return await self._walked(neighbor_list)
-        return await self._told(paper_id, kind, found)
+                return await self._load(neighbor_list)
+        return await self._save_list(paper_id, kind, result)
 
-    async def _told(self, paper_id: str, kind: ListKind, found: FederatedResult) -> list[Paper]:
-        """Write a list through."""
-        papers = await self._kept(found)
-        if found.cut:
+    async def _save_list(self, paper_id: str, kind: ListKind, result: FederatedResult) -> list[Paper]:
+        """Store a list of references or citations with its papers."""
+        papers = await self._save(result)
+        if result.truncated:
             self._run_notes.note("cut", paper_id, f"only {len(papers)} {kind} were read")
-        await asyncio.to_thread(self._link, paper_id, kind, [paper.id for paper in papers], found.complete)
+        await asyncio.to_thread(self._link, paper_id, kind, [paper.id for paper in papers], result.complete)
         return papers
 
-    async def _walked(self, neighbor_list: NeighborList) -> list[Paper]:
-        papers = await asyncio.to_thread(lambda: [self._store.get(one) for one in neighbor_list.ids])
-        return self._noted([paper for paper in papers if paper])
+    async def _load(self, neighbor_list: NeighborList) -> list[Paper]:
+        papers = await asyncio.to_thread(lambda: [self._store.get(name) for name in neighbor_list.ids])
+        return self._note_thin([paper for paper in papers if paper])
 
-    async def _kept(self, found: FederatedResult) -> list[Paper]:
-        papers = await asyncio.to_thread(self._keep, [paper for paper in found.papers if paper.title])
+    async def _save(self, result: FederatedResult) -> list[Paper]:
+        papers = await asyncio.to_thread(self._write, [paper for paper in result.papers if paper.title])
         for paper in papers:
-            self._met[paper.id] = paper
-        return self._noted(papers)
+            self._seen[paper.id] = paper
+        return self._note_thin(papers)
 
-    def _noted(self, papers: list[Paper]) -> list[Paper]:
+    def _note_thin(self, papers: list[Paper]) -> list[Paper]:
         for paper in papers:
             if paper.abstract is None:
                 self._run_notes.note("no abstract", paper.title)
         return papers
 
     async def _names(self, paper_id: str) -> list[str]:
-        """An id and the other names of its paper, so that each source finds one that it understands."""
+        """All known ids of a paper, so that each source finds one that it understands."""
         return list(dict.fromkeys([paper_id, *await asyncio.to_thread(self._citation_lists.names, paper_id)]))
 
     def _today(self) -> date:
         return self._time.now().date()
 
-    def _keep(self, papers: Sequence[Paper]) -> list[Paper]:
-        """Put papers into the store; they come back, each once, under the ids that they have there."""
-        with self._writing:
-            here = {paper.id: paper for paper in map(self._as_known, papers)}
+    def _write(self, papers: Sequence[Paper]) -> list[Paper]:
+        """Write papers to the store; returns them without duplicates, under their ids in the store."""
+        with self._write_lock:
+            by_id = {paper.id: paper for paper in map(self._with_stored_id, papers)}
             changed = []
-            for paper in here.values():
+            for paper in by_id.values():
                 before = self._store.get(paper.id)
-                after = _brought_together(paper, before) if before else paper
+                after = _merge_stored(paper, before) if before else paper
                 if after != before:
                     changed.append(after)
             self._store.add(changed)
             self._citation_lists.add_names(
-                {one.id: [*names_of(one), *title_names(one)] for one in here.values()}
+                {paper.id: [*names_of(paper), *title_names(paper)] for paper in by_id.values()}
             )
-        return list(here.values())
+        return list(by_id.values())
 
-    def _as_known(self, paper: Paper) -> Paper:
-        """The paper under the id that it has in the store, where it is known by any of its names."""
+    def _with_stored_id(self, paper: Paper) -> Paper:
+        """The paper under its id in the store, if it is stored under any of its ids or titles."""
         for known_id in self._citation_lists.find_ids([*names_of(paper), *near_title_names(paper)]):
             known = self._store.get(known_id)
             if known and known_id != paper.id and is_same_paper(known, paper):
@@ -183,7 +182,7 @@ class WriteThroughSource:
         return paper
 
     def _link(self, paper_id: str, kind: ListKind, ids: list[str], complete: bool) -> None:
-        """Citation edges, and the list itself when every source has answered."""
+        """Store citation edges, and the list itself if every source responded."""
         if kind == "citations":
             self._store.add_citations([(citing, paper_id) for citing in ids])
         elif paper := self._store.get(paper_id):
@@ -191,12 +190,12 @@ class WriteThroughSource:
             self._store.add([paper.model_copy(update={"references": tuple(references)})])
         if complete:
             self._citation_lists.save(
-                paper_id, kind, self._asked, NeighborList(tuple(ids), self._today().isoformat())
+                paper_id, kind, self._editions, NeighborList(tuple(ids), self._today().isoformat())
             )
 
 
-def _brought_together(paper: Paper, before: Paper) -> Paper:
-    """What the store has from now on: the newer record first, but the user's own fields before it."""
+def _merge_stored(paper: Paper, before: Paper) -> Paper:
+    """The merged record: the new one takes precedence, except over the user's own records."""
     whole = (
         merge_records(paper, before)
         if source_priority(paper) >= source_priority(before)

@@ -196,7 +196,7 @@ class HttpClient:
         self._loop: _Loop | None = None
         self._down: tuple[float, str] | None = None
 
-    async def ask(self, question: HttpRequest, read: Callable[[bytes], T]) -> ParsedResponse[T] | None:
+    async def fetch(self, question: HttpRequest, read: Callable[[bytes], T]) -> ParsedResponse[T] | None:
         """The answer, from the cache or from the service; ``None`` where it says that there is no such thing.
 
         Args:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from ideagora.retrieval.clients.normalize import arxiv_of
+from ideagora.retrieval.clients.normalize import parse_arxiv_id
 from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
 from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.http.pdf_download import LinkRefused, PdfDownloader
@@ -53,10 +53,10 @@ class OpenAccessTexts:
         Args:
             first_version: of arXiv's versions the first one, whose text is as old as the paper's date.
         """
-        known = paper.arxiv_id or arxiv_of(paper.pdf_url)
+        known = paper.arxiv_id or parse_arxiv_id(paper.pdf_url)
         version = "v1" if first_version else ""
         links = [f"{self._arxiv}/pdf/{known}{version}"] if known else []
-        return links if arxiv_of(paper.pdf_url) or not paper.pdf_url else [*links, paper.pdf_url]
+        return links if parse_arxiv_id(paper.pdf_url) or not paper.pdf_url else [*links, paper.pdf_url]
 
     async def read(self, paper: Paper, first_version: bool) -> tuple[FetchedText | None, list[str]]:
         """The text of a paper, and why it could not be had from the links that were tried before."""
