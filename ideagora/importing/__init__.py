@@ -1,6 +1,6 @@
-"""Ideas that others have made, read into our records.
+"""Import ideas from files of other systems.
 
-``read_ideas`` is the one way in; a form of file is one module in ``formats``.
+``read_ideas`` is the entry point. Each module in ``formats`` reads one file format.
 """
 
 from ideagora.importing.reader import read_all, read_ideas

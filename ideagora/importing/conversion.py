@@ -1,4 +1,4 @@
-"""From drafts to ideas: who made them, for which topic, and what each must have."""
+"""Convert parsed ideas to ideas: agent, topic, title and required fields."""
 
 from __future__ import annotations
 
@@ -15,93 +15,95 @@ from ideagora.schema import Idea, Usage, stable_id
 
 
 def convert_idea(
-    draft: ParsedIdea,
-    form: Format,
+    parsed: ParsedIdea,
+    file_format: Format,
     agent: str | None,
     topic: str | None,
-    sides: Iterable[IdeaAnnotation],
+    annotations: Iterable[IdeaAnnotation],
     *,
     several: bool,
 ) -> Idea | Problem:
-    """The idea of a draft, or why there is none.
+    """Return the idea, or a problem if it is incomplete or invalid.
 
     Args:
-        draft: what the source says.
-        form: how it was read.
-        agent: the name asked for; ``None``: the source's own, else the form's (the file's, if it is plain).
-        topic: for ideas whose source tells none.
-        sides: what other files say of it.
-        several: whether it stands beside ideas of other makers, so that these must be told apart.
+        parsed: the idea as its source states it.
+        file_format: the format of its file.
+        agent: the name for the agent; by default that of the source, else that of the format (for a plain
+            file, of the file).
+        topic: the topic of ideas whose source has none.
+        annotations: scores and topics for this idea in other files.
+        several: whether ideas of other agents are imported with it, so that names must differ.
     """
-    told = list(sides)
-    elsewhere = next((side.topic for side in told if side.topic), None)
-    wanted = draft.topic or elsewhere or draft.label or topic
-    if not wanted:
-        return draft.row.problem("topic", "it has no topic; name one with --topic")
-    if not draft.method or not re.search(r"\w", draft.method):
-        return draft.row.problem("method", "there is no text that says what would be done")
-    scores = {name: score for side in told for name, score in side.scores.items()} | dict(draft.scores)
-    maker = _agent_name(draft, form, agent, several)
+    annotations = list(annotations)
+    annotated_topic = next((annotation.topic for annotation in annotations if annotation.topic), None)
+    idea_topic = parsed.topic or annotated_topic or parsed.fallback_topic or topic
+    if not idea_topic:
+        return parsed.row.problem("topic", "missing; give one with --topic")
+    if not parsed.method or not re.search(r"\w", parsed.method):
+        return parsed.row.problem("method", "no text describes the method")
+    scores = {name: score for annotation in annotations for name, score in annotation.scores.items()}
+    scores |= parsed.scores
+    name = _agent_name(parsed, file_format, agent, several)
     try:
-        return _build_idea(draft, form.name, maker, wanted, scores)
+        return _build_idea(parsed, file_format.name, name, idea_topic, scores)
     except ValidationError as error:
         first = error.errors()[0]
-        return draft.row.problem(".".join(map(str, first["loc"])) or None, first["msg"].lower())
+        return parsed.row.problem(".".join(map(str, first["loc"])) or None, first["msg"].lower())
 
 
-def source_agent(draft: ParsedIdea) -> str | None:
-    """Who made it, as the source says."""
-    return draft.whole.agent if draft.whole else draft.maker
+def source_agent(parsed: ParsedIdea) -> str | None:
+    """Return the agent that the source names."""
+    return parsed.complete.agent if parsed.complete else parsed.agent
 
 
-def _agent_name(draft: ParsedIdea, form: Format, agent: str | None, several: bool) -> str:
-    """The name to compete under: the one asked for, with the source's own behind it where it needs one."""
-    maker = source_agent(draft)
+def _agent_name(parsed: ParsedIdea, file_format: Format, agent: str | None, several: bool) -> str:
+    """Return the given name, followed by the source's own where names must differ."""
+    own = source_agent(parsed)
     if agent is None:
-        return maker or (Path(draft.row.file).stem if form.is_last else form.name)
-    if maker is None:
+        return own or (Path(parsed.row.file).stem if file_format.is_fallback else file_format.name)
+    if own is None:
         return agent
-    if maker == agent or maker.startswith(f"{agent}/"):
-        return maker
-    return f"{agent}/{maker}" if several or form.compares else agent
+    if own == agent or own.startswith(f"{agent}/"):
+        return own
+    return f"{agent}/{own}" if several or file_format.has_many_agents else agent
 
 
-def _build_idea(draft: ParsedIdea, kind: str, maker: str, topic: str, scores: dict[str, Any]) -> Idea:
-    method = draft.method
+def _build_idea(parsed: ParsedIdea, kind: str, agent: str, topic: str, scores: dict[str, Any]) -> Idea:
+    method = parsed.method
     assert method is not None
-    notes = dict(draft.notes)
-    if draft.title is None:
+    notes = dict(parsed.notes)
+    if parsed.title is None:
         notes["title_from"] = "the first words of the text"
-    place = {"kind": kind, "file": draft.row.file, "row": draft.row.place}
-    original = draft.row.value if draft.original is None else draft.original
+    place = {"kind": kind, "file": parsed.row.file, "row": parsed.row.place}
+    original = parsed.row.value if parsed.original is None else parsed.original
     extra = {"imported": {**place, **notes}, "scores": scores, "original": original}
-    if draft.whole is not None:
-        return _rename_agent(draft.whole, maker, topic, {**extra, "original": None})
-    title = draft.title or title_from_text(method)
-    parts = (title, draft.motivation or "", draft.novelty or "", method)
-    steps = draft.experiment.steps if draft.experiment else ()
+    if parsed.complete is not None:
+        return _rename_agent(parsed.complete, agent, topic, {**extra, "original": None})
+    title = parsed.title or title_from_text(method)
+    parts = (title, parsed.motivation or "", parsed.novelty or "", method)
+    steps = parsed.experiment.steps if parsed.experiment else ()
     return Idea(
-        id=stable_id("imported", maker, topic, *parts, *steps),
+        id=stable_id("imported", agent, topic, *parts, *steps),
         topic=topic,
-        agent=maker,
+        agent=agent,
         title=title,
-        motivation=draft.motivation,
-        novelty=draft.novelty,
+        motivation=parsed.motivation,
+        novelty=parsed.novelty,
         method=method,
-        summary=draft.summary,
-        experiment=draft.experiment,
-        references=draft.references,
-        model=draft.model or "unknown",
+        summary=parsed.summary,
+        experiment=parsed.experiment,
+        references=parsed.references,
+        model=parsed.model or "unknown",
         usage=Usage(cost_usd=None),
-        created=draft.created,
+        created=parsed.created,
         extra={name: value for name, value in extra.items() if value},
     )
 
 
-def _rename_agent(idea: Idea, maker: str, topic: str, extra: dict[str, Any]) -> Idea:
-    """One of our own records: whole as it is, but for the name that it is to compete under."""
-    if maker == idea.agent and topic == idea.topic:
+def _rename_agent(idea: Idea, agent: str, topic: str, extra: dict[str, Any]) -> Idea:
+    """Return an idea of ideagora, with a new id if its agent or topic changes."""
+    if agent == idea.agent and topic == idea.topic:
         return idea
-    told = {**extra["imported"], "agent": idea.agent, "id": idea.id}
-    changed = {"agent": maker, "topic": topic, "id": stable_id("imported", maker, idea.id)}
-    return idea.model_copy(update={**changed, "extra": {**idea.extra, "imported": told}})
+    imported = {**extra["imported"], "agent": idea.agent, "id": idea.id}
+    changed = {"agent": agent, "topic": topic, "id": stable_id("imported", agent, idea.id)}
+    return idea.model_copy(update={**changed, "extra": {**idea.extra, "imported": imported}})

@@ -1,7 +1,6 @@
-"""A file opened as rows, whatever holds them: JSON, JSON lines, a table with commas, SQLite.
+"""Read the rows of a file: JSON, JSON Lines, CSV or SQLite, detected by content.
 
-Only the content decides what a file is. Memory is bounded: a JSON document up to a size, a line up
-to a length; lines and tables are read row by row.
+Memory is bounded: JSON documents and lines have a maximum size, and lines and tables are streamed.
 """
 
 from __future__ import annotations
@@ -20,56 +19,54 @@ from ideagora.importing.records import Problem, Row
 from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, parse_json
 
 MAX_DOCUMENT_BYTES = 64_000_000
-"""Bytes of a JSON document that is read at once."""
+"""Maximum bytes of a JSON document."""
 MAX_LINE_BYTES = 16_000_000
-"""Bytes of one line, and characters of one cell."""
+"""Maximum bytes of a line, and characters of a cell."""
 _HEAD_BYTES = 65_536
 _LINES_TRIED = 20
-"""Lines that are looked at to tell a document from JSON lines."""
+"""Lines used to distinguish a JSON document from JSON Lines."""
 _SQLITE = b"SQLite format 3\0"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
 _TABLE = "results"
-"""The table that LiveIdeaBench writes."""
-_ACCEPTED = "Give JSON, JSON lines, a table with commas (CSV) or LiveIdeaBench's SQLite file."
+"""The table of LiveIdeaBench."""
+_ACCEPTED = "Use JSON, JSON Lines, CSV or LiveIdeaBench's SQLite file."
 
 
 @dataclass(frozen=True)
 class FileRows:
-    """A file as rows. ``rows`` can be asked for again; a row that cannot be read is a problem."""
+    """The rows of a file. ``rows`` can be called repeatedly; an unreadable row is a problem."""
 
     shape: str
-    """``JSON``, ``JSON lines``, ``table`` or ``SQLite``, for messages."""
+    """``JSON``, ``JSON Lines``, ``CSV`` or ``SQLite``, for messages."""
     rows: Callable[[], Iterator[Row | Problem]]
 
 
 def open_rows(path: Path, name: str) -> FileRows:
-    """Open a file; ``name`` is what its rows and problems call it.
+    """Open a file; its rows and problems refer to it as ``name``.
 
     Raises:
-        IdeasFileError: it is not there, is empty, or holds nothing that rows could be read from.
+        IdeasFileError: it does not exist, is empty or has an unsupported type.
     """
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
-        raise IdeasFileError(f"{path} cannot be read ({error.strerror}). Name a file of ideas.") from None
+        raise IdeasFileError(f"{path} cannot be read ({error.strerror}). Give a file of ideas.") from None
     if head.startswith(_SQLITE):
         return FileRows("SQLite", lambda: _sqlite_rows(path, name))
     text = head.removeprefix(_BOM).strip()
     if not text:
         raise IdeasFileError(f"{path} is empty. {_ACCEPTED}")
     if head.startswith(_UTF16):
-        raise IdeasFileError(f"{path} is UTF-16 text. Save it as UTF-8 and import that.")
+        raise IdeasFileError(f"{path} is UTF-16 text. Save it as UTF-8 first.")
     if b"\0" in head or head[:1] == b"\x80" or head.startswith((b"PK\x03\x04", b"\x1f\x8b")):
-        raise IdeasFileError(
-            f"{path} is a binary file (an archive, a pickle …), which is never opened. {_ACCEPTED}"
-        )
+        raise IdeasFileError(f"{path} is a binary file (such as an archive or a pickle). {_ACCEPTED}")
     if text.startswith(b"<"):
         raise IdeasFileError(f"{path} is a web page or XML. {_ACCEPTED}")
     if not text.startswith((b"{", b"[")):
-        return FileRows("table", lambda: _csv_rows(path, name))
+        return FileRows("CSV", lambda: _csv_rows(path, name))
     return _open_document(path, name, size) if text.startswith(b"[") else _open_json(path, name, size)
 
 
@@ -77,10 +74,10 @@ def open_rows(path: Path, name: str) -> FileRows:
 
 
 def _open_json(path: Path, name: str, size: int) -> FileRows:
-    """A document, or lines: where the first line is a whole object, or a document cannot be read."""
+    """Read as JSON Lines if the first line is an object and more follow, or if a document cannot be read."""
     objects = [number for number, line in _first_lines(path) if line is None or _is_object(line)]
     first = next((number for number, line in _first_lines(path) if line is None or line.strip()), 1)
-    lines = FileRows("JSON lines", lambda: _jsonl_rows(path, name))
+    lines = FileRows("JSON Lines", lambda: _jsonl_rows(path, name))
     if first in objects and _has_more(path, first):
         return lines
     try:
@@ -103,21 +100,21 @@ def _is_object(line: bytes) -> bool:
 
 
 def _has_more(path: Path, first: int) -> bool:
-    """Whether anything stands after a line."""
+    """Return whether a non-empty line follows line ``first``."""
     return any(line is None or line.strip() for number, line in _bounded_lines(path) if number > first)
 
 
 def _open_document(path: Path, name: str, size: int) -> FileRows:
     if size > MAX_DOCUMENT_BYTES:
-        most = f"{MAX_DOCUMENT_BYTES / 1e6:,.0f} MB"
+        limit = f"{MAX_DOCUMENT_BYTES / 1e6:,.0f} MB"
         raise IdeasFileError(
-            f"{path} has {size / 1e6:,.0f} MB, and a JSON document is read up to {most}. Split it, or turn "
-            "it into JSON lines (jq -c '.[]' FILE)."
+            f"{path} has {size / 1e6:,.0f} MB; the limit for JSON documents is {limit}. Split it, or "
+            "convert it to JSON Lines (jq -c '.[]' FILE)."
         )
     try:
         value = parse_json(path.read_bytes().removeprefix(_BOM))
     except UnreadableJSON as error:
-        raise IdeasFileError(f"{path} cannot be read: {error}. Mend it, or write it again.") from None
+        raise IdeasFileError(f"{path} cannot be read: {error}. Fix the file or export it again.") from None
     if isinstance(value, dict):
         return FileRows("JSON", lambda: iter([Row(name, None, value)]))
     return FileRows(
@@ -129,13 +126,13 @@ def _json_row(file: str, place: str, value: Any) -> Row | Problem:
     if isinstance(value, dict):
         return Row(file, place, value)
     if value is None:
-        return Problem(file, place, None, "null: a run that failed leaves no idea")
-    return Problem(file, place, None, f"it is {json_type_name(value)}, where an object is needed")
+        return Problem(file, place, None, "null (failed run?)")
+    return Problem(file, place, None, f"expected an object, got {json_type_name(value)}")
 
 
 def json_type_name(value: Any) -> str:
-    """What a JSON value is, for messages."""
-    names = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list"}
+    """Return the name of a JSON value's type, for messages."""
+    names = {str: "text", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
     return "null" if value is None else names.get(type(value), "an object")
 
 
@@ -143,7 +140,7 @@ def _jsonl_rows(path: Path, name: str) -> Iterator[Row | Problem]:
     for number, line in _bounded_lines(path):
         place = f"line {number}"
         if line is None:
-            yield Problem(name, place, None, f"the line is longer than {MAX_LINE_BYTES / 1e6:,.0f} MB")
+            yield Problem(name, place, None, f"longer than {MAX_LINE_BYTES / 1e6:,.0f} MB")
         elif line.strip():
             try:
                 yield _json_row(name, place, parse_json(line.removeprefix(_BOM)))
@@ -152,7 +149,7 @@ def _jsonl_rows(path: Path, name: str) -> Iterator[Row | Problem]:
 
 
 def _bounded_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
-    """(number, line) of a file; ``None`` for a line that is too long."""
+    """Yield (number, line) of a file, with ``None`` for a line that is too long."""
     with path.open("rb") as file:
         number = 0
         while line := file.readline(MAX_LINE_BYTES):
@@ -170,29 +167,29 @@ def _skip_line(file: BinaryIO) -> None:
             return
 
 
-# --- tables -----------------------------------------------------------------------------------
+# --- CSV --------------------------------------------------------------------------------------
 
 
 def _csv_rows(path: Path, name: str) -> Iterator[Row | Problem]:
-    """Rows of a table; numbers are those of a spreadsheet, whose first row is the header."""
+    """Yield the rows of a table, numbered as in a spreadsheet: row 1 is the header."""
     csv.field_size_limit(MAX_LINE_BYTES)
     number = 1
     try:
         lines = _text_lines(path)
         header = next(lines)
-        marks = max((",", ";", "\t"), key=header.count)
-        columns = next(csv.reader([header], delimiter=marks))
-        for number, cells in enumerate(csv.reader(lines, delimiter=marks), 2):
+        delimiter = max((",", ";", "\t"), key=header.count)
+        columns = next(csv.reader([header], delimiter=delimiter))
+        for number, cells in enumerate(csv.reader(lines, delimiter=delimiter), 2):
             if cells:
                 yield _csv_row(name, f"row {number}", columns, cells)
     except (csv.Error, UnreadableJSON, UnicodeDecodeError, StopIteration) as error:
-        why = f"nothing after row {number} could be read ({_csv_error(error)})"
+        why = f"no rows after row {number} could be read ({_csv_error(error)})"
         yield Problem(name, f"row {number + 1}", None, why)
 
 
 def _csv_row(file: str, place: str, columns: list[str], cells: list[str]) -> Row | Problem:
     if len(cells) > len(columns):
-        why = f"it has {len(cells)} cells under {len(columns)} columns, so it is not clear which is which"
+        why = f"has {len(cells)} cells but the header has {len(columns)} columns"
         return Problem(file, place, None, why)
     value = {column: cell if cell.strip() else None for column, cell in zip(columns, cells, strict=False)}
     return Row(file, place, clean_value(value))
@@ -200,7 +197,7 @@ def _csv_row(file: str, place: str, columns: list[str], cells: list[str]) -> Row
 
 def _csv_error(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
-        return "it is no UTF-8 text: save it as such"
+        return "not UTF-8 text: save the file as UTF-8"
     return str(error) or "no header"
 
 
@@ -215,7 +212,7 @@ def _text_lines(path: Path) -> Iterator[str]:
 
 
 def _sqlite_rows(path: Path, name: str) -> Iterator[Row | Problem]:
-    """Rows of LiveIdeaBench's table. A view in its place is refused: it could be made to run for ever."""
+    """Yield the rows of LiveIdeaBench's table; a view is refused, since its query could run forever."""
     number = 0
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
@@ -227,11 +224,11 @@ def _sqlite_rows(path: Path, name: str) -> Iterator[Row | Problem]:
                 yield Problem(name, None, None, f"the database has no table {_TABLE!r}")
                 return
             cursor = connection.execute(f"SELECT * FROM {_TABLE}")  # noqa: S608
-            columns = [one[0] for one in cursor.description]
+            columns = [column[0] for column in cursor.description]
             for number, cells in enumerate(cursor, 1):
                 yield _sqlite_row(name, number, dict(zip(columns, cells, strict=True)))
     except sqlite3.Error as error:
-        why = f"nothing after row {number} could be read ({error})"
+        why = f"no rows after row {number} could be read ({error})"
         yield Problem(name, f"row {number + 1}", None, why)
 
 

@@ -1,4 +1,4 @@
-"""Ideas gathered under their ids: the same id with another text is another idea and gets an id of its own."""
+"""Collect ideas under unique ids; an idea with a known id but a different text gets a new id."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Literal
 from ideagora.schema import Idea, stable_id
 
 SAME_ID_AS = "same_id_as"
-"""In ``extra["imported"]``: the id that an idea came with, where another one had it already."""
+"""Key in ``extra["imported"]``: the original id, if it was taken."""
 Outcome = Literal["new", "same", "renamed"]
 
 
 class CollectedIdeas:
-    """Ideas by id, in the order in which they came."""
+    """Ideas by id, in insertion order."""
 
     def __init__(self, ideas: Iterable[Idea] = ()) -> None:
         self.by_id: dict[str, Idea] = {}
@@ -24,9 +24,9 @@ class CollectedIdeas:
             self._names.setdefault((_original_id(idea), content_key(idea)), idea.id)
 
     def add(self, idea: Idea) -> tuple[Idea, Outcome]:
-        """Take in an idea; it comes back under the id that it has here.
+        """Add an idea; return it with its id here, and whether it is new, the same or renamed.
 
-        ``same``: its text was here under this id, and its record is the one that counts from now on.
+        If the same text is already stored, the new record replaces the old one.
         """
         base = _original_id(idea)
         known = self._names.get((base, content_key(idea)))
@@ -37,7 +37,7 @@ class CollectedIdeas:
         return placed, "same" if known else "new" if name == base else "renamed"
 
     def _free(self, base: str) -> str:
-        """The id, or the first of ``id-2``, ``id-3`` … that no other idea has."""
+        """Return the id, or the first of ``id-2``, ``id-3`` … that is free."""
         if base not in self.by_id:
             return base
         number = self._last.get(base, 1) + 1
@@ -48,7 +48,7 @@ class CollectedIdeas:
 
 
 def content_key(idea: Idea) -> str:
-    """Names what an idea says, for which topic and by whom, whatever its id."""
+    """Return a key for an idea's topic, agent and text, regardless of its id."""
     plan = idea.experiment.model_dump_json() if idea.experiment else ""
     parts = (idea.title, idea.motivation or "", idea.novelty or "", idea.method, plan)
     return stable_id(idea.topic, idea.agent, *parts)
@@ -59,5 +59,5 @@ def _original_id(idea: Idea) -> str:
 
 
 def _with_id(idea: Idea, name: str, base: str) -> Idea:
-    told = {**idea.extra.get("imported", {}), SAME_ID_AS: base}
-    return idea.model_copy(update={"id": name, "extra": {**idea.extra, "imported": told}})
+    imported = {**idea.extra.get("imported", {}), SAME_ID_AS: base}
+    return idea.model_copy(update={"id": name, "extra": {**idea.extra, "imported": imported}})

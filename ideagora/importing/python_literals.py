@@ -1,4 +1,4 @@
-"""Python literals in cells and strings of foreign files, read without ever being executed."""
+"""Read Python literals in foreign files without executing code."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from typing import Any
 from ideagora.retrieval.untrusted_json import UnreadableJSON, clean_value, parse_json
 
 MAX_LITERAL = 1_000_000
-"""Characters of a Python literal in a cell."""
+"""Maximum characters of a Python literal."""
 
 
 def python_literal(text: str) -> Any:
-    """The tidy value of a Python literal in a cell, as pandas writes lists; nothing is ever executed.
+    """Return the value of a Python literal, as pandas writes lists into cells. No code is executed.
 
     Raises:
-        Unreadable: it is more than a literal, too long or broken.
+        UnreadableJSON: it is not a literal, too long or malformed.
     """
     if len(text) > MAX_LITERAL:
-        raise UnreadableJSON(f"it is longer than {MAX_LITERAL:,} characters")
+        raise UnreadableJSON(f"longer than {MAX_LITERAL:,} characters")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd escapes: the text is another's
+            warnings.simplefilter("ignore")  # invalid escapes in foreign text
             tree = ast.parse(text.strip(), mode="eval")
         return clean_value(ast.literal_eval(_NonFiniteNumbers().visit(tree)))
     except UnreadableJSON:
         raise
     except SyntaxError:
-        raise UnreadableJSON("it is no Python literal") from None
+        raise UnreadableJSON("not a Python literal") from None
     except (ValueError, TypeError):
-        raise UnreadableJSON("it is more than a Python literal, so it was not read") from None
+        raise UnreadableJSON("a Python expression, not a literal") from None
     except (RecursionError, MemoryError):
-        raise UnreadableJSON("it is nested beyond measure") from None
+        raise UnreadableJSON("nested too deeply") from None
 
 
 class _NonFiniteNumbers(ast.NodeTransformer):
-    """``nan`` and ``inf``, which pandas writes bare, mean that there is no number."""
+    """Replaces ``nan`` and ``inf``, which pandas writes bare, by ``None``."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Constant(None) if node.id in ("nan", "inf") else node
 
 
 def json_or_literal(text: str) -> Any:
-    """The value of a cell or string that holds JSON or a Python literal.
+    """Return the value of a string that holds JSON or a Python literal.
 
     Raises:
-        Unreadable: it is neither.
+        UnreadableJSON: it is neither.
     """
     try:
         return parse_json(text)

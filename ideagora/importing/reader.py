@@ -1,7 +1,6 @@
-"""The one way in: a file or a folder of any known form, and its ideas.
+"""Read ideas from a file or folder in any known format.
 
-The form is found by content alone. What cannot be imported is told with file, row and field; all else
-is imported.
+Formats are recognised by content. Each problem names its file, row and field; everything else is imported.
 """
 
 from __future__ import annotations
@@ -22,226 +21,227 @@ from ideagora.importing.records import Format, IdeaAnnotation, Imported, ParsedI
 from ideagora.schema import Idea
 
 _SAMPLED_ROWS = 200
-"""Rows that are looked at to find the form."""
+"""Rows examined to recognise the format."""
 _MAX_FILES = 20_000
 MAX_IDEAS = 100_000
-"""Ideas that are read at once: some 500 MB of memory."""
+"""Maximum ideas read at once, about 500 MB of memory."""
 MAX_CHARACTERS = 256_000_000
-"""Characters of their texts; a file of lines or a table of any size is read up to there."""
+"""Maximum characters of their texts; larger JSON Lines and CSV files are read up to there."""
 _MAX_PROBLEMS = 10_000
 _LIMIT_REACHED = (
-    f"from here on nothing is read: {MAX_IDEAS:,} ideas, {MAX_CHARACTERS / 1e6:.0f} million characters and "
-    f"{_MAX_PROBLEMS:,} problems are the most at once. Split the file, and import the parts under one name"
+    f"reading stopped here: the limits are {MAX_IDEAS:,} ideas, {MAX_CHARACTERS / 1e6:.0f} million "
+    f"characters and {_MAX_PROBLEMS:,} problems. Split the file and import the parts under one name"
 )
 _SUFFIXES = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".db", ".sqlite", ".sqlite3"}
-"""Files of a folder that are tried; a file that is named itself may be called anything."""
+"""Suffixes of the files read from a folder; a file given by itself may have any name."""
 _RUN_FILES = ("ideas.jsonl", "run.json")
 
 
 def read_ideas(path: Path, *, agent: str | None = None, topic: str | None = None) -> Imported:
-    """The ideas of a file, of a run's folder, or of all files of a folder.
+    """Return the ideas of a file, a run folder or all files of a folder.
 
     Args:
-        path: what to read; its form is recognised by content.
-        agent: name for who made them. A file with the ideas of several models gives ``agent/model``.
-            ``None``: the names that the file has, else that of its form (a plain file's own name).
-        topic: for ideas whose file tells no topic.
+        path: the file or folder; formats are recognised by content.
+        agent: the agent's name; a file with ideas of several models gives ``agent/model``. By default the
+            names in the file, else the name of its format (of the file itself, for a plain file).
+        topic: the topic of ideas whose file has none.
 
     Raises:
-        IdeasFileError: it cannot be read, or is of no known form (says what was looked for).
-        TopicRequired: the form tells no topic, and none was given.
+        IdeasFileError: it cannot be read or has no known format.
+        TopicRequired: the file has no topic, and none was given.
     """
     return read_all([path], agent=agent, topic=topic)
 
 
 def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | None = None) -> Imported:
-    """The ideas of several files, read together: a file of scores speaks of the ideas of the others.
+    """Return the ideas of several files; scores in one file apply to ideas in the others.
 
-    With one path the first error is raised; with several, each bad file is a problem of its own.
+    An unreadable file is an error if it is the only one, else a problem.
 
     Raises:
-        IdeasFileError: as ``read_ideas``, if there is only one file.
+        IdeasFileError: as ``read_ideas``, for a single file.
         TopicRequired: there are ideas without a topic, and none was given.
     """
     files = [file for path in paths for file in _list_files(path)]
-    haul = _ParsedFiles()
+    parsed = _ParsedFiles()
     for path, name in files:
         try:
-            _read_file(path, name, haul)
+            _read_file(path, name, parsed)
         except IdeasFileError as error:
             if len(files) == 1:
                 raise
-            haul.problems.append(Problem(name, None, None, getattr(error, "short", str(error))))
-    if haul.sides and not haul.drafts and not haul.problems:
+            parsed.problems.append(Problem(name, None, None, getattr(error, "short", str(error))))
+    if parsed.annotations and not parsed.ideas and not parsed.problems:
         raise IdeasFileError(
-            f"{files[0][1]} holds scores or topics but no ideas: name the file that has them as well."
+            f"{files[0][1]} contains scores or topics but no ideas. Import it together with the ideas' file."
         )
-    ideas, renamed = _convert_all(haul, agent, (topic or "").strip() or None)
-    problems = _sort_problems(haul.problems, [name for _, name in files])
-    return Imported(tuple(ideas), tuple(problems), ", ".join(haul.kinds), renamed)
+    ideas, renamed = _convert_all(parsed, agent, (topic or "").strip() or None)
+    problems = _sort_problems(parsed.problems, [name for _, name in files])
+    return Imported(tuple(ideas), tuple(problems), ", ".join(parsed.formats), renamed)
 
 
 @dataclass
 class _ParsedFiles:
-    """What was found in all files so far."""
+    """Parsed items of all files."""
 
-    drafts: list[tuple[ParsedIdea, Format]] = field(default_factory=list)
-    sides: list[IdeaAnnotation] = field(default_factory=list)
+    ideas: list[tuple[ParsedIdea, Format]] = field(default_factory=list)
+    annotations: list[IdeaAnnotation] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    kinds: dict[str, None] = field(default_factory=dict)
-    """In the order in which they came."""
+    formats: dict[str, None] = field(default_factory=dict)
+    """Names of the formats in order."""
     characters: int = 0
-    """Of the texts of all rows."""
+    """Characters of all texts."""
 
     @property
     def is_full(self) -> bool:
-        """Whether no more can be taken."""
-        too_many = len(self.drafts) >= MAX_IDEAS or len(self.problems) >= _MAX_PROBLEMS
+        """Whether a limit is reached."""
+        too_many = len(self.ideas) >= MAX_IDEAS or len(self.problems) >= _MAX_PROBLEMS
         return too_many or self.characters >= MAX_CHARACTERS
 
 
-def _read_file(path: Path, name: str, haul: _ParsedFiles) -> None:
-    """Add what is in a file."""
-    material = open_rows(path, name)
-    form = recognize_format(material, path)
-    haul.kinds[form.name] = None
-    before = len(haul.problems)
-    is_bare = True
-    for found in form.read(_valid_rows(material.rows(), haul)):
-        is_bare = False
-        if haul.is_full:
-            place = found.row if isinstance(found, Problem) else found.row.place
-            haul.problems.append(Problem(name, place, None, _LIMIT_REACHED))
+def _read_file(path: Path, name: str, parsed: _ParsedFiles) -> None:
+    """Add the parsed items of a file."""
+    file = open_rows(path, name)
+    file_format = recognize_format(file, path)
+    parsed.formats[file_format.name] = None
+    before = len(parsed.problems)
+    is_empty = True
+    for item in file_format.read(_valid_rows(file.rows(), parsed)):
+        is_empty = False
+        if parsed.is_full:
+            place = item.row if isinstance(item, Problem) else item.row.place
+            parsed.problems.append(Problem(name, place, None, _LIMIT_REACHED))
             break
-        if isinstance(found, Problem):
-            haul.problems.append(found)
-        elif isinstance(found, IdeaAnnotation):
-            haul.sides.append(found)
+        if isinstance(item, Problem):
+            parsed.problems.append(item)
+        elif isinstance(item, IdeaAnnotation):
+            parsed.annotations.append(item)
         else:
-            haul.drafts.append((found, form))
-    if is_bare and len(haul.problems) == before:
-        haul.problems.append(Problem(name, None, None, f"it has the form of {form.name} and no ideas in it"))
+            parsed.ideas.append((item, file_format))
+    if is_empty and len(parsed.problems) == before:
+        parsed.problems.append(Problem(name, None, None, f"has the format {file_format.name} but no ideas"))
 
 
-def _valid_rows(rows: Iterator[Row | Problem], haul: _ParsedFiles) -> Iterator[Row]:
+def _valid_rows(rows: Iterator[Row | Problem], parsed: _ParsedFiles) -> Iterator[Row]:
     for row in rows:
         if isinstance(row, Row):
-            haul.characters += sum(len(one) for one in row.value.values() if isinstance(one, str))
+            parsed.characters += sum(len(value) for value in row.value.values() if isinstance(value, str))
             yield row
-        elif len(haul.problems) < _MAX_PROBLEMS:
-            haul.problems.append(row)
+        elif len(parsed.problems) < _MAX_PROBLEMS:
+            parsed.problems.append(row)
 
 
 def _sort_problems(problems: Sequence[Problem], files: Sequence[str]) -> list[Problem]:
-    """Problems by file, and by the numbers of their rows."""
+    """Return the problems sorted by file and row number."""
     order = {file: number for number, file in enumerate(files)}
     numbers = re.compile(r"\d+")
-    return sorted(
-        problems, key=lambda one: (order.get(one.file, 0), [int(n) for n in numbers.findall(one.row or "")])
-    )
+
+    def position(problem: Problem) -> tuple[int, list[int]]:
+        return order.get(problem.file, 0), [int(n) for n in numbers.findall(problem.row or "")]
+
+    return sorted(problems, key=position)
 
 
-def recognize_format(material: FileRows, path: Path) -> Format:
-    """The form of a file.
+def recognize_format(file: FileRows, path: Path) -> Format:
+    """Return the format of a file.
 
     Raises:
         IdeasFileError: none matches, or more than one.
     """
     first: Row | Problem | None = None
     known: set[str] = set()
-    for row in islice(material.rows(), _SAMPLED_ROWS):  # one at a time: each may be large
+    for row in islice(file.rows(), _SAMPLED_ROWS):  # one at a time: each may be large
         first = first or row
         if isinstance(row, Row):
             known |= {form.name for form in FORMATS if form.name not in known and form.matches(row.value)}
-    found = [form for form in FORMATS if form.name in known]
-    found = [form for form in found if not form.is_last] or found
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = " and ".join(form.name for form in found)
-        raise IdeasFileError(f"{path} has records of {names}. Put each kind into a file of its own.")
-    raise _unknown_format(path, material, first)
+    formats = [form for form in FORMATS if form.name in known]
+    formats = [form for form in formats if not form.is_fallback] or formats
+    if len(formats) == 1:
+        return formats[0]
+    if formats:
+        names = " and ".join(form.name for form in formats)
+        raise IdeasFileError(
+            f"{path} has records of several formats: {names}. Split it into one file per format."
+        )
+    raise _unknown_format(path, file, first)
 
 
-def _unknown_format(path: Path, material: FileRows, first: Row | Problem | None) -> IdeasFileError:
+def _unknown_format(path: Path, file: FileRows, first: Row | Problem | None) -> IdeasFileError:
     if first is None:
-        return IdeasFileError(f"{path} ({material.shape}) has no records in it.")
+        return IdeasFileError(f"{path} ({file.shape}) has no records.")
     if isinstance(first, Row):
-        seen = f"its first record has {', '.join(sorted(map(repr, first.value))[:12]) or 'no fields'}"
+        content = f"its first record has {', '.join(sorted(map(repr, first.value))[:12]) or 'no fields'}"
     else:
-        seen = f"{first.row or 'the file'}: {first.why}"
-    wanted = "; ".join(f"{form.name}: {form.looks_for}" for form in FORMATS)
-    short = f"is of no known form; {seen}"
-    return UnknownIdeasFormat(f"{path} ({material.shape}) {short}. Looked for: {wanted}.", f"it {short}")
+        content = f"{first.row or 'the file'}: {first.why}"
+    known = "; ".join(f"{form.name}: {form.looks_for}" for form in FORMATS)
+    short = f"has no known format; {content}"
+    return UnknownIdeasFormat(f"{path} ({file.shape}) {short}. Known formats: {known}.", short)
 
 
 def _list_files(path: Path) -> list[tuple[Path, str]]:
-    """(file, its name for people): the file itself, a run's ideas, or a folder's files that may have some."""
+    """Return (path, name for messages) of the file itself, a run's ideas, or a folder's data files."""
     if not path.is_dir():
         return [(path, path.name)]
     if all((path / name).is_file() for name in _RUN_FILES):
         return [(path / _RUN_FILES[0], _RUN_FILES[0])]
-    found = (one for one in path.rglob("*") if one.suffix.lower() in _SUFFIXES and one.is_file())
-    files = sorted(islice((one for one in found if not one.name.startswith(".")), _MAX_FILES))
+    found = (file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file())
+    files = sorted(islice((file for file in found if not file.name.startswith(".")), _MAX_FILES))
     if not files:
-        raise IdeasFileError(f"{path} has no files of ideas in it ({', '.join(sorted(_SUFFIXES))}).")
+        raise IdeasFileError(f"{path} contains no files of ideas ({', '.join(sorted(_SUFFIXES))}).")
     return [(file, file.relative_to(path).as_posix()) for file in files]
 
 
 def _convert_all(
-    haul: _ParsedFiles, agent: str | None, topic: str | None
+    parsed: _ParsedFiles, agent: str | None, topic: str | None
 ) -> tuple[list[Idea], dict[str, str]]:
-    """Ideas out of all drafts, each once, and the ids that were given anew; the rest becomes problems."""
-    drafts, sides, problems = haul.drafts, haul.sides, haul.problems
-    spoken = defaultdict(list)
-    for side in sides:
-        spoken[side.key].append(side)
-    several = len({source_agent(draft) for draft, _ in drafts}) > 1
+    """Return the unique ideas and the new ids of renamed ones; everything else becomes a problem."""
+    problems = parsed.problems
+    by_key = defaultdict(list)
+    for annotation in parsed.annotations:
+        by_key[annotation.key].append(annotation)
+    several = len({source_agent(item) for item, _ in parsed.ideas}) > 1
     ideas = CollectedIdeas()
     rows: dict[str, Row] = {}
     renamed: dict[str, str] = {}
-    for draft, form in drafts:
-        told = [side for key in draft.keys for side in spoken.get(key, ())]
-        made = convert_idea(draft, form, agent, topic, told, several=several)
-        if isinstance(made, Problem):
-            problems.append(made)
+    for item, file_format in parsed.ideas:
+        annotations = [annotation for key in item.keys for annotation in by_key.get(key, ())]
+        idea = convert_idea(item, file_format, agent, topic, annotations, several=several)
+        if isinstance(idea, Problem):
+            problems.append(idea)
             continue
-        placed, outcome = ideas.add(made)
+        stored, outcome = ideas.add(idea)
         if outcome == "same":
-            problems.append(
-                draft.row.problem(None, f"the same idea as {_first_occurrence(rows[placed.id], draft.row)}")
-            )
+            problems.append(item.row.problem(None, _duplicate_of(rows[stored.id], item.row)))
             continue
-        rows[placed.id] = draft.row
+        rows[stored.id] = item.row
         if outcome == "renamed":
-            renamed[placed.id] = made.id
+            renamed[stored.id] = idea.id
     if not ideas.by_id and topic is None:
         _raise_if_topic_missing(problems)
     problems += [
-        side.row.problem(None, f"no idea of these files is {side.key!r}")
-        for side in _unmatched_scores(sides, drafts)
+        annotation.row.problem(None, f"no idea in these files has the key {annotation.key!r}")
+        for annotation in _unmatched_scores(parsed)
     ]
     return [*ideas.by_id.values()], renamed
 
 
-def _first_occurrence(first: Row, again: Row) -> str:
-    """Where an idea stood first, seen from where it stands again."""
-    file = first.file if first.file != again.file else None
-    return f"{', '.join(filter(None, (file, first.place))) or 'another one'}: kept once"
+def _duplicate_of(first: Row, duplicate: Row) -> str:
+    """Return the message for an idea that occurred before."""
+    file = first.file if first.file != duplicate.file else None
+    return f"duplicate of {', '.join(filter(None, (file, first.place))) or 'another record'}"
 
 
 def _raise_if_topic_missing(problems: Sequence[Problem]) -> None:
-    lacking = next((problem for problem in problems if problem.field == "topic"), None)
-    if lacking:
-        raise TopicRequired(
-            f"the ideas of {lacking.file} have no topic of their own: say what they were made for with "
-            "--topic 'TEXT'."
-        )
+    problem = next((problem for problem in problems if problem.field == "topic"), None)
+    if problem:
+        raise TopicRequired(f"the ideas in {problem.file} have no topic; give one with --topic 'TEXT'.")
 
 
-def _unmatched_scores(
-    sides: Sequence[IdeaAnnotation], drafts: Sequence[tuple[ParsedIdea, Format]]
-) -> list[IdeaAnnotation]:
-    """Scores that speak of no idea here. Topics may: they come for a whole benchmark."""
-    known = {key for draft, _ in drafts for key in draft.keys}
-    return [side for side in sides if side.key not in known and side.scores and drafts]
+def _unmatched_scores(parsed: _ParsedFiles) -> list[IdeaAnnotation]:
+    """Return scores for unknown ideas. Unmatched topics are normal: they cover a whole benchmark."""
+    known = {key for item, _ in parsed.ideas for key in item.keys}
+    return [
+        annotation
+        for annotation in parsed.annotations
+        if annotation.key not in known and annotation.scores and parsed.ideas
+    ]

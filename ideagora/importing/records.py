@@ -1,7 +1,7 @@
-"""What a reader finds in a file: rows to look at, drafts of ideas, facts about them, and problems.
+"""Records of the importer: rows, parsed ideas, annotations, problems and file formats.
 
-A draft says what its source says and nothing else. What a field of ``Idea`` needs and the source
-lacks stays ``None`` here, and ``finishing`` decides whether the idea can be had without it.
+A parsed idea holds only what its source states. Missing fields are ``None``; ``conversion`` decides whether
+the idea is complete enough.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ideagora.schema import Experiment, Idea
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be imported. ``row`` and ``field`` are ``None`` for the file as a whole."""
+    """Something that could not be imported. ``row`` and ``field`` are ``None`` for a whole file."""
 
     file: str
     row: str | None
@@ -29,23 +29,23 @@ class Problem:
 
 @dataclass(frozen=True)
 class Row:
-    """One record of a file, with the place that a person can find it by."""
+    """One record of a file, with its place in the file for messages."""
 
     file: str
     place: str | None
     value: Mapping[str, Any]
 
     def problem(self, field: str | None, why: str) -> Problem:
-        """A problem of this row."""
+        """Return a problem of this row."""
         return Problem(self.file, self.place, field, why)
 
-    def inside(self, place: str, value: Mapping[str, Any]) -> Row:
-        """A record within this one."""
+    def nested(self, place: str, value: Mapping[str, Any]) -> Row:
+        """Return a record within this one."""
         return Row(self.file, f"{self.place}, {place}" if self.place else place, value)
 
 
 class FieldError(Exception):
-    """A field cannot be used; becomes a problem of its row."""
+    """A field is invalid. Becomes a problem of its row."""
 
     def __init__(self, field: str, why: str) -> None:
         super().__init__(why)
@@ -54,12 +54,12 @@ class FieldError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedIdea:
-    """An idea as its source tells it."""
+    """An idea as its source states it."""
 
     row: Row
     topic: str | None = None
-    label: str | None = None
-    """What stands for the topic where the file has only a number, and no other file tells more."""
+    fallback_topic: str | None = None
+    """A label such as "target 7", used if neither this file nor another one has the topic."""
     title: str | None = None
     method: str | None
     """The body of the idea."""
@@ -68,26 +68,26 @@ class ParsedIdea:
     summary: str | None = None
     experiment: Experiment | None = None
     references: tuple[str, ...] = ()
-    maker: str | None = None
-    """Who made it, where the file says so."""
+    agent: str | None = None
+    """The agent that generated the idea, if the file names it."""
     model: str | None = None
-    """The language model, where the file says so."""
-    whole: Idea | None = None
-    """An idea of our own, complete."""
+    """The language model, if the file names it."""
+    complete: Idea | None = None
+    """The whole record, if the source is a file of ideagora."""
     created: str | None = None
     scores: Mapping[str, Any] = field(default_factory=dict)
-    """Scores that the file kept, under the file's names."""
+    """Scores in the file, under the file's names."""
     notes: Mapping[str, Any] = field(default_factory=dict)
-    """What a reader of the record should know: where a field came from, labels, indices."""
+    """Notes on the record: origins of fields, labels, indices."""
     original: Any = None
-    """The record as it was; ``None``: the row's."""
+    """The original record; ``None`` for that of the row."""
     keys: tuple[str, ...] = ()
-    """Names under which another file may speak of this idea."""
+    """Keys by which other files refer to this idea."""
 
 
 @dataclass(frozen=True)
 class IdeaAnnotation:
-    """What a file without ideas tells of ideas in other files: scores, or the topic of an index."""
+    """Scores or a topic for ideas in other files."""
 
     row: Row
     key: str
@@ -99,21 +99,25 @@ ParsedItem = ParsedIdea | IdeaAnnotation | Problem
 
 
 class Reader(Protocol):
-    """Turns the rows of one file into what is found in them."""
+    """Parses the rows of one file."""
 
     def __call__(self, rows: Iterable[Row]) -> Iterator[ParsedItem]:
-        """Read in order; what cannot be used is a problem, never an exception."""
+        """Yield parsed items in order. Errors in the data are yielded as problems, not raised."""
 
 
 class RowReader(Protocol):
-    """Turns one row into what is found in it; may raise ``FieldError``."""
+    """Parses one row."""
 
     def __call__(self, row: Row) -> Iterable[ParsedItem]:
-        """Read one row."""
+        """Return the parsed items.
+
+        Raises:
+            FieldError: a field is invalid.
+        """
 
 
 def catch_field_errors(read: RowReader, row: Row) -> Iterator[ParsedItem]:
-    """What a row gives; a field that cannot be used becomes a problem of the row."""
+    """Yield the parsed items of a row; a ``FieldError`` becomes a problem of the row."""
     try:
         yield from read(row)
     except FieldError as error:
@@ -121,7 +125,7 @@ def catch_field_errors(read: RowReader, row: Row) -> Iterator[ParsedItem]:
 
 
 def read_each(read: RowReader) -> Reader:
-    """A reader that looks at every row by itself."""
+    """Return a reader that parses each row separately."""
 
     def reader(rows: Iterable[Row]) -> Iterator[ParsedItem]:
         for row in rows:
@@ -131,36 +135,36 @@ def read_each(read: RowReader) -> Reader:
 
 
 class Matches(Protocol):
-    """Whether a record is of a format."""
+    """Decides whether a record has a format."""
 
     def __call__(self, value: Mapping[str, Any]) -> bool:
-        """Look at keys and types, never at names of files."""
+        """Return whether keys and types match; file names are ignored."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One form of file: how it is recognised and how it is read."""
+    """One file format: how to recognise and read it."""
 
     name: str
     about: str
-    """Who writes it."""
+    """The software that writes it, and the file's name."""
     looks_for: str
-    """What a record must have to be recognised, for people."""
+    """The required fields, in words."""
     matches: Matches
     read: Reader
-    is_last: bool = False
-    """Whether it is only asked when no other form matches."""
-    compares: bool = False
-    """Whether its files compare several makers, so that each keeps a name of its own."""
+    is_fallback: bool = False
+    """Whether it is used only if no other format matches."""
+    has_many_agents: bool = False
+    """Whether its files hold ideas of several agents, which keep their names."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """The ideas of one or more files, and all that could not be imported."""
+    """The ideas of one or more files, and the problems."""
 
     ideas: tuple[Idea, ...]
     problems: tuple[Problem, ...]
     kind: str
-    """Names of the formats, with commas between them."""
+    """Names of the formats, separated by commas."""
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Ideas whose id another one has (new id -> the id that they came with)."""
+    """Ideas that got a new id because theirs was taken (new id -> original id)."""

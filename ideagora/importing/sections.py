@@ -1,6 +1,6 @@
-"""A text with headings cut into motivation, novelty and method, and a title taken from a text.
+"""Split a text with headings into motivation, novelty and method, and derive titles from texts.
 
-Nothing is reworded: every line of the source stands in exactly one part, with its heading.
+The text is not changed: every line of the source is in exactly one section, with its heading.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _HEADING = re.compile(
     r"|(?P<plain>[A-Z][\w /-]{2,40}):\s*+)\Z"
 )
 _INLINE = re.compile(r"\s{0,3}\*\*(?P<bold>[^*\n]{2,60}?):?\*\*:?\s++\S")
-"""A heading with its text in the same line."""
+"""A heading with its text on the same line."""
 _TITLE = re.compile(
     r"[\s#*_]*+(?:(?:research\s++)?idea(?:\s++\d{1,3})?(?:\s++title)?|title)[\s*_]*+:[\s*_]*+(?P<title>\S.*)\Z",
     re.IGNORECASE,
@@ -28,14 +28,14 @@ _KINDS = tuple(
     )
 )
 _MAX_HEADING = 400
-"""Characters; a longer line is text, whatever it looks like."""
+"""Maximum characters of a heading; a longer line is text."""
 _MAX_TITLE_WORDS = 16
-"""Words of a title that is taken from a text."""
+"""Maximum words of a title derived from a text."""
 
 
 @dataclass(frozen=True)
 class Sections:
-    """An idea's text in parts; ``title`` only where the text has one of its own."""
+    """The sections of an idea's text; ``title`` only if the text has one."""
 
     title: str | None
     motivation: str | None
@@ -44,27 +44,27 @@ class Sections:
 
 
 def split_sections(text: str) -> Sections:
-    """Cut a text at its headings.
+    """Split a text at its headings.
 
-    A section under a heading that names no part belongs to the part before it; what stands before the
-    first such heading, and all of a text without headings, is method. Sub-headings stay where they are.
+    Text under an unknown heading belongs to the section before it. Text before the first known heading, and
+    a text without headings, is method. Subheadings stay in place.
     """
     title, lines = _split_title(text.split("\n"))
-    found: dict[str, list[str]] = {"motivation": [], "novelty": [], "method": []}
+    lines_of: dict[str, list[str]] = {"motivation": [], "novelty": [], "method": []}
     kind = "method"
     for line in lines:
         heading = _match_heading(line) or _INLINE.match(line)
         kind = (heading and _section_kind(heading)) or kind
-        found[kind].append(line)
-    told = {name: "\n".join(part).strip() or None for name, part in found.items()}
-    if told["method"] is None:  # headings of the other parts only: then the text is one whole
+        lines_of[kind].append(line)
+    sections = {name: "\n".join(part).strip() or None for name, part in lines_of.items()}
+    if sections["method"] is None:  # without a method, the whole text is the method
         return Sections(title, None, None, "\n".join(lines).strip() or None)
-    return Sections(title, told["motivation"], told["novelty"], told["method"])
+    return Sections(title, sections["motivation"], sections["novelty"], sections["method"])
 
 
 def _section_kind(heading: re.Match[str]) -> str | None:
     name = _heading_text(heading)
-    if re.match(r"\W*\d", name):  # an entry of a list, not a section
+    if re.match(r"\W*\d", name):  # a list entry, not a section
         return None
     return next((kind for kind, words in _KINDS if words.search(name)), None)
 
@@ -75,7 +75,7 @@ def _heading_text(heading: re.Match[str]) -> str:
 
 
 def _split_title(lines: list[str]) -> tuple[str | None, list[str]]:
-    """The title, where the first line with words gives one, and the other lines."""
+    """Return the title, if the first non-empty line is one, and the other lines."""
     place = next((number for number, line in enumerate(lines) if line.strip()), 0)
     line = lines[place]
     if len(line) <= _MAX_HEADING and (match := _TITLE.match(line)):
@@ -93,9 +93,9 @@ def _match_heading(line: str) -> re.Match[str] | None:
 
 
 def title_from_text(text: str) -> str:
-    """The first sentence of a text as its title, cut after 16 words; the text's own words."""
-    told = (line for line in text.split("\n") if re.search(r"\w", line) and not _match_heading(line))
-    bare = re.sub(r"[*_`#]+", "", next(told, text)).strip(" -•>\t\n")
+    """Return the first sentence of a text, cut after 16 words, as its title."""
+    candidates = (line for line in text.split("\n") if re.search(r"\w", line) and not _match_heading(line))
+    bare = re.sub(r"[*_`#]+", "", next(candidates, text)).strip(" -•>\t\n")
     words = re.split(r"(?<=[.!?])\s+(?=[A-Z“\"(])", bare, maxsplit=1)[0].split()
     cut = len(words) > _MAX_TITLE_WORDS
     return f"{' '.join(words[:_MAX_TITLE_WORDS]).rstrip(',;:')} …" if cut else " ".join(words).rstrip(".:")

@@ -1,4 +1,4 @@
-"""Imported ideas as they are kept: one file a name, in ``<home>/ideas``."""
+"""Storage of imported ideas: one file per name in ``<home>/ideas``."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def stored_file(home: Path, name: str) -> Path:
-    """The file of the ideas that were imported under a name; it need not be there.
+    """Return the file for ideas imported under a name; it may not exist.
 
     Raises:
-        UsageError: the name cannot be used.
+        UsageError: the name is invalid.
     """
     if not is_valid_name(name):
         raise UsageError(
-            f"{name[:80]!r} cannot be a name of ideas: take up to 64 letters, digits, dots, dashes and "
-            "underscores, and begin with a letter or digit."
+            f"{name[:80]!r} is not a valid name for ideas. Use up to 64 letters, digits, dots, dashes and "
+            "underscores, starting with a letter or digit."
         )
     return home / FOLDER / f"{name}.jsonl"
 
 
 def is_valid_name(name: str) -> bool:
-    """Whether ideas can be kept under this name."""
+    """Return whether ideas can be stored under this name."""
     return _NAME.fullmatch(name) is not None
 
 
 def stored_names(home: Path) -> list[str]:
-    """The names under which ideas are kept, in order."""
+    """Return the names of all stored ideas, sorted."""
     files = (home / FOLDER).glob("*.jsonl")
     return sorted(file.stem for file in files if is_valid_name(file.stem) and file.is_file())
 
 
-def find_ideas(thing: str, home: Path) -> Path:
-    """The file or folder that ``thing`` names: a path, or a name under which ideas were imported.
+def find_ideas(source: str, home: Path) -> Path:
+    """Return the file or folder of ``source``, a path or the name of imported ideas.
 
     Raises:
-        IdeasFileError: there is neither.
+        IdeasFileError: it is neither.
     """
-    path = Path(thing).expanduser()
+    path = Path(source).expanduser()
     if path.exists():
         return path
-    if is_valid_name(thing) and stored_file(home, thing).is_file():
-        return stored_file(home, thing)
-    known = ", ".join(stored_names(home)) or "none yet"
+    if is_valid_name(source) and stored_file(home, source).is_file():
+        return stored_file(home, source)
+    known = ", ".join(stored_names(home)) or "none"
     raise IdeasFileError(
-        f"there are no ideas {thing!r}: it is no file, and nothing was imported under that name (names: "
-        f"{known}). Import some: ideagora ideas import FILE --as NAME."
+        f"no ideas found for {source!r}, which is neither a file nor the name of imported ideas (imported: "
+        f"{known}). Import a file with: ideagora ideas import FILE --as NAME."
     )

@@ -31,7 +31,7 @@ def test_import_show_and_list(tmp_path: Path, home: Path) -> None:
     assert "Ideas: 2 from ai-scientist, 2 new, 0 there before; 1 topic, by guest." in done.out
     assert "2 without motivation, 2 without novelty" in done.out
     assert "record 2" in done.err
-    assert "a run that failed" in done.err
+    assert "failed run" in done.err
     kept = home / "ideas" / "guest.jsonl"
     content = kept.read_bytes()
 
@@ -59,7 +59,7 @@ def test_json_lists_what_was_left_out(tmp_path: Path) -> None:
     done = ideas("import", put(tmp_path / "a", [COI, {**COI, "idea": None}]), "--as", "guest", "--json")
     assert (done.code, done.err) == (0, "")
     (problem,) = json.loads(done.out)["problems"]
-    why = "it is null (a run that failed?)"
+    why = "null (failed run?)"
     assert problem == {"file": "a", "row": "record 2", "field": "idea", "why": why}
 
 
@@ -92,11 +92,11 @@ def test_out_names_the_file(tmp_path: Path, home: Path) -> None:
         (["import", "coi", "--as", "../guest"], 2, "cannot be a name"),
         (["import", "coi", "--as", "chain-of-ideas"], 2, "is an agent of ideagora"),
         (["import", "gone", "--as", "guest"], 1, "cannot be read"),
-        (["import", "unknown", "--as", "guest"], 1, "Looked for:"),
+        (["import", "unknown", "--as", "guest"], 1, "Known formats:"),
         (["import", "failed", "--as", "guest"], 1, "no idea could be imported"),
-        (["import", "coi", "--as", "guest", "--out", "unknown"], 1, "of no known form"),
+        (["import", "coi", "--as", "guest", "--out", "unknown"], 1, "has no known format"),
         (["import", "coi", "--as", "guest", "--out", "plain"], 1, "no file of imported ideas"),
-        (["show", "nobody"], 1, "there are no ideas 'nobody'"),
+        (["show", "nobody"], 1, "no ideas found for 'nobody'"),
         (["show", "coi", "zzz"], 1, "begins with 'zzz'"),
         (["show", "scientist"], 2, "--topic"),
     ],

@@ -57,7 +57,7 @@ def test_imported_names_are_found_in_the_home_that_is_given() -> None:
     )
     assert done.code == 0, done.err
     done = command.run(["agents", "check", "ideas:made", "--topic", TOPICS[0], "--home", "elsewhere"])
-    assert "there are no ideas" not in done.out + done.err
+    assert "no ideas found" not in done.out + done.err
     done = command.run(["arena", "ideas:made", "ideas:other"])
     assert done.code == 1
-    assert "there are no ideas 'made'" in done.err
+    assert "no ideas found for 'made'" in done.err

@@ -142,7 +142,9 @@ def test_ai_researchers_proposals_take_their_ranking_and_reviews(tmp_path: Path)
     assert "a dry rope" in idea.experiment.steps[2]
     assert idea.experiment.steps[3] == "Fallback Plan: Try oil."
     assert idea.extra["original"] == PROPOSAL
-    assert [problem.why for problem in imported.problems] == ["no idea of these files is 'dry_knots'"]
+    assert [problem.why for problem in imported.problems] == [
+        "no idea in these files has the key 'dry_knots'"
+    ]
 
 
 def test_a_proposal_without_a_plan_is_told(tmp_path: Path) -> None:
@@ -151,7 +153,7 @@ def test_a_proposal_without_a_plan_is_told(tmp_path: Path) -> None:
 
 
 def test_scores_without_ideas_say_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(IdeasFileError, match="no ideas: name the file that has them"):
+    with pytest.raises(IdeasFileError, match=r"no ideas\. Import it together"):
         read(put(tmp_path / "round_5.json", {"wet_knots.json": 4}))
 
 
@@ -180,7 +182,7 @@ def test_ai_idea_bench(tmp_path: Path, packed: bool) -> None:
     assert len(idea.experiment.steps) == 3
     assert idea.extra["imported"]["index"] == 4
     assert idea.extra["scores"]["IGI"] == {"motivation": "about motives", "experiment_plan": "about plans"}
-    assert "labels put right" in idea.extra["imported"]["IGI"]
+    assert "labels corrected" in idea.extra["imported"]["IGI"]
     assert idea.extra["original"]["model_result"]["IGI"] == BENCH_IDEA["IGI"]
     assert told(imported) == [("record 2", "model_result")]
 
@@ -319,7 +321,7 @@ def test_plain_records(tmp_path: Path, form: str) -> None:
     assert idea.experiment.steps[0] == "Count the worms."
     assert idea.extra["original"]["colour"] == "green"
     assert [problem.why for problem in imported.problems] == (
-        ["the same idea as line 1: kept once"] if form == "lines" else []
+        ["duplicate of line 1"] if form == "lines" else []
     )
 
 
@@ -426,7 +428,7 @@ def test_the_same_idea_in_two_files_is_said_with_the_file(tmp_path: Path) -> Non
     files = [put(tmp_path / name, [SCIENTIST]) for name in ("run.json", "seeds.json")]
     imported = read_all(files, topic="t")
     assert [str(one) for one in imported.problems] == [
-        "seeds.json, record 1: the same idea as run.json, record 1: kept once"
+        "seeds.json, record 1: duplicate of run.json, record 1"
     ]
 
 
@@ -441,9 +443,7 @@ def test_files_of_one_name_in_a_folder_are_told_apart(tmp_path: Path) -> None:
 
 def test_a_file_of_a_known_form_with_nothing_in_it_is_told(tmp_path: Path) -> None:
     imported = read(put(tmp_path / "a", {"models": {}}))
-    assert [problem.why for problem in imported.problems] == [
-        "it has the form of aidanbench and no ideas in it"
-    ]
+    assert [problem.why for problem in imported.problems] == ["has the format aidanbench but no ideas"]
 
 
 def test_names_of_files_do_not_matter(tmp_path: Path) -> None:
@@ -563,7 +563,7 @@ def test_the_same_id_with_another_text_is_another_idea(tmp_path: Path) -> None:
         ("7", "a", "hang bells"), ("7-2", "a", "dig deep"), ("7-3", "b", "hang bells"),
     ]  # fmt: skip
     assert found.renamed == {"7-2": "7", "7-3": "7"}
-    assert [problem.why.partition(" as ")[0] for problem in found.problems] == ["the same idea"] * 2
+    assert [problem.why.partition(" of ")[0] for problem in found.problems] == ["duplicate"] * 2
 
 
 def test_an_import_replaces_no_idea_of_another_text(

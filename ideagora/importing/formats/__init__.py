@@ -1,4 +1,4 @@
-"""The forms of files that are known. A form is one module here with a tuple ``FORMATS``."""
+"""Known file formats. Each module here defines a tuple ``FORMATS``."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ FORMATS: tuple[Format, ...] = tuple(
     for name in sorted(module.name for module in iter_modules(__path__))
     for form in import_module(f"{__name__}.{name}").FORMATS
 )
-"""All forms, by their modules' names."""
+"""All formats, sorted by module name."""

@@ -1,8 +1,8 @@
-"""``final_ideas.json`` of AI Idea Bench 2025 and what its evaluations add.
+"""``final_ideas.json`` of AI Idea Bench 2025, with or without its evaluations.
 
-Ideas stand under the index of their target paper. The target file, imported together with them, tells
-the topic of each index. The two labels of ``IGI`` are swapped in the released files: the scores here
-are put right under names of our own, and the original stays as it was.
+Ideas are listed by the index of their target paper; the target file, imported with them, has the topic of
+each index. The released files swap the two labels of ``IGI``: scores are corrected under new names, and
+the original record is unchanged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _matches(value: Mapping[str, Any]) -> bool:
 def _read(row: Row) -> Iterator[ParsedItem]:
     target = row.value.get("index")
     if isinstance(target, bool) or not isinstance(target, int | str):
-        raise FieldError("index", "a number is needed")
+        raise FieldError("index", "expected a number")
     if "model_result" not in row.value:
         yield _topic(row, target, row.value.get("summary"))
         return
@@ -43,29 +43,23 @@ def _read(row: Row) -> Iterator[ParsedItem]:
         yield _topic(row, target, result)
         return
     if not isinstance(result, list):
-        raise FieldError(
-            "model_result", "a list of ideas is needed: these are other results of the benchmark"
-        )
+        raise FieldError("model_result", "expected a list of ideas; these are other results of the benchmark")
     if not result:
-        raise FieldError("model_result", f"the list is empty: no idea was made for target {target}")
+        raise FieldError("model_result", f"empty: no idea was generated for target {target}")
     for number, value in enumerate(result, 1):
         place = f"idea {number}"
         if isinstance(value, dict):
-            yield from catch_field_errors(lambda inner: [_idea(inner, row, target)], row.inside(place, value))
+            yield from catch_field_errors(lambda inner: [_idea(inner, row, target)], row.nested(place, value))
         else:
-            yield row.problem(
-                place, "it is null (a run that failed?)" if value is None else "it is no object"
-            )
+            yield row.problem(place, "null (failed run?)" if value is None else "expected an object")
 
 
 def _topic(row: Row, target: int | str, summary: Any) -> ParsedItem:
     if not isinstance(summary, dict):
-        return row.problem("summary", "an object is needed")
+        return row.problem("summary", "expected an object")
     topic = optional_text(summary, "revised_topic") or optional_text(summary, "topic")
     return (
-        IdeaAnnotation(row, _key(target), topic=topic)
-        if topic
-        else row.problem("summary.topic", "it is missing")
+        IdeaAnnotation(row, _key(target), topic=topic) if topic else row.problem("summary.topic", "missing")
     )
 
 
@@ -77,7 +71,7 @@ def _idea(inner: Row, row: Row, target: int | str) -> ParsedIdea:
     draft = of_first_version(inner)
     scores, notes = _evaluated(inner.value, row.value)
     more = {
-        "label": f"AI Idea Bench 2025, target {target}",
+        "fallback_topic": f"AI Idea Bench 2025, target {target}",
         "scores": {**draft.scores, **scores},
         "notes": {**draft.notes, "index": target, **notes},
         "keys": (_key(target),),
@@ -87,13 +81,13 @@ def _idea(inner: Row, row: Row, target: int | str) -> ParsedIdea:
 
 
 def _evaluated(idea: Mapping[str, Any], record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Scores that evaluations left in the idea or beside it, and what to know about them."""
+    """Return scores that evaluations added to the idea or its record, and notes on them."""
     scores = {name: found for name in _EVALUATIONS if (found := idea.get(name, record.get(name))) is not None}
     swapped = idea.get("IGI", record.get("IGI"))
     if not isinstance(swapped, dict) or not swapped.keys() & set(_SWAPPED.values()):
         return scores, {}
     right = {name: swapped[label] for name, label in _SWAPPED.items() if label in swapped}
-    return {**scores, "IGI": right}, {"IGI": "labels put right; the released evaluation swaps them"}
+    return {**scores, "IGI": right}, {"IGI": "labels corrected; the released evaluation swaps them"}
 
 
 FORMATS = (

@@ -1,7 +1,7 @@
 """Files of AI-Researcher (Stanford): seed ideas, proposals, rankings, top ideas, human reviews.
 
-Rankings and reviews hold no ideas; imported together with the ideas that they name they become their
-scores. The human scores of ``top_ideas.json`` are zeros that wait for people: a zero is no score.
+Rankings and reviews contain no ideas; imported with the ideas, they become their scores. Human scores of
+zero in ``top_ideas.json`` are placeholders and are ignored.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _HUMAN = tuple(f"human_{name}_score" for name in _CRITERIA)
 
 
 def _key(name: str) -> str:
-    """A name as file names have it: rankings go by those."""
+    """Return a name in the form of file names, which rankings use as keys."""
     return re.sub(r"\W+", "_", re.sub(r"\.(?:json|txt)$", "", name.strip().lower())).strip("_")
 
 
-# --- one idea, short or worked out ------------------------------------------------------------
+# --- one idea, seed or full plan ---------------------------------------------------------------
 
 
 def _idea(row: Row, name: str | None, topic: str | None, scores: Mapping[str, Any]) -> ParsedIdea:
-    """A seed idea or a full plan: what the two have in common has nearly the same names."""
+    """Return a seed idea or a full plan, whose field names are nearly the same."""
     value = row.value
     plan = value.get("Step-by-Step Experiment Plan", value.get("Experiment Plan"))
     further = [(part, value.get(part)) for part in ("Test Case Examples", "Fallback Plan")]
@@ -56,7 +56,7 @@ def _idea(row: Row, name: str | None, topic: str | None, scores: Mapping[str, An
         method=json_as_text(value.get("Proposed Method")),
         experiment=parse_experiment(plan, *further),
         scores=scores,
-        keys=tuple({_key(one) for one in (name, Path(row.file).name) if one}),
+        keys=tuple({_key(key) for key in (name, Path(row.file).name) if key}),
     )
 
 
@@ -68,13 +68,13 @@ def _is_seeds(value: Mapping[str, Any]) -> bool:
 
 
 def _read_seeds(row: Row) -> Iterator[ParsedItem]:
-    """``ideas`` is a list of objects with one name each, or, without duplicates, one object."""
+    """Yield the ideas in ``ideas``: a list of objects with one name each, or (de-duplicated) one object."""
     topic = optional_text(row.value, "topic_description")
     ideas = decode_field(row.value, "ideas")
     if not isinstance(ideas, list | dict):
-        raise FieldError("ideas", "a list of ideas, or an object with their names, is needed")
+        raise FieldError("ideas", "expected a list of ideas or an object with their names")
     if not ideas:
-        raise FieldError("ideas", "the list is empty")
+        raise FieldError("ideas", "empty")
     for number, group in enumerate(ideas if isinstance(ideas, list) else [ideas], 1):
         place = f"idea {number}" if isinstance(ideas, list) else None
         yield from _named(row, place, topic, group)
@@ -82,14 +82,14 @@ def _read_seeds(row: Row) -> Iterator[ParsedItem]:
 
 def _named(row: Row, place: str | None, topic: str | None, group: Any) -> Iterator[ParsedItem]:
     if not isinstance(group, dict):
-        yield row.problem(place, "an object with the idea's name is needed")
+        yield row.problem(place, "expected an object with the idea's name")
         return
     for name, value in group.items():
         if isinstance(value, dict):
-            inner = row.inside(place or f"idea {name!r}", value)
-            yield from catch_field_errors(lambda one, name=name: [_idea(one, name, topic, {})], inner)
+            inner = row.nested(place or f"idea {name!r}", value)
+            yield from catch_field_errors(lambda inner, name=name: [_idea(inner, name, topic, {})], inner)
         else:
-            yield row.problem(place or f"ideas.{name}", "its fields are missing")
+            yield row.problem(place or f"ideas.{name}", "expected an object")
 
 
 # --- proposals --------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def _named(row: Row, place: str | None, topic: str | None, group: Any) -> Iterat
 def _read_proposal(row: Row) -> Iterator[ParsedItem]:
     plan = decode_field(row.value, "full_experiment_plan")
     if not isinstance(plan, dict):
-        raise FieldError("full_experiment_plan", "there is no plan in it (a run that failed?)")
+        raise FieldError("full_experiment_plan", "no plan (failed run?)")
     name = optional_text(row.value, "idea_name")
     draft = _idea(Row(row.file, row.place, plan), name, optional_text(row.value, "topic_description"), {})
     yield ParsedIdea(**{**vars(draft), "original": row.value})
@@ -121,39 +121,41 @@ def _read_ranking(row: Row) -> Iterator[IdeaAnnotation]:
 
 
 def _is_top(value: Mapping[str, Any]) -> bool:
-    return any(isinstance(one, dict) and {"idea", "ai_ranking_score"} <= one.keys() for one in value.values())
+    return any(
+        isinstance(entry, dict) and {"idea", "ai_ranking_score"} <= entry.keys() for entry in value.values()
+    )
 
 
 def _read_top(row: Row) -> Iterator[ParsedItem]:
     for name, value in row.value.items():
         idea = value.get("idea") if isinstance(value, dict) else None
         if not isinstance(idea, dict):
-            yield row.problem(name, "there is no idea in it")
+            yield row.problem(name, "no idea")
             continue
         human = {key: score for key, score in numeric_fields(value, *_HUMAN).items() if score}
         scores = numeric_fields(value, "ai_ranking_score") | human
         title = re.sub(r"\.(?:json|txt)$", "", name)
-        draft = _idea(row.inside(f"idea {name!r}", idea), title, None, scores)
+        draft = _idea(row.nested(f"idea {name!r}", idea), title, None, scores)
         yield ParsedIdea(**{**vars(draft), "original": {name: value}})
 
 
 def _is_reviews(value: Mapping[str, Any]) -> bool:
     columns = (value.get(f"{name}_score") for name in _CRITERIA)
-    is_table = any(isinstance(one, dict | list) for one in columns)
+    is_table = any(isinstance(column, dict | list) for column in columns)
     return is_table and ("idea_id" in value or "condition" in value)
 
 
 def _read_reviews(row: Row) -> Iterator[ParsedItem]:
-    """Columns to rows: each review becomes scores of the idea that it names."""
+    """Convert columns to rows: each review becomes scores of its idea."""
     columns = {name: _column(values) for name, values in row.value.items()}
     if "idea_id" not in columns:
-        raise FieldError("idea_id", "it is missing, so a review cannot be brought to its idea")
+        raise FieldError("idea_id", "missing, so reviews cannot be assigned to ideas")
     seen: Counter[str] = Counter()
     for place, idea in columns["idea_id"].items():
-        told = {name: values[place] for name, values in columns.items() if values.get(place) is not None}
+        review = {name: values[place] for name, values in columns.items() if values.get(place) is not None}
         key = _key(str(idea))
         seen[key] += 1
-        yield IdeaAnnotation(row.inside(f"review {place}", told), key, {f"review {seen[key]}": told})
+        yield IdeaAnnotation(row.nested(f"review {place}", review), key, {f"review {seen[key]}": review})
 
 
 def _column(values: Any) -> dict[str, Any]:
@@ -172,7 +174,7 @@ FORMATS = (
     ),
     Format(
         name="ai-researcher-proposal",
-        about="AI-Researcher: project proposals, one a file",
+        about="AI-Researcher: project proposals, one per file",
         looks_for="'full_experiment_plan'",
         matches=lambda value: "full_experiment_plan" in value,
         read=read_each(_read_proposal),
@@ -186,14 +188,14 @@ FORMATS = (
     ),
     Format(
         name="ai-researcher-ranking",
-        about="AI-Researcher: ranking scores (give them with the ideas)",
+        about="AI-Researcher: ranking scores (import with the ideas)",
         looks_for="names with numbers",
         matches=_is_ranking,
         read=read_each(_read_ranking),
     ),
     Format(
         name="ai-researcher-reviews",
-        about="AI-Researcher: reviews by people (give them with the ideas)",
+        about="AI-Researcher: human reviews (import with the ideas)",
         looks_for="columns 'idea_id' and 'novelty_score'",
         matches=_is_reviews,
         read=read_each(_read_reviews),

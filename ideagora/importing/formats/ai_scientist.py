@@ -1,8 +1,8 @@
 """Idea files of The AI Scientist, first and second version.
 
-The first version has one text per idea, ``Experiment``, which says what is built and how it is tested:
-it is the method, and cut into steps the experiment plan. Seed ideas, which people wrote, stand among
-the output without ``novel``: they are no ideas of this agent.
+The first version has one text per idea, ``Experiment``, on what is built and how it is tested. It becomes
+the method and, split into steps, the experiment plan. Seed ideas, written by people, appear in the output
+without ``novel``; they are not imported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RATINGS = ("Interestingness", "Feasibility", "Novelty", "novel")
 
 
 def of_first_version(row: Row) -> ParsedIdea:
-    """An idea with ``Title`` and ``Experiment`` (also ``Motivation``, as AI Idea Bench 2025 asks for)."""
+    """Return an idea with ``Title`` and ``Experiment`` (and ``Motivation``, for AI Idea Bench 2025)."""
     plan = json_as_text(row.value.get("Experiment"))
     return ParsedIdea(
         row=row,
@@ -42,11 +42,11 @@ def _is_first(value: Mapping[str, Any]) -> bool:
 
 
 def _read_first(rows: Iterable[Row]) -> Iterator[ParsedItem]:
-    every = list(rows)
-    is_run = any("novel" in row.value for row in every)
-    for row in every:
+    all_rows = list(rows)
+    is_run = any("novel" in row.value for row in all_rows)
+    for row in all_rows:
         if is_run and "novel" not in row.value and "Title" in row.value:
-            yield row.problem("novel", "a seed idea that the run was given, not one of its own: left out")
+            yield row.problem("novel", "skipped: a seed idea given to the run")
         else:
             yield from catch_field_errors(lambda row: [of_first_version(row)], row)
 
@@ -80,7 +80,7 @@ FORMATS = (
     ),
     Format(
         name="ai-scientist-v2",
-        about="The AI Scientist v2: ideas of its ideation",
+        about="The AI Scientist v2: ideas from its ideation step",
         looks_for="'Title' and 'Short Hypothesis'",
         matches=_is_second,
         read=read_each(_read_second),

@@ -1,9 +1,8 @@
 """Result and case files of the Chain-of-Ideas agent.
 
-A case's ``title`` is that of the paper whose topic was given, not the idea's: it is the topic. The idea
-is one text with headings; ``experiment`` is often empty, and all may be null after a run that failed.
-``ideas``, ``related_experiments`` and ``idea_chain`` tell of other ideas and of papers: they stay in
-the original.
+``title`` is the title of the paper that gave the topic, and becomes the topic. The idea is one text with
+headings. ``experiment`` is often empty, and every field may be null after a failed run. ``ideas``,
+``related_experiments`` and ``idea_chain`` concern other ideas and papers and stay in the original record.
 """
 
 from __future__ import annotations

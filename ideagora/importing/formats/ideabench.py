@@ -1,7 +1,7 @@
-"""IdeaBench's generated (and evaluated) tables: a row a target paper, its hypotheses in one cell.
+"""IdeaBench's generated and evaluated tables: one row per target paper, with its hypotheses in one cell.
 
-Cells with lists are Python literals, which are read and never run. A call that failed was written into
-the list as an error message in the place of a hypothesis.
+Lists in cells are Python literals, which are parsed but not executed. Failed calls appear in the list as
+error messages in place of hypotheses.
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ def _matches(value: Mapping[str, Any]) -> bool:
 def _read(row: Row) -> Iterator[ParsedItem]:
     title, paper = required_text(row.value, "title"), required_text(row.value, "paperId")
     if row.value["hypotheses"] is None:
-        raise FieldError("hypotheses", "the cell is empty: nothing was generated for this paper")
+        raise FieldError("hypotheses", "empty: nothing was generated for this paper")
     hypotheses = decode_field(row.value, "hypotheses")
     if not isinstance(hypotheses, list) or not hypotheses:
-        raise FieldError("hypotheses", "a list of hypotheses is needed")
+        raise FieldError("hypotheses", "expected a list of hypotheses")
     scores = {
-        name: _told(cell) for name, cell in row.value.items() if _SCORES.match(name) and cell is not None
+        name: _decode_cell(cell)
+        for name, cell in row.value.items()
+        if _SCORES.match(name) and cell is not None
     }
     for number, text in enumerate(hypotheses, 1):
         place = f"hypotheses[{number - 1}]"
         if not isinstance(text, str) or not text.strip():
-            yield row.problem(place, "it is empty or no text")
+            yield row.problem(place, "empty or not text")
         elif _FAILED.match(text):
-            yield row.problem(place, "an error message of a call that failed, not a hypothesis")
+            yield row.problem(place, "error message of a failed call, not a hypothesis")
         else:
             yield ParsedIdea(
-                row=row.inside(f"hypothesis {number}", row.value),
+                row=row.nested(f"hypothesis {number}", row.value),
                 topic=title,
                 method=text.strip(),
                 scores={"of the row": scores} if scores else {},
@@ -50,8 +52,8 @@ def _read(row: Row) -> Iterator[ParsedItem]:
             )
 
 
-def _told(cell: Any) -> Any:
-    """A cell of scores as a value; as it stands where it is none."""
+def _decode_cell(cell: Any) -> Any:
+    """Return the value in a cell of scores, or the cell's text if it has none."""
     try:
         return json_or_literal(cell) if isinstance(cell, str) else cell
     except UnreadableJSON:

@@ -1,4 +1,4 @@
-"""Our own records: ``ideas.jsonl``, and what ``ideagora generate --json`` prints."""
+"""ideagora's own records: ``ideas.jsonl``, and the output of ``ideagora generate --json``."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ def _read(row: Row) -> Iterator[ParsedItem]:
         return
     for number, value in enumerate(row.value["ideas"], 1):
         if isinstance(value, dict):
-            yield from catch_field_errors(lambda inner: [_own(inner)], row.inside(f"idea {number}", value))
+            yield from catch_field_errors(lambda inner: [_own(inner)], row.nested(f"idea {number}", value))
         else:
-            yield row.problem(f"ideas[{number - 1}]", "it is no object")
+            yield row.problem(f"ideas[{number - 1}]", "expected an object")
 
 
 def _own(row: Row) -> ParsedIdea:
-    """A record as it is; fields of a later version are kept in ``extra``."""
+    """Return the record unchanged; fields of later versions go to ``extra``."""
     known = {name: value for name, value in row.value.items() if name in Idea.model_fields}
     later = {name: value for name, value in row.value.items() if name not in known}
     try:
-        idea = Idea.model_validate_json(json.dumps(known), strict=True)  # "nan" is no number
+        idea = Idea.model_validate_json(json.dumps(known), strict=True)  # reject "nan" as a number
     except ValidationError as error:
         first = error.errors()[0]
         raise FieldError(".".join(map(str, first["loc"])), first["msg"].lower()) from None
     blank = next((name for name in sorted(_MARKS) if not str(row.value[name]).strip()), None)
     if blank:
-        raise FieldError(blank, "it is empty")
+        raise FieldError(blank, "empty")
     if later:
         idea = idea.model_copy(update={"extra": {**idea.extra, "later_fields": later}})
-    return ParsedIdea(row=row, topic=idea.topic, title=idea.title, method=idea.method, whole=idea)
+    return ParsedIdea(row=row, topic=idea.topic, title=idea.title, method=idea.method, complete=idea)
 
 
 FORMATS = (
     Format(
         name="ideagora",
-        about="ideagora: ideas.jsonl of a run, or what generate --json prints",
+        about="ideagora: ideas.jsonl of a run, or the output of generate --json",
         looks_for="'id', 'topic', 'agent', 'title' and 'method'",
         matches=_matches,
         read=read_each(_read),

@@ -1,7 +1,7 @@
-"""LiveIdeaBench's results, as its SQLite table or as CSV: one row for each critic of an idea.
+"""LiveIdeaBench's results, as SQLite or CSV: one row per critic of an idea.
 
-Rows that differ only in the critic are one idea with the scores of all of them. A critic that failed
-leaves no score; the idea stays.
+Rows that differ only in the critic are merged into one idea with the scores of all critics. A failed critic
+leaves no score.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CRITERIA = ("originality", "feasibility", "clarity", "fluency", "flexibility", 
 
 @dataclass
 class _Idea:
-    """An idea while its critics are gathered."""
+    """An idea whose critics are being collected."""
 
     row: Row
     keyword: str
@@ -48,14 +48,14 @@ def _read(rows: Iterable[Row]) -> Iterator[ParsedItem]:
         try:
             _add_scores(idea, row.value)
         except UnreadableJSON as error:
-            yield row.problem("parsed_scores", f"{error}; the idea is imported without these scores")
+            yield row.problem("parsed_scores", f"{error}; idea imported without these scores")
     yield from (_draft(idea) for idea in ideas.values())
 
 
 def _add_scores(idea: _Idea, value: JsonObject) -> None:
-    """The scores of this row's critic, from one cell or from columns."""
-    told = value.get("parsed_scores", value.get("scores"))
-    scores = json_or_literal(told) if isinstance(told, str) else told
+    """Add the scores of a row's critic, from one cell or from columns."""
+    cell = value.get("parsed_scores", value.get("scores"))
+    scores = json_or_literal(cell) if isinstance(cell, str) else cell
     if not isinstance(scores, dict):
         scores = {name: _number(value[name]) for name in _CRITERIA if value.get(name) is not None}
     if scores:
@@ -78,7 +78,7 @@ def _draft(idea: _Idea) -> ParsedIdea:
         row=idea.row,
         topic=idea.keyword,
         method=idea.text,
-        maker=idea.model,
+        agent=idea.model,
         model=idea.model,
         created=optional_text(value, "timestamp") if isinstance(value.get("timestamp"), str) else None,
         scores=idea.scores,
@@ -94,6 +94,6 @@ FORMATS = (
         looks_for="'keywords', 'idea_model' and 'idea'",
         matches=_matches,
         read=_read,
-        compares=True,
+        has_many_agents=True,
     ),
 )

@@ -1,8 +1,8 @@
-"""The plain form: a record an idea, with the names that anyone would choose.
+"""The plain format: one record per idea, with common field names.
 
 ``topic``, ``title``, ``motivation``, ``novelty``, ``method`` (or ``idea``, ``text``, ``description``,
 ``hypothesis``), ``summary``, ``experiment`` (text, list or object), ``references`` (list of
-ids), ``agent``. JSON, JSON lines or a table; capitals and blanks in names do not matter.
+ids), ``agent``, ``model``. JSON, JSON Lines or CSV; capitals and spaces in names are ignored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _read(row: Row) -> Iterator[ParsedIdea]:
     value = _named(row.value)
     body = next((name for name in _BODIES if optional_text(value, name)), None)
     if body is None:
-        raise FieldError("method", f"there is no text under any of {', '.join(_BODIES)}")
+        raise FieldError("method", f"no text in any of {', '.join(_BODIES)}")
     plan = next((value[name] for name in _PLANS if value.get(name)), None)
     yield ParsedIdea(
         row=row,
@@ -45,14 +45,14 @@ def _read(row: Row) -> Iterator[ParsedIdea]:
         summary=optional_text(value, "summary"),
         experiment=_experiment(plan),
         references=string_list(value.get("references")),
-        maker=optional_text(value, "agent"),
+        agent=optional_text(value, "agent"),
         model=optional_text(value, "model"),
         notes={"method_from": body} if body != "method" else {},
     )
 
 
 def _experiment(plan: Any) -> Experiment | None:
-    """A plan in our own form as it is, any other as steps."""
+    """Return a plan in ideagora's own format unchanged, and any other as steps."""
     if isinstance(plan, dict) and "steps" in plan:
         try:
             return Experiment.model_validate(plan)
@@ -64,10 +64,10 @@ def _experiment(plan: Any) -> Experiment | None:
 FORMATS = (
     Format(
         name="plain",
-        about="anyone: JSON, JSON lines or CSV with plain names",
+        about="JSON, JSON Lines or CSV with common field names",
         looks_for="'method', 'idea', 'text', 'description' or 'hypothesis'",
         matches=_matches,
         read=read_each(_read),
-        is_last=True,
+        is_fallback=True,
     ),
 )

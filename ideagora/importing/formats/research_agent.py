@@ -1,7 +1,6 @@
-"""Lines of ResearchAgent: a core paper, and problem, method and experiment that were made for it.
+"""Lines of ResearchAgent: a core paper with a generated problem, method and experiment.
 
-The released pipeline stops after the problem; then that is the one text that there is, and the idea's
-body.
+The released pipeline stops after the problem, which then becomes the idea's method.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def _read(row: Row) -> Iterator[ParsedIdea]:
     value = row.value
     paper = decode_field(value, "paper")
     if not isinstance(paper, dict):
-        raise FieldError("paper", "an object with the title of the core paper is needed")
+        raise FieldError("paper", "expected an object with the title of the core paper")
     has_method = optional_text(value, "method") is not None
     motivation = ("problem", "problem_rationale") if has_method else ("problem_rationale",)
     plan = optional_text(value, "experiment")

@@ -1,7 +1,7 @@
-"""Outputs of SciPIP: one record a background, with its ideas at three stages.
+"""Outputs of SciPIP: one record per background, with its ideas at three stages.
 
-The most worked-out stage counts. An expansion that did not come back in time is written as the word
-``None``: then the filtered idea in the same place is taken, and the idea says so.
+The last stage counts. An expansion that timed out is the word ``None``; the filtered idea at the same
+index is used instead, and the idea's notes name the stage.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ def _read(row: Row) -> Iterator[ParsedItem]:
     topic = required_text(row.value, "background")
     stages = {stage: ideas for stage in _STAGES if (ideas := _ideas(row.value, stage))}
     if not stages:
-        raise FieldError(_STAGES[0], "there are no ideas at any stage (a run that failed?)")
+        raise FieldError(_STAGES[0], "no ideas at any stage (failed run?)")
     best = next(iter(stages))
     for number in range(len(stages[best])):
         place = f"{best}[{number}]"
-        stage = next((one for one in _comparable(stages, best) if _is_idea(stages[one][number])), None)
+        stage = next((name for name in _comparable(stages, best) if _is_idea(stages[name][number])), None)
         if stage is None:
-            yield row.problem(place, "there is no idea in it (its expansion failed)")
+            yield row.problem(place, "no idea (its expansion failed)")
             continue
         parts = split_sections(stages[stage][number])
         yield ParsedIdea(
-            row=row.inside(f"idea {number + 1}", row.value),
+            row=row.nested(f"idea {number + 1}", row.value),
             topic=topic,
             title=parts.title,
             motivation=parts.motivation,
@@ -46,16 +46,16 @@ def _read(row: Row) -> Iterator[ParsedItem]:
 
 
 def _ideas(value: JsonObject, stage: str) -> list[Any]:
-    found = value.get(stage)
-    if isinstance(found, str) and not found.lstrip().startswith("["):
-        return [found] if found.strip() else []
+    cell = value.get(stage)
+    if isinstance(cell, str) and not cell.lstrip().startswith("["):
+        return [cell] if cell.strip() else []
     listed = decode_field(value, stage)
     return listed if isinstance(listed, list) else []
 
 
 def _comparable(stages: Mapping[str, list[Any]], best: str) -> list[str]:
-    """The stages whose places mean the same idea: the best one, and the filtered one of its length."""
-    aligned = [one for one in stages if one != "initial_ideas" and len(stages[one]) == len(stages[best])]
+    """Return the stages with the same ideas at the same indices: the best one, and others of its length."""
+    aligned = [name for name in stages if name != "initial_ideas" and len(stages[name]) == len(stages[best])]
     return aligned or [best]
 
 
