@@ -89,7 +89,7 @@ def test_out_names_the_file(tmp_path: Path, home: Path) -> None:
         (["import"], 2, "Usage: ideagora ideas import"),
         (["import", "scientist", "--as", "guest"], 2, "--topic"),
         (["import", "scientist", "--as", "guest", "--topic", " "], 2, "--topic is empty"),
-        (["import", "coi", "--as", "../guest"], 2, "cannot be a name"),
+        (["import", "coi", "--as", "../guest"], 2, "is not a valid name"),
         (["import", "coi", "--as", "chain-of-ideas"], 2, "is an agent of ideagora"),
         (["import", "gone", "--as", "guest"], 1, "cannot be read"),
         (["import", "unknown", "--as", "guest"], 1, "Known formats:"),
