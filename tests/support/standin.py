@@ -165,7 +165,7 @@ def _reading(prompt: str) -> dict[str, Any]:
 
 
 def _trend(prompt: str) -> dict[str, Any]:
-    pairs = _count(prompt, "Papers from early to late, numbered") - 1
+    pairs = _count(prompt, "Papers, earliest first, numbered from 0:") - 1
     return {
         "changes": [
             {"earlier": n, "entered": ["a search"], "left": ["a guess"], "text": _text(prompt, "change", 3)}
@@ -175,7 +175,7 @@ def _trend(prompt: str) -> dict[str, Any]:
 
 
 def _forecast(prompt: str) -> dict[str, Any]:
-    last = _count(prompt, "The chain, from early to late", "Work in the order") - 1
+    last = _count(prompt, "The chain of papers, earliest first, numbered", "Work in the order") - 1
     return {
         "limitations": [{"paper": 0, "limitation": _text(prompt, "open limitation", 1), "answered_by": None}],
         "pairings": [{"limitation_from": 0, "mechanism_from": last, "why": _text(prompt, "pairing", 1)}],
@@ -202,7 +202,7 @@ def _idea(prompt: str) -> dict[str, Any]:
 
 
 def _comparisons(prompt: str) -> dict[str, Any]:
-    count = min(3, _count(prompt, "Papers that were retrieved"))
+    count = min(3, _count(prompt, "Retrieved papers, numbered from 0:"))
     levels = {"purpose": "related", "mechanism": "different", "evaluation": "related"}
     return {
         "comparisons": [
