@@ -90,15 +90,15 @@ def test_a_target_that_cannot_be_used_is_named_by_row_and_field_and_the_others_a
     tmp_path: Path,
 ) -> None:
     cases = [
-        (changed(index=None), "index", "a number or text is required"),
-        (changed(summary=None), "summary", "it is missing"),
-        (changed(summary="text"), "summary", "an object is required"),
-        (within("summary", motivation=""), "motivation", "it is empty"),
-        (within("summary", motivation=["x"]), "motivation", "it is a list"),
-        (within("summary", topic=None), "topic", "it is null"),
+        (changed(index=None), "index", "must be a number or text"),
+        (changed(summary=None), "summary", "missing"),
+        (changed(summary="text"), "summary", "must be an object"),
+        (within("summary", motivation=""), "motivation", "empty"),
+        (within("summary", motivation=["x"]), "motivation", "list"),
+        (within("summary", topic=None), "topic", "null"),
         (within("find_cite", top_references=[]), "find_cite.top_references", "no inspiration papers"),
-        (within("find_cite", top_references="A"), "top_references", "a list of objects is required"),
-        (changed(find_cite=None), "find_cite", "it is missing"),
+        (within("find_cite", top_references="A"), "top_references", "must be a list of objects"),
+        (changed(find_cite=None), "find_cite", "missing"),
         (within("summary", paper_hd_local_path={"a.pdf": "many"}), "paper_hd_local_path", "citation counts"),
         (TARGET, "index", "7 occurs again"),
     ]
@@ -109,6 +109,6 @@ def test_a_target_that_cannot_be_used_is_named_by_row_and_field_and_the_others_a
         assert problem.field == field, (case, problem)
         assert why in problem.why, (case, problem)
     with pytest.raises(
-        IdeasFileError, match=r"has no usable target\. First problem: .*motivation: it is empty"
+        IdeasFileError, match=r"has no usable target\. First problem: .*motivation: empty"
     ):
         read_samples(written(tmp_path, within("summary", motivation="")))

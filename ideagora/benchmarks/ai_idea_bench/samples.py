@@ -123,12 +123,12 @@ def _sample_or_problem(row: Row) -> Sample | Problem:
 def _sample(value: Mapping[str, Any]) -> Sample:
     index = value.get("index")
     if isinstance(index, bool) or not isinstance(index, int | str):
-        raise FieldError("index", "a number or text is required")
+        raise FieldError("index", "must be a number or text")
     summary = _object(value, "summary" if "summary" in value else "model_result")
     method = _object(summary, "method") if summary.get("method") is not None else {}
     inspirations = tuple(_inspirations(value))
     if not inspirations:
-        raise FieldError("find_cite.top_references", "the target has no inspiration papers")
+        raise FieldError("find_cite.top_references", "no inspiration papers")
     return Sample(
         id=str(index),
         topic=optional_text(summary, "revised_topic") or required_text(summary, "topic"),
@@ -173,7 +173,7 @@ def _designs(method: Mapping[str, Any]) -> Iterator[Design]:
 def _object(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     found = value.get(name)
     if not isinstance(found, Mapping):
-        raise FieldError(name, "it is missing" if found is None else "an object is required")
+        raise FieldError(name, "missing" if found is None else "must be an object")
     return found
 
 
@@ -182,7 +182,7 @@ def _objects(value: Mapping[str, Any], name: str) -> Iterable[Mapping[str, Any]]
     if found is None:
         return []
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-        raise FieldError(name, "a list of objects is required")
+        raise FieldError(name, "must be a list of objects")
     return found
 
 
@@ -197,7 +197,7 @@ def _listed(value: Mapping[str, Any], name: str) -> str | None:
 def _whole_number(value: Mapping[str, Any], name: str) -> int | None:
     found = value.get(name)
     if found is not None and (isinstance(found, bool) or not isinstance(found, int)):
-        raise FieldError(name, "a whole number is required")
+        raise FieldError(name, "must be a whole number")
     return found
 
 
@@ -206,5 +206,5 @@ def _citations(summary: Mapping[str, Any], name: str) -> Mapping[str, int]:
     if not isinstance(found, Mapping) or not all(
         type(count) is int and count >= 0 for count in found.values()
     ):
-        raise FieldError(name, "an object of PDF paths and citation counts is required")
+        raise FieldError(name, "must map PDF paths to citation counts")
     return dict(found)
