@@ -64,9 +64,9 @@ class Forecast(Answer):
 def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]:
     """Return the pairs that fit, best first; the first, or else the nearest pair, is the direction."""
     papers = _paper_facts(engine, inputs)
-    found = find_fits(engine, inputs.topic, papers, _candidate_papers(engine, inputs))
+    fits = find_fits(engine, inputs.topic, papers, _candidate_papers(engine, inputs))
     weak, strong = (
-        (found[0].weak, found[0].strong) if found else _nearest_pair(engine, papers, len(inputs.papers))
+        (fits[0].weak, fits[0].strong) if fits else _nearest_pair(engine, papers, len(inputs.papers))
     )
     limitation = papers[weak].limitation or papers[weak].problem or papers[weak].text
     mechanism = papers[strong].method or papers[strong].text
@@ -78,7 +78,7 @@ def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]
         ],
         "pairings": [
             {"limitation_from": fit.weak, "mechanism_from": fit.strong, "why": _explain_fit(fit)}
-            for fit in found
+            for fit in fits
         ]
         or [{"limitation_from": weak, "mechanism_from": strong, "why": NEAREST_ONLY}],
         "limitation": limitation,
@@ -97,8 +97,8 @@ def _candidate_papers(engine: ExtractiveModel, inputs: ForecastInputs) -> list[i
     """Return the chain's papers, and those related papers that are close to topic and chain."""
     titles = [paper.title for paper in inputs.papers]
     middle = titles[engine.rank(inputs.topic, titles)[0][0]]
-    shown = [f"{paper.title}. {paper.abstract or ''}" for paper in inputs.neighbours]
-    near = engine.similarity(f"{inputs.topic}. {middle}", shown)
+    related = [f"{paper.title}. {paper.abstract or ''}" for paper in inputs.neighbours]
+    near = engine.similarity(f"{inputs.topic}. {middle}", related)
     count = len(titles)
     return [*range(count), *(count + i for i, score in enumerate(near) if score >= NEIGHBOUR_SIMILARITY)]
 

@@ -205,7 +205,7 @@ PLAN_MARGINS = {"feasibility": 1.0, "technical_quality": 0.5, "clarity": 2.0}
 
 
 def _compare_plans(engine: ExtractiveModel, inputs: PlanPairInputs) -> dict[str, Any]:
-    first, second = (_measure_plan(engine, shown) for shown in (inputs.first, inputs.second))
+    first, second = (_measure_plan(engine, candidate) for candidate in (inputs.first, inputs.second))
     choices = {name: _prefer(first[name], second[name], PLAN_MARGINS[name]) for name in EXPERIMENT_CRITERIA}
     figures = "; ".join(
         f"{name} {_format_measure(first[name])} to {_format_measure(second[name])}"
@@ -218,9 +218,9 @@ def _compare_plans(engine: ExtractiveModel, inputs: PlanPairInputs) -> dict[str,
     }
 
 
-def _measure_plan(engine: ExtractiveModel, shown: PlanCandidate) -> dict[str, float | None]:
+def _measure_plan(engine: ExtractiveModel, candidate: PlanCandidate) -> dict[str, float | None]:
     """Return proxy measures for the criteria."""
-    plan = shown.plan
+    plan = candidate.plan
     lengths = [len(texts.words(step)) for step in plan.steps]
     checks = (plan.baselines, plan.metrics, plan.ablations, plan.risks, plan.refuted_if.strip())
     return {
@@ -228,7 +228,7 @@ def _measure_plan(engine: ExtractiveModel, shown: PlanCandidate) -> dict[str, fl
         "feasibility": float(min(10, len(plan.datasets) + len(plan.baselines))),
         # how many of baselines, metrics, ablations, risks, refutation there are, plus similarity to the claim
         "technical_quality": sum(bool(part) for part in checks)
-        + engine.similarity(shown.claim or shown.title, [" ".join(plan.steps)])[0],
+        + engine.similarity(candidate.claim or candidate.title, [" ".join(plan.steps)])[0],
         # penalty: words by which the mean step exceeds 30
         "clarity": -max(0.0, sum(lengths) / len(lengths) - 30.0) if lengths else None,
     }

@@ -40,14 +40,14 @@ class Queries(Answer):
 
 
 def _plan_queries(engine: ExtractiveModel, inputs: PlannerInputs) -> dict[str, Any]:
-    whole = texts.without_stop(texts.clip(inputs.topic, 30))
+    topic = texts.without_stop(texts.clip(inputs.topic, 30))
     aspects = [phrase for phrase in texts.phrases(inputs.topic) if not texts.is_generic(phrase)]
-    ends = ["limitations", "evaluation", "training", "search and planning", "benchmarks", "survey"]
+    suffixes = ["limitations", "evaluation", "training", "search and planning", "benchmarks", "survey"]
     queries = [
-        whole,
+        topic,
         *aspects,
-        *(f"{end} of {whole}" for end in ends),
-        *(f"{whole} {n}" for n in range(2, 20)),
+        *(f"{suffix} of {topic}" for suffix in suffixes),
+        *(f"{topic} {n}" for n in range(2, 20)),
     ]
     return {"queries": list({query.lower(): query for query in queries}.values())[: inputs.count]}
 
@@ -212,9 +212,9 @@ def _read(engine: ExtractiveModel, inputs: ReaderInputs) -> dict[str, Any]:
 
 
 def _choose_references(engine: ExtractiveModel, inputs: ReaderInputs) -> list[dict[str, Any]]:
-    shown = [_paper_text(reference) for reference in inputs.references]
+    candidates = [_paper_text(reference) for reference in inputs.references]
     reading = f"{inputs.title}. {inputs.text[:READING_PREFIX]}"
-    shares = topic_scores(engine, inputs.topic, shown, reading)
+    shares = topic_scores(engine, inputs.topic, candidates, reading)
     followed = []
     for number, share in sorted(enumerate(shares), key=lambda pair: (-pair[1], pair[0]))[:3]:
         if share < CITED_ON_TOPIC_SHARE:

@@ -216,13 +216,13 @@ EXPERIMENT_EXTRACTOR = Role(
 
 def _check_texts(parts: Mapping[str, str], inputs: PaperInputs, own: str | None) -> str | None:
     """Return an error for a result, the system's name, or anything that the text lacks, else None."""
-    shown = f"{inputs.topic} {inputs.title} {inputs.text}"
+    source = f"{inputs.topic} {inputs.title} {inputs.text}"
     for name, text in parts.items():
         if results := find_outcomes(text):
             return f"{name} reports results ({quote_first(results, 2)}): say what is done, not what was found"
         if own and _mentions(text, own):
             return f"{name} names the system {own}, which reveals the paper: describe it by what it does"
-        if new := find_unsupported(text, shown):
+        if new := find_unsupported(text, source):
             return (
                 f"{name} has {quote_first(new)}, which the paper's text does not contain: use only the text"
             )

@@ -72,7 +72,7 @@ def _describe_change(
     later: ChainPaper,
     entered: tuple[str, ...],
     left: tuple[str, ...],
-    kept: tuple[str, ...],
+    common: tuple[str, ...],
 ) -> list[str]:
     old, new = (f"{texts.short_name(p.title, p.method)} ({p.year})" for p in (earlier, later))
     parts = []
@@ -81,8 +81,8 @@ def _describe_change(
         parts.append(f"Compared with {old}, {new} adds {texts.listed(entered)}{dropped}.")
     else:
         parts.append(f"{new} follows {old}.")
-    if kept:
-        parts.append(f"Both use {texts.listed(kept[:2])}.")
+    if common:
+        parts.append(f"Both use {texts.listed(common[:2])}.")
     if earlier.limitation:
         near = engine.similarity(earlier.limitation, [later.method])[0]
         if near >= ANSWERS_LIMITATION:

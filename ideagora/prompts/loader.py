@@ -1,13 +1,12 @@
-"""Prompts: one Markdown file per role, rendered with jinja2, checked before the first use.
+"""Load and render prompts: one Markdown file per role, as a jinja2 template.
 
-A file has two parts, ``# System`` and ``# User``. The loader refuses a prompt that uses a variable
-its role does not offer, and one that leaves an input of its role unused: such an input would
-change the cache key but not the answer.
+A file has two parts, ``# System`` and ``# User``. ``check_prompt`` rejects a prompt that uses a variable its
+role does not have, or leaves an input of its role unused, which would change the cache key but not the
+answer.
 
-Everything that a paper, a model or a user wrote passes through the ``fence`` filter. It marks where
-foreign text begins and ends with a code that is a hash of the whole message: nobody can write a text
-that contains the code of a message with that text in it, so no text can end its fence early and
-address the model as its user. The same message always has the same code, so its answer is found again.
+The ``fence`` filter encloses text by papers, models and users in tags with a code, the hash of the whole
+message. No text can contain the code of a message that includes it, so no text can close its fence early and
+address the model as the user. The same message always has the same code, so cached answers are found.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ if TYPE_CHECKING:
 
 _PARTS = re.compile(r"\A\s*# System\n(?P<system>.*?)\n# User\n(?P<user>.*)\Z", re.DOTALL)
 _CODE_PLACEHOLDER = f"code-{secrets.token_hex(16)}"
-"""Stands for the code until the message is whole; another one in every process, so no text holds it."""
+"""Placeholder for the code until the message is complete; random, so that no text contains it."""
 _CODE_DIGITS = 12
 
 
 class PromptError(ValueError):
-    """A prompt file is not what its role needs (a programming error, found when the role is made)."""
+    """A prompt file does not fit its role. A programming error, raised when the role is defined."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """The two parts of a role's prompt, as templates, and the hash that a run records."""
+    """The two parts of a role's prompt, as templates."""
 
     name: str
     system: str
@@ -44,11 +43,11 @@ class Prompt:
 
     @property
     def hash(self) -> str:
-        """First 12 hex digits of the SHA-256 of the text."""
+        """First 12 hex digits of the SHA-256 of the text, recorded with each run."""
         return hashlib.sha256(f"{self.system}\n{self.user}".encode()).hexdigest()[:12]
 
     def variables(self) -> set[str]:
-        """The names that the templates use."""
+        """Return the names of the templates' variables."""
         from jinja2 import meta
 
         environment = _environment()
@@ -57,7 +56,7 @@ class Prompt:
         ) | meta.find_undeclared_variables(environment.parse(self.user))
 
     def render(self, values: Mapping[str, Any]) -> tuple[str, str]:
-        """(system, user) with the values put in; a user part with fences begins with their code."""
+        """Return the rendered (system, user) parts; a user part with fences starts with their code."""
         system = _template(self.system).render(values).strip()
         user = _template(self.user).render(values).strip()
         if _CODE_PLACEHOLDER not in user:
@@ -69,19 +68,18 @@ class Prompt:
 
 
 def fence(text: object) -> str:
-    """Foreign text between marks that it cannot imitate; ``None`` is said to be missing.
+    """Return foreign text in tags that it cannot imitate, or "(not available)" for ``None`` or "".
 
-    ``Prompt.render`` puts the message's code into the marks. Half a surrogate pair, which no request
-    could carry, becomes U+FFFD.
+    ``Prompt.render`` puts the message's code into the tags. Lone surrogates become U+FFFD.
     """
     if text is None or text == "":
         return "(not available)"
-    whole = str(text).strip().encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return f"<material {_CODE_PLACEHOLDER}>{whole}</material {_CODE_PLACEHOLDER}>"
+    clean = str(text).strip().encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return f"<material {_CODE_PLACEHOLDER}>{clean}</material {_CODE_PLACEHOLDER}>"
 
 
 def strip_number(text: str) -> str:
-    """A step without a number or bullet of its own (the prompt numbers the steps)."""
+    """Return a step without its own number or bullet."""
     return re.sub(r"^\s*+(?:(?:step\s*+)?\(?\d{1,2}[.):]|[-*•])\s+", "", text, flags=re.IGNORECASE)
 
 
@@ -99,7 +97,7 @@ def _environment() -> jinja2.Environment:
 
 @cache
 def _template(text: str) -> jinja2.Template:
-    """Compiled once: that takes far longer than a rendering."""
+    """Return the compiled template; cached, because compiling is far slower than rendering."""
     return _environment().from_string(text)
 
 
@@ -108,21 +106,21 @@ def load_prompt(name: str) -> Prompt:
     """Read ``<name>.md``.
 
     Raises:
-        PromptError: there is no such file, or it lacks one of its two parts.
+        PromptError: the file does not exist or lacks a part.
     """
     file = resources.files("ideagora.prompts") / f"{name}.md"
     if not file.is_file():
         raise PromptError(f"no prompt file {name}.md in ideagora/prompts")
     parts = _PARTS.match(file.read_text(encoding="utf-8"))
     if parts is None:
-        raise PromptError(f"{name}.md needs a '# System' part and then a '# User' part")
+        raise PromptError(f"{name}.md needs a '# System' part followed by a '# User' part")
     return Prompt(name, parts["system"].strip(), parts["user"].strip())
 
 
-def check_prompt(prompt: Prompt, offered: set[str]) -> None:
-    """Raise PromptError when the prompt's variables and the role's inputs differ."""
+def check_prompt(prompt: Prompt, inputs: set[str]) -> None:
+    """Raise PromptError if the prompt's variables and the role's inputs differ."""
     used = prompt.variables()
-    if unknown := used - offered:
-        raise PromptError(f"{prompt.name}.md uses {sorted(unknown)}, which its role does not offer")
-    if unused := offered - used:
-        raise PromptError(f"{prompt.name}.md never shows {sorted(unused)} to the model")
+    if unknown := used - inputs:
+        raise PromptError(f"{prompt.name}.md uses {sorted(unknown)}, which are not inputs of its role")
+    if unused := inputs - used:
+        raise PromptError(f"{prompt.name}.md does not use {sorted(unused)}, inputs of its role")

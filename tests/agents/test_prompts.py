@@ -72,7 +72,7 @@ def test_a_file_that_is_not_there_is_named(prompt_file: Write) -> None:
     ],
 )
 def test_a_file_without_its_two_parts_in_order_is_refused(prompt_file: Write, text: str) -> None:
-    with pytest.raises(PromptError, match=r"sample\.md needs a '# System' part and then a '# User' part"):
+    with pytest.raises(PromptError, match=r"sample\.md needs a '# System' part followed by a '# User' part"):
         load_prompt(prompt_file(text))
 
 
@@ -95,13 +95,13 @@ def test_variables_are_those_that_somebody_has_to_give(
 
 def test_a_variable_that_the_role_does_not_offer_is_refused(prompt_file: Write) -> None:
     prompt = load_prompt(prompt_file(GOOD))
-    with pytest.raises(PromptError, match=r"sample\.md uses \['topic'\], which its role does not offer"):
+    with pytest.raises(PromptError, match=r"sample\.md uses \['topic'\], which are not inputs of its role"):
         check_prompt(prompt, {"title"})
 
 
 def test_an_input_that_the_prompt_never_shows_is_refused(prompt_file: Write) -> None:
     prompt = load_prompt(prompt_file(GOOD))
-    with pytest.raises(PromptError, match=r"sample\.md never shows \['a', 'b'\] to the model"):
+    with pytest.raises(PromptError, match=r"sample\.md does not use \['a', 'b'\]"):
         check_prompt(prompt, {"topic", "b", "a"})
 
 
@@ -271,8 +271,8 @@ def test_a_role_is_known_by_its_name_once_it_is_defined(
         (GOOD, {"offline": None}, TypeError, "role 'sample' has no offline handler"),
         (GOOD, {"name": "other"}, PromptError, "no prompt file other.md"),
         ("# User\nx", {}, PromptError, "needs a '# System' part"),
-        (GOOD.replace("topic", "title"), {}, PromptError, "uses ['title'], which its role does not offer"),
-        ("# System\nx\n# User\ny", {}, PromptError, "never shows ['topic'] to the model"),
+        (GOOD.replace("topic", "title"), {}, PromptError, "uses ['title'], which are not inputs of its role"),
+        ("# System\nx\n# User\ny", {}, PromptError, "does not use ['topic']"),
     ],
 )
 def test_a_role_that_could_not_work_is_an_error_when_it_is_defined(

@@ -30,7 +30,7 @@ Fields = dict[str, Any]
 Path_ = tuple[str | int, ...]
 each_role = each_case("name", sorted(NAMES))
 FIXED = frozenset(["kind", "year"])
-"""Texts with a vocabulary of their own, which a prompt may show without a fence."""
+"""Fields with a fixed vocabulary, which a prompt may show without a fence."""
 
 
 def test_every_role_has_a_sample() -> None:
@@ -46,7 +46,7 @@ def test_every_prompt_file_belongs_to_a_role() -> None:
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
-    """Every text, number and ``None`` of nested fields, with the way to it."""
+    """Yield every leaf of nested fields with its path."""
     if isinstance(value, dict):
         for name, item in value.items():
             yield from leaves(item, (*path, name))
@@ -58,7 +58,7 @@ def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
 
 
 def replaced(value: Any, change: Callable[[Path_, Any], Any], path: Path_ = ()) -> Any:
-    """Nested fields with every leaf passed through a function."""
+    """Return nested fields with a function applied to every leaf."""
     if isinstance(value, dict):
         return {name: replaced(item, change, (*path, name)) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -67,7 +67,7 @@ def replaced(value: Any, change: Callable[[Path_, Any], Any], path: Path_ = ()) 
 
 
 def is_foreign(path: Path_, value: Any) -> bool:
-    """Whether somebody outside may have written this text."""
+    """Return whether the text may come from an external source."""
     return isinstance(value, str) and path[-1] not in FIXED
 
 
@@ -85,7 +85,7 @@ def test_a_prompt_shows_every_text_it_is_given(name: str) -> None:
 
 @each_role
 def test_a_change_of_any_input_changes_the_prompt(name: str) -> None:
-    """Else two different questions would share one answer in the cache."""
+    """Otherwise two different calls would share one cached answer."""
     fields = SAMPLES[name].inputs.model_dump()
     before = prompt_of(name, fields)
 
@@ -168,14 +168,14 @@ def test_the_form_in_words_is_json_with_the_answers_fields(name: str) -> None:
 
 
 def _form(value: Any) -> Any:
-    """Field names at every depth; an empty list is taken for a list of texts."""
+    """Return the field names at every depth; an empty list counts as a list of texts."""
     if isinstance(value, dict):
         return {key: _form(item) for key, item in value.items()}
     return [_form(value[0]) if value else None] if isinstance(value, list) else None
 
 
 KEYWORDS = frozenset("type properties required title description items enum anyOf $ref $defs".split())
-"""What JSON schemas may say where a provider holds its model to them."""
+"""Keywords that providers accept in strict JSON schemas."""
 
 
 @each_role
@@ -198,7 +198,7 @@ def _looseness(schema: Fields, place: str) -> Iterator[str]:
 
 
 async def test_a_provider_is_sent_every_schema_in_strict_form(tmp_path: Path) -> None:
-    """All roles through the door to a server; its answers come back as the typed ones."""
+    """The client sends the calls of all roles to a server and returns its answers as typed ones."""
 
     def reply(body: Body) -> str:
         wanted = body["response_format"]["json_schema"]["name"]
@@ -239,14 +239,14 @@ def _objects(schema: Any) -> Iterator[Fields]:
 
 
 def complaint(name: str, **changed: Any) -> str | None:
-    """What the role says of its sample answer with some fields changed."""
+    """Return the role's error on its sample answer with some fields changed."""
     role, sample = ROLES[name], SAMPLES[name]
     assert role.check is not None
     return role.check(sample.inputs, role.answer.model_validate({**sample.answer, **changed}))
 
 
 def items(name: str, field: str, **changed: list[Any]) -> list[Fields]:
-    """The first object of a list in the sample answer, once for each of the values given to a field."""
+    """Return copies of the first object of a list in the sample answer, one for each value of a field."""
     first = SAMPLES[name].answer[field][0]
     return [{**first, key: value} for key, values in changed.items() for value in values]
 
@@ -318,7 +318,7 @@ def test_the_ideator_stands_on_papers_that_were_shown(sources: list[Fields], sai
 
 
 def test_the_ideator_may_put_a_paper_in_its_own_words() -> None:
-    """What is no quote is marked as such later; only a quote of another paper is a mistake to mend."""
+    """A paraphrase is marked later; only a quote from another paper is an error."""
     sources = [{"part": "method", "paper": 0, "quote": "it writes derivations out"}]
     assert complaint("ideator", sources=sources) is None
 
@@ -365,13 +365,13 @@ NON_LATIN = "大規模言語モデルによる段階的推論。探索と投票�
 LONG = " ".join(f"aspect {number} of a Topic with Names, numbers and more;" for number in range(34))
 
 
-def given(**values: Any) -> Change:
-    """Set fields where they are."""
+def set_fields(**values: Any) -> Change:
+    """Set existing fields."""
     return lambda fields: {**fields, **{name: value for name, value in values.items() if name in fields}}
 
 
 def texts(text: str) -> Change:
-    """One text in place of every foreign one."""
+    """Replace every external text by one text."""
     return lambda fields: replaced(fields, lambda path, value: text if is_foreign(path, value) else value)
 
 
@@ -380,50 +380,50 @@ def one_paper(fields: Fields) -> Fields:
         return {**fields, "limitation_from": 0, "mechanism_from": 0}
     if "papers" not in fields:
         return fields
-    return given(papers=fields["papers"][:1], chain_length=1, changes=(), neighbours=())(fields)
+    return set_fields(papers=fields["papers"][:1], chain_length=1, changes=(), neighbours=())(fields)
 
 
 def same_papers(fields: Fields) -> Fields:
     papers = fields.get("papers", ())
-    return given(papers=papers[:1] * len(papers))(fields)
+    return set_fields(papers=papers[:1] * len(papers))(fields)
 
 
 STRANGE: dict[str, Change] = {
     "one paper": one_paper,
     "the same paper again and again": same_papers,
-    "no references": given(references=()),
-    "no abstract": given(abstract=None, retelling=None),
-    "no entities": given(entities=()),
-    "a limitation nowhere": lambda f: f if "limitation_from" in f else given(limitation=None)(f),
+    "no references": set_fields(references=()),
+    "no abstract": set_fields(abstract=None, retelling=None),
+    "no entities": set_fields(entities=()),
+    "a limitation nowhere": lambda f: f if "limitation_from" in f else set_fields(limitation=None)(f),
     "methods only": lambda f: (
-        f if "limitation_from" in f else given(limitation=None, problem=None, finding=None)(f)
+        f if "limitation_from" in f else set_fields(limitation=None, problem=None, finding=None)(f)
     ),
-    "a topic of one word": given(topic="reasoning"),
-    "a topic of 300 words": given(topic=LONG),
-    "a topic in other letters": given(topic=NON_LATIN),
+    "a topic of one word": set_fields(topic="reasoning"),
+    "a topic of 300 words": set_fields(topic=LONG),
+    "a topic in other letters": set_fields(topic=NON_LATIN),
     "all in other letters": texts(NON_LATIN),
     "all one word": texts("reasoning"),
     "all punctuation": texts("?!"),
-    "no changes": given(changes=()),
-    "changes of nothing": given(entered=(), left=()),
-    "nothing beside the chain": given(neighbours=(), related=()),
-    "no direction": given(direction=None),
-    "a first draft": given(too_close=(), earlier=None),
-    "no overlap known": given(overlap=None),
-    "no past experiments": given(past=()),
-    "a plan without parts": given(datasets=(), baselines=(), metrics=(), ablations=(), risks=()),
-    "nothing suggested": given(suggestions=()),
+    "no changes": set_fields(changes=()),
+    "changes of nothing": set_fields(entered=(), left=()),
+    "nothing beside the chain": set_fields(neighbours=(), related=()),
+    "no direction": set_fields(direction=None),
+    "a first draft": set_fields(too_close=(), earlier=None),
+    "no overlap known": set_fields(overlap=None),
+    "no past experiments": set_fields(past=()),
+    "a plan without parts": set_fields(datasets=(), baselines=(), metrics=(), ablations=(), risks=()),
+    "nothing suggested": set_fields(suggestions=()),
     "nothing found": lambda f: {**f, "papers": ()} if "suggestions" in f else f,
     "the same idea twice": lambda f: {**f, "second": f["first"]} if "first" in f else f,
-    "a method of one line": given(method="Search the tree."),
-    "twenty queries": given(count=20),
-    "a text of one sentence": given(text="Tree of Thoughts searches."),
-    "a text of 200 sentences": given(text="An early choice decides. " * 200),
+    "a method of one line": set_fields(method="Search the tree."),
+    "twenty queries": set_fields(count=20),
+    "a text of one sentence": set_fields(text="Tree of Thoughts searches."),
+    "a text of 200 sentences": set_fields(text="An early choice decides. " * 200),
 }
 
 
 def strange(name: str, title: str) -> Inputs:
-    """The role's sample inputs in a strange form."""
+    """Return the role's sample inputs with one strange change."""
 
     def walk(value: Any) -> Any:
         if isinstance(value, list | tuple):
@@ -447,14 +447,14 @@ HASHED = Remembering(HashEmbedder())
 
 
 def answered(name: str, inputs: Inputs, embedder: Embedder) -> Fields:
-    """The offline answer as the door would take it, after all that could be wrong with it was asked."""
+    """Return the offline answer as the client parses it, after checking everything about it."""
     role = ROLES[name]
-    said = json.dumps(role.offline(ExtractiveModel(embedder), inputs), ensure_ascii=False)
-    assert said == json.dumps(role.offline(ExtractiveModel(embedder), inputs), ensure_ascii=False)
-    answer = parse_answer(said, role.answer)
+    reply = json.dumps(role.offline(ExtractiveModel(embedder), inputs), ensure_ascii=False)
+    assert reply == json.dumps(role.offline(ExtractiveModel(embedder), inputs), ensure_ascii=False)
+    answer = parse_answer(reply, role.answer)
     assert role.check is None or role.check(inputs, answer) is None
     fields = json.loads(answer.model_dump_json())
-    assert fields == json.loads(said), "a field fell away or was read as something else"
+    assert fields == json.loads(reply), "a field was lost or changed by parsing"
     empty = [path for path, value in leaves(fields) if isinstance(value, str) and not value.strip()]
     assert not empty
     return dict(fields)

@@ -189,7 +189,7 @@ def test_steps_may_be_parted() -> None:
     assert complaint("restyle_plan", steps=steps) is None
 
 
-# --- through the door ---------------------------------------------------------------------------
+# --- through the client -------------------------------------------------------------------------
 
 
 def door_to(folder: Path, chat: ScriptedChatModel | None = None) -> LLMClient:
