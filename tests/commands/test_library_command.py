@@ -52,9 +52,9 @@ def test_each_bad_file_is_named_with_what_to_do_and_the_rest_is_read(tmp_path: P
     done = library("add", folder)
     assert done.code == 0
     for told in (
-        "locked.pdf: it is protected with a password. Save it without the password and add that.",
-        "web.pdf: it is called a PDF and is a web page (HTML). Open it in a browser",
-        "long.pdf: of its 500 pages the first 100 and the last were read.",
+        "locked.pdf: it is password-protected. Save it without the password and add that.",
+        "web.pdf: it has the suffix .pdf, but is a web page (HTML). Open it in a browser",
+        "long.pdf: only the first 100 and the last of its 500 pages were read.",
         "broken.bib, line 3: the entry @misc{b cannot be read",
         "unknown.jsonl, line 2: unknown field 'abstrct', did you mean 'abstract'?",
     ):
@@ -68,7 +68,7 @@ def test_add_search_and_stats(papers: Path, tmp_path: Path) -> None:
     assert "Papers: 2 added, 0 updated, 0 same, 1 with full text, 1 new citations between papers." in done.out
     assert "Files: 2 read, 0 read before, 1 without a paper." in done.out
     assert f"{papers}/b.bib, line 2: " in done.err
-    assert f"{papers}/c.pdf: it is called a PDF and is a web page (HTML)." in done.err
+    assert f"{papers}/c.pdf: it has the suffix .pdf, but is a web page (HTML)." in done.err
     assert "2 things could not be read" in done.err
 
     again = library("add", papers, "--json")

@@ -245,7 +245,7 @@ def test_a_record_is_read_by_its_abstract(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("scan.pdf", pdf([[(10, "x")]]), "it has no text: its pages are pictures"),
+        ("scan.pdf", pdf([[(10, "x")]]), "it has no text: its pages are images"),
         ("broken.pdf", b"%PDF-1.4\nnothing", "the PDF is damaged"),
         ("empty.txt", "", "its first line should be the title"),
         ("short.txt", "A title\nand a line", "its first line should be the title"),

@@ -271,7 +271,7 @@ async def test_a_banned_paper_behind_another_ones_link_is_held_back(
         (File(b"", 302, {"Location": "late.pdf"}), "redirects"),
         (File(b"%PDF-1.4", announced=2_000_000_000), "it has 2,000 MB"),
         (File(b"%PDF-1.4 rubbish"), "the PDF is damaged"),
-        (File(pdf([[(10, "scan")]])), "its pages are pictures"),
+        (File(pdf([[(10, "scan")]])), "its pages are images"),
         (File(b"", 500), "HTTP 500"),
     ],
 )

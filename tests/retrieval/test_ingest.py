@@ -298,7 +298,7 @@ def test_a_record_of_ones_own_cannot_make_a_known_paper_another_one(store: Store
     assert [str(one).partition(": ")[2].partition(".")[0] for one in summary.problems] == [
         "“Our miracle method” has the id arxiv:2201"
     ] * 2
-    assert "which is “Chain of thought prompting” here" in str(summary.problems[0])
+    assert "which is “Chain of thought prompting” in the store" in str(summary.problems[0])
     paper = store.get(known.id)
     assert paper
     assert (paper.title, paper.venue) == ("Chain-of-Thought Prompting elicits reasoning", "NeurIPS")

@@ -147,7 +147,7 @@ def test_metadata_gives_the_title_where_the_page_has_it(tmp_path: Path) -> None:
 
 def test_a_pdf_that_is_html_is_said_to_be_html(tmp_path: Path) -> None:
     html = "\n<!-- x --><!DOCTYPE html><html><body>Please log in</body></html>"
-    assert "it is called a PDF and is a web page (HTML)" in wrong(written(tmp_path, "a.pdf", html))
+    assert "it has the suffix .pdf, but is a web page (HTML)" in wrong(written(tmp_path, "a.pdf", html))
 
 
 def test_a_pdf_under_another_name_is_read(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_password_is_named_and_an_empty_one_is_none(tmp_path: Path) -> None:
         writer = PdfWriter(PdfReader(BytesIO(article())))
         writer.encrypt(password, owner_password="owner", algorithm="RC4-128")
         writer.write(tmp_path / name)
-    assert "protected with a password. Save it without" in wrong(tmp_path / "a.pdf")
+    assert "password-protected. Save it without" in wrong(tmp_path / "a.pdf")
     assert only(tmp_path / "b.pdf").paper.title == FIRST_TITLE
 
 
@@ -174,13 +174,13 @@ def test_what_publishers_encrypt_is_read(tmp_path: Path, algorithm: str) -> None
         writer = PdfWriter(PdfReader(BytesIO(article())))
         writer.encrypt(password, owner_password="owner", algorithm=algorithm)
         writer.write(tmp_path / name)
-    assert "protected with a password. Save it without" in wrong(tmp_path / "a.pdf")
+    assert "password-protected. Save it without" in wrong(tmp_path / "a.pdf")
     assert only(tmp_path / "b.pdf").paper.title == FIRST_TITLE
 
 
 def test_a_scan_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, "a.pdf", pdf([[(8, "Downloaded from a library")], [], []]))
-    assert "it has no text: its pages are pictures (a scan). Run OCR" in wrong(path)
+    assert "it has no text: its pages are images (a scan). Run OCR" in wrong(path)
 
 
 def test_500_pages_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ def test_500_pages_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         *([(10.0, f"Page {n} of many")] for n in range(499)),
     ]
     document = only(written(tmp_path, "a.pdf", pdf(pages)))
-    assert document.note == "of its 500 pages the first 20 and the last were read"
+    assert document.note == "only the first 20 and the last of its 500 pages were read"
     assert document.full_text
     text = document.full_text.sections[0].text
     assert [f"Page {n} of many" in text for n in (18, 19, 300, 492, 493, 498)] == [
@@ -205,7 +205,7 @@ def test_500_pages_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_huge_files_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_reader, "MAX_BYTES", 1000)
-    assert "more than 0 are not read. Add a smaller version" in wrong(written(tmp_path, "a.pdf", article()))
+    assert "exceed the limit of 0 MB. Add a smaller version" in wrong(written(tmp_path, "a.pdf", article()))
 
 
 def test_what_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +227,7 @@ def test_a_broken_table_of_places_is_mended(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"%PDF-1.7\n", article()[:700], b"%PDF-1.4\n" + b"\xa5" * 5000])
 def test_damaged_pdfs_are_named(tmp_path: Path, content: bytes) -> None:
     told = wrong(written(tmp_path, "a.pdf", content))
-    assert "the PDF is damaged" in told or "its pages are pictures" in told or "none of its pages" in told
+    assert "the PDF is damaged" in told or "its pages are images" in told or "none of its pages" in told
 
 
 def test_pypdf_says_nothing_on_its_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -339,7 +339,7 @@ def test_csl_is_read_up_to_where_it_breaks(tmp_path: Path) -> None:
     assert document.cited
     assert [(one.doi, one.year) for one in document.cited] == [("10.1234/x", "2010"), (None, None)]
     assert [one.place for one in problems] == ["line 3", "line 4", "line 5"]
-    assert "nothing after it could be read" in problems[2].what
+    assert "the rest of the file could not be read" in problems[2].what
 
 
 def test_one_csl_item_alone_is_read(tmp_path: Path) -> None:
@@ -398,10 +398,10 @@ def test_an_endless_line_is_passed_over(tmp_path: Path, monkeypatch: pytest.Monk
         ("a.bib", b"  \n", "the file is empty"),
         ("a.pdf", b"PK\x03\x04word", "an archive or an office document"),
         ("a.pdf", b"%!PS-Adobe", "PostScript"),
-        ("a.pdf", b"just text", "no PDF in it"),
-        ("a.bib", b"just text", "no BibTeX could be found"),
+        ("a.pdf", b"just text", "but is not a PDF"),
+        ("a.bib", b"just text", "it contains no BibTeX"),
         ("a.dat", b"\x01\x00\x02", "binary file"),
-        ("a.txt", b"just text", "text of no kind"),
+        ("a.txt", b"just text", "text in an unknown format"),
         ("a.html", b"<html>", "it is a web page (HTML)"),
     ],
 )

@@ -1,1 +1,1 @@
-"""Your own papers: readers for PDF, BibTeX, RIS, CSL-JSON and JSON lines, and the way into the store."""
+"""Adding the user's own papers: readers for PDF, BibTeX, RIS, CSL-JSON and JSON Lines."""

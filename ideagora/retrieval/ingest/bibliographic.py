@@ -1,4 +1,4 @@
-"""The parts of a bibliographic record, made into our record."""
+"""Building paper records from bibliographic fields."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make_paper(
     day: str | None = None,
     venue: str | None = None,
 ) -> Paper:
-    """A record of a paper that the user has; ``day`` is an ISO date, possibly partial."""
+    """Build a record from a file's fields; ``day`` is an ISO date, which may be partial."""
     return Paper(
         id=make_paper_id(title, day[:4] if day else None, ids),
         title=clean_line(title),
@@ -37,12 +37,12 @@ def make_paper(
 
 
 def clean_line(text: str) -> str:
-    """A text on one line, without characters that only control a terminal."""
+    """Text on one line, with control characters and repeated spaces removed."""
     return " ".join("".join(c if c.isprintable() or c.isspace() else " " for c in text).split())
 
 
 def partial_date(year: str, month: str = "", day: str = "") -> str | None:
-    """An ISO date of what is known: ``("2019", "March")`` is 2019-03; ``None`` without a year."""
+    """The ISO date of the known parts: ``("2019", "March")`` is 2019-03; ``None`` without a year."""
     found = re.search(r"(?<!\d)(\d{4})(?!\d)", year)
     if not found:
         return None

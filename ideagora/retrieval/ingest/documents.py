@@ -1,4 +1,4 @@
-"""What a reader finds in a file: documents, and problems that have a name."""
+"""Results of reading a file: documents and problems."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from ideagora.schema import Paper, Record
 
 
 class Problem(Record):
-    """Something that could not be read. The rest was."""
+    """A part of a file, or a whole file, that could not be read."""
 
     path: str
     place: str | None = None
-    """``line 12``, ``page 3``, ``item 4``; ``None``: the whole file."""
+    """``line 12``, ``page 3`` or ``item 4``; ``None``: the whole file."""
     what: str
     step: str
-    """What to do about it."""
+    """How to fix it."""
 
     def __str__(self) -> str:
         where = f"{self.path}, {self.place}" if self.place else self.path
@@ -22,16 +22,16 @@ class Problem(Record):
 
 
 class Document(Record):
-    """One paper, with what the file told beyond its record."""
+    """One paper, with its full text and reference list if the file has them."""
 
     paper: Paper
     full_text: FullText | None = None
     cited: tuple[CitedWork, ...] | None = None
-    """The list of references as printed; ``None``: the file has none."""
+    """The reference list as printed; ``None``: the file has none."""
     note: str | None = None
-    """What was left out though it could have been read."""
+    """Which parts of the file were not read."""
     done: float = 1.0
-    """Part of the file (0 to 1) that is read with this document."""
+    """Fraction of the file read up to and including this document."""
 
 
 ReadResult = Document | Problem

@@ -1,4 +1,4 @@
-"""What kind of file it is, by its content; a suffix only decides where the content leaves it open."""
+"""Detection of a file's type from its content; the suffix decides only ambiguous cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUFFIXES: dict[str, FileType] = {
 }
 _HEAD_BYTES = 65_536
 PDF_HEADER_LIMIT = 1024
-"""Bytes of rubbish that may stand before a PDF's header, as readers have always allowed."""
+"""Bytes that may precede a PDF's header; PDF readers tolerate as many."""
 _HTML = re.compile(
     r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+<(?:!doctype\s++html|html|head|body)\b",
     re.I,
@@ -40,14 +40,14 @@ _SUPPORTED = "Add a PDF, BibTeX, RIS, CSL-JSON or JSONL file."
 
 
 class UnknownFileType(NamedTuple):
-    """A file that no reader reads; what it is, and what to do."""
+    """A file without a reader: what it is, and how to fix that."""
 
     what: str
     step: str
 
 
 def file_type_of(path: Path) -> FileType | UnknownFileType:
-    """The kind of a file, from its first bytes.
+    """The type of a file, from its first bytes.
 
     Raises:
         OSError: the file cannot be read.
@@ -55,19 +55,19 @@ def file_type_of(path: Path) -> FileType | UnknownFileType:
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     if not head.strip():
-        return UnknownFileType("the file is empty", "Get it again, or remove it.")
+        return UnknownFileType("the file is empty", "Download it again, or remove it.")
     if b"%PDF-" in head[:PDF_HEADER_LIMIT]:
         return "pdf"
     for magic, (what, step) in _MAGIC.items():
         if head.startswith(magic):
             return UnknownFileType(f"it is {what}", step)
     if _is_binary(head, path.suffix.lower()):
-        return UnknownFileType("it is a binary file of no kind that is known", _SUPPORTED)
+        return UnknownFileType("it is a binary file of an unknown type", _SUPPORTED)
     return _text_file_type(decode(head), path.suffix.lower())
 
 
 def _is_binary(head: bytes, suffix: str) -> bool:
-    """Whether a file is no text; in one that is called a bibliography a few bytes of zero are damage."""
+    """Whether a file is not text; a few zero bytes in a file named as a bibliography are damage."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return False
     allowed = len(head) // 20 if SUFFIXES.get(suffix, "pdf") != "pdf" else 0
@@ -75,7 +75,7 @@ def _is_binary(head: bytes, suffix: str) -> bool:
 
 
 def is_pdf(path: Path) -> bool:
-    """Whether a file has a PDF's beginning; not when it cannot be read."""
+    """Whether a file starts as a PDF; false if it cannot be read."""
     try:
         return file_type_of(path) == "pdf"
     except OSError:
@@ -83,12 +83,12 @@ def is_pdf(path: Path) -> bool:
 
 
 def looks_like_html(head: bytes) -> bool:
-    """Whether a body begins as a web page does."""
+    """Whether a body starts as an HTML page."""
     return bool(_HTML.match(head[:_HEAD_BYTES].decode("utf-8", "replace").lstrip("\ufeff")))
 
 
 def decode(content: bytes) -> str:
-    """Text as its mark of byte order says, else UTF-8, else what Windows wrote for decades."""
+    """Decode text by its byte order mark, else as UTF-8, else as Windows-1252."""
     for mark, encoding in _BOMS.items():
         if content.startswith(mark):
             return content.decode(encoding, "replace")
@@ -101,9 +101,9 @@ def decode(content: bytes) -> str:
 
 def _text_file_type(head: str, suffix: str) -> FileType | UnknownFileType:
     if _HTML.match(head):
-        called = "it is called a PDF and is" if suffix == ".pdf" else "it is"
-        step = "Open it in a browser (often it asks for a login) and save the PDF itself."
-        return UnknownFileType(f"{called} a web page (HTML)", step)
+        what = "it has the suffix .pdf, but is" if suffix == ".pdf" else "it is"
+        step = "Open it in a browser (it often asks for a login) and save the PDF itself."
+        return UnknownFileType(f"{what} a web page (HTML)", step)
     if head.lstrip().startswith(("{", "[")):
         return _json_file_type(head.lstrip(), suffix)
     ris, bibtex = _RIS.search(head), _BIBTEX.search(head)
@@ -113,15 +113,15 @@ def _text_file_type(head: str, suffix: str) -> FileType | UnknownFileType:
         return "bibtex"
     expected = SUFFIXES.get(suffix)
     if expected == "pdf":
-        return UnknownFileType("it is called a PDF and has no PDF in it", "Get it again.")
+        return UnknownFileType("it has the suffix .pdf, but is not a PDF", "Download it again.")
     named = {"csl": "CSL-JSON", "jsonl": "JSON", "bibtex": "BibTeX", "ris": "RIS"}
     if expected:
-        return UnknownFileType(f"no {named[expected]} could be found in it", _SUPPORTED)
-    return UnknownFileType("it is text of no kind that is known", _SUPPORTED)
+        return UnknownFileType(f"it contains no {named[expected]}", _SUPPORTED)
+    return UnknownFileType("it is text in an unknown format", _SUPPORTED)
 
 
 def _json_file_type(head: str, suffix: str) -> FileType:
-    """JSON lines have a whole object a line; CSL-JSON is a list, or an object with words of its own."""
+    """JSON Lines has one object per line; CSL-JSON is a list, or an object with CSL's own fields."""
     if head.startswith("["):
         return "csl"
     first, _, rest = head.partition("\n")

@@ -1,4 +1,4 @@
-"""All papers of a store by what they go by, so that a record, or an entry of a list, finds its paper."""
+"""An index of a store's papers, to match records and reference entries."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from ideagora.retrieval.store.fulltext import CitedWork
 from ideagora.schema import Paper
 
 _MIN_TITLE_PIECE = 12
-"""Characters of a piece of a reference that can be a title; shorter ones are names and places."""
+"""Minimum characters of a title within a reference; shorter pieces are names and places."""
 _SENTENCE = re.compile(r"[“”\"]|(?<=[.?!])\s+|,\s+[”\"]|\)[.,]\s+|(?<=\d{4})[.,:]\s+")
 
 
 class PaperIndex:
     """An index of papers by ids and titles."""
 
-    def __init__(self, names: Iterable[PaperIdentity]) -> None:
+    def __init__(self, identities: Iterable[PaperIdentity]) -> None:
         self._by_name: dict[str, str] = {}
         self._by_title: dict[str, list[KnownNames]] = {}
-        for one in names:
-            self.add(one)
+        for identity in identities:
+            self.add(identity)
 
-    def add(self, one: KnownNames) -> None:
-        """Take in a paper, or what is new of one."""
-        for key in _keys(one.arxiv_id, one.doi):
-            self._by_name.setdefault(key, one.id)
-        self._by_name[one.id] = one.id
-        same_title = self._by_title.setdefault(title_key(one.title), [])
-        same_title[:] = [other for other in same_title if other.id != one.id] + [one]
+    def add(self, paper: KnownNames) -> None:
+        """Add or update a paper."""
+        for key in _keys(paper.arxiv_id, paper.doi):
+            self._by_name.setdefault(key, paper.id)
+        self._by_name[paper.id] = paper.id
+        same_title = self._by_title.setdefault(title_key(paper.title), [])
+        same_title[:] = [other for other in same_title if other.id != paper.id] + [paper]
 
     def find(self, paper: Paper) -> str | None:
-        """The id under which a paper is known."""
+        """The id of the indexed paper that is the same as this one; ``None`` if there is none."""
         for key in (*_keys(paper.arxiv_id, paper.doi), paper.id):
             if key in self._by_name:
                 return self._by_name[key]
-        found = self._by_title.get(title_key(paper.title), [])
-        return next((other.id for other in found if is_same_paper(other, paper)), None)
+        same_title = self._by_title.get(title_key(paper.title), [])
+        return next((other.id for other in same_title if is_same_paper(other, paper)), None)
 
     def find_id(self, name: str) -> str:
-        """The id under which the paper is known that another id (``doi:…``, ``arxiv:…``) names."""
+        """The id of the paper that another id (``doi:…``, ``arxiv:…``) refers to; else that id itself."""
         return self._by_name.get(name, name)
 
     def find_cited(self, cited: CitedWork) -> str | None:
-        """The paper that an entry of a list of references means."""
+        """The id of the paper that a reference entry refers to; ``None`` if there is none."""
         for key in _keys(cited.arxiv_id, cited.doi):
             if key in self._by_name:
                 return self._by_name[key]
@@ -59,7 +59,7 @@ class PaperIndex:
 
 
 def identity_of(paper: Paper) -> PaperIdentity:
-    """What a record goes by, as the store tells it."""
+    """The identity of a record."""
     return PaperIdentity(paper.id, paper.title, paper.date, paper.arxiv_id, paper.doi)
 
 
@@ -71,7 +71,7 @@ def _keys(arxiv_id: str | None, doi: str | None) -> Iterator[str]:
 
 
 def _possible_titles(entry: str) -> Iterator[str]:
-    """Keys of what may be the title in an entry: each piece between points and quotes, and two in a row."""
+    """Title keys for an entry: of each piece between periods and quotes, and of each two adjacent ones."""
     pieces = [key for piece in _SENTENCE.split(entry) if (key := title_key(piece))]
     yield from (key for key in pieces if len(key) >= _MIN_TITLE_PIECE)
     yield from (first + second for first, second in pairwise(pieces))

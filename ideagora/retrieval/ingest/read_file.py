@@ -1,4 +1,4 @@
-"""One file, whatever its kind."""
+"""Reading a file of any supported type."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ideagora.retrieval.ingest.formats.pdf import read_pdf
 from ideagora.retrieval.ingest.formats.ris import read_ris
 
 MAX_TEXT_BYTES = 64_000_000
-"""Bytes of a bibliography that is read at once; JSON lines have no such limit."""
+"""Largest bibliography read, in bytes; JSON Lines files have no limit."""
 READERS_VERSION = "1"
-"""Version of the readers: files that an older one read are read again."""
+"""Version of the readers; files read by another version are read again."""
 
 
 def read_file(path: Path) -> Iterator[ReadResult]:
-    """What is in a file, in its order. Never raises over the file: what is wrong is a problem."""
+    """Documents and problems in a file, in order. Errors of the file are returned as problems."""
     name = str(path)
     try:
         kind = file_type_of(path)
@@ -31,12 +31,13 @@ def read_file(path: Path) -> Iterator[ReadResult]:
         elif kind == "jsonl":
             yield from read_jsonl(name, path)
         elif path.stat().st_size > MAX_TEXT_BYTES:
-            most = f"more than {MAX_TEXT_BYTES / 1e6:,.0f} are not read"
-            what = f"it has {path.stat().st_size / 1e6:,.0f} MB, {most}"
-            yield Problem(path=name, what=what, step="Split it, or export it as JSON lines.")
+            what = (
+                f"its {path.stat().st_size / 1e6:,.0f} MB exceed the limit of {MAX_TEXT_BYTES / 1e6:,.0f} MB"
+            )
+            yield Problem(path=name, what=what, step="Split it, or export it as JSON Lines.")
         else:
             reader = {"bibtex": read_bibtex, "ris": read_ris, "csl": read_csl}[kind]
             yield from reader(name, decode(path.read_bytes()))
     except OSError as error:
         what = f"it cannot be read ({error.strerror or error})"
-        yield Problem(path=name, what=what, step="See to it that you may read it, and add it again.")
+        yield Problem(path=name, what=what, step="Make it readable, and add it again.")

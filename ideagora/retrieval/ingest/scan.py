@@ -1,4 +1,4 @@
-"""Which files are meant by the paths that were given."""
+"""Expansion of the given paths into files to read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ideagora.retrieval.ingest.file_types import SUFFIXES, UnknownFileType, file
 
 
 class ScannedFiles(NamedTuple):
-    """Files to read, what is not there, and how many files of folders are of no kind that is read."""
+    """Files to read, problems with paths, and the number of unsupported files in folders."""
 
     files: list[Path]
     problems: list[Problem]
@@ -21,14 +21,14 @@ class ScannedFiles(NamedTuple):
 
 
 def scan_paths(paths: Sequence[Path]) -> ScannedFiles:
-    """The files of paths; of a folder all below it but hidden ones, each once, in the order of names."""
+    """The files of paths, each once; a folder stands for all supported files below it but hidden ones."""
     files: dict[Path, None] = {}
     problems: list[Problem] = []
     ignored = 0
     for path in paths:
         if path.is_dir():
             for file in _below(path, problems):
-                if file.suffix.lower() in SUFFIXES or _is_known(file):
+                if file.suffix.lower() in SUFFIXES or _is_supported(file):
                     files[file] = None
                 else:
                     ignored += 1
@@ -36,7 +36,7 @@ def scan_paths(paths: Sequence[Path]) -> ScannedFiles:
             files[path] = None
         else:
             what = "it is neither a file nor a folder" if path.exists() else "there is no such file or folder"
-            problems.append(Problem(path=str(path), what=what, step="Look at the path."))
+            problems.append(Problem(path=str(path), what=what, step="Check the path."))
     return ScannedFiles(list(files), problems, ignored)
 
 
@@ -51,11 +51,11 @@ def file_digest(path: Path) -> str:
 
 
 def _below(folder: Path, problems: list[Problem]) -> Iterator[Path]:
-    def note(error: OSError) -> None:
-        step = "Give the right to read it, and add it again."
+    def add_problem(error: OSError) -> None:
+        step = "Make it readable, and add it again."
         problems.append(Problem(path=str(error.filename), what=error.strerror or str(error), step=step))
 
-    for base, folders, names in os.walk(folder, onerror=note):
+    for base, folders, names in os.walk(folder, onerror=add_problem):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             file = Path(base) / name
@@ -63,8 +63,8 @@ def _below(folder: Path, problems: list[Problem]) -> Iterator[Path]:
                 yield file
 
 
-def _is_known(file: Path) -> bool:
-    """Whether a file without a suffix that we know is of a kind that we read all the same."""
+def _is_supported(file: Path) -> bool:
+    """Whether a file with an unknown suffix has a supported type by its content."""
     try:
         return not isinstance(file_type_of(file), UnknownFileType)
     except OSError:

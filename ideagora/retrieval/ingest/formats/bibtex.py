@@ -1,4 +1,7 @@
-"""BibTeX, by bibtexparser: of the kept parsers the one that goes on after a broken entry and says where."""
+"""Reader for BibTeX files, based on bibtexparser.
+
+Of the maintained parsers, it is the one that continues after a broken entry and reports its line.
+"""
 
 from __future__ import annotations
 
@@ -18,41 +21,41 @@ if TYPE_CHECKING:
     from pylatexenc.latex2text import LatexNodes2Text
 
 _CHUNK_CHARS = 200_000
-"""Characters that are parsed at once, or one entry if it has more."""
+"""Characters parsed at once; a longer entry is parsed alone."""
 _ENTRY = re.compile(r"^[ \t]*@", re.M)
 _MACRO = re.compile(r"^[ \t]*@[sS][tT][rR][iI][nN][gG][ \t]*[{(][^\n]{1,500}[})][ \t]*$", re.M)
 _MAX_MACRO_CHARS = 20_000
-_STEP = "Mend this entry and add the file again."
+_STEP = "Fix this entry and add the file again."
 _USED_FIELDS = {"title", "author", "year", "month", "date", "doi", "eprint", "abstract"}
 _VENUES = ("journal", "journaltitle", "booktitle", "school", "publisher")
 _MARKUP = re.compile(r"[\\{}$~^]|``|''|--")
 _ENCLOSED = re.compile(r'^(?:"(.*)"|\{([^{}]*)\})$', re.S)
-"""A value as it stands in an entry with a fault, which the parser leaves as it was."""
+"""A value with its delimiters, as the parser leaves it in a faulty entry."""
 _PERCENT = re.compile(r"(?<!\\)%")
 
 
 def read_bibtex(path: str, text: str) -> Iterator[ReadResult]:
-    """The entries of a BibTeX file. ``text`` is its content, ``path`` its name in problems."""
+    """The entries of a BibTeX file; ``path`` is its name in problems."""
     from bibtexparser.entrypoint import parse_string
 
     total = text.count("\n") + 1
     macros = ""
-    for before, part in _chunks(text):
+    for before, chunk in _chunks(text):
         with _quiet_parser():
-            blocks = parse_string(macros + part).blocks
+            blocks = parse_string(macros + chunk).blocks
         above = before - macros.count("\n")
         for block in blocks:
             line = above + (block.start_line or 0) + 1
-            found = _parse_block(path, block, line) if line > before else None
-            if isinstance(found, Document):
-                found = found.model_copy(update={"done": min(1.0, line / total)})
-            if found:
-                yield found
-        macros = (macros + "".join(f"{one}\n" for one in _MACRO.findall(part)))[:_MAX_MACRO_CHARS]
+            result = _parse_block(path, block, line) if line > before else None
+            if isinstance(result, Document):
+                result = result.model_copy(update={"done": min(1.0, line / total)})
+            if result:
+                yield result
+        macros = (macros + "".join(f"{macro}\n" for macro in _MACRO.findall(chunk)))[:_MAX_MACRO_CHARS]
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """(lines above it, text) of parts with whole entries, so that a large file is never parsed at once."""
+    """Chunks of whole entries with the number of lines above each, so that memory stays bounded."""
     start = line = 0
     for entry in _ENTRY.finditer(text):
         if entry.start() - start >= _CHUNK_CHARS:
@@ -79,7 +82,7 @@ def _parse_block(path: str, block: Block, line: int) -> ReadResult | None:
 
 def _parse_entry(path: str, entry: Entry, place: str) -> ReadResult:
     fields: dict[str, str] = {}
-    for field in entry.fields:  # of a field that is there twice the first counts
+    for field in entry.fields:  # of a repeated field, the first counts
         fields.setdefault(field.key.lower(), _ENCLOSED.sub(r"\1\2", str(field.value).strip()))
     raw_title = _strip_braces(fields.get("title", ""))
     title = _strip_latex(raw_title)
@@ -110,7 +113,7 @@ def _parse_entry(path: str, entry: Entry, place: str) -> ReadResult:
 
 
 def _date_parts(fields: dict[str, str]) -> tuple[str, str, str]:
-    """Year, month, day: BibLaTeX's ``date`` (maybe a range), else BibTeX's own fields."""
+    """Year, month and day from BibLaTeX's ``date`` (which may be a range), else from BibTeX's fields."""
     parts = [*_strip_latex(fields.get("date", "")).partition("/")[0].strip().split("-"), "", ""]
     if re.fullmatch(r"\d{4}", parts[0]):
         return parts[0], parts[1], parts[2]
@@ -131,7 +134,7 @@ def _authors(field: str) -> list[str]:
 
 
 def _strip_latex(text: str) -> str:
-    """A field's text without LaTeX; text that has none is left alone."""
+    """A field's text without LaTeX markup."""
     if not _MARKUP.search(text) and "\\" not in text:
         return text.strip()
     from pylatexenc.latexwalker import LatexWalkerError
@@ -143,7 +146,7 @@ def _strip_latex(text: str) -> str:
 
 
 def _strip_braces(text: str) -> str:
-    """Without braces that only keep capitals: ``{BERT}``, but not ``\\'{e}``."""
+    """Remove braces that only protect capitals: ``{BERT}``, but not ``\\'{e}``."""
     return re.sub(r"(?<![\\\w'\"`^~=.}])\{([^{}\\]*)\}", r"\1", text)
 
 
@@ -155,14 +158,14 @@ def _decoder() -> LatexNodes2Text:
 
 
 def _name(block: Block) -> str:
-    """How an entry can be found by eye: its kind and key."""
+    """An entry's type and key, for messages."""
     first = re.match(r"\s*@\s*\w+\s*[{(]\s*[^\s,={}\"]*", block.raw or "")
     return f"the entry {first[0].strip()}" if first else "a broken entry"
 
 
 @contextmanager
 def _quiet_parser() -> Iterator[None]:
-    """Keep the parser from logging what we report ourselves."""
+    """Silence the parser's log, since its errors are returned as problems."""
     logger = logging.getLogger("bibtexparser")
     level = logger.level
     logger.setLevel(logging.CRITICAL)

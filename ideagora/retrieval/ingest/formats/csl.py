@@ -1,4 +1,7 @@
-"""CSL-JSON (what Zotero and Crossref give): a list of items, read one by one so that each has its line."""
+"""Reader for CSL-JSON files, as exported by Zotero and Crossref.
+
+Items are parsed one by one, so that a problem can name its line.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ideagora.retrieval.ingest.identifiers import find_identifiers, find_year
 from ideagora.retrieval.store.fulltext import CitedWork
 from ideagora.retrieval.untrusted_json import UnreadableJSON, parse_json
 
-_STEP = "Mend this item and add the file again."
+_STEP = "Fix this item and add the file again."
 _TAGS = re.compile(r"</?[a-zA-Z][\w:.-]*(?:\s[^<>]*)?/?>")
 _SEPARATORS = re.compile(r"[\s,]*")
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
@@ -21,7 +24,7 @@ _SCALAR = re.compile(rf"{_STRING}|[^\s,\[\]{{}}\"]+", re.DOTALL)
 
 
 def read_csl(path: str, text: str) -> Iterator[ReadResult]:
-    """The items of a CSL-JSON file. ``text`` is its content, ``path`` its name in problems."""
+    """The items of a CSL-JSON file; ``path`` is its name in problems."""
     text = text.lstrip("\ufeff")
     line, counted = 1, 0
     for start, end in _items(text):
@@ -33,14 +36,14 @@ def read_csl(path: str, text: str) -> Iterator[ReadResult]:
             if end < len(text):
                 yield Problem(path=path, place=f"line {line}", what=f"the item: {error}", step=_STEP)
                 continue
-            what = "the JSON is broken, nothing after it could be read"
-            yield Problem(path=path, place=f"line {line}", what=what, step="Mend or export the file again.")
+            what = "the JSON is not valid; the rest of the file could not be read"
+            yield Problem(path=path, place=f"line {line}", what=what, step="Fix or export the file again.")
             return
         yield _parse_item(path, item, line, end / len(text))
 
 
 def _items(text: str) -> Iterator[tuple[int, int]]:
-    """Where each item begins and ends, found by brackets and quotes alone; time grows with the text."""
+    """Start and end of each item, found by brackets and quotes in linear time."""
     place = _skip_separators(text, 0)
     place = _skip_separators(text, place + 1) if text.startswith("[", place) else place
     while place < len(text) and text[place] != "]":
@@ -54,7 +57,7 @@ def _items(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _closing_bracket(text: str, start: int) -> int:
-    """Where the bracket that opens at ``start`` is closed; the end of the text when it is not."""
+    """Position after the bracket that closes the one at ``start``; the end of the text if there is none."""
     depth = 0
     for token in _STRUCTURE.finditer(text, start):
         if token[0] in "[{":
@@ -74,7 +77,7 @@ def _skip_separators(text: str, place: int) -> int:
 def _parse_item(path: str, item: Any, line: int, done: float) -> ReadResult:
     place = f"line {line}"
     if not isinstance(item, dict):
-        return Problem(path=path, place=place, what=f"{str(item)[:40]!r} is no item", step=_STEP)
+        return Problem(path=path, place=place, what=f"{str(item)[:40]!r} is not an item", step=_STEP)
     title = _text(item.get("title"))
     if not any(character.isalnum() for character in title):
         return Problem(path=path, place=place, what="the item has no title", step=_STEP)
@@ -93,18 +96,18 @@ def _parse_item(path: str, item: Any, line: int, done: float) -> ReadResult:
 
 
 def _text(value: Any) -> str:
-    """A field's text; Crossref has lists where CSL has strings, and tags in titles and abstracts."""
+    """A field's text. Crossref uses lists instead of strings, and has tags in titles and abstracts."""
     if isinstance(value, list):
         value = value[0] if value else ""
     return _TAGS.sub(" ", value).strip() if isinstance(value, str) else ""
 
 
 def _authors(value: Any) -> list[str]:
-    people = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    people = [person for person in value if isinstance(person, dict)] if isinstance(value, list) else []
     parts = ("given", "non-dropping-particle", "family", "suffix")
     return [
-        _text(one.get("literal")) or " ".join(filter(None, (_text(one.get(part)) for part in parts)))
-        for one in people
+        _text(person.get("literal")) or " ".join(filter(None, (_text(person.get(part)) for part in parts)))
+        for person in people
     ]
 
 
@@ -120,10 +123,10 @@ def _day(value: Any) -> str | None:
 
 
 def _cited(value: Any) -> tuple[CitedWork, ...] | None:
-    """Crossref's list of references."""
+    """The reference list that Crossref adds to an item."""
     if not isinstance(value, list):
         return None
-    return tuple(_reference(one) for one in value if isinstance(one, dict))
+    return tuple(_reference(entry) for entry in value if isinstance(entry, dict))
 
 
 def _reference(entry: dict[str, Any]) -> CitedWork:

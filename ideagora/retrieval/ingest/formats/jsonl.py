@@ -1,4 +1,4 @@
-"""JSON lines with the fields of our own records, one paper a line."""
+"""Reader for JSON Lines files with one paper record per line."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ideagora.retrieval.untrusted_json import UnreadableJSON, parse_json
 from ideagora.schema import Paper
 
 MAX_LINE_BYTES = 4_000_000
-"""Bytes; a longer line is no record of a paper."""
-_STEP = "Mend this line and add the file again."
+"""Longest line read, in bytes."""
+_STEP = "Fix this line and add the file again."
 
 
 def read_jsonl(path: str, file_path: Path) -> Iterator[ReadResult]:
-    """The records of a JSONL file, line by line, so that its size doesn't matter.
+    """The records of a JSON Lines file, read line by line, so that its size does not matter.
 
-    ``id`` may be left out; it is then made from ``arxiv_id``, ``doi``, or title and year.
+    A missing ``id`` is derived from ``arxiv_id``, ``doi``, or title and year.
 
     Raises:
         OSError: the file cannot be read.
@@ -39,8 +39,10 @@ def read_jsonl(path: str, file_path: Path) -> Iterator[ReadResult]:
                 what = f"the line is longer than {MAX_LINE_BYTES // 10**6} MB"
                 yield Problem(path=path, place=f"line {number}", what=what, step="Is it a record? " + _STEP)
             elif line.strip():
-                found = _parse_line(path, f"line {number}", decode(line).strip())
-                yield found.model_copy(update={"done": done / size}) if isinstance(found, Document) else found
+                result = _parse_line(path, f"line {number}", decode(line).strip())
+                if isinstance(result, Document):
+                    result = result.model_copy(update={"done": done / size})
+                yield result
 
 
 FIELD_ALIASES = {
@@ -50,7 +52,7 @@ FIELD_ALIASES = {
     "journal": "venue",
     "author": "authors",
 }
-"""What others call fields of ours."""
+"""Other names for the fields, suggested in messages."""
 
 
 def _skip_line(file: Any) -> int:
@@ -68,7 +70,7 @@ def _parse_line(path: str, place: str, line: str) -> ReadResult:
     except UnreadableJSON as error:
         return Problem(path=path, place=place, what=str(error), step=_STEP)
     if not isinstance(value, dict):
-        return Problem(path=path, place=place, what="it is no JSON object", step=_STEP)
+        return Problem(path=path, place=place, what="it is not a JSON object", step=_STEP)
     try:
         return Document(paper=_paper(value))
     except ValidationError as error:
@@ -80,8 +82,8 @@ def _paper(value: dict[str, Any]) -> Paper:
         value = {**value, "title": None}  # an empty title is a missing one
     paper = Paper.model_validate({"id": "", "source": "jsonl", **value})
     ids = Identifiers(parse_arxiv_id(paper.arxiv_id or ""), find_doi(paper.doi or ""))
-    made = paper.id or make_paper_id(paper.title, paper.date[:4] if paper.date else None, ids)
-    return paper.model_copy(update={"id": made, "arxiv_id": ids.arxiv_id, "doi": ids.doi})
+    paper_id = paper.id or make_paper_id(paper.title, paper.date[:4] if paper.date else None, ids)
+    return paper.model_copy(update={"id": paper_id, "arxiv_id": ids.arxiv_id, "doi": ids.doi})
 
 
 def _describe(error: ValidationError) -> str:

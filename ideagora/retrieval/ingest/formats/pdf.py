@@ -1,6 +1,6 @@
-"""PDFs, by pypdf: pure Python, BSD, with releases every few weeks; no Java to install.
+"""Reader for PDF files, based on pypdf (pure Python, BSD licence, actively maintained).
 
-What comes from strangers is bounded: size, pages, characters and seconds.
+Since files come from untrusted sources, their size, pages, characters and reading time are limited.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_PAGES = 100
 MAX_SECONDS = 120.0
 _MAX_CHARACTERS = 2_000_000
 _MIN_CHARACTERS = 200
-"""A paper has more text than this, a scan with a stamp or a watermark does not."""
+"""Below this, the file is taken for a scan, which may have a stamp or a watermark as text."""
 _STAMP = re.compile(r"arXiv:\s*+\S{1,60}+\s++\[[\w.-]{1,60}+\]\s++(\d{1,2}) ([A-Z][a-z]{2}) (\d{4})")
 _INTRODUCTION = re.compile(r"(?im)^[^\S\n]*+(?:1\.?\s++)?introduction\b")
 _LAST_PAGES = 6
@@ -48,11 +48,11 @@ _PYPDF_ERRORS = (
     ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError, NotImplementedError,
     OSError, RecursionError, TypeError, ValueError, struct.error, zlib.error,
 )  # fmt: skip
-"""What pypdf lets through over damaged files, beside its own errors."""
+"""Errors that pypdf raises for damaged files, besides its own."""
 
 
 class _TimeLimitExceeded(BaseException):
-    """Not an ``Exception``: pypdf swallows those in places."""
+    """Not an ``Exception``, since pypdf swallows those in places."""
 
 
 class _PdfContent(NamedTuple):
@@ -62,46 +62,46 @@ class _PdfContent(NamedTuple):
 
 
 def read_pdf(path: str, file_path: Path) -> Iterator[ReadResult]:
-    """The paper in a PDF file, or what is the matter with it. ``path`` is its name in problems."""
+    """The paper in a PDF file, or the problem with it; ``path`` is its name in problems."""
     size = file_path.stat().st_size
     if size > MAX_BYTES:
-        what = f"it has {size / 1e6:,.0f} MB, more than {MAX_BYTES / 1e6:,.0f} are not read"
+        what = f"its {size / 1e6:,.0f} MB exceed the limit of {MAX_BYTES / 1e6:,.0f} MB"
         yield Problem(path=path, what=what, step="Add a smaller version, or a BibTeX entry for it.")
         return
     try:
         with _quiet_parser(), _time_limit(MAX_SECONDS):
-            read = _read(path, file_path)
+            content = _read(path, file_path)
     except _TimeLimitExceeded:
         what = f"reading it takes longer than {MAX_SECONDS:g} s"
-        yield Problem(path=path, what=what, step="Print it into a new PDF and add that.")
+        yield Problem(path=path, what=what, step="Print it to a new PDF and add that.")
         return
-    yield read if isinstance(read, Problem) else _to_result(path, read)
+    yield content if isinstance(content, Problem) else _to_result(path, content)
 
 
 def _read(path: str, file_path: Path) -> _PdfContent | Problem:
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, PyPdfError
 
-    damaged = Problem(path=path, what="the PDF is damaged", step="Get it again, or print it into a new PDF.")
+    damaged = Problem(
+        path=path, what="the PDF is damaged", step="Download it again, or print it to a new PDF."
+    )
     try:
         with file_path.open("rb") as file:
             reader = PdfReader(file, strict=False)
             if reader.is_encrypted and not reader.decrypt(""):
                 step = "Save it without the password and add that."
-                return Problem(path=path, what="it is protected with a password", step=step)
+                return Problem(path=path, what="it is password-protected", step=step)
             return _PdfContent(_pages(reader), len(reader.pages), _information(reader))
     except DependencyError:
         step = "Run: pip install cryptography; then add the file again."
-        return Problem(
-            path=path, what="it is encrypted in a way that wants the package cryptography", step=step
-        )
+        return Problem(path=path, what="reading its encryption requires the package cryptography", step=step)
     except (PyPdfError, *_PYPDF_ERRORS) as error:
-        told = " ".join(str(error).split())[:120] or type(error).__name__
-        return damaged.model_copy(update={"what": f"the PDF is damaged ({told})"})
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        return damaged.model_copy(update={"what": f"the PDF is damaged ({reason})"})
 
 
 def _pages(reader: PdfReader) -> list[Page]:
-    """The first pages, and of a longer document the last ones, where the references are."""
+    """The first pages, and the last ones of a longer document, where the references are."""
     number = len(reader.pages)
     wanted = list(range(min(number, MAX_PAGES)))
     wanted += range(max(len(wanted), number - _LAST_PAGES), number)
@@ -117,7 +117,7 @@ def _pages(reader: PdfReader) -> list[Page]:
 
 
 def _page(reader: PdfReader, place: int) -> Page:
-    """One page; a page that cannot be read is told by ``failed`` and doesn't stop the others."""
+    """One page; ``failed`` is set if it cannot be read."""
     from pypdf.errors import PyPdfError
 
     runs: list[TextRun] = []
@@ -135,7 +135,7 @@ def _text(page: PageObject) -> str:
 
 
 def _run_collector(runs: list[TextRun]) -> Any:
-    """A visitor that keeps pieces of upright text with their size on the page."""
+    """A visitor that collects pieces of upright text with their font size on the page."""
 
     def visit(text: str, user: list[float], matrix: list[float], font: Any, size: float) -> None:
         is_upright = abs(matrix[1]) < 1e-3 and abs(user[1]) < 1e-3  # arXiv's stamp runs up the margin
@@ -146,70 +146,66 @@ def _run_collector(runs: list[TextRun]) -> Any:
 
 
 def _information(reader: PdfReader) -> dict[str, str]:
-    """Title, subject and day of the file's own metadata, those that can be read."""
-    found: Mapping[str, Any] = reader.metadata or {}
+    """Title, subject, keywords and day from the file's metadata, as far as they can be read."""
+    metadata: Mapping[str, Any] = reader.metadata or {}
     information = {
-        name: clean_text(str(found[f"/{name}"]))
+        name: clean_text(str(metadata[f"/{name}"]))
         for name in ("Title", "Subject", "Keywords")
-        if f"/{name}" in found
+        if f"/{name}" in metadata
     }
-    day = re.match(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?", str(found.get("/CreationDate", ""))[:40])
+    day = re.match(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?", str(metadata.get("/CreationDate", ""))[:40])
     if day:
         information["Day"] = partial_date(day[1], day[2] or "", day[3] or "") or ""
     return information
 
 
-def _to_result(path: str, read: _PdfContent) -> ReadResult:
-    text = "\n".join(page.text for page in read.pages)
+def _to_result(path: str, content: _PdfContent) -> ReadResult:
+    text = "\n".join(page.text for page in content.pages)
     if len("".join(text.split())) < _MIN_CHARACTERS:
-        if read.number and all(page.failed for page in read.pages):
-            return Problem(path=path, what="none of its pages can be read", step="Print it into a new PDF.")
-        what = "it has no text: its pages are pictures (a scan)"
-        return Problem(
-            path=path, what=what, step="Run OCR over it (for example ocrmypdf) and add the result."
-        )
-    title = extract_title(read.pages[0], read.information.get("Title", ""))
+        if content.number and all(page.failed for page in content.pages):
+            return Problem(path=path, what="none of its pages can be read", step="Print it to a new PDF.")
+        what = "it has no text: its pages are images (a scan)"
+        return Problem(path=path, what=what, step="Run OCR on it (for example ocrmypdf) and add the result.")
+    title = extract_title(content.pages[0], content.information.get("Title", ""))
     if not title:
         step = "Add a BibTeX entry with its title instead."
         return Problem(path=path, place="page 1", what="no title could be found", step=step)
     return Document(
-        paper=_paper(title, read, text),
-        full_text=FullText(sections=tuple(extract_sections(text)), as_of=_version_day(read)),
+        paper=_paper(title, content, text),
+        full_text=FullText(sections=tuple(extract_sections(text)), as_of=_version_day(content)),
         cited=extract_references(text),
-        note=_note(read),
+        note=_note(content),
     )
 
 
-def _paper(title: str, read: _PdfContent, text: str) -> Any:
-    """The record. Its day is the arXiv id's month, else that of the file: the text is not younger."""
-    first = read.pages[0].text
+def _paper(title: str, content: _PdfContent, text: str) -> Any:
+    """The record, dated by the arXiv id's month or else by the file, since the text is not newer."""
+    first = content.pages[0].text
     before_abstract = _INTRODUCTION.split(first, maxsplit=1)[0]
-    about = " ".join(read.information.get(name, "") for name in ("Subject", "Keywords"))
-    ids = find_identifiers(
-        find_doi(about) or find_doi(before_abstract), find_arxiv_id(_unspaced_stamp(first))
-    )
-    day = arxiv_month(ids.arxiv_id) if ids.arxiv_id else read.information.get("Day")
+    about = " ".join(content.information.get(name, "") for name in ("Subject", "Keywords"))
+    ids = find_identifiers(find_doi(about) or find_doi(before_abstract), find_arxiv_id(_arxiv_stamp(first)))
+    day = arxiv_month(ids.arxiv_id) if ids.arxiv_id else content.information.get("Day")
     return make_paper(title, ids, "pdf", abstract=extract_abstract(text), day=day or None)
 
 
-def _unspaced_stamp(first: str) -> str:
-    """The part of page 1 in which an arXiv id is the paper's own: its stamp, not what it cites."""
+def _arxiv_stamp(first: str) -> str:
+    """The arXiv stamp on page 1, whose id is the paper's own and not that of a cited paper."""
     stamp = _STAMP.search(clean_line(first))
     return stamp[0] if stamp else ""
 
 
-def _version_day(read: _PdfContent) -> str | None:
-    stamp = _STAMP.search(clean_line(read.pages[0].text))
+def _version_day(content: _PdfContent) -> str | None:
+    stamp = _STAMP.search(clean_line(content.pages[0].text))
     day = partial_date(stamp[3], stamp[2], stamp[1]) if stamp else None
-    return day or read.information.get("Day") or None
+    return day or content.information.get("Day") or None
 
 
-def _note(read: _PdfContent) -> str | None:
+def _note(content: _PdfContent) -> str | None:
     notes = []
-    if read.number > len(read.pages):
-        first = min(MAX_PAGES, len(read.pages))
-        notes.append(f"of its {read.number} pages the first {first} and the last were read")
-    failed = [str(page.number) for page in read.pages if page.failed]
+    if content.number > len(content.pages):
+        first = min(MAX_PAGES, len(content.pages))
+        notes.append(f"only the first {first} and the last of its {content.number} pages were read")
+    failed = [str(page.number) for page in content.pages if page.failed]
     if failed:
         notes.append(f"page {', '.join(failed)} could not be read")
     return "; ".join(notes) or None
@@ -217,7 +213,7 @@ def _note(read: _PdfContent) -> str | None:
 
 @contextmanager
 def _quiet_parser() -> Iterator[None]:
-    """Keep pypdf from logging each of a file's faults."""
+    """Silence pypdf's log of a file's faults."""
     logger = logging.getLogger("pypdf")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -229,7 +225,7 @@ def _quiet_parser() -> Iterator[None]:
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """End what takes longer, where that can be done: in the main thread."""
+    """Raise ``_TimeLimitExceeded`` after some seconds; has no effect outside the main thread."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise _TimeLimitExceeded

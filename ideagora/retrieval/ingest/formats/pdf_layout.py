@@ -1,6 +1,6 @@
-"""The text of a paper's pages: its title, abstract, sections and list of references.
+"""Extraction of title, abstract, sections and references from the text of a paper's pages.
 
-Only what the pages say: where a part cannot be told apart it is missing.
+A part that cannot be identified is missing from the result.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_ABSTRACT = 5_000
 _MAX_REFERENCES = 1_000
 _MAX_ENTRY = 1_500
 _SAME_SIZE = 0.5
-"""Points by which the lines of one title may differ."""
+"""Points by which font sizes within a title may differ."""
 _NO_TITLE = re.compile(
     r"^(?:untitled|microsoft word|paper|manuscript|main|template)\b|\.(?:dvi|tex|pdf|docx?|indd)$|^\W*$",
     re.I,
@@ -58,18 +58,18 @@ _NUMBER_WITH_DOT = re.compile(r"(?m)^[^\S\n]*+(\d{1,3})\.(?=\s++\D)")
 _LINK = re.compile(r"https?:|doi:|10\.\d{4}")
 _BULLET = re.compile(r"(?m)^[^\S\n]*+[•–-]\s++(?=[\[A-Z])")
 _NEAR_BEGINNING = 300
-"""Characters; a list that begins later is not that of the references."""
+"""Characters; numbering that starts later does not number the references."""
 
 
 class TextRun(NamedTuple):
-    """A piece of upright text and its size in points."""
+    """A piece of upright text and its font size in points."""
 
     text: str
     size: float
 
 
 class Page(NamedTuple):
-    """The text of one page; ``runs`` for the first page only."""
+    """The text of one page; ``runs`` is filled for the first page only."""
 
     number: int
     text: str
@@ -79,22 +79,22 @@ class Page(NamedTuple):
 
 class _Heading(NamedTuple):
     start: int
-    """Number of the line."""
+    """Index of its line."""
     text: str
     is_appendix: bool
 
 
-def extract_title(first: Page, told: str) -> str:
-    """The title: the file's metadata where page 1 has it too, else the largest text there; or ``""``."""
-    told = clean_line(told)
-    is_told = _can_be_title(told) and not _NO_TITLE.search(told)
-    if is_told and title_key(told) in title_key(first.text):
-        return told
-    return _largest_text(first.runs) or (told if is_told else "")
+def extract_title(first: Page, metadata_title: str) -> str:
+    """The title from the metadata if page 1 has it too, else the largest text on page 1; or ``""``."""
+    metadata_title = clean_line(metadata_title)
+    is_usable = _can_be_title(metadata_title) and not _NO_TITLE.search(metadata_title)
+    if is_usable and title_key(metadata_title) in title_key(first.text):
+        return metadata_title
+    return _largest_text(first.runs) or (metadata_title if is_usable else "")
 
 
 def extract_abstract(text: str) -> str | None:
-    """The abstract; ``None`` when its beginning or its end cannot be told."""
+    """The abstract; ``None`` if its start or end cannot be found."""
     lines = text.split("\n")[:400]
     for number, line in enumerate(lines):
         match = _ABSTRACT_IN_LINE.fullmatch(line.strip())
@@ -106,7 +106,7 @@ def extract_abstract(text: str) -> str | None:
 
 
 def extract_sections(text: str) -> list[Section]:
-    """The sections, without the list of references; one without a heading when there are none."""
+    """The sections without the references; one section without a heading if no headings are found."""
     lines = text.split("\n")
     headings = list(_headings(lines))
     ends = [*(heading.start for heading in headings[1:]), len(lines)][: len(headings)]
@@ -123,7 +123,7 @@ def extract_sections(text: str) -> list[Section]:
 
 
 def extract_references(text: str) -> tuple[CitedWork, ...] | None:
-    """The entries of the list of references; ``None`` when there is no such list."""
+    """The entries of the reference list; ``None`` if there is none."""
     lines = text.split("\n")
     start = _references_start(lines)
     if start is None:
@@ -134,13 +134,13 @@ def extract_references(text: str) -> tuple[CitedWork, ...] | None:
 
 
 def reflow(text: str) -> str:
-    """Text with ligatures as letters, words that a line's end had parted, and no line ends."""
+    """Join lines into running text, with ligatures expanded and hyphenated words rejoined."""
     plain = unicodedata.normalize("NFKC", text)
     return clean_line(re.sub(r"(?<=[a-z])[-\u00ad]\s*\n\s*(?=[a-z])", "", plain))
 
 
 def _largest_text(runs: Sequence[TextRun]) -> str:
-    """The largest text that can be a title; its lines have about one size."""
+    """The text in the largest font size that can be a title."""
     sizes = sorted({round(run.size, 1) for run in runs}, reverse=True)
     for size in sizes[:4]:
         joined = reflow("\n".join(run.text for run in runs if abs(run.size - size) <= _SAME_SIZE))
@@ -164,7 +164,7 @@ def _until_heading(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _headings(lines: Sequence[str]) -> Iterator[_Heading]:
-    """Headings of sections: known names, and numbers that count on from the last heading."""
+    """Section headings: well-known names, and numbers that continue those of the previous heading."""
     last, is_appendix, references = 0, False, _references_start(lines)
     for number, line in enumerate(lines):
         plain = clean_line(unicodedata.normalize("NFKC", line))
@@ -205,9 +205,9 @@ def _kind(heading: str) -> SectionKind:
 
 
 def _references_start(lines: Sequence[str]) -> int | None:
-    """The last heading of a list of references (a table of contents has one too)."""
-    found = [number for number, line in enumerate(lines) if _REFERENCES.fullmatch(line.strip())]
-    return found[-1] if found else None
+    """Index of the last heading of a reference list (a table of contents may have one too)."""
+    headings = [number for number, line in enumerate(lines) if _REFERENCES.fullmatch(line.strip())]
+    return headings[-1] if headings else None
 
 
 def _begins_appendix(line: str) -> bool:
@@ -218,7 +218,7 @@ def _begins_appendix(line: str) -> bool:
 
 
 def _entries(text: str) -> list[str]:
-    """One text an entry: by numbers that count up, else by ends of sentences before names."""
+    """Split a reference list into entries: by consecutive numbers, bullets, or sentences."""
     for pattern, least in ((_NUMBER_IN_BRACKETS, 1), (_NUMBER_WITH_DOT, 2)):
         starts = _consecutive_numbers(pattern, text)
         if len(starts) >= least and starts[0][0] < _NEAR_BEGINNING:
@@ -229,7 +229,7 @@ def _entries(text: str) -> list[str]:
 
 
 def _consecutive_numbers(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
-    """Where each number begins and ends, from 1 on without a gap."""
+    """Start and end of each number, counting up from 1 without a gap."""
     starts: list[tuple[int, int]] = []
     for match in pattern.finditer(text):
         if int(match[1]) == len(starts) + 1:
@@ -238,7 +238,7 @@ def _consecutive_numbers(pattern: re.Pattern[str], text: str) -> list[tuple[int,
 
 
 def _split_by_sentence(lines: Sequence[str]) -> list[str]:
-    """Entries without numbers: one begins with a name after a line that ends a sentence and had a year."""
+    """Split unnumbered entries: a new one starts after a line that ends a sentence in one with a year."""
     entries: list[list[str]] = [[]]
     has_year, is_ended = False, False
     for line in filter(None, (line.strip() for line in lines)):
@@ -252,7 +252,7 @@ def _split_by_sentence(lines: Sequence[str]) -> list[str]:
 
 
 def _cited(entry: str) -> CitedWork:
-    joined = re.sub(r"(?<=[/.])\s+(?=[\w(]+[/.])", "", entry)  # links are broken at the ends of lines
+    joined = re.sub(r"(?<=[/.])\s+(?=[\w(]+[/.])", "", entry)  # rejoin links broken across lines
     return CitedWork(
         text=entry,
         year=find_year(entry),

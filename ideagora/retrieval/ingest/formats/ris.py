@@ -1,4 +1,8 @@
-"""RIS, by rispy, one record at a time: it drops what follows a record without an end, and tells no lines."""
+"""Reader for RIS files, based on rispy.
+
+Records are parsed one at a time, since rispy drops what follows a record without an end and reports no
+line numbers.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +20,23 @@ _TAG = re.compile(r"^([A-Z][A-Z0-9]) {1,2}-(?: |$)")
 _ODD_TAG = re.compile(r"^([A-Z][A-Z0-9]) {1,2}- ?")
 _PLACES_OF_IDS = ("urls", "notes", "journal_name", "custom1", "number", "secondary_title")
 _MAX_LINES = 5_000
-"""Of one record; what follows in it is no part of a paper's."""
-_STEP = "Mend this record and add the file again."
+"""Lines read per record; further ones are ignored."""
+_STEP = "Fix this record and add the file again."
 
 
 def read_ris(path: str, text: str) -> Iterator[ReadResult]:
-    """The records of a RIS file. ``text`` is its content, ``path`` its name in problems."""
+    """The records of a RIS file; ``path`` is its name in problems."""
     total = max(1, text.count("\n"))
     lines = (line.rstrip("\r\n") for line in StringIO(text.lstrip("\ufeff")))
     for start, record in _records(lines):
-        found = _parse_record(path, start, record)
-        if isinstance(found, Document):
-            found = found.model_copy(update={"done": min(1.0, (start + len(record)) / total)})
-        yield found
+        result = _parse_record(path, start, record)
+        if isinstance(result, Document):
+            result = result.model_copy(update={"done": min(1.0, (start + len(record)) / total)})
+        yield result
 
 
 def _records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line number (from 1) and lines of each record; what stands between records is left out."""
+    """Line number (from 1) and lines of each record; text between records is ignored."""
     record: list[str] = []
     start = 0
     for number, line in enumerate(lines, start=1):
@@ -61,8 +65,8 @@ def _parse_record(path: str, start: int, record: list[str]) -> ReadResult:
     try:
         entries: list[dict[str, Any]] = rispy.loads("\n".join(normal) + "\n")
     except (rispy.parser.ParseError, OSError, ValueError, KeyError, IndexError) as error:
-        told = " ".join(str(error).split())[:120]
-        return Problem(path=path, place=place, what=f"the record cannot be read ({told})", step=_STEP)
+        reason = " ".join(str(error).split())[:120]
+        return Problem(path=path, place=place, what=f"the record cannot be read ({reason})", step=_STEP)
     entry = entries[0] if entries else {}
     title = _first(entry, "title", "primary_title", "translated_title")
     if not any(character.isalnum() for character in title):
@@ -93,5 +97,5 @@ def _first(entry: dict[str, Any], *names: str) -> str:
 
 def _all(entry: dict[str, Any], *names: str) -> list[str]:
     values = [entry.get(name) for name in names]
-    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
-    return [one.strip() for one in flat if isinstance(one, str) and one.strip()]
+    flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return [item.strip() for item in flat if isinstance(item, str) and item.strip()]
