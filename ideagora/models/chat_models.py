@@ -23,7 +23,7 @@ from ideagora.config import Settings
 from ideagora.errors import IdeagoraError
 from ideagora.models.budget import completion_limit
 from ideagora.models.call import FreeText
-from ideagora.models.parsing.json_extract import paired
+from ideagora.models.parsing.json_extract import fix_surrogates
 from ideagora.models.providers import FREE, Price, Provider, load_litellm, resolve_provider
 from ideagora.models.redact import one_line
 from ideagora.models.request import Message
@@ -316,7 +316,7 @@ def _result(
     if tokens is not None:
         usage = UsageMetadata(input_tokens=tokens[0], output_tokens=tokens[1], total_tokens=sum(tokens))
     metadata = {"finish_reason": finish_reason, "cost_usd": cost_usd}
-    message = AIMessage(content=paired(text), response_metadata=metadata, usage_metadata=usage)
+    message = AIMessage(content=fix_surrogates(text), response_metadata=metadata, usage_metadata=usage)
     return ChatResult(generations=[ChatGeneration(message=message)])
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from ideagora.models.attempt import AttemptRecord
 from ideagora.models.cache.answers import CachedResponse, ResponseCache, utc_now
 from ideagora.models.call import A, Call
-from ideagora.models.parsing.json_extract import paired
+from ideagora.models.parsing.json_extract import fix_surrogates
 from ideagora.models.parsing.read_reply import ParsedReply, parse_reply
 from ideagora.models.redact import redact_keys
 from ideagora.models.request import Request
@@ -91,7 +91,7 @@ class TurnRecorder(Generic[A]):
         """Store the reply before anything else runs, in the event loop's own thread."""
         response = CachedResponse(
             model=self._turn.request.model,
-            text=paired(redact_keys(str(message.text))),
+            text=fix_surrogates(redact_keys(str(message.text))),
             finish_reason=message.response_metadata.get("finish_reason"),
             usage=usage,
             run_id=self._run_id,

@@ -216,6 +216,14 @@ READ: dict[str, Make] = {
     "choices with punctuation": lambda n, a: choices(a, lambda choice: f"**{choice.capitalize()}**."),
     "null as text": lambda n, a: optional(n, a, "null"),
     "nothing as empty text": lambda n, a: optional(n, a, "  "),
+    "none as text": lambda n, a: optional(n, a, "None."),
+    "not applicable": lambda n, a: optional(n, a, "N/A"),
+    "texts as lists of their lines": lambda n, a: dumped(
+        {k: v.split("\n") if isinstance(v, str) and "\n" in v else v for k, v in a.items()}
+    ),
+    "numbers as the prompt writes them": lambda n, a: (
+        numbers(a, lambda number: f"[{number}]") + numbers(a, lambda number: [number])
+    ),
 }
 """What has to be read, with exactly the right value."""
 
@@ -424,7 +432,7 @@ async def test_the_door_tells_a_role_what_was_wrong_and_takes_the_better_answer(
     answer = await client.ask(role.call(sample.inputs))
     assert answer == role.answer.model_validate(sample.answer)
     last = [text for _, text in chat.calls[2].messages]
-    assert "it held no JSON object that can be read" in last[-3]
+    assert "it contained no readable JSON object" in last[-3]
     assert last[-2] == json.dumps(twice, ensure_ascii=False)
     assert "each paper 0 to 2 needs exactly one judgement, got [0, 0, 1, 2]" in last[-1]
     await client.aclose()

@@ -17,7 +17,7 @@ from ideagora.errors import UnreadableAnswer
 from ideagora.models.call import FreeText
 from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.parsing import read_reply
-from ideagora.models.parsing.structured_output import LONGEST_REPLY, UnreadableReply, parse_answer
+from ideagora.models.parsing.structured_output import MAX_REPLY, UnreadableReply, parse_answer
 from tests.support.clients import GOOD, Label, call, client_harness
 from tests.support.each import each_case
 from tests.support.loopback import Loopback, Reply
@@ -53,7 +53,7 @@ def test_what_used_to_hang_is_refused_with_a_reason(name: str) -> None:
 @each_case("answer", [Label, FreeText])
 def test_ten_megabytes_are_refused_with_their_size(answer: type[Any]) -> None:
     with pytest.raises(
-        UnreadableReply, match="it has 10,000,000 characters, and over 1,000,000 are not read"
+        UnreadableReply, match="it has 10,000,000 characters, more than the 1,000,000 allowed"
     ):
         parse_answer("x" * 10_000_000, answer)
 
@@ -65,12 +65,12 @@ def test_a_long_answer_is_read() -> None:
 
 
 async def test_a_refused_long_reply_is_asked_again_and_kept(tmp_path: Path) -> None:
-    long = "y" * (LONGEST_REPLY + 1)
+    long = "y" * (MAX_REPLY + 1)
     chat = ScriptedChatModel(replies={"judge": [long, GOOD]})
     async with client_harness(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         assert (await one.client.ask(call())).label == "related"
         assert one.logged("status") == ["unreadable", "ok"]
-        assert "over 1,000,000 are not read" in one.logged("reason")[0]
+        assert "more than the 1,000,000 allowed" in one.logged("reason")[0]
     assert len(chat.calls[1].messages[-2][1]) < 10_000
 
 

@@ -142,9 +142,8 @@ OBJECTS: list[tuple[str, str, dict[str, Any] | str]] = [
     # values
     ("number as text", text(score="7.5"), GOOD),
     ("number with a full stop", text(score="7."), good(score=7.0)),
-    ("fraction of the bound", text(score="7.5/10"), GOOD),
-    ("fraction of something else", text(score="3/4"), REJECTED),
-    ("percent of an unfit bound", text(score="75%"), REJECTED),
+    ("fraction", text(score="7.5/10"), REJECTED),
+    ("percent", text(score="75%"), REJECTED),
     ("number in words", text(score="seven"), REJECTED),
     ("truth for a number", text(score=True), REJECTED),
     ("out of bounds", text(score=11), REJECTED),
@@ -156,8 +155,8 @@ OBJECTS: list[tuple[str, str, dict[str, Any] | str]] = [
     ("choice in a sentence", text(winner="A is better"), REJECTED),
     ("choice between two", text(winner="A or B"), REJECTED),
     ("unknown choice", text(winner="C"), REJECTED),
-    ("number for a text", text(reason=42), good(reason="42")),
-    ("choice at the beginning", text(winner="tie - both equal"), good(winner="tie")),
+    ("number for a text", text(reason=42), REJECTED),
+    ("choice at the beginning", text(winner="tie - both equal"), REJECTED),
     ("list for a text", text(reason=["It is", "clearer."]), good(reason="It is\nclearer.")),
     ("list for a choice", text(winner=["tie"]), REJECTED),
     ("object for a text", text(reason={"why": "clear"}), REJECTED),
@@ -302,8 +301,8 @@ def test_other_types_of_fields() -> None:
         note: str = "untold"
 
     reply = {
-        "share": "80%", "count": "7.0", "certain": "Yes.", "colour": "Dark-Blue", "pair": ["x", "3"],
-        "weights": {"Novelty": "55 %", "CLARITY": 3}, "level": "2", "words": None, "note": "",
+        "share": "0.8", "count": "7.0", "certain": "Yes.", "colour": "Dark-Blue", "pair": ["x", "3"],
+        "weights": {"Novelty": "55.", "CLARITY": 3}, "level": "2", "words": None, "note": "",
     }  # fmt: skip
     assert outcome(json.dumps(reply), Many) == {
         "share": 0.8, "count": 7, "certain": True, "colour": "dark blue", "pair": ["x", 3],
@@ -326,7 +325,6 @@ FITS: list[tuple[str, Any, Any]] = [
     ("method", ["Sample.", "Vote."], "Sample.\nVote."),
     ("method", ["1. Sample.", " 2. Vote."], "1. Sample.\n 2. Vote."),
     ("method", ["Sample.", "N/A", ""], "Sample."),
-    ("method", [{"step": 1, "text": "Sample."}, {"step": 2, "text": "Vote."}], "Sample.\nVote."),
     ("method", "None of the votes counts twice.", "None of the votes counts twice."),
     ("method", f"<{LONG}>", f"<{LONG}>"),
     ("method", [], REJECTED),
@@ -339,58 +337,22 @@ FITS: list[tuple[str, Any, Any]] = [
     *(("gap", word, None) for word in (*NOTHING, "**Null**", "", [], ["none"])),
     ("gap", "No gap: none is known.", "No gap: none is known."),
     # a list of texts
-    ("steps", "Run it.", ["Run it."]),
-    ("steps", "1. Run it.\n2. Look.", ["Run it.", "Look."]),
-    ("steps", " 1) Run it,\n    twice.\n\n 2) Look.", ["Run it,\ntwice.", "Look."]),
-    ("steps", "(0) Run it.\n(1) Look.", ["Run it.", "Look."]),
-    ("steps", "Step 1: Run it.\nStep 2: Look.", ["Run it.", "Look."]),
-    ("steps", "- Run it.\n- Look.", ["Run it.", "Look."]),
-    ("steps", "• Run it.", ["Run it."]),
-    ("steps", "1. Run it:\n   - once\n2. Look.", ["Run it:\n- once", "Look."]),
-    ("steps", "3.5 points more are wanted.", ["3.5 points more are wanted."]),
-    ("steps", "-3 is the limit", ["-3 is the limit"]),
-    ("steps", "1: 10 is the ratio", ["1: 10 is the ratio"]),
+    ("steps", "Run it.", REJECTED),
+    ("steps", "1. Run it.\n2. Look.", REJECTED),
     ("steps", "Run it.\nLook.", REJECTED),
-    ("steps", "Do this:\n1. Run it.\n2. Look.", REJECTED),
-    ("steps", "1. Run it. 2. Look.", REJECTED),
-    ("steps", "• Run it. • Look.", REJECTED),
-    ("steps", "2. Run it.\n5. Look.", REJECTED),
-    ("steps", "2. Run it.", REJECTED),
-    ("steps", "- Run it.\n  - once\n- Look.", REJECTED),
-    ("steps", "[0] Run it.\n[1] Look.", REJECTED),
-    ("steps", "none", []),
+    ("steps", ["Run it.", 7], REJECTED),
     ("steps", "", REJECTED),
-    ("steps", "null", REJECTED),
     ("steps", ["", "Run it.", "N/A", "none", " - ", "not available", "null"], ["Run it."]),
     ("steps", ["none"], []),
     ("steps", [""], []),
     ("steps", [None], REJECTED),
     ("steps", [["Run it."]], REJECTED),
-    ("steps", ["Run it.", 7], ["Run it.", "7"]),
     # objects in it
-    ("steps", [{"name": "GSM8K", "reason": "It is short."}], ["GSM8K: It is short."]),
-    ("steps", ["Run it.", {"name": "GSM8K"}], ["Run it.", "GSM8K"]),
-    ("steps", [{"Step": "1", "text": "Run."}, {"Step": "2", "text": "Look."}], ["Run.", "Look."]),
-    ("steps", [{"step": "Run", "description": "on all"}], ["Run: on all"]),
-    ("steps", [{"#": 0, "what": "Run.", "why": None}, {"#": 1, "what": "Look."}], ["Run.", "Look."]),
-    ("steps", [{"set": "A", "for": "x"}, {"set": "B", "for": "y"}], ["A: x", "B: y"]),
-    ("steps", [{"name": "GSM8K", "reason": ""}], ["GSM8K"]),
-    ("steps", [{"name": "none", "reason": "none fits"}], ["none: none fits"]),
-    ("steps", [{"name": "N/A", "reason": "-"}, "Run it."], ["Run it."]),
-    ("steps", [{"GSM8K": "It is short."}], REJECTED),
-    ("steps", [{"GSM8K": "short", "MATH": "hard"}], REJECTED),
-    ("steps", [{"GSM8K": "It is short."}, {"MATH": "It is hard."}], REJECTED),
-    ("steps", [{"name": "GSM8K", "size": 8500}], REJECTED),
-    ("steps", [{"step": 3, "description": "Run it."}], REJECTED),
-    ("steps", [{"name": "GSM8K", "public": True}], REJECTED),
-    ("steps", [{"name": "a", "reason": "b", "risk": "c"}], REJECTED),
-    ("steps", [{"name": "GSM8K", "reason": ["short"]}], REJECTED),
+    ("steps", [{"name": "GSM8K", "reason": "It is short."}], REJECTED),
+    ("steps", ["Run it.", {"name": "GSM8K"}], REJECTED),
     ("steps", [{}], REJECTED),
     # choices
-    ("relation", "builds on directly", "builds on"),
-    ("relation", "Builds_on: it takes the vote from there", "builds on"),
-    ("relation", "directly builds on", "builds on"),
-    ("relation", "**same topic** (planning)", "same topic"),
+    ("relation", "builds on directly", REJECTED),
     ("relation", "baselines", REJECTED),
     ("relation", "baseline, builds on", REJECTED),
     ("relation", "baseline or so", REJECTED),
@@ -398,9 +360,6 @@ FITS: list[tuple[str, Any, Any]] = [
     ("relation", "stronger than the baseline", REJECTED),
     ("relation", "a weak baseline", REJECTED),
     ("relation", "builds", REJECTED),
-    ("nearness", "the same", "same"),
-    ("nearness", "They are closely related.", "related"),
-    ("nearness", "different - another task", "different"),
     ("nearness", "almost the same", REJECTED),
     ("nearness", "same, but for other tasks", REJECTED),
     ("nearness", "related?! perhaps", REJECTED),
@@ -409,15 +368,13 @@ FITS: list[tuple[str, Any, Any]] = [
     ("nearness", "unrelated", REJECTED),
     ("nearness", "same and different", REJECTED),
     # whole numbers
-    *(("paper", said, 0) for said in ("[0]", "#0", "paper 0", "0.", "Paper [0].", "(0)", [0])),
-    ("paper", "[3] Voting among sampled chains", 3),
-    ("answered_by", "paper 1", 1),
+    *(("paper", said, 0) for said in ("[0]", " 0. ", "[0].", [0], 0.0)),
     ("answered_by", "N/A", None),
     ("answered_by", "...", REJECTED),
     *(
         ("paper", said, REJECTED)
         for said in (
-            "[0] and [1]", "0-2", "00-2", "7/10", "2.5", "paper 2.5", "paper -1", "v2", "GPT4", "50%", "2nd",
+            "[0] and [1]", "0-2", "00-2", "7/10", "2.5", "paper 2.5", "paper 0", "#0", "v2", "50%", "2nd",
             "not 0", "about 3", "at least 3", "3+", ">3", "3 or later", "1,000", "paper zero", "0 and one",
             "[0, 1]", [0, 1], ["0"], [True],
         )
@@ -438,11 +395,6 @@ def test_a_text_that_may_be_missing_may_be_told_none() -> None:
 
     for nothing in ("None.", "-", "N/A", "null"):
         assert outcome(json.dumps({"difference": nothing}), Difference) == {"difference": None}
-
-
-def test_single_letters_are_no_words_to_look_for() -> None:
-    assert outcome(text(winner="A close call"), Verdict) == REJECTED
-    assert outcome(text(winner="A tie"), Verdict) == REJECTED
 
 
 @each_case("name", sorted(NAMES))
@@ -482,7 +434,6 @@ def with_text(value: Any, path: tuple[Any, ...], said: str) -> Any:
         {"method": f"<numbered steps, one a line, {LONG}>"},
         {"method": ["Sample.", "<numbered steps, one a line>"]},
         {"steps": ["Run it.", "<one step each>"]},
-        {"steps": "1. Run it.\n2. <one step each>"},
         {"steps": [{"name": "Run it.", "reason": "<why>"}]},
         {"relation": "builds on | baseline | same topic"},
         {"steps": ["Run it.", "same | related | different (how near)"]},
@@ -490,7 +441,7 @@ def with_text(value: Any, path: tuple[Any, ...], said: str) -> Any:
 )
 def test_placeholders_are_named_as_such(changes: dict[str, Any]) -> None:
     [field] = changes
-    with pytest.raises(UnreadableReply, match=rf"'{field}[.\w]*' holds the form's own words"):
+    with pytest.raises(UnreadableReply, match=rf"'{field}[.\w]*' repeats the form"):
         parse_answer(json.dumps({**TOLD, **changes}), Told)
 
 

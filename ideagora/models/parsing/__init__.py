@@ -1,1 +1,1 @@
-"""From the text of a model's reply to a typed answer."""
+"""Parse the text of a model's reply as a typed answer."""

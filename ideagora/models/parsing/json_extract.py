@@ -1,14 +1,13 @@
-"""JSON values inside the text of a reply. Pure functions.
+"""Extract JSON values from the text of a reply. Pure functions.
 
-A value is found by its brackets, not by fences: fences, tags and prose around it need no rules of
-their own, and a fence inside a string does no harm. Exact JSON is read exactly; near-JSON (single
-quotes, trailing commas, comments, Python literals) goes through ``json_repair``. That library also
-closes what was cut off, which would invent an ending, and guesses anew where a string ends, which
-would cut one at a comma. So it only ever sees text whose brackets and quotes we have found to be
-closed, without their strings, and it runs in its strict mode.
+Values are found by their brackets, so fences, tags and prose around them need no rules. Exact JSON is
+decoded exactly; near-JSON (single quotes, trailing commas, comments, Python literals) is repaired with
+``json_repair``. That library also closes cut-off values and guesses where strings end. So it only gets
+values whose brackets and quotes are known to be closed, with placeholders for their strings, and it
+runs in strict mode.
 
-The work grows in proportion to the text: every position is looked at a bounded number of times, and a
-scan that has used up its share (``MOST_LOOKS``) finds nothing more.
+Takes linear time: a scan examines each position a bounded number of times, and stops when it has used up
+its limit (``MAX_STEPS_PER_CHARACTER``).
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from typing import Any
 
 OPENERS = {"{": "}", "[": "]"}
 QUOTES = {'"': '"', "'": "'", "“": '”“"', "”": '”"', "‘": "’'", "’": "’'"}
-MOST_NESTED = 100
-"""Brackets inside brackets."""
-MOST_LOOKS, LEAST_LOOKS = 8, 100_000
-"""How often a scan may look at a character on average, and how often in all in a short text."""
-_DEEP, _SHORT, _STRETCH = 2_000, 20, 16_384
-"""What a value that is too deeply nested counts as, and one that is none; how far a rest of a text serves."""
+MAX_DEPTH = 100
+"""Maximum nesting of brackets."""
+MAX_STEPS_PER_CHARACTER, MIN_STEPS = 8, 100_000
+"""Step limit of a scan: per character, and the minimum for short texts."""
+_DEEP_STEPS, _FAILED_STEPS, _SLICE = 2_000, 20, 16_384
+"""Steps of a value that is too deeply nested and of a failed one; characters between slices of the text."""
 
 _THINKING = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad"
 _THOUGHT = re.compile(rf"^[^\S\n]*+<({_THINKING})>", re.I | re.M)
@@ -38,10 +37,10 @@ _THOUGHT_BEFORE = re.compile(rf"</(?:{_THINKING})>[ \t]*+(?=\n|\Z|[{{\[`<])", re
 _OPENER = re.compile(r"[{\[]")
 _SPACE = re.compile(r"\s*+")
 _PLAIN = re.compile(r"[^{}\[\]\"'“”‘’/#]++")
-"""Characters of JSON that neither open nor close anything."""
+"""Characters that open and close nothing."""
 _BARE_KEY = re.compile(r"\w++\s*+:")
 _FIRST_QUOTES = {"{": "\"'“‘”", "[": "\"'“‘{["}
-"""What JSON begins with inside its bracket."""
+"""First characters of JSON inside a bracket."""
 _WORD = r"(?:true|false|null|undefined|NaN|-?Infinity|True|False|None)\b"
 _KEY = r"""(?:["'“”‘’}\]/#]|[A-Za-z_*][\w*-]*+\s*+:|$)"""
 _VALUE = rf"""(?:["'“”‘’{{\[}}\]/#]|\.\.\.|-?\d|{_WORD}|$)"""
@@ -52,7 +51,7 @@ _AFTER_STRING = {
     ),
     "]": re.compile(rf"\s*+(?:[}}\]/#]|,\s*+{_VALUE}|\+\s*+[\"'])|{_NEW_LINE}[\"'“‘]"),
 }
-"""What follows a string's last quote, inside an object and inside a list."""
+"""What follows the closing quote of a string, in an object and in a list."""
 _BETWEEN = re.compile(rf"""(?:[\s{{}}\[\],:]++|""|-?\d[\d.eE+-]*+|{_WORD}|[A-Za-z_*][\w*-]*+(?=\s*+:))*+""")
 _STAND_IN = re.compile(r'"§\d+"')
 _COMMAND = re.compile(
@@ -63,8 +62,8 @@ _COMMAND = re.compile(
         (?![A-Za-z]) )""",
     re.X,
 )
-"""A command of a formula whose backslash nobody escaped, and which JSON would read as a tab, a line
-break or the like and a rest (``\\tau``, ``\\beta``, ``\\frac``)."""
+"""A LaTeX command with an unescaped backslash, which JSON reads as a control character and a rest
+(``\\tau``, ``\\beta``, ``\\frac``)."""
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.S)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "", "_": "_"} | {
     c: c for c in "\"'/\\"
@@ -72,51 +71,51 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": "", "_"
 
 
 class TruncatedJSON(ValueError):
-    """A JSON value begins in the text and never ends."""
+    """A JSON value in the text is not complete."""
 
 
 class AmbiguousJSON(ValueError):
-    """One object gives the same key two different values."""
+    """An object has two different values for the same key."""
 
 
 def extract_values(text: str) -> list[Any]:
-    """All JSON objects and lists that the text holds outside of its thinking, in order.
+    """All JSON objects and lists in a text, thinking excluded, in order.
 
     Raises:
-        CutOff: a value begins and never ends, or the reply ends inside its thinking.
-        Ambiguous: there is nothing but an object that contradicts itself.
+        TruncatedJSON: a value is not complete, or the text ends inside its thinking.
+        AmbiguousJSON: the only object has two different values for the same key.
     """
-    text = with_commands(text.replace("\ufeff", "").replace("\u200b", "").strip())
-    whole = exact(text)
+    text = escape_latex(text.replace("\ufeff", "").replace("\u200b", "").strip())
+    whole = decode_exact(text)
     if whole is not None:
         return extract_values(whole) if isinstance(whole, str) else [whole]
-    spoken = without_thinking(text)
-    if "&quot;" in spoken and '"' not in spoken:  # escaped by a tool on the way
-        spoken = html_unescaped(spoken)
-    return _scanned(spoken)
+    answer = without_thinking(text)
+    if "&quot;" in answer and '"' not in answer:  # escaped by some proxy
+        answer = html_unescaped(answer)
+    return _scan_values(answer)
 
 
-def exact(text: str) -> Any | None:
-    """The text as one exact JSON value; ``None`` when it is something else (or is ``null``).
+def decode_exact(text: str) -> Any | None:
+    """Decode a text that is exactly one JSON value; ``None`` if it is not (or is ``null``).
 
-    Line breaks inside strings are let through; NaN and the infinities become ``null``; half a surrogate
-    pair, which no file could hold, becomes U+FFFD.
+    Allows line breaks inside strings. NaN and the infinities become ``null``; lone surrogates, which cannot
+    be encoded, become U+FFFD.
     """
     try:
-        return _whole_characters(_DECODER.decode(with_commands(text)))
+        return _whole_characters(_DECODER.decode(escape_latex(text)))
     except (ValueError, RecursionError):
         return None
 
 
-def with_commands(text: str) -> str:
-    """JSON text in which the commands of formulas keep their backslash."""
+def escape_latex(text: str) -> str:
+    """Escape the backslashes of LaTeX commands in JSON text."""
     return _COMMAND.sub(r"\1\\\\", text)
 
 
 def without_thinking(text: str) -> str:
-    """The reply without its thinking blocks; also where a chat template ate the opening tag.
+    """Remove thinking blocks, also if a chat template dropped the opening tag.
 
-    Tags count only at the start of a line: an answer may well speak about ``<think>`` tokens.
+    Tags count only at the start of a line, since an answer may mention ``<think>`` tokens.
     """
     text = _without_thoughts(text)
     ends = [found.end() for found in _THOUGHT_BEFORE.finditer(text)]
@@ -127,7 +126,7 @@ def without_thinking(text: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    """Without the blocks that begin and end."""
+    """Remove the blocks that have both tags."""
     ends: dict[str, list[int]] = defaultdict(list)
     for tag in _THOUGHT_ENDS.finditer(text):
         ends[tag[1].casefold()].append(tag.end())
@@ -142,7 +141,7 @@ def _without_thoughts(text: str) -> str:
 
 
 def html_unescaped(text: str) -> str:
-    """The text with its character references resolved; as it is when one is no character at all."""
+    """Resolve the character references of a text; returns it unchanged if one is invalid."""
     try:
         return html.unescape(text)
     except ValueError:  # a number of thousands of digits
@@ -150,19 +149,19 @@ def html_unescaped(text: str) -> str:
 
 
 _NUMBER = re.compile(r"[\d.eE/_+,-]++")
-"""What the repair takes for one number."""
-_LONGEST_NUMBER = 20_000
+"""What ``json_repair`` reads as one number."""
+_MAX_NUMBER = 20_000
 """Characters."""
 
 
-def _scanned(text: str) -> list[Any]:
+def _scan_values(text: str) -> list[Any]:
     scan = _Scan(text)
     found: list[Any] = []
     contradiction: AmbiguousJSON | None = None
     position = 0
-    while scan.looks > 0 and (opener := _OPENER.search(text, position)):
+    while scan.steps > 0 and (opener := _OPENER.search(text, position)):
         start = opener.start()
-        scan.looks -= _SHORT
+        scan.steps -= _FAILED_STEPS
         try:
             value, position = _value_at(scan, start)
         except AmbiguousJSON as error:
@@ -177,15 +176,15 @@ def _scanned(text: str) -> list[Any]:
 
 
 def _value_at(scan: _Scan, start: int) -> tuple[Any | None, int]:
-    """The value that begins at an opening bracket, or ``None``, and where to look on."""
+    """The value that begins at an opening bracket, or ``None``, and where to continue."""
     try:
         return scan.decoded(start)
     except AmbiguousJSON:
         raise
     except RecursionError:
-        scan.looks -= _DEEP
+        scan.steps -= _DEEP_STEPS
     except ValueError:
-        scan.looks -= _SHORT
+        scan.steps -= _FAILED_STEPS
     found = scan.closed(start)
     is_json = scan.begins_json(start)
     if found is not None:
@@ -199,9 +198,9 @@ def _repaired(found: _Closed) -> Any | None:
     import json_repair
 
     if not _BETWEEN.fullmatch(_STAND_IN.sub('""', found.shape)):
-        return None  # an ellipsis, an operator, a stray word: there is no one reading
-    if any(len(number[0]) > _LONGEST_NUMBER for number in _NUMBER.finditer(found.shape)):
-        return None  # the repair takes time quadratic in a number's length
+        return None  # an ellipsis, an operator, a stray word: ambiguous
+    if any(len(number[0]) > _MAX_NUMBER for number in _NUMBER.finditer(found.shape)):
+        return None  # json_repair takes quadratic time for a number
     try:
         value = json_repair.loads(found.shape, strict=True, skip_json_loads=True)
         return _filled(value, found.strings) if isinstance(value, dict | list) else None
@@ -210,10 +209,10 @@ def _repaired(found: _Closed) -> Any | None:
 
 
 def _filled(value: Any, strings: list[str]) -> Any:
-    """The value with its strings back in their places.
+    """Put the strings back in place of their placeholders.
 
     Raises:
-        ValueError: the repair has run two of them together.
+        ValueError: the repair has merged two placeholders.
     """
     if isinstance(value, dict):
         return {_filled(key, strings): _filled(item, strings) for key, item in value.items()}
@@ -229,16 +228,16 @@ class _Closed:
 
     end: int
     shape: str
-    """The value without comments; ``"§0"``, ``"§1"``, … stand in for its strings, equal ones for equal."""
+    """The value without comments, with placeholders ``"§0"``, ``"§1"``, … for its strings."""
     strings: list[str]
 
 
 class _Scan:
-    """Looks through a text for values, and counts how much it looks."""
+    """Searches a text for values, with a limit on the steps."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.looks = MOST_LOOKS * len(text) + LEAST_LOOKS
+        self.steps = MAX_STEPS_PER_CHARACTER * len(text) + MIN_STEPS
         self._start, self._rest = 0, text
         self._last_comment_end = text.rfind("*/")
         self._has = {quote: quote in text for quote in "”’"}
@@ -247,26 +246,28 @@ class _Scan:
         """The exact JSON value that begins at ``start``, and its end.
 
         Raises:
-            ValueError: there is none. Ambiguous, RecursionError: as it says.
+            ValueError: there is none.
+            AmbiguousJSON: it has two different values for the same key.
+            RecursionError: it is too deeply nested.
         """
-        if start - self._start > _STRETCH:  # an error's message counts the lines before it
+        if start - self._start > _SLICE:  # decoding errors count the lines before the position
             self._start, self._rest = start, self.text[start:]
         value, end = _DECODER.raw_decode(self._rest, start - self._start)
         return _whole_characters(value), self._start + end
 
     def begins_json(self, start: int) -> bool:
-        """Whether a key, a string or a bracket follows an opening bracket, comments aside."""
+        """Whether a key, a string or a bracket follows an opening bracket (and comments)."""
         place = self._after_comments(start + 1)
-        self.looks -= place - start
+        self.steps -= place - start
         opener, first = self.text[start], self.text[place : place + 1]
         is_key = opener == "{" and _BARE_KEY.match(self.text, place) is not None
         return is_key or (first != "" and first in _FIRST_QUOTES[opener])
 
     def closed(self, start: int) -> _Closed | None:
-        """The value that begins at ``start``; ``None`` when brackets or quotes don't close."""
+        """The value that begins at ``start``; ``None`` if its brackets or quotes are not closed."""
         expected, shape, strings = list[str](), list[str](), dict[str, int]()
         position = start
-        while position < len(self.text) and len(expected) <= MOST_NESTED:
+        while position < len(self.text) and len(expected) <= MAX_DEPTH:
             character = self.text[position]
             if expected and self._opens_string(position):
                 inside, end = self._string(position, expected[-1])
@@ -287,9 +288,9 @@ class _Scan:
             shape.append(plain[0] if plain else character)
             position = plain.end() if plain else position + 1
             if not expected:
-                self.looks -= position - start
+                self.steps -= position - start
                 return _Closed(position, "".join(shape), list(strings))
-        self.looks -= position - start
+        self.steps -= position - start
         return None
 
     def _after_comments(self, position: int) -> int:
@@ -301,7 +302,7 @@ class _Scan:
             position = end
 
     def _comment_end(self, position: int) -> int | None:
-        """Where the comment that begins here ends; ``None``: none begins, or none that ends."""
+        """The end of the comment that begins here; ``None``: there is none, or it is not closed."""
         if self.text.startswith(("//", "#"), position):
             end = self.text.find("\n", position)
             return len(self.text) if end < 0 else end
@@ -310,7 +311,7 @@ class _Scan:
         return None
 
     def _opens_string(self, position: int) -> bool:
-        """Straight double quotes always do; the others only where a key or value may begin."""
+        """Whether a string begins here: at a double quote, or at others where a key or a value may begin."""
         if self.text[position] not in QUOTES:
             return False
         if self.text[position] == '"':
@@ -321,9 +322,9 @@ class _Scan:
         return self.text[before] in "{[,:"
 
     def _string(self, start: int, closing: str) -> tuple[str, int | None]:
-        """A string's raw content and where it ends: at the first quote that something of JSON's own follows.
+        """The raw content of a string and its end: the first quote that JSON syntax follows.
 
-        So a quotation inside a string that somebody forgot to escape does not end it.
+        So an unescaped quotation inside a string does not end it.
         """
         text = self.text
         if text.startswith('"""', start):
@@ -331,7 +332,7 @@ class _Scan:
             return text[start + 3 : end], None if end < 0 else end + 3
         closers = QUOTES[text[start]]
         if closers[0] != text[start] and self._has[closers[0]]:
-            closers = closers[0]  # quotes that come in pairs: a straight one belongs to the text
+            closers = closers[0]  # paired quotes: a straight one is part of the text
         position = start + 1
         while stop := _stop(closers).search(text, position):
             position = stop.end()
@@ -344,19 +345,19 @@ class _Scan:
 
 @cache
 def _stop(closers: str) -> re.Pattern[str]:
-    """A backslash, or a quote that may end a string."""
+    """Matches a backslash, or a quote that may end a string."""
     return re.compile(rf"\\|[{re.escape(closers)}]")
 
 
 def _unescaped(text: str) -> str:
-    """A string's content; a backslash before what nobody escapes is a backslash (``\\alpha``)."""
+    """Unescape a string; a backslash that escapes nothing is kept (``\\alpha``)."""
     read = _ESCAPE.sub(lambda found: _escaped(found[1]), text)
-    return paired(read)
+    return fix_surrogates(read)
 
 
 def _whole_characters(value: Any) -> Any:
     if isinstance(value, str):
-        return value if value.isascii() else paired(value)
+        return value if value.isascii() else fix_surrogates(value)
     if isinstance(value, list):
         return [_whole_characters(item) for item in value]
     if isinstance(value, dict):
@@ -364,8 +365,8 @@ def _whole_characters(value: Any) -> Any:
     return value
 
 
-def paired(text: str) -> str:
-    """The text with surrogate pairs joined, and U+FFFD for half a pair."""
+def fix_surrogates(text: str) -> str:
+    """Join surrogate pairs, and replace lone surrogates by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -1,9 +1,8 @@
-"""A typed answer out of a model's reply. Pure functions.
+"""Parse a model's reply as a typed answer. Pure functions.
 
-What can be read is read: other spellings of a field's name, a wrapper around the object, numbers
-and choices written as text. What is not there is not made up: a missing, ``null`` or empty required
-field, a cut-off reply, a refusal, or the form or the schema sent back makes the reply ``UnreadableReply``,
-and the reason is told to the model when it is asked again.
+Accepts other spellings of field names, wrappers around the object, and numbers and choices written as text.
+Nothing is filled in: a missing, ``null`` or empty required field, a cut-off reply, a refusal, or the
+answer form or schema sent back raises ``UnreadableReply``, whose reason is sent to the model.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from ideagora.models.call import FreeText
-from ideagora.models.parsing.coercion import coerce_object, fields_named, fold_name, list_field
+from ideagora.models.parsing.coercion import coerce_object, fold_name, list_field, match_fields
 from ideagora.models.parsing.json_extract import (
     AmbiguousJSON,
     TruncatedJSON,
-    exact,
+    decode_exact,
     extract_values,
     without_thinking,
 )
@@ -41,12 +40,12 @@ _REFUSAL = re.compile(
 )
 _SCHEMA_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 _SCHEMA_WORDS = frozenset({"$ref", "anyOf", "allOf", "oneOf", "enum", "const"})
-LONGEST_REPLY = 1_000_000
-"""Characters; several times what any model can write in one reply. A longer one is not read."""
-_MOST_VALUES = 200
-"""How many JSON values of a reply may be the answer, counted from its end."""
-_DEEPEST_WRAPPING = 6
-_MOST_COMPLAINTS = 5
+MAX_REPLY = 1_000_000
+"""Characters, several times what any model writes in one reply. Longer replies are rejected."""
+_MAX_VALUES = 200
+"""How many JSON values of a reply are tried, from its end."""
+_MAX_WRAPPING = 6
+_MAX_COMPLAINTS = 5
 _PLACEHOLDER = re.compile(r"<[^<>\n]{0,80}>|\.\.\.|…|string")
 _STOPPED_SHORT = {
     "length": "it was cut off at the token limit: answer in fewer words",
@@ -56,7 +55,7 @@ _STOPPED_SHORT = {
 
 
 class UnreadableReply(ValueError):
-    """A reply holds no typed answer; ``reason`` is one clause that the model can act on."""
+    """A reply contains no typed answer; ``reason`` is a clause that tells the model what to change."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -64,18 +63,18 @@ class UnreadableReply(ValueError):
 
 
 def parse_answer(text: str | None, answer_type: type[A], finish_reason: str | None = None) -> A:
-    """The last complete answer of the wanted type that the reply holds.
+    """The last complete answer of the given type in a reply.
 
     Raises:
-        Unreadable: there is none; nothing was filled in.
+        UnreadableReply: there is none.
     """
     if finish_reason in _STOPPED_SHORT:
         raise UnreadableReply(_STOPPED_SHORT[finish_reason])
     if text is None or not text.strip():
         raise UnreadableReply("it was empty")
-    if len(text) > LONGEST_REPLY:
+    if len(text) > MAX_REPLY:
         raise UnreadableReply(
-            f"it has {len(text):,} characters, and over {LONGEST_REPLY:,} are not read: be brief"
+            f"it has {len(text):,} characters, more than the {MAX_REPLY:,} allowed: be brief"
         )
     if answer_type is FreeText:
         return cast("A", _free_text(text))
@@ -89,40 +88,40 @@ def parse_answer(text: str | None, answer_type: type[A], finish_reason: str | No
 
 def _last_answer(text: str, values: Sequence[Any], answer_type: type[A]) -> A:
     complaints = []
-    # An object names its fields; a bare list may be anybody's ("see [1, 2]"), so it comes after them.
+    # Objects first: a bare list may be part of the prose ("see [1, 2]").
     for value in [
-        *islice((v for v in reversed(values) if isinstance(v, dict)), _MOST_VALUES),
-        *islice((v for v in reversed(values) if isinstance(v, list)), _MOST_VALUES),
+        *islice((v for v in reversed(values) if isinstance(v, dict)), _MAX_VALUES),
+        *islice((v for v in reversed(values) if isinstance(v, list)), _MAX_VALUES),
     ]:
         try:
             return _answer_in(value, answer_type)
         except UnreadableReply as error:
             complaints.append(error.reason)
-    raise UnreadableReply(complaints[0] if complaints else _why_nothing(text))
+    raise UnreadableReply(complaints[0] if complaints else _no_answer_reason(text))
 
 
 def _free_text(text: str) -> FreeText:
-    """The whole reply; a refusal or thinking alone is no text that was asked for."""
+    """The whole reply; raises if it is only thinking, or a refusal."""
     try:
-        said = without_thinking(text).strip()
+        content = without_thinking(text).strip()
     except TruncatedJSON as error:
         raise UnreadableReply(str(error)) from None
-    if not said:
+    if not content:
         raise UnreadableReply("it was empty")
-    if is_refusal(said):
-        raise UnreadableReply(_why_nothing(said))
-    return FreeText(text=said)
+    if is_refusal(content):
+        raise UnreadableReply(_no_answer_reason(content))
+    return FreeText(text=content)
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a text begins as refusals do."""
+    """Whether a text begins like a refusal."""
     return _REFUSAL.match(text) is not None
 
 
-def _why_nothing(text: str) -> str:
+def _no_answer_reason(text: str) -> str:
     if is_refusal(text):
         return f"it was a refusal ({_short(text)})"
-    return "it held no JSON object that can be read"
+    return "it contained no readable JSON object"
 
 
 def _answer_in(value: Any, answer_type: type[A]) -> A:
@@ -136,17 +135,19 @@ def _answer_in(value: Any, answer_type: type[A]) -> A:
 
 
 def _objects(value: Any, answer_type: type[BaseModel], depth: int = 0) -> Iterator[dict[str, Any]]:
-    """The objects that could be the answer: the value itself, then what it wraps."""
-    if depth > _DEEPEST_WRAPPING:
+    """The objects that may be the answer: the value itself, then objects inside it."""
+    if depth > _MAX_WRAPPING:
         return
     if isinstance(value, str):
-        yield from _objects(exact(value), answer_type, depth + 1) if exact(value) is not None else ()
+        yield from (
+            _objects(decode_exact(value), answer_type, depth + 1) if decode_exact(value) is not None else ()
+        )
     elif isinstance(value, list):
         yield from _objects_of_list(value, answer_type, depth)
     elif isinstance(value, dict):
         if _is_schema(value, answer_type):
-            raise UnreadableReply("it was the JSON schema itself, not an answer that fits it")
-        known = fields_named(value, answer_type)
+            raise UnreadableReply("it was the JSON schema itself, not an answer that matches it")
+        known = match_fields(value, answer_type)
         if known:
             yield value
         alone = len(value) == 1
@@ -156,9 +157,9 @@ def _objects(value: Any, answer_type: type[BaseModel], depth: int = 0) -> Iterat
 
 
 def _may_wrap(value: Any) -> bool:
-    """Whether the answer may stand inside: an object, one in a list, or one written as text."""
+    """Whether a value may contain the answer: an object, a list of one object, or either as JSON text."""
     if isinstance(value, str):
-        return value.lstrip()[:1] in ("{", "[") and _may_wrap(exact(value))
+        return value.lstrip()[:1] in ("{", "[") and _may_wrap(decode_exact(value))
     if isinstance(value, list):
         return len(value) == 1 and isinstance(value[0], dict)
     return isinstance(value, dict)
@@ -188,22 +189,22 @@ def _describes_a_type(value: Any) -> bool:
 
 
 def _validated(value: dict[str, Any], answer_type: type[A]) -> A:
-    fitted = coerce_object(value, answer_type)
-    for place, text in _texts_in(fitted):
+    coerced = coerce_object(value, answer_type)
+    for place, text in _texts_in(coerced):
         if is_refusal(text):
             raise UnreadableReply(f"the field {place!r} is a refusal ({_short(text)})")
-    echoed = [place for place, text in _texts_in(fitted) if _is_echo(text, answer_type)]
+    echoed = [place for place, text in _texts_in(coerced) if _is_echo(text, answer_type)]
     try:
-        answer = answer_type.model_validate(fitted)
+        answer = answer_type.model_validate(coerced)
     except ValidationError as error:
-        raise UnreadableReply(_told(echoed, error)) from None
+        raise UnreadableReply(_complaints(echoed, error)) from None
     if echoed:
-        raise UnreadableReply(_told(echoed))
+        raise UnreadableReply(_complaints(echoed))
     return answer
 
 
 def _texts_in(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in a JSON value with its place, as in ``sources.0.quote``."""
+    """Every text in a JSON value with its path, as in ``sources.0.quote``."""
     if isinstance(value, str):
         yield place, value
     inner: Iterable[tuple[Any, Any]] = ()
@@ -216,21 +217,21 @@ def _texts_in(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _is_echo(text: str, answer_type: type[BaseModel]) -> bool:
-    """Whether a text is the form that was to be filled in: a placeholder, a field's meaning, its choices."""
+    """Whether a text repeats the answer form: a placeholder, a field's description, or its choices."""
     text = " ".join(text.split())
     if _PLACEHOLDER.fullmatch(text):
         return True
     meanings, choices = _form_of(answer_type)
     if any(text.casefold().startswith(choice) for choice in choices):
         return True
-    said = fold_name(text)
+    folded = fold_name(text)
     bracketed = text.startswith("<") and text.endswith(">")
-    return said in meanings or (bracketed and any(meaning in said for meaning in meanings))
+    return folded in meanings or (bracketed and any(meaning in folded for meaning in meanings))
 
 
 @cache
 def _form_of(model: type[BaseModel]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """What the form for an answer is made of: descriptions of fields (folded), and "a | b | c"."""
+    """The texts of an answer form: folded descriptions of fields, and choices as "a | b | c"."""
     meanings, choices = set[str](), list[str]()
     for field in model.model_fields.values():
         meanings.add(fold_name(field.description or ""))
@@ -245,45 +246,45 @@ def _form_of(model: type[BaseModel]) -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def _kinds(kind: Any) -> Iterator[Any]:
-    """A type annotation and those inside it."""
+    """A type annotation and the annotations inside it."""
     yield kind
     for inner in get_args(kind) if get_origin(kind) is not Literal else ():
         yield from _kinds(inner)
 
 
-def _told(echoed: list[str], error: ValidationError | None = None) -> str:
-    """The first complaints about an answer, in words for a model."""
-    told = {place: f"{_field(place)} holds the form's own words instead of an answer" for place in echoed}
+def _complaints(echoed: list[str], error: ValidationError | None = None) -> str:
+    """The first complaints about an answer, worded for the model."""
+    by_place = {place: f"{_field(place)} repeats the form instead of answering it" for place in echoed}
     for detail in error.errors(include_url=False) if error else ():
         place = ".".join(str(part) for part in detail["loc"])
         if not any(f"{other}.".startswith(f"{place}.") for other in echoed):
-            told.setdefault(place, _complaint(place, detail["type"], detail["msg"], detail["input"]))
-    complaints = list(told.values())
-    more = len(complaints) - _MOST_COMPLAINTS
-    return "; ".join(complaints[:_MOST_COMPLAINTS] + ([f"and {more} more"] if more > 0 else []))
+            by_place.setdefault(place, _complaint(place, detail["type"], detail["msg"], detail["input"]))
+    complaints = list(by_place.values())
+    more = len(complaints) - _MAX_COMPLAINTS
+    return "; ".join(complaints[:_MAX_COMPLAINTS] + ([f"and {more} more"] if more > 0 else []))
 
 
-def _complaint(place: str, kind: str, message: str, said: Any) -> str:
-    if kind == "missing" or said is None:
+def _complaint(place: str, kind: str, message: str, value: Any) -> str:
+    if kind == "missing" or value is None:
         return f"{_field(place)} is missing, null or empty"
     message = (
         _short(message, 200).replace("a valid tuple", "a list").replace("a valid dictionary", "an object")
     )
-    return f"{_field(place)}: {message[:1].lower()}{message[1:]} (got {_quoted(said)})"
+    return f"{_field(place)}: {message[:1].lower()}{message[1:]} (got {_quote(value)})"
 
 
 def _field(place: str) -> str:
     return f"the field {_short(place)!r}" if place else "the answer"
 
 
-def _quoted(said: Any) -> str:
-    if not isinstance(said, str):
-        return _short(repr(said))
-    return "'" + re.sub(r"[\"'“”‘’`]", "", _short(said)) + "'"
+def _quote(value: Any) -> str:
+    if not isinstance(value, str):
+        return _short(repr(value))
+    return "'" + re.sub(r"[\"'“”‘’`]", "", _short(value)) + "'"
 
 
-def _short(text: str, longest: int = 80) -> str:
-    """One line without angle brackets: what a model said must not look like a part of the prompt."""
-    shown = "".join(c if c.isprintable() and c not in "<>" else " " for c in text[: 4 * longest])
+def _short(text: str, max_length: int = 80) -> str:
+    """One line without angle brackets, so that model output does not look like a part of the prompt."""
+    shown = "".join(c if c.isprintable() and c not in "<>" else " " for c in text[: 4 * max_length])
     line = " ".join(shown.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    return line if len(line) <= max_length else f"{line[: max_length - 1]}…"
