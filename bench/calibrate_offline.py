@@ -1,9 +1,9 @@
-"""What the offline model's thresholds say yes and no to, on the starter corpus.
+"""Calibrate the offline model's thresholds on the starter corpus.
 
-Relevance: which of the topics in ``bench/topics.py`` are answered: those for calibration, on which the rule
-was chosen, and the test topics, which it has not seen. Novelty: a paper's own problem and method sentences
-against the nearest sentences of its nearest other papers (they should stay below "same"), and of the
-same paper, which stand for the same thing said in other words.
+Relevance: which topics of ``bench/topics.py`` are answered, separately for the calibration topics, on which
+the rule was chosen, and the unseen test topics. Novelty: similarity of a paper's problem and method sentences
+to the closest sentences of similar papers (which should stay below "same") and to the closest other sentences
+of the same paper, which serve as paraphrases.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ideagora.schema import Paper
 
 NEAREST = 8
-"""Other papers that a paper's sentences are compared with."""
+"""Number of similar papers that a paper is compared with."""
 
 
 def main() -> None:
@@ -49,27 +49,27 @@ def _text(paper: Paper) -> str:
 
 
 def _relevance(engine: ExtractiveModel, papers: list[Paper]) -> dict[str, float]:
-    """Shares of the topics that are answered, inside and outside the corpus, by list."""
-    told = [_text(paper) for paper in papers]
-    counted: dict[str, float] = {}
+    """Return the shares of answered topics inside and outside the corpus, by list."""
+    paper_texts = [_text(paper) for paper in papers]
+    shares: dict[str, float] = {}
     for name, topics_of in (("covered", covered), ("uncovered", uncovered)):
         for which in ("calibration", "test"):
             topics = topics_of(test=which == "test")
-            found = {topic.text: coverage(engine, topic.text, told) for topic in topics}
-            share = _show_answered(f"{name}, {which}", found, name == "covered")
-            counted[f"{name}_answered_{which}"] = share
-    return {"limit": COVERAGE_THRESHOLD, **counted}
+            results = {topic.text: coverage(engine, topic.text, paper_texts) for topic in topics}
+            share = _show_answered(f"{name}, {which}", results, name == "covered")
+            shares[f"{name}_answered_{which}"] = share
+    return {"limit": COVERAGE_THRESHOLD, **shares}
 
 
-def _show_answered(name: str, found: dict[str, Coverage], are_covered: bool) -> float:
-    """Print how many topics are answered, with those that are decided wrongly; their share."""
-    number = sum(one.is_enough for one in found.values())
-    low, high = binomtest(number, len(found)).proportion_ci(method="wilson")
-    print(f"{name}: {number} of {len(found)} answered (95 % interval {low:.3f} to {high:.3f})")
-    for topic, one in found.items():
-        if one.is_enough != are_covered:
-            print(f"  {'answered' if one.is_enough else 'refused'}: {topic} (score {one.score:.3f})")
-    return round(number / len(found), 3)
+def _show_answered(name: str, results: dict[str, Coverage], are_covered: bool) -> float:
+    """Print how many topics are answered and the errors; return the share answered."""
+    number = sum(result.is_enough for result in results.values())
+    low, high = binomtest(number, len(results)).proportion_ci(method="wilson")
+    print(f"{name}: {number} of {len(results)} answered (95 % interval {low:.3f} to {high:.3f})")
+    for topic, result in results.items():
+        if result.is_enough != are_covered:
+            print(f"  {'answered' if result.is_enough else 'refused'}: {topic} (score {result.score:.3f})")
+    return round(number / len(results), 3)
 
 
 def _novelty(engine: ExtractiveModel, papers: list[Paper], vectors: NDArray[np.float32]) -> dict[str, float]:
@@ -80,12 +80,12 @@ def _novelty(engine: ExtractiveModel, papers: list[Paper], vectors: NDArray[np.f
     own: dict[str, list[float]] = {"problem": [], "method": []}
     too_close = []
     for i, paper in enumerate(papers):
-        said = engine.facets(paper.abstract or "", ["problem", "method", "finding", "limitation"])
+        facets = engine.facets(paper.abstract or "", ["problem", "method", "finding", "limitation"])
         near = [j for j in np.argsort(-among[i]) if j != i][:NEAREST]
         elsewhere = [s for j in near for s in texts.sentences(papers[j].abstract or "")]
         highest = {}
         for facet in others:
-            if sentence := said[facet]:
+            if sentence := facets[facet]:
                 highest[facet] = max(engine.similarity(sentence, elsewhere))
                 others[facet].append(highest[facet])
                 own[facet].append(max(engine.similarity(sentence, _rest(paper, sentence))))
@@ -99,7 +99,7 @@ def _novelty(engine: ExtractiveModel, papers: list[Paper], vectors: NDArray[np.f
 
 
 def _rest(paper: Paper, sentence: str) -> list[str]:
-    """The title and the other sentences of a paper: the nearest thing to the same said otherwise."""
+    """Return the title and the other sentences of a paper, the closest available paraphrases."""
     return [paper.title, *(s for s in texts.sentences(paper.abstract or "") if s not in sentence)]
 
 
@@ -107,5 +107,5 @@ def _show(what: str, values: list[float]) -> None:
     import numpy as np
 
     shares = zip((5, 50, 90, 95, 99), np.percentile(values, [5, 50, 90, 95, 99]), strict=True)
-    told = "  ".join(f"p{percent} {value:.2f}" for percent, value in shares)
-    print(f"  {what:56} {told}  at or above same: {np.mean(np.array(values) >= SAME):.3f}")
+    figures = "  ".join(f"p{percent} {value:.2f}" for percent, value in shares)
+    print(f"  {what:56} {figures}  at or above same: {np.mean(np.array(values) >= SAME):.3f}")

@@ -1,4 +1,4 @@
-"""``ideagora ideas import`` of 10,000 ideas, each form of file by itself. The aim is at most 10 s each."""
+"""Time ``ideagora ideas import`` of 10,000 ideas in each file format. The aim is at most 10 s each."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bench.process import ideagora
 
 IDEAS = 10_000
 WORDS = " ".join(f"word{number % 97}" for number in range(150))
-"""An idea of ordinary length."""
+"""Text of typical length."""
 
 
 def main() -> None:
-    """Print seconds and memory for each form, reading, checking and writing included."""
+    """Print seconds and memory for each format, including reading, validation and writing."""
     slowest = 0.0
     for name, write in FORMS.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -28,10 +28,10 @@ def main() -> None:
             home = Path(folder) / "home"
             home.mkdir()
             ran = ideagora("ideas", "import", str(path), "--as", "guest", "--topic", "t", "--json", home=home)
-            told = json.loads(ran.stdout)
-            size = f"{told['imported']:>6} ideas, {path.stat().st_size / 1e6:5.1f} MB"
+            result = json.loads(ran.stdout)
+            size = f"{result['imported']:>6} ideas, {path.stat().st_size / 1e6:5.1f} MB"
             print(f"{name:16} {size}: {ran.seconds:5.1f} s, {ran.peak_mib:4.0f} MiB")
-            assert told["imported"] == IDEAS, told["problems"][:3]
+            assert result["imported"] == IDEAS, result["problems"][:3]
             slowest = max(slowest, ran.seconds)
     print(f"slowest: {slowest:.1f} s (aim 10 s)")
     print(json.dumps({"benchmark": "import_ideas", "slowest_seconds": round(slowest, 2)}))
@@ -58,7 +58,7 @@ def _scientist(path: Path) -> None:
 
 
 def _critics() -> list[dict[str, Any]]:
-    """Three critics an idea."""
+    """Return rows with three critics per idea."""
     return [
         {
             "id": 3 * n + critic,

@@ -1,6 +1,6 @@
-"""How many sentences that tell a finding are taken for outcomes, and how many others are.
+"""Count the sentences of each kind in which ``find_outcomes`` finds a result.
 
-The starter corpus's summaries of four sentences: problem, method, finding, limitation.
+The data are the starter corpus's summaries of four sentences: problem, method, finding, limitation.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ PLACES = ("problem", "method", "finding", "limitation")
 
 
 def main() -> None:
-    """Print the share of each kind of sentence that is taken for an outcome."""
+    """Print the share of each kind of sentence that is taken for a result."""
     summaries = [sentences(paper.abstract or "") for paper in starter_corpus().papers]
     four = [parts for parts in summaries if len(parts) == len(PLACES)]
     for place, name in enumerate(PLACES):
         found = sum(bool(find_outcomes(parts[place])) for parts in four)
-        print(f"{name:<11} {found:>4} of {len(four)} taken for outcomes ({found / len(four):.0%})")
+        print(f"{name:<11} {found:>4} of {len(four)} taken for results ({found / len(four):.0%})")

@@ -1,4 +1,4 @@
-"""Texts and vectors for benchmarks: as alike and as different as those of papers."""
+"""Synthetic texts and vectors for benchmarks, about as similar to each other as those of papers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SENTENCES = 6
-"""Of a made-up abstract: with those of the starter corpus, some 100 words."""
+"""Sentences of a synthetic abstract, about 100 words."""
 DIMENSION = 384
 DIRECTIONS = 300
 NOISE = 0.6
@@ -25,11 +25,11 @@ NOISE = 0.6
 @cache
 def _sentences() -> tuple[str, ...]:
     texts = [paper.abstract or "" for paper in starter_corpus().papers]
-    return tuple(one for text in texts for one in re.split(r"(?<=[.?!])\s+", text) if one)
+    return tuple(part for text in texts for part in re.split(r"(?<=[.?!])\s+", text) if part)
 
 
 def abstracts(number: int, seed: int = 0) -> list[Paper]:
-    """Papers with distinct abstracts, put together from sentences of the starter corpus."""
+    """Return papers with distinct abstracts, composed of sentences of the starter corpus."""
     chance = random.Random(seed)
     return [
         Paper(
@@ -43,7 +43,7 @@ def abstracts(number: int, seed: int = 0) -> list[Paper]:
 
 
 def records(first: int, last: int) -> list[Paper]:
-    """Papers n = first … last - 1 of the size of real records, dated over 25 years."""
+    """Return papers n = first … last - 1 of realistic size, with dates over 25 years."""
     return [
         Paper(
             id=f"bench:{n:06}",
@@ -58,7 +58,7 @@ def records(first: int, last: int) -> list[Paper]:
 
 
 class Clustered:
-    """An embedder double: each text near one of some hundred directions, as texts of a field are."""
+    """A fake embedder whose vectors cluster around 300 directions."""
 
     name = "clustered"
     dimension = DIMENSION
@@ -71,7 +71,7 @@ class Clustered:
         self._centres = centres / np.linalg.norm(centres, axis=1, keepdims=True)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row of unit length per text; the same text gives the same row."""
+        """Return one unit vector per text, the same for equal texts."""
         import zlib
 
         import numpy as np
@@ -86,5 +86,5 @@ class Clustered:
 
 
 def chunks(number: int, size: int) -> Iterator[list[Paper]]:
-    """Records in pieces, each made when it is wanted."""
+    """Yield records in lists of ``size``, created lazily."""
     return (records(first, min(first + size, number)) for first in range(0, number, size))

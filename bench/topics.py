@@ -1,8 +1,8 @@
-"""Labelled topics inside and outside the starter corpus, written before any score of them was seen.
+"""Labelled topics inside and outside the starter corpus, written before any of their scores were known.
 
-``bench/topic_lists/covered.tsv``: thread or threads, topic; at least three papers of the corpus are on it.
-``bench/topic_lists/uncovered.tsv``: field, topic. Both are for calibration; the lists that end in ``_test``
-were written before the rule in use and are for measuring it only.
+``bench/topic_lists/covered.tsv``: threads, topic; at least three papers of the corpus are on the topic.
+``bench/topic_lists/uncovered.tsv``: field, topic. Both are for calibration. The lists ending in ``_test``
+were written before the current rule and serve only to measure it.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ _FOLDER = Path(__file__).parent / "topic_lists"
 
 
 class Labelled(NamedTuple):
-    """A topic and what it is about (threads or a field)."""
+    """A topic with its threads or field."""
 
     text: str
     labels: tuple[str, ...]
 
 
 def covered(*, test: bool = False) -> list[Labelled]:
-    """Topics that the starter corpus covers, with their threads: for calibration, or the test topics."""
+    """Return the covered calibration or test topics, with their threads."""
     return _read("covered_test.tsv" if test else "covered.tsv")
 
 
 def uncovered(*, test: bool = False) -> list[Labelled]:
-    """Topics that it does not cover, with their fields: for calibration, or the test topics."""
+    """Return the uncovered calibration or test topics, with their fields."""
     return _read("uncovered_test.tsv" if test else "uncovered.tsv")
 
 

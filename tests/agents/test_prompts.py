@@ -53,7 +53,7 @@ def test_a_prompt_has_two_parts(prompt_file: Write) -> None:
     assert shown(prompt, topic="x") == ("You judge.", "Topic: <material>x</material>\n# System")
 
 
-def test_a_file_that_is_not_there_is_named(prompt_file: Write) -> None:
+def test_a_missing_prompt_file_is_named(prompt_file: Write) -> None:
     prompt_file(GOOD)
     with pytest.raises(PromptError, match=r"no prompt file other\.md in ideagora/prompts"):
         load_prompt("other")
@@ -71,7 +71,7 @@ def test_a_file_that_is_not_there_is_named(prompt_file: Write) -> None:
         "## System\nYou judge.\n## User\nTopic\n",
     ],
 )
-def test_a_file_without_its_two_parts_in_order_is_refused(prompt_file: Write, text: str) -> None:
+def test_a_file_without_its_two_parts_in_order_is_rejected(prompt_file: Write, text: str) -> None:
     with pytest.raises(PromptError, match=r"sample\.md needs a '# System' part followed by a '# User' part"):
         load_prompt(prompt_file(text))
 
@@ -85,39 +85,37 @@ def test_a_file_without_its_two_parts_in_order_is_refused(prompt_file: Write, te
         ("# System\nx\n# User\n{% if topic %}yes{% endif %}{% set n = 1 %}{{ n }}", {"topic"}),
     ],
 )
-def test_variables_are_those_that_somebody_has_to_give(
-    prompt_file: Write, text: str, variables: set[str]
-) -> None:
+def test_variables_are_the_undefined_names(prompt_file: Write, text: str, variables: set[str]) -> None:
     prompt = load_prompt(prompt_file(text))
     assert prompt.variables() == variables
     check_prompt(prompt, variables)
 
 
-def test_a_variable_that_the_role_does_not_offer_is_refused(prompt_file: Write) -> None:
+def test_a_variable_that_is_not_an_input_is_rejected(prompt_file: Write) -> None:
     prompt = load_prompt(prompt_file(GOOD))
     with pytest.raises(PromptError, match=r"sample\.md uses \['topic'\], which are not inputs of its role"):
         check_prompt(prompt, {"title"})
 
 
-def test_an_input_that_the_prompt_never_shows_is_refused(prompt_file: Write) -> None:
+def test_an_unused_input_is_rejected(prompt_file: Write) -> None:
     prompt = load_prompt(prompt_file(GOOD))
     with pytest.raises(PromptError, match=r"sample\.md does not use \['a', 'b'\]"):
         check_prompt(prompt, {"topic", "b", "a"})
 
 
-def test_a_field_that_an_input_does_not_have_is_an_error_not_an_empty_place(prompt_file: Write) -> None:
+def test_an_unknown_field_is_an_error(prompt_file: Write) -> None:
     prompt = load_prompt(prompt_file("# System\nx\n# User\n{{ paper.titel }}"))
     with pytest.raises(UndefinedError, match="titel"):
         prompt.render({"paper": {"title": "x"}})
 
 
-def test_what_is_put_in_is_not_read_as_a_template(prompt_file: Write) -> None:
+def test_values_are_not_rendered_as_templates(prompt_file: Write) -> None:
     prompt = load_prompt(prompt_file(GOOD))
     _, user = shown(prompt, topic="{{ 7 * 7 }} {% for x in y %} & <b>")
     assert user == "Topic: <material>{{ 7 * 7 }} {% for x in y %} & <b></material>"
 
 
-def test_the_hash_depends_on_both_parts_alone() -> None:
+def test_the_hash_depends_only_on_the_two_parts() -> None:
     texts = [("a", "x", "y"), ("b", "x", "y"), ("a", "z", "y"), ("a", "x", "z")]
     hashes = [Prompt(*parts).hash for parts in texts]
     assert hashes[0] == hashes[1]
@@ -179,7 +177,7 @@ def test_the_same_message_has_the_same_code_and_any_other_has_another() -> None:
     assert elsewhere.stdout.strip() == sent("a", "b")[1]
 
 
-def test_what_no_request_could_carry_is_replaced() -> None:
+def test_lone_surrogates_are_replaced() -> None:
     assert sent("a \ud83d b \ud83d\ude00")[1].count("a \ufffd b \U0001f600") == 1
 
 
@@ -188,7 +186,7 @@ def test_a_message_without_foreign_text_has_no_code() -> None:
 
 
 @each_case("nothing", [None, ""])
-def test_what_is_missing_is_said_to_be_missing(nothing: str | None) -> None:
+def test_missing_text_is_not_available(nothing: str | None) -> None:
     assert fence(nothing) == "(not available)"
 
 
@@ -249,9 +247,7 @@ def own_roles(monkeypatch: pytest.MonkeyPatch) -> dict[str, Role[Any]]:
     return known
 
 
-def test_a_role_is_known_by_its_name_once_it_is_defined(
-    prompt_file: Write, own_roles: dict[str, Role[Any]]
-) -> None:
+def test_a_defined_role_is_registered(prompt_file: Write, own_roles: dict[str, Role[Any]]) -> None:
     prompt_file(GOOD)
     defined = sample_role()
     assert own_roles["sample"] is defined
@@ -275,7 +271,7 @@ def test_a_role_is_known_by_its_name_once_it_is_defined(
         ("# System\nx\n# User\ny", {}, PromptError, "does not use ['topic']"),
     ],
 )
-def test_a_role_that_could_not_work_is_an_error_when_it_is_defined(
+def test_an_invalid_role_is_an_error_when_it_is_defined(
     prompt_file: Write,
     own_roles: dict[str, Role[Any]],
     text: str,

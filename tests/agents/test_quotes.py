@@ -28,7 +28,7 @@ TEXT = "Self-consistency samples many chains (40 of them); the answer on which m
         "… samples many chains …",
     ],
 )
-def test_what_stands_in_the_text_is_a_quote(quote: str) -> None:
+def test_a_passage_of_the_text_is_a_quote(quote: str) -> None:
     assert is_quoted(quote, TEXT)
     assert verify_quote(quote, TEXT) == quote
 
@@ -54,7 +54,7 @@ def test_what_a_model_made_up_is_marked(quote: str) -> None:
 
 
 @each_case("quote", ["", "  ", "…", "...", "—", '""', "[…] …"])
-def test_nothing_is_no_quote(quote: str) -> None:
+def test_an_empty_quote_is_not_a_quote(quote: str) -> None:
     assert not is_quoted(quote, TEXT)
 
 

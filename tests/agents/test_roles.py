@@ -252,7 +252,7 @@ def items(name: str, field: str, **changed: list[Any]) -> list[Fields]:
 
 
 @each_case("queries", [["a", "b"], ["a", "b", "B "], ["a", "b", " "]])
-def test_the_planner_owes_as_many_different_queries_as_are_wanted(queries: list[str]) -> None:
+def test_the_planner_returns_enough_different_queries(queries: list[str]) -> None:
     assert complaint("query_planner", queries=queries) == "expected 3 different queries, got 2"
     assert complaint("query_planner", queries=["a", "b", "c", "d"]) is None
 
@@ -313,11 +313,11 @@ def test_the_forecaster_pairs_two_papers() -> None:
         ),
     ],
 )
-def test_the_ideator_stands_on_papers_that_were_shown(sources: list[Fields], said: str) -> None:
+def test_the_ideator_cites_papers_that_were_shown(sources: list[Fields], said: str) -> None:
     assert (complaint("ideator", sources=sources) or "").startswith(said)
 
 
-def test_the_ideator_may_put_a_paper_in_its_own_words() -> None:
+def test_the_ideator_may_paraphrase() -> None:
     """A paraphrase is marked later; only a quote from another paper is an error."""
     sources = [{"part": "method", "paper": 0, "quote": "it writes derivations out"}]
     assert complaint("ideator", sources=sources) is None
@@ -339,7 +339,7 @@ def test_novelty_is_compared_with_three_papers_each_once(papers: list[int], said
 
 
 @each_case("facet", ["purpose", "mechanism"])
-def test_too_close_has_to_fit_purpose_and_mechanism(facet: str) -> None:
+def test_too_close_must_match_purpose_and_mechanism(facet: str) -> None:
     found = SAMPLES["novelty_judge"].answer["comparisons"]
     said = complaint("novelty_judge", comparisons=[found[0], {**found[1], facet: "related"}, found[2]])
     assert (said or "").endswith("too_close is true if and only if both are the same")
@@ -494,13 +494,13 @@ def test_the_offline_model_answers_strange_inputs_with_real_vectors(name: str, t
         ("no difference", "tie"),
     ],
 )
-def test_judges_may_name_their_choice_in_other_usual_words(said: str, meant: str) -> None:
+def test_synonyms_of_choices_are_accepted(said: str, meant: str) -> None:
     told = {**SAMPLES["idea_judge"].answer, "novelty": said}
     assert parse_answer(json.dumps(told), IdeaPreference).novelty == meant
 
 
 @each_case("said", [1, "1", 0, "both", "neither", "A close call", "Idea 3", "Idea 1 or 2"])
-def test_a_doubtful_choice_is_asked_about(said: object) -> None:
+def test_an_ambiguous_choice_is_rejected(said: object) -> None:
     told = {**SAMPLES["idea_judge"].answer, "novelty": said}
     with pytest.raises(UnreadableReply, match="novelty"):
         parse_answer(json.dumps(told), IdeaPreference)

@@ -108,7 +108,5 @@ def test_a_target_that_cannot_be_used_is_named_by_row_and_field_and_the_others_a
     for (case, field, why), problem in zip(cases, found.problems, strict=True):
         assert problem.field == field, (case, problem)
         assert why in problem.why, (case, problem)
-    with pytest.raises(
-        IdeasFileError, match=r"has no usable target\. First problem: .*motivation: empty"
-    ):
+    with pytest.raises(IdeasFileError, match=r"has no usable target\. First problem: .*motivation: empty"):
         read_samples(written(tmp_path, within("summary", motivation="")))

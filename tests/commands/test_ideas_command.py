@@ -12,7 +12,7 @@ import pytest
 from ideagora.importing import read_ideas
 from tests.support.command import Done, run
 from tests.support.each import each_case
-from tests.support.idea_files import COI, PLAIN, SCIENTIST, put, put_lines
+from tests.support.idea_files import COI, PLAIN, SCIENTIST, write_json, write_jsonl
 
 
 def ideas(*arguments: str | Path) -> Done:
@@ -25,7 +25,7 @@ def home() -> Path:
 
 
 def test_import_show_and_list(tmp_path: Path, home: Path) -> None:
-    file = put(tmp_path / "a.json", [SCIENTIST, None, {**SCIENTIST, "Title": "x\x1b[2Jy"}])
+    file = write_json(tmp_path / "a.json", [SCIENTIST, None, {**SCIENTIST, "Title": "x\x1b[2Jy"}])
     done = ideas("import", file, "--as", "guest", "--topic", "glue")
     assert done.code == 0, done.err
     assert "Ideas: 2 from ai-scientist, 2 new, 0 there before; 1 topic, by guest." in done.out
@@ -39,7 +39,7 @@ def test_import_show_and_list(tmp_path: Path, home: Path) -> None:
     assert "0 new, 2 there before" in again.out
     assert kept.read_bytes() == content
 
-    more = ideas("import", put_lines(tmp_path / "b", [PLAIN]), "--as", "guest", "--json")
+    more = ideas("import", write_jsonl(tmp_path / "b", [PLAIN]), "--as", "guest", "--json")
     told = json.loads(more.out)
     assert (told["imported"], told["new"], told["file"], told["problems"]) == (1, 1, str(kept), [])
     assert len(read_ideas(kept).ideas) == 3
@@ -56,7 +56,9 @@ def test_import_show_and_list(tmp_path: Path, home: Path) -> None:
 
 
 def test_json_lists_what_was_left_out(tmp_path: Path) -> None:
-    done = ideas("import", put(tmp_path / "a", [COI, {**COI, "idea": None}]), "--as", "guest", "--json")
+    done = ideas(
+        "import", write_json(tmp_path / "a", [COI, {**COI, "idea": None}]), "--as", "guest", "--json"
+    )
     assert (done.code, done.err) == (0, "")
     (problem,) = json.loads(done.out)["problems"]
     why = "null (failed run?)"
@@ -64,18 +66,18 @@ def test_json_lists_what_was_left_out(tmp_path: Path) -> None:
 
 
 def test_without_a_name_ideas_keep_the_forms(tmp_path: Path, home: Path) -> None:
-    assert ideas("import", put(tmp_path / "a", [COI])).code == 0
+    assert ideas("import", write_json(tmp_path / "a", [COI])).code == 0
     assert (home / "ideas" / "coi-agent.jsonl").exists()
 
 
 def test_a_plain_files_name_is_the_name(tmp_path: Path, home: Path) -> None:
-    assert ideas("import", put_lines(tmp_path / "mine.jsonl", [PLAIN])).code == 0
+    assert ideas("import", write_jsonl(tmp_path / "mine.jsonl", [PLAIN])).code == 0
     assert (home / "ideas" / "mine.jsonl").exists()
 
 
 def test_out_names_the_file(tmp_path: Path, home: Path) -> None:
     out = tmp_path / "deep" / "mine.jsonl"
-    done = ideas("import", put(tmp_path / "a", [COI]), "--as", "guest", "--out", out)
+    done = ideas("import", write_json(tmp_path / "a", [COI]), "--as", "guest", "--out", out)
     assert done.code == 0, done.err
     assert f"ideagora ideas show {out}" in done.out
     assert read_ideas(out).ideas[0].agent == "guest"
@@ -102,11 +104,11 @@ def test_out_names_the_file(tmp_path: Path, home: Path) -> None:
     ],
 )
 def test_bad_input_is_one_clear_line(arguments: list[str], code: int, told: str) -> None:
-    put(Path("coi"), [COI])
-    put(Path("scientist"), [SCIENTIST])
-    put(Path("unknown"), [{"rank": 1, "who": "x"}])
-    put(Path("plain"), [PLAIN])
-    put(Path("failed"), [{**COI, "idea": None}])
+    write_json(Path("coi"), [COI])
+    write_json(Path("scientist"), [SCIENTIST])
+    write_json(Path("unknown"), [{"rank": 1, "who": "x"}])
+    write_json(Path("plain"), [PLAIN])
+    write_json(Path("failed"), [{**COI, "idea": None}])
     before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
     done = ideas(*arguments)
     assert done.code == code, done.err
@@ -116,8 +118,8 @@ def test_bad_input_is_one_clear_line(arguments: list[str], code: int, told: str)
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    file = put(tmp_path / "a", [COI])
-    blocked = put(tmp_path / "blocked", "a file, no folder")
+    file = write_json(tmp_path / "a", [COI])
+    blocked = write_json(tmp_path / "blocked", "a file, no folder")
     done = ideas("import", file, "--as", "guest", "--out", blocked / "ideas.jsonl")
     assert done.code == 1
     assert "cannot be used" in done.err

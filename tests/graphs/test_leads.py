@@ -34,7 +34,7 @@ TOPIC = "language models as judges"
 ENGINE = ExtractiveModel(HashEmbedder())
 
 
-def test_a_mechanism_says_what_is_done() -> None:
+def test_sentences_on_methods_are_recognised() -> None:
     done = (
         "Self-consistency samples many chains and returns the answer on which most agree.",
         "We propose a decoder that drafts tokens and checks them in one pass.",
@@ -56,20 +56,20 @@ def test_a_mechanism_says_what_is_done() -> None:
     assert [sentence for sentence in other if leads.describes_method(sentence)] == []
 
 
-def test_no_finding_of_the_corpus_passes_for_a_mechanism_of_its_paper() -> None:
+def test_no_finding_in_the_corpus_is_taken_for_a_mechanism() -> None:
     for paper in starter_corpus().papers:
-        told = leads.paper_facts(ENGINE, paper.title, paper.year, paper.abstract)
+        facts = leads.paper_facts(ENGINE, paper.title, paper.year, paper.abstract)
         last = texts.sentences(paper.abstract or "")[-1]
-        assert told.method is None or last not in told.method or last == told.problem, paper.title
+        assert facts.method is None or last not in facts.method or last == facts.problem, paper.title
 
 
-def test_a_quote_with_a_dangling_beginning_has_the_sentence_before_it() -> None:
+def test_a_quote_that_refers_back_includes_the_sentence_before() -> None:
     parts = ["A decoder drafts four tokens.", "This checks them in one pass."]
     assert leads.with_antecedent(parts[1], parts) == " ".join(parts)
     assert leads.with_antecedent(parts[0], parts) == parts[0]
 
 
-def test_a_heading_is_not_quoted_with_its_sentence() -> None:
+def test_headings_are_not_quoted() -> None:
     for heading in ("Abstract ", "3.2 Method ", "1 Introduction ", "ABSTRACT: "):
         text = f"{heading}We train a retriever on its own mistakes."
         found = leads.paper_facts(ENGINE, "A paper", "2024", text, method=text).method
@@ -78,14 +78,14 @@ def test_a_heading_is_not_quoted_with_its_sentence() -> None:
     assert leads.paper_facts(ENGINE, "A paper", "2024", kept, method=kept).method == kept
 
 
-def test_what_only_says_how_far_a_paper_was_tested_is_no_limitation() -> None:
+def test_the_scope_of_tests_is_not_a_limitation() -> None:
     assert leads.limitation_clauses("Only two models were examined, and no other language was tested.") == []
-    said = "Each decision costs many more calls, and the method was studied on three tasks."
-    assert leads.limitation_clauses(said) == ["Each decision costs many more calls"]
+    limitation = "Each decision costs many more calls, and the method was studied on three tasks."
+    assert leads.limitation_clauses(limitation) == ["Each decision costs many more calls"]
     assert is_scope("experiments cover mainly English")
 
 
-def test_difficulties_are_known_by_their_words() -> None:
+def test_difficulties_are_recognised_by_words() -> None:
     assert classify_difficulty("decoding is slow and expensive").name == "high cost"
     shared = shared_difficulty("costly labels from people", "human annotation is scarce, labels are few")
     assert shared is not None
@@ -108,7 +108,7 @@ def test_a_quote_is_cut_without_changing_a_word() -> None:
     assert leads.shorten_quote("It is short.", 10) == "It is short"
 
 
-def test_names_of_models_and_adjectives_are_no_data_sets() -> None:
+def test_models_and_adjectives_are_not_data_sets() -> None:
     text = (
         "BERT and GPT-4 call APIs on questions. Knowledge-Intensive tasks need RAG on collections. We test "
         "on GSM8K, on the FooSet benchmark and on BarBench, with ControlNet on images and DrQA on problems."
@@ -120,7 +120,7 @@ def test_names_of_models_and_adjectives_are_no_data_sets() -> None:
     ]
 
 
-def test_a_paper_is_called_what_its_text_calls_it() -> None:
+def test_papers_are_named_as_in_their_text() -> None:
     by_id = {paper.id: paper for paper in starter_corpus().papers}
     for paper_id, name in {
         "arxiv:2203.11171": "Self-Consistency",
@@ -161,7 +161,7 @@ def test_pairs_of_papers_that_cite_each_other_come_last_and_only_where_leads_are
     assert [one["weak"] for one in select_pairs(many, 5)] == ["b", "c", "d"]
 
 
-def test_without_a_good_pair_one_that_is_merely_the_nearest_is_offered_as_such() -> None:
+def test_without_a_good_pair_the_closest_is_offered_with_a_note() -> None:
     nearest = {**pair("a", "x"), "good": False}
     assert [one["weak"] for one in select_pairs([{"branch": 1, "pairs": [nearest, nearest]}], 5)] == ["a"]
     assert [one["weak"] for one in select_pairs([{"branch": 1, "pairs": [nearest, pair("b", "y")]}], 5)] == [
@@ -170,11 +170,11 @@ def test_without_a_good_pair_one_that_is_merely_the_nearest_is_offered_as_such()
     assert select_pairs([{"branch": 1, "pairs": [{**nearest, "strong": "a"}]}], 5) == []
     weak = leads.paper_facts(ENGINE, "Alpha: one", "2020", "Alpha counts sheep. Alpha sleeps at once.")
     strong = leads.paper_facts(ENGINE, "Beta: two", "2021", "Nobody drew maps. Beta draws maps of caves.")
-    told = leads.write_lead(leads.measure_pair(ENGINE, [weak, strong], 0, 1), weak, strong, "")
-    assert told.novelty.startswith(leads.NEAREST_ONLY)
+    lead = leads.write_lead(leads.measure_pair(ENGINE, [weak, strong], 0, 1), weak, strong, "")
+    assert lead.novelty.startswith(leads.NEAREST_ONLY)
 
 
-def test_where_two_papers_stand_is_said_in_one_sentence() -> None:
+def test_the_position_of_two_papers_is_one_sentence() -> None:
     one, two, three = (Paper(id=name, title=f"{name}: a paper") for name in ("One", "Two", "Three"))
     assert describe_positions([one, two], two, three, None) == (
         "Two is paper 2 of 2 in the chain and Three is not in it; neither cites the other."
@@ -224,7 +224,7 @@ def lead(references: tuple[str, ...], *closest: ClosestPaper) -> Idea:
     )  # fmt: skip
 
 
-def test_the_same_mechanism_elsewhere_is_said_and_what_holds_for_all_is_said_once() -> None:
+def test_a_known_mechanism_is_reported_and_common_notes_appear_once() -> None:
     same = {"purpose": "different", "mechanism": "same"}
     own = ClosestPaper(paper_id="own", title="Own", similarity=0.9, overlap=None, facets=same)
     other = ClosestPaper(paper_id="other", title="Other", similarity=0.6, overlap=None, facets=same)
@@ -277,7 +277,7 @@ def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -
     assert "Experiment" not in shown
 
 
-def test_a_lead_stays_short_whatever_the_papers_are_called() -> None:
+def test_a_lead_stays_short_with_long_paper_names() -> None:
     title = "Long Winding Names Can Self-Improve"
     text = f"Nobody drew errors of maps that anybody could read or mend. {title} draws maps of caves."
     weak = leads.paper_facts(

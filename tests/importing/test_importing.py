@@ -32,12 +32,12 @@ from tests.support.idea_files import (
     SEED,
     aidan,
     answer,
-    put,
-    put_database,
-    put_lines,
-    put_table,
+    problem_places,
     read,
-    told,
+    write_csv,
+    write_json,
+    write_jsonl,
+    write_sqlite,
 )
 
 SHARED = Path("/".join(["", "work", "shared", "data"]))
@@ -49,7 +49,7 @@ HYPOTHESES: dict[str, Any] = {
 
 
 def test_chain_of_ideas(tmp_path: Path) -> None:
-    (idea,) = read(put(tmp_path / "a", [COI])).ideas
+    (idea,) = read(write_json(tmp_path / "a", [COI])).ideas
     assert (idea.agent, idea.topic) == ("guest", COI["title"])
     assert idea.title == "Planks that Tell when They Tire"
     assert idea.motivation is not None
@@ -64,25 +64,25 @@ def test_chain_of_ideas(tmp_path: Path) -> None:
     assert idea.usage.cost_usd is None
 
 
-def test_a_result_without_a_title_of_its_paper_needs_a_topic(tmp_path: Path) -> None:
+def test_a_result_without_its_papers_title_needs_a_topic(tmp_path: Path) -> None:
     result = {key: value for key, value in COI.items() if key != "title"}
-    path = put(tmp_path / "result.json", result)
+    path = write_json(tmp_path / "result.json", result)
     with pytest.raises(TopicRequired, match="--topic"):
         read(path)
     assert read(path, topic="bridges").ideas[0].topic == "bridges"
 
 
-def test_runs_that_failed_are_told_and_the_others_imported(tmp_path: Path) -> None:
+def test_failed_runs_are_problems_and_others_are_imported(tmp_path: Path) -> None:
     records = [None, {**COI, "idea": None}, {**COI, "idea": 7}, {**COI, "idea": "  "}, COI]
-    imported = read(put(tmp_path / "a", records))
+    imported = read(write_json(tmp_path / "a", records))
     assert len(imported.ideas) == 1
     expected = [("record 1", None), ("record 2", "idea"), ("record 3", "idea"), ("record 4", "idea")]
-    assert sorted(told(imported), key=str) == sorted(expected, key=str)
+    assert sorted(problem_places(imported), key=str) == sorted(expected, key=str)
     assert {problem.file for problem in imported.problems} == {"a"}
 
 
-def test_ai_scientist_keeps_its_ratings_and_claims_nothing_else(tmp_path: Path) -> None:
-    (idea,) = read(put(tmp_path / "a", [SCIENTIST]), topic="glue").ideas
+def test_ai_scientist_imports_its_ratings(tmp_path: Path) -> None:
+    (idea,) = read(write_json(tmp_path / "a", [SCIENTIST]), topic="glue").ideas
     assert (idea.title, idea.method) == (SCIENTIST["Title"], SCIENTIST["Experiment"])
     assert (idea.motivation, idea.novelty, idea.summary, idea.novelty_check) == (None, None, None, None)
     assert idea.experiment is not None
@@ -91,16 +91,16 @@ def test_ai_scientist_keeps_its_ratings_and_claims_nothing_else(tmp_path: Path) 
     assert idea.extra["imported"]["method_from"] == "Experiment"
 
 
-def test_seed_ideas_among_the_output_are_not_the_agents(tmp_path: Path) -> None:
+def test_seed_ideas_are_skipped(tmp_path: Path) -> None:
     seed = {name: value for name, value in {**SCIENTIST, "Title": "Cold Glue"}.items() if name != "novel"}
-    imported = read(put(tmp_path / "a", [seed, SCIENTIST]), topic="glue")
+    imported = read(write_json(tmp_path / "a", [seed, SCIENTIST]), topic="glue")
     assert [idea.title for idea in imported.ideas] == [SCIENTIST["Title"]]
-    assert told(imported) == [("record 1", "novel")]
-    assert len(read(put(tmp_path / "b", [seed]), topic="glue").ideas) == 1  # nobody looked for novelty
+    assert problem_places(imported) == [("record 1", "novel")]
+    assert len(read(write_json(tmp_path / "b", [seed]), topic="glue").ideas) == 1  # nobody looked for novelty
 
 
 def test_ai_scientist_v2(tmp_path: Path) -> None:
-    (idea,) = read(put(tmp_path / "a", [SCIENTIST_V2]), topic="clocks").ideas
+    (idea,) = read(write_json(tmp_path / "a", [SCIENTIST_V2]), topic="clocks").ideas
     assert idea.novelty == SCIENTIST_V2["Related Work"]
     assert idea.summary == SCIENTIST_V2["Short Hypothesis"]
     assert SCIENTIST_V2["Abstract"] in idea.method
@@ -109,7 +109,7 @@ def test_ai_scientist_v2(tmp_path: Path) -> None:
     assert idea.experiment.steps == ("Fill forty jars.", "Read them each hour.")
     assert idea.experiment.risks == ("The moss may sleep.",)
     text = {**SCIENTIST_V2, "Experiments": "Fill forty jars.", "Risk Factors and Limitations": ["It sleeps."]}
-    (other,) = read(put(tmp_path / "b", [text]), topic="clocks").ideas
+    (other,) = read(write_json(tmp_path / "b", [text]), topic="clocks").ideas
     assert other.experiment is not None
     assert (other.experiment.steps, other.experiment.risks) == (("Fill forty jars.",), ("It sleeps.",))
 
@@ -118,7 +118,7 @@ def test_ai_scientist_v2(tmp_path: Path) -> None:
     "ideas", [[{"Wet Knots": SEED}], {"Wet Knots": SEED}, json.dumps([{"Wet Knots": SEED}])]
 )
 def test_ai_researchers_seed_ideas(tmp_path: Path, ideas: Any) -> None:
-    (idea,) = read(put(tmp_path / "a", {"topic_description": "ropes", "ideas": ideas})).ideas
+    (idea,) = read(write_json(tmp_path / "a", {"topic_description": "ropes", "ideas": ideas})).ideas
     assert (idea.topic, idea.title, idea.method) == ("ropes", "Wet Knots", SEED["Proposed Method"])
     assert idea.motivation is not None
     assert all(SEED[name] in idea.motivation for name in ("Problem", "Existing Methods", "Motivation"))
@@ -126,11 +126,11 @@ def test_ai_researchers_seed_ideas(tmp_path: Path, ideas: Any) -> None:
     assert idea.extra["original"] == SEED
 
 
-def test_ai_researchers_proposals_take_their_ranking_and_reviews(tmp_path: Path) -> None:
-    proposal = put(tmp_path / "wet_knots.json", PROPOSAL)
-    ranking = put(tmp_path / "round_5.json", {"wet_knots.json": 4, "dry_knots.json": 1})
+def test_ai_researcher_proposals_with_ranking_and_reviews(tmp_path: Path) -> None:
+    proposal = write_json(tmp_path / "wet_knots.json", PROPOSAL)
+    ranking = write_json(tmp_path / "round_5.json", {"wet_knots.json": 4, "dry_knots.json": 1})
     columns = {"idea_id": ["Wet Knots", "Wet Knots"], "novelty_score": [6, 3], "condition": ["AI", "AI"]}
-    reviews = put(tmp_path / "reviews.json", {**columns, "novelty_rationale": ["fresh", None]})
+    reviews = write_json(tmp_path / "reviews.json", {**columns, "novelty_rationale": ["fresh", None]})
     imported = read_all([proposal, ranking, reviews], agent="guest")
     (idea,) = imported.ideas
     assert (idea.topic, idea.title) == ("ropes that hold", "Wet Knots: Water as a Helper")
@@ -147,33 +147,33 @@ def test_ai_researchers_proposals_take_their_ranking_and_reviews(tmp_path: Path)
     ]
 
 
-def test_a_proposal_without_a_plan_is_told(tmp_path: Path) -> None:
-    imported = read(put(tmp_path / "a", {**PROPOSAL, "full_experiment_plan": "overloaded"}))
-    assert (imported.ideas, told(imported)) == ((), [(None, "full_experiment_plan")])
+def test_a_proposal_without_a_plan_is_a_problem(tmp_path: Path) -> None:
+    imported = read(write_json(tmp_path / "a", {**PROPOSAL, "full_experiment_plan": "overloaded"}))
+    assert (imported.ideas, problem_places(imported)) == ((), [(None, "full_experiment_plan")])
 
 
 def test_scores_without_ideas_say_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(IdeasFileError, match=r"no ideas\. Import it together"):
-        read(put(tmp_path / "round_5.json", {"wet_knots.json": 4}))
+        read(write_json(tmp_path / "round_5.json", {"wet_knots.json": 4}))
 
 
-def test_zeros_that_wait_for_people_are_no_scores(tmp_path: Path) -> None:
+def test_placeholder_zeros_are_not_scores(tmp_path: Path) -> None:
     scores = {"ai_ranking_score": 3, "human_novelty_score": 0, "human_overall_score": 5}
     top = {
         "wet_knots.json": {"idea": PROPOSAL["full_experiment_plan"], **scores},
         "lost.json": {"idea": None},
     }
-    imported = read(put(tmp_path / "a", top), topic="ropes")
+    imported = read(write_json(tmp_path / "a", top), topic="ropes")
     (idea,) = imported.ideas
     assert idea.extra["scores"] == {"ai_ranking_score": 3, "human_overall_score": 5}
-    assert told(imported) == [(None, "lost.json")]
+    assert problem_places(imported) == [(None, "lost.json")]
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_ai_idea_bench(tmp_path: Path, packed: bool) -> None:
     result = json.dumps([BENCH_IDEA]) if packed else [BENCH_IDEA]
     records = [{"index": 4, "model_result": result}, {"index": 9, "model_result": []}]
-    path = put(tmp_path / "final_ideas.json", records)
+    path = write_json(tmp_path / "final_ideas.json", records)
     imported = read(path)
     (idea,) = imported.ideas
     assert idea.topic == "AI Idea Bench 2025, target 4"
@@ -184,25 +184,27 @@ def test_ai_idea_bench(tmp_path: Path, packed: bool) -> None:
     assert idea.extra["scores"]["IGI"] == {"motivation": "about motives", "experiment_plan": "about plans"}
     assert "labels corrected" in idea.extra["imported"]["IGI"]
     assert idea.extra["original"]["model_result"]["IGI"] == BENCH_IDEA["IGI"]
-    assert told(imported) == [("record 2", "model_result")]
+    assert problem_places(imported) == [("record 2", "model_result")]
 
 
-def test_the_target_file_tells_ai_idea_benchs_topics(tmp_path: Path) -> None:
-    ideas = put(tmp_path / "ideas", [{"index": number, "model_result": [BENCH_IDEA]} for number in (4, 5)])
+def test_the_target_file_supplies_ai_idea_bench_topics(tmp_path: Path) -> None:
+    ideas = write_json(
+        tmp_path / "ideas", [{"index": number, "model_result": [BENCH_IDEA]} for number in (4, 5)]
+    )
     summary = {"topic": "ink", "motivation": "fading", "method": {}}
     targets = [
         {"index": 4, "summary": {**summary, "revised_topic": "lasting ink"}},
         {"index": 5, "summary": {**summary, "revised_topic": None}},
         {"index": 6, "summary": summary},
     ]
-    imported = read_all([ideas, put(tmp_path / "targets", targets)])
+    imported = read_all([ideas, write_json(tmp_path / "targets", targets)])
     assert [idea.topic for idea in imported.ideas] == ["lasting ink", "ink"]
     assert imported.problems == ()
 
 
-def test_scipip_takes_the_last_stage_that_came_to_an_end(tmp_path: Path) -> None:
+def test_scipip_uses_the_last_complete_stage(tmp_path: Path) -> None:
     imported = read(
-        put(tmp_path / "a", [SCIPIP, {**SCIPIP, "expanded_final_ideas": [], "filtered_ideas": None}])
+        write_json(tmp_path / "a", [SCIPIP, {**SCIPIP, "expanded_final_ideas": [], "filtered_ideas": None}])
     )
     first, second, *third = imported.ideas
     assert (first.topic, first.title) == (SCIPIP["background"], "Fog Bells")
@@ -212,17 +214,17 @@ def test_scipip_takes_the_last_stage_that_came_to_an_end(tmp_path: Path) -> None
     assert imported.problems == ()
 
 
-def test_scipip_without_an_idea_in_a_place_is_told(tmp_path: Path) -> None:
-    imported = read(put(tmp_path / "a", [{**SCIPIP, "filtered_ideas": ["None"], "initial_ideas": []}]))
+def test_a_missing_scipip_idea_is_a_problem(tmp_path: Path) -> None:
+    imported = read(write_json(tmp_path / "a", [{**SCIPIP, "filtered_ideas": ["None"], "initial_ideas": []}]))
     assert [idea.title for idea in imported.ideas] == ["Fog Bells"]
-    assert told(imported) == [("record 1", "expanded_final_ideas[1]")]
+    assert problem_places(imported) == [("record 1", "expanded_final_ideas[1]")]
 
 
 def test_research_agent(tmp_path: Path) -> None:
     early = {
         key: RESEARCH[key] for key in ("paper", "references", "entities", "problem", "problem_rationale")
     }
-    imported = read(put_lines(tmp_path / "ideas.jsonl", [RESEARCH, early]))
+    imported = read(write_jsonl(tmp_path / "ideas.jsonl", [RESEARCH, early]))
     whole, short = imported.ideas
     assert whole.topic == "Kites in the Rain"
     assert whole.motivation == "problem: How can a kite stay dry?\n\nproblem_rationale: Wet kites fall."
@@ -233,7 +235,7 @@ def test_research_agent(tmp_path: Path) -> None:
     assert short.experiment is None
 
 
-def test_ideabench_reads_lists_in_cells_and_leaves_out_error_messages(tmp_path: Path) -> None:
+def test_ideabench_parses_lists_in_cells_and_skips_error_messages(tmp_path: Path) -> None:
     failed = "Error generating hypothesis for paper ID p1: 429"
     rows = [
         {
@@ -244,12 +246,12 @@ def test_ideabench_reads_lists_in_cells_and_leaves_out_error_messages(tmp_path: 
         {**HYPOTHESES, "hypotheses": None, "metrics": None},
         {**HYPOTHESES, "hypotheses": "__import__('os').system('true')", "metrics": None},
     ]
-    imported = read(put_table(tmp_path / "a", rows, bom="\ufeff"))
+    imported = read(write_csv(tmp_path / "a", rows, bom="\ufeff"))
     assert [idea.method for idea in imported.ideas] == HYPOTHESES["hypotheses"]
     assert {idea.topic for idea in imported.ideas} == {"On Salt"}
     assert imported.ideas[0].extra["scores"] == {"of the row": {"metrics": {"a": [0.5, None]}}}
     assert imported.ideas[0].extra["imported"]["title_from"]
-    assert told(imported) == [
+    assert problem_places(imported) == [
         ("row 2", "hypotheses[2]"),
         ("row 2", "hypotheses[3]"),
         ("row 3", "hypotheses"),
@@ -258,8 +260,8 @@ def test_ideabench_reads_lists_in_cells_and_leaves_out_error_messages(tmp_path: 
 
 
 @pytest.mark.parametrize("form", ["database", "table"])
-def test_liveideabench_gathers_the_critics_of_an_idea(tmp_path: Path, form: str) -> None:
-    path = put_database(tmp_path / "a", CRITICS) if form == "database" else put_table(tmp_path / "a", CRITICS)
+def test_liveideabench_merges_the_critics_of_an_idea(tmp_path: Path, form: str) -> None:
+    path = write_sqlite(tmp_path / "a", CRITICS) if form == "database" else write_csv(tmp_path / "a", CRITICS)
     imported = read(path)
     assert [idea.agent for idea in imported.ideas] == ["guest/lab/one", "guest/lab/two"]
     first, second = imported.ideas
@@ -270,7 +272,7 @@ def test_liveideabench_gathers_the_critics_of_an_idea(tmp_path: Path, form: str)
     assert (first.topic, first.model, first.created) == ("tides", "lab/one", "2025-01-02T03:04:05")
     assert len(first.extra["original"]["rows"]) == 3
     assert second.extra["imported"]["first_was_rejected"] is True
-    assert told(imported) == [("id 5" if form == "database" else "row 6", "idea")]
+    assert problem_places(imported) == [("id 5" if form == "database" else "row 6", "idea")]
     assert [idea.agent for idea in read(path, agent=None).ideas] == ["lab/one", "lab/two"]
 
 
@@ -281,34 +283,34 @@ def test_liveideabenchs_later_tables(tmp_path: Path) -> None:
         {**row, "idea": "Tea.", "scores": None},
         {**row, "idea": "Broth.", "scores": "{open"},
     ]
-    imported = read(put_table(tmp_path / "a", scores))
+    imported = read(write_csv(tmp_path / "a", scores))
     assert [idea.extra.get("scores") for idea in imported.ideas] == [
         {"c": {"originality": 7, "clarity": None}},
         {"c": {"originality": 7.5}},
         None,
     ]
-    assert told(imported) == [("row 4", "parsed_scores")]
+    assert problem_places(imported) == [("row 4", "parsed_scores")]
 
 
-def test_aidanbench_leaves_out_the_answer_that_ended_the_loop(tmp_path: Path) -> None:
+def test_aidanbench_skips_the_answer_that_ended_the_loop(tmp_path: Path) -> None:
     ended = [answer(1, "Build a bridge."), answer(2, "Swim."), answer(3, "Swim again.", dissimilarity=0.05)]
-    imported = read(put(tmp_path / "a", aidan(ended)))
+    imported = read(write_json(tmp_path / "a", aidan(ended)))
     assert [idea.method for idea in imported.ideas] == ["Build a bridge.", "Swim."]
     assert imported.ideas[0].agent == "guest/lab/one"
     assert imported.ideas[0].topic == "How does one cross a river?"
     assert imported.ideas[0].extra["imported"]["temperature_label"] == "0.7"
     assert "ended the loop" in imported.problems[0].why
-    muddled = read(put(tmp_path / "b", aidan([answer(1, "Build."), answer(2, "Blub.", coherence=5)])))
+    muddled = read(write_json(tmp_path / "b", aidan([answer(1, "Build."), answer(2, "Blub.", coherence=5)])))
     assert len(muddled.ideas) == 1
-    cut = read(put(tmp_path / "c", aidan(ended[:2])))  # a file cut short lost that answer
+    cut = read(write_json(tmp_path / "c", aidan(ended[:2])))  # a file cut short lost that answer
     assert (len(cut.ideas), cut.problems) == (2, ())
 
 
 @pytest.mark.parametrize("form", ["list", "lines", "object", "table"])
 def test_plain_records(tmp_path: Path, form: str) -> None:
     record = PLAIN if form != "table" else {**PLAIN, "experiment": "Count the worms.", "references": None}
-    write = {"list": lambda p, r: put(p, [r]), "lines": lambda p, r: put_lines(p, [r, r])}
-    write |= {"object": put, "table": lambda p, r: put_table(p, [r], bom="\ufeff")}
+    write = {"list": lambda p, r: write_json(p, [r]), "lines": lambda p, r: write_jsonl(p, [r, r])}
+    write |= {"object": write_json, "table": lambda p, r: write_csv(p, [r], bom="\ufeff")}
     imported = read(write[form](tmp_path / "a", record))
     (idea,) = imported.ideas
     assert idea.title == PLAIN["title"]
@@ -329,52 +331,55 @@ def test_plain_records(tmp_path: Path, form: str) -> None:
 def test_tables_of_any_spreadsheet(tmp_path: Path, mark: str) -> None:
     text = f"\ufeffTopic{mark}Title{mark}Experiment Plan{mark}Method\r\nt{mark}T{mark}1. a\r\n"
     text += f'u{mark}U{mark}"1. a\n2. b"{mark}"x{mark} y"\r\n'
-    imported = read(put(tmp_path / "a", text))
+    imported = read(write_json(tmp_path / "a", text))
     (idea,) = imported.ideas
     assert (idea.topic, idea.title, idea.method) == ("u", "U", f"x{mark} y".strip())
     assert idea.experiment is not None
     assert idea.experiment.steps == ("a", "b")
-    assert told(imported) == [("row 2", "method")]
+    assert problem_places(imported) == [("row 2", "method")]
 
 
 def test_the_shortest_record_is_a_method(tmp_path: Path) -> None:
     text = "Let a goat find the way home. It knows every stone."
-    (idea,) = read(put_lines(tmp_path / "a", [{"idea": text}]), topic="goats").ideas
+    (idea,) = read(write_jsonl(tmp_path / "a", [{"idea": text}]), topic="goats").ideas
     assert (idea.title, idea.method, idea.topic) == ("Let a goat find the way home", text, "goats")
     assert (idea.motivation, idea.novelty, idea.experiment) == (None, None, None)
 
 
-def test_makers_are_told_apart_where_a_file_has_several(tmp_path: Path) -> None:
+def test_agents_keep_their_names_in_a_file_with_several(tmp_path: Path) -> None:
     records = [{**PLAIN, "agent": "a"}, {**PLAIN, "agent": "b"}]
-    assert [idea.agent for idea in read(put(tmp_path / "x", records)).ideas] == ["guest/a", "guest/b"]
-    assert [idea.agent for idea in read(put(tmp_path / "x", records), agent=None).ideas] == ["a", "b"]
-    assert [idea.agent for idea in read(put(tmp_path / "y", records[:1])).ideas] == ["guest"]
+    assert [idea.agent for idea in read(write_json(tmp_path / "x", records)).ideas] == ["guest/a", "guest/b"]
+    assert [idea.agent for idea in read(write_json(tmp_path / "x", records), agent=None).ideas] == ["a", "b"]
+    assert [idea.agent for idea in read(write_json(tmp_path / "y", records[:1])).ideas] == ["guest"]
 
 
-def test_a_plain_file_without_makers_goes_by_its_own_name(tmp_path: Path) -> None:
-    assert read(put(tmp_path / "mine.json", [PLAIN]), agent=None).ideas[0].agent == "mine"
-    assert read(put(tmp_path / "x.json", [SCIENTIST]), agent=None, topic="t").ideas[0].agent == "ai-scientist"
+def test_a_plain_file_without_agents_is_named_after_the_file(tmp_path: Path) -> None:
+    assert read(write_json(tmp_path / "mine.json", [PLAIN]), agent=None).ideas[0].agent == "mine"
+    assert (
+        read(write_json(tmp_path / "x.json", [SCIENTIST]), agent=None, topic="t").ideas[0].agent
+        == "ai-scientist"
+    )
 
 
-def test_a_name_is_not_put_before_itself(tmp_path: Path) -> None:
-    first = read(put_table(tmp_path / "a", CRITICS))
-    kept = put(tmp_path / "kept", "".join(f"{idea.model_dump_json()}\n" for idea in first.ideas))
+def test_an_agent_name_is_not_repeated(tmp_path: Path) -> None:
+    first = read(write_csv(tmp_path / "a", CRITICS))
+    kept = write_json(tmp_path / "kept", "".join(f"{idea.model_dump_json()}\n" for idea in first.ideas))
     assert read(kept).ideas == read(kept, agent=None).ideas == first.ideas
 
 
 @pytest.mark.parametrize("indent", [None, 1])
-def test_a_document_over_several_lines_is_no_list_of_lines(tmp_path: Path, indent: int | None) -> None:
+def test_an_indented_document_is_not_json_lines(tmp_path: Path, indent: int | None) -> None:
     seeds = {"topic_description": "ropes", "ideas": [{"Wet Knots": SEED}]}
     inner = json.dumps(seeds["ideas"], indent=indent)[1:-1].strip()
     text = f'{{"topic_description": "ropes", "ideas": [\n{inner}\n]}}'
-    assert [idea.title for idea in read(put(tmp_path / "a", text)).ideas] == ["Wet Knots"]
+    assert [idea.title for idea in read(write_json(tmp_path / "a", text)).ideas] == ["Wet Knots"]
 
 
 OWN = Idea(id="abc", topic="t", agent="mine", title="T", motivation="m", novelty=None, method="M")
 
 
-def test_our_own_records_come_back_as_they_were(tmp_path: Path) -> None:
-    path = put(tmp_path / "ideas.jsonl", OWN.model_dump_json() + "\n")
+def test_own_records_are_imported_unchanged(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "ideas.jsonl", OWN.model_dump_json() + "\n")
     assert read(path, agent=None).ideas == (OWN,)
     assert read(path, agent="mine").ideas == (OWN,)
     (renamed,) = read(path, agent="other").ideas
@@ -382,24 +387,24 @@ def test_our_own_records_come_back_as_they_were(tmp_path: Path) -> None:
     assert renamed.id != OWN.id
 
 
-def test_what_generate_prints_and_a_runs_folder_are_read(tmp_path: Path) -> None:
-    printed = put(tmp_path / "out.json", {"run": "folder", "ideas": [OWN.model_dump(mode="json")]})
+def test_generate_output_and_run_folders_are_read(tmp_path: Path) -> None:
+    printed = write_json(tmp_path / "out.json", {"run": "folder", "ideas": [OWN.model_dump(mode="json")]})
     assert read(printed, agent=None).ideas == (OWN,)
-    put(tmp_path / "run.json", "{}")
-    put(tmp_path / "ideas.jsonl", OWN.model_dump_json() + "\n")
+    write_json(tmp_path / "run.json", "{}")
+    write_json(tmp_path / "ideas.jsonl", OWN.model_dump_json() + "\n")
     imported = read(tmp_path, agent=None)
     assert (imported.ideas, imported.kind) == ((OWN,), "ideagora")
 
 
 def test_a_record_of_a_later_version_keeps_its_new_fields(tmp_path: Path) -> None:
     later = {**OWN.model_dump(mode="json"), "mood": "bright"}
-    (idea,) = read(put(tmp_path / "a", [later]), agent=None).ideas
+    (idea,) = read(write_json(tmp_path / "a", [later]), agent=None).ideas
     assert idea.extra["later_fields"] == {"mood": "bright"}
     bad = [{**later, "branch": "third"}, {**later, "title": " "}, {**later, "agent": ""}]
     bad += [{**later, "usage": {"cost_usd": "nan"}}]
-    broken = read(put(tmp_path / "b", [later, *bad]), agent=None)
+    broken = read(write_json(tmp_path / "b", [later, *bad]), agent=None)
     assert len(broken.ideas) == 1
-    assert told(broken) == [
+    assert problem_places(broken) == [
         ("record 2", "branch"),
         ("record 3", "title"),
         ("record 4", "agent"),
@@ -407,69 +412,69 @@ def test_a_record_of_a_later_version_keeps_its_new_fields(tmp_path: Path) -> Non
     ]
 
 
-def test_a_folder_gives_all_its_files_and_names_the_bad_ones(tmp_path: Path) -> None:
-    put(tmp_path / "a.json", [PLAIN])
-    put(tmp_path / "b.json", [SCIENTIST])
-    put(tmp_path / "c.json", {"nothing": "known"})
-    put(tmp_path / "notes.txt", "not tried")
+def test_a_folder_imports_all_its_files_and_names_the_bad_ones(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", [PLAIN])
+    write_json(tmp_path / "b.json", [SCIENTIST])
+    write_json(tmp_path / "c.json", {"nothing": "known"})
+    write_json(tmp_path / "notes.txt", "not tried")
     imported = read(tmp_path, topic="any")
     assert [idea.title for idea in imported.ideas] == [PLAIN["title"], SCIENTIST["Title"]]
     assert imported.kind == "plain, ai-scientist"
     assert [(problem.file, problem.row) for problem in imported.problems] == [("c.json", None)]
 
 
-def test_problems_stand_in_the_order_of_their_rows(tmp_path: Path) -> None:
+def test_problems_are_sorted_by_row(tmp_path: Path) -> None:
     lines = [*([PLAIN] * 2), {"method": "no topic"}, *([{"topic": "t", "method": ""}] * 8), PLAIN]
-    rows = [problem.row for problem in read(put_lines(tmp_path / "a", lines)).problems]
+    rows = [problem.row for problem in read(write_jsonl(tmp_path / "a", lines)).problems]
     assert rows == [f"line {number}" for number in range(2, 13)]
 
 
-def test_the_same_idea_in_two_files_is_said_with_the_file(tmp_path: Path) -> None:
-    files = [put(tmp_path / name, [SCIENTIST]) for name in ("run.json", "seeds.json")]
+def test_a_duplicate_in_another_file_names_that_file(tmp_path: Path) -> None:
+    files = [write_json(tmp_path / name, [SCIENTIST]) for name in ("run.json", "seeds.json")]
     imported = read_all(files, topic="t")
     assert [str(one) for one in imported.problems] == [
         "seeds.json, record 1: duplicate of run.json, record 1"
     ]
 
 
-def test_files_of_one_name_in_a_folder_are_told_apart(tmp_path: Path) -> None:
+def test_files_of_the_same_name_are_distinguished(tmp_path: Path) -> None:
     for number, name in enumerate(("a", "b")):
         (tmp_path / name).mkdir()
-        put(
+        write_json(
             tmp_path / name / "wet.json", {**PROPOSAL, "idea_name": f"{number}", "full_experiment_plan": None}
         )
     assert [problem.file for problem in read(tmp_path).problems] == ["a/wet.json", "b/wet.json"]
 
 
-def test_a_file_of_a_known_form_with_nothing_in_it_is_told(tmp_path: Path) -> None:
-    imported = read(put(tmp_path / "a", {"models": {}}))
+def test_a_known_format_without_ideas_is_a_problem(tmp_path: Path) -> None:
+    imported = read(write_json(tmp_path / "a", {"models": {}}))
     assert [problem.why for problem in imported.problems] == ["has the format aidanbench but no ideas"]
 
 
-def test_names_of_files_do_not_matter(tmp_path: Path) -> None:
-    assert read(put(tmp_path / "top_ideas.csv", [SCIENTIST]), topic="x").kind == "ai-scientist"
-    assert read(put(tmp_path / "final_ideas.json", [COI])).kind == "coi-agent"
+def test_file_names_do_not_matter(tmp_path: Path) -> None:
+    assert read(write_json(tmp_path / "top_ideas.csv", [SCIENTIST]), topic="x").kind == "ai-scientist"
+    assert read(write_json(tmp_path / "final_ideas.json", [COI])).kind == "coi-agent"
 
 
-def test_unknown_forms_say_what_was_looked_for(tmp_path: Path) -> None:
+def test_unknown_formats_list_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(UnknownIdeasFormat) as caught:
-        read(put(tmp_path / "a", [{"rank": "first"}]))
+        read(write_json(tmp_path / "a", [{"rank": "first"}]))
     assert all(form.name in str(caught.value) for form in FORMATS)
     assert "'rank'" in str(caught.value)
     papers = {"paperId": "p", "title": "A Paper", "abstract": "a", "description": "no idea"}
     with pytest.raises(UnknownIdeasFormat):
-        read(put_table(tmp_path / "b", [papers]))
+        read(write_csv(tmp_path / "b", [papers]))
 
 
-def test_two_kinds_in_one_file_are_told(tmp_path: Path) -> None:
+def test_two_formats_in_one_file_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(IdeasFileError, match="ai-scientist and ai-scientist-v2"):
-        read(put(tmp_path / "a", [SCIENTIST, SCIENTIST_V2]))
+        read(write_json(tmp_path / "a", [SCIENTIST, SCIENTIST_V2]))
 
 
 def test_ids_depend_on_name_topic_and_words_only(tmp_path: Path) -> None:
-    (first,) = read(put(tmp_path / "a", [SCIENTIST]), topic="x").ideas
-    (again,) = read(put(tmp_path / "b", {**SCIENTIST, "Novelty": 9}), topic="x").ideas
-    (other,) = read(put(tmp_path / "b", {**SCIENTIST, "Novelty": 9}), topic="y").ideas
+    (first,) = read(write_json(tmp_path / "a", [SCIENTIST]), topic="x").ideas
+    (again,) = read(write_json(tmp_path / "b", {**SCIENTIST, "Novelty": 9}), topic="x").ideas
+    (other,) = read(write_json(tmp_path / "b", {**SCIENTIST, "Novelty": 9}), topic="y").ideas
     assert first.id == again.id != other.id
 
 
@@ -484,7 +489,7 @@ def test_steps_lose_no_word(text: str) -> None:
 @given(
     st.lists(st.sampled_from(["**Motivation:**", "# Novelty", "Method:", "words", "", "**Idea 1: x**", "y"]))
 )
-def test_parts_lose_no_line(lines: list[str]) -> None:
+def test_sections_lose_no_line(lines: list[str]) -> None:
     parts = split_sections("\n".join(lines))
     kept = [part for part in (parts.title, parts.motivation, parts.novelty, parts.method) if part]
     found = sorted(line for part in kept for line in part.split("\n") if line)
@@ -495,13 +500,13 @@ def test_parts_lose_no_line(lines: list[str]) -> None:
     assert found == wanted
 
 
-def test_headings_in_the_line_of_their_text_count_too() -> None:
+def test_headings_on_the_same_line_as_text_count() -> None:
     parts = split_sections("**Motivation:** it rains.\n**Method:** a roof.\n1. **Novelty:** part of a list")
     assert parts.motivation == "**Motivation:** it rains."
     assert parts.method == "**Method:** a roof.\n1. **Novelty:** part of a list"
 
 
-def test_a_title_from_a_text_is_its_beginning() -> None:
+def test_a_title_from_a_text_is_its_first_sentence() -> None:
     assert title_from_text("# Heading\n\n- **Bold** move. And more.") == "Bold move"
     long = " ".join(f"w{number}" for number in range(40))
     assert title_from_text(long) == " ".join(f"w{number}" for number in range(16)) + " …"
@@ -535,12 +540,12 @@ def test_real_files(name: str, kind: str, number: int) -> None:
         "ideabench/target_papers_sample.csv",
     ],
 )
-def test_real_files_without_ideas_are_not_taken_for_ideas(name: str) -> None:
+def test_real_files_without_ideas_are_rejected(name: str) -> None:
     with pytest.raises(UnknownIdeasFormat):
         read_ideas(SHARED / name, agent="guest", topic="given")
 
 
-def test_every_form_is_in_the_docs() -> None:
+def test_every_format_is_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "importing.md").read_text(encoding="utf-8")
     assert [form.name for form in FORMATS if f"| `{form.name}`" not in text] == []
 
@@ -553,11 +558,11 @@ def _own_record(agent: str, method: str, **fields: Any) -> dict[str, Any]:
     return {**told, "method": method, **fields}
 
 
-def test_the_same_id_with_another_text_is_another_idea(tmp_path: Path) -> None:
+def test_the_same_id_with_another_text_gets_a_new_id(tmp_path: Path) -> None:
     first, second = _own_record("a", "hang bells"), _own_record("a", "dig deep")
     other_maker = _own_record("b", "hang bells")
-    one = put_lines(tmp_path / "one.jsonl", [first, second, first])
-    two = put_lines(tmp_path / "two.jsonl", [other_maker, second])
+    one = write_jsonl(tmp_path / "one.jsonl", [first, second, first])
+    two = write_jsonl(tmp_path / "two.jsonl", [other_maker, second])
     found = read_all([one, two])
     assert [(idea.id, idea.agent, idea.method) for idea in found.ideas] == [
         ("7", "a", "hang bells"), ("7-2", "a", "dig deep"), ("7-3", "b", "hang bells"),
@@ -570,7 +575,7 @@ def test_an_import_replaces_no_idea_of_another_text(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def import_text(method: str, as_json: bool = True) -> str:
-        file = put_lines(tmp_path / "ideas.jsonl", [_own_record("guest", method)])
+        file = write_jsonl(tmp_path / "ideas.jsonl", [_own_record("guest", method)])
         asked = Request((file,), "guest", None, None, as_json, {"home": tmp_path / "home"})
         assert import_ideas(asked) == 0
         return capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Files that are broken or meant to harm: bounded, never executed, told, and the rest still imported."""
+"""Files that are broken or malicious: reading is bounded, executes nothing, and imports the rest."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tests.support.idea_files import (
     CRITICS,
     PLAIN,
     SCIENTIST,
-    put,
-    put_database,
-    put_lines,
-    put_table,
+    problem_places,
     read,
-    told,
+    write_csv,
+    write_json,
+    write_jsonl,
+    write_sqlite,
 )
 
 LINE = json.dumps(PLAIN)
@@ -61,14 +61,16 @@ class _Bomb:
         (b"SQLite format 3\0 and then nothing", "could be read"),
     ],
 )
-def test_no_such_file_is_read_and_none_is_run(tmp_path: Path, content: bytes, why: str) -> None:
+def test_unsupported_files_are_rejected_and_nothing_is_executed(
+    tmp_path: Path, content: bytes, why: str
+) -> None:
     with pytest.raises(IdeasFileError, match=why) as caught:
-        read(put(tmp_path / "ideas.json", content), topic="t")
+        read(write_json(tmp_path / "ideas.json", content), topic="t")
     assert "\n" not in str(caught.value)
     assert not Path("bombed").exists()
 
 
-def test_a_file_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(IdeasFileError, match="No such file"):
         read(tmp_path / "gone")
     with pytest.raises(IdeasFileError, match="no files of ideas"):
@@ -86,12 +88,12 @@ def test_a_line_of_200_mb_is_skipped_in_bounded_memory(tmp_path: Path) -> None:
     imported = read(path)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert [idea.method for idea in imported.ideas] == [PLAIN["method"], "after"]
-    assert told(imported) == [("line 2", None)]
+    assert problem_places(imported) == [("line 2", None)]
     assert grown * 1024 < 6 * MAX_LINE_BYTES
 
 
-def test_a_document_beyond_measure_is_refused_unread(tmp_path: Path) -> None:
-    path = put(tmp_path / "ideas.json", "[" + " " * 70_000)
+def test_a_document_that_is_too_large_is_rejected_unread(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "ideas.json", "[" + " " * 70_000)
     os.truncate(path, MAX_DOCUMENT_BYTES + 1)
     with pytest.raises(IdeasFileError, match="jq -c"):
         read(path)
@@ -112,29 +114,31 @@ def test_a_document_beyond_measure_is_refused_unread(tmp_path: Path) -> None:
         ('{"method": "no topic"}', "--topic"),
     ],
 )
-def test_a_bad_line_costs_itself_only(tmp_path: Path, line: str, why: str) -> None:
-    imported = read(put(tmp_path / "a", f"{LINE}\n{line}\n\n{json.dumps({**PLAIN, 'title': 'Two'})}\n"))
+def test_a_bad_line_is_skipped_alone(tmp_path: Path, line: str, why: str) -> None:
+    imported = read(
+        write_json(tmp_path / "a", f"{LINE}\n{line}\n\n{json.dumps({**PLAIN, 'title': 'Two'})}\n")
+    )
     assert [idea.title for idea in imported.ideas] == [PLAIN["title"], "Two"]
     assert [problem.row for problem in imported.problems] == ["line 2"]
     assert why in imported.problems[0].why
 
 
-def test_a_broken_first_line_does_not_hide_the_form(tmp_path: Path) -> None:
-    imported = read(put(tmp_path / "a", f'{{"method": "cut\n{LINE}\n'))
-    assert (len(imported.ideas), told(imported)) == (1, [("line 1", None)])
+def test_a_broken_first_line_does_not_hide_the_format(tmp_path: Path) -> None:
+    imported = read(write_json(tmp_path / "a", f'{{"method": "cut\n{LINE}\n'))
+    assert (len(imported.ideas), problem_places(imported)) == (1, [("line 1", None)])
 
 
-def test_text_is_cleaned_of_what_screens_and_files_cannot_hold(tmp_path: Path) -> None:
+def test_control_characters_are_removed_from_text(tmp_path: Path) -> None:
     text = '{"topic": "t\\u0000", "title": "A\\u001b[31mB\\u202e", "method": "half \\ud83d, NaN", "n": NaN}'
-    (idea,) = read(put(tmp_path / "a", [json.loads(text)])).ideas
+    (idea,) = read(write_json(tmp_path / "a", [json.loads(text)])).ideas
     assert (idea.topic, idea.title, idea.method) == ("t", "A[31mB", "half \ufffd, NaN")
     assert idea.extra["original"]["n"] is None
     assert Idea.model_validate_json(idea.model_dump_json()) == idea
 
 
-def test_line_ends_of_windows_and_a_mark_of_byte_order(tmp_path: Path) -> None:
+def test_windows_line_endings_and_byte_order_marks(tmp_path: Path) -> None:
     lines = f"\ufeff{json.dumps({**PLAIN, 'method': 'one' + chr(13) + chr(10) + 'two'})}\r\n{LINE}\r\n"
-    imported = read(put(tmp_path / "a", lines))
+    imported = read(write_json(tmp_path / "a", lines))
     assert [idea.method for idea in imported.ideas] == ["one\ntwo", PLAIN["method"]]
 
 
@@ -152,28 +156,28 @@ def test_line_ends_of_windows_and_a_mark_of_byte_order(tmp_path: Path) -> None:
         ("{[]: 1}", "literal"),
     ],
 )
-def test_literals_are_read_and_never_run(cell: str, why: str) -> None:
+def test_literals_are_parsed_and_never_executed(cell: str, why: str) -> None:
     with pytest.raises(UnreadableJSON, match=why):
         python_literal(cell)
     assert not Path("bombed").exists()
 
 
-def test_a_hostile_cell_costs_its_row_only(tmp_path: Path) -> None:
+def test_a_hostile_cell_skips_only_its_row(tmp_path: Path) -> None:
     row = {"paperId": "p", "title": "Salt", "hypotheses": "['Salt melts.']"}
     bad = {**row, "hypotheses": "[__import__('os').mkdir('bombed')]"}
-    imported = read(put_table(tmp_path / "a", [bad, row]))
-    assert (len(imported.ideas), told(imported)) == (1, [("row 2", "hypotheses")])
+    imported = read(write_csv(tmp_path / "a", [bad, row]))
+    assert (len(imported.ideas), problem_places(imported)) == (1, [("row 2", "hypotheses")])
     assert not Path("bombed").exists()
 
 
 def test_a_table_with_odd_rows(tmp_path: Path) -> None:
     text = 'topic,method\nt,"one\nline, two"\nt,a,b,c\n\nt\nt,end\n'
-    imported = read(put(tmp_path / "a", text))
+    imported = read(write_json(tmp_path / "a", text))
     assert [idea.method for idea in imported.ideas] == ["one\nline, two", "end"]
-    assert told(imported) == [("row 3", None), ("row 5", "method")]
+    assert problem_places(imported) == [("row 3", None), ("row 5", "method")]
 
 
-def test_a_cell_beyond_measure_ends_the_table_where_it_is(tmp_path: Path) -> None:
+def test_a_cell_that_is_too_long_ends_the_table(tmp_path: Path) -> None:
     path = tmp_path / "a"
     with path.open("w", encoding="utf-8") as file:
         file.write('topic,method\nt,good\nt,"open')
@@ -184,13 +188,13 @@ def test_a_cell_beyond_measure_ends_the_table_where_it_is(tmp_path: Path) -> Non
     assert "no rows after row 2 could be read" in imported.problems[0].why
 
 
-def test_a_table_that_is_no_utf_8(tmp_path: Path) -> None:
-    imported = read(put(tmp_path / "a", b"topic,method\nt,good\nt,caf\xe9\n"))
+def test_a_table_that_is_not_utf_8(tmp_path: Path) -> None:
+    imported = read(write_json(tmp_path / "a", b"topic,method\nt,good\nt,caf\xe9\n"))
     assert [idea.method for idea in imported.ideas] == ["good"]
     assert "not UTF-8" in imported.problems[0].why
 
 
-def test_a_database_whose_table_is_a_trap(tmp_path: Path) -> None:
+def test_a_database_with_a_view_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "a"
     with closing(sqlite3.connect(path)) as connection:
         endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS idea FROM n"
@@ -199,18 +203,18 @@ def test_a_database_whose_table_is_a_trap(tmp_path: Path) -> None:
         read(path)
 
 
-def test_a_database_that_breaks_off_keeps_what_came_before(tmp_path: Path) -> None:
+def test_rows_before_a_database_error_are_imported(tmp_path: Path) -> None:
     rows = [{**CRITICS[0], "id": n, "idea": f"Idea {n}. {'word ' * 400}"} for n in range(200)]
-    path = put_database(tmp_path / "a", rows)
+    path = write_sqlite(tmp_path / "a", rows)
     content = bytearray(path.read_bytes())
     content[len(content) // 2 :] = b"\x07" * (len(content) - len(content) // 2)
-    imported = read(put(path, bytes(content)))
+    imported = read(write_json(path, bytes(content)))
     assert 0 < len(imported.ideas) < 200
     assert "no rows after row" in imported.problems[-1].why
 
 
-def test_a_database_is_only_read(tmp_path: Path) -> None:
-    path = put_database(tmp_path / "a", CRITICS)
+def test_a_database_is_not_modified(tmp_path: Path) -> None:
+    path = write_sqlite(tmp_path / "a", CRITICS)
     before = path.read_bytes()
     read(path)
     assert path.read_bytes() == before
@@ -218,31 +222,31 @@ def test_a_database_is_only_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [b"\x00\x01", 5, 1.5])
-def test_cells_of_other_types_are_told(tmp_path: Path, value: object) -> None:
-    imported = read(put_database(tmp_path / "a", [{**CRITICS[0], "idea": value, "id": 8}, CRITICS[0]]))
-    assert (len(imported.ideas), [row for row, _ in told(imported)]) == (1, ["id 8"])
+def test_cells_of_other_types_are_problems(tmp_path: Path, value: object) -> None:
+    imported = read(write_sqlite(tmp_path / "a", [{**CRITICS[0], "idea": value, "id": 8}, CRITICS[0]]))
+    assert (len(imported.ideas), [row for row, _ in problem_places(imported)]) == (1, ["id 8"])
 
 
 @pytest.mark.parametrize("field", ["Title", "Experiment"])
 @pytest.mark.parametrize("value", [None, 3, [], {}, "", True])
-def test_no_needed_field_is_made_up(tmp_path: Path, field: str, value: object) -> None:
+def test_required_fields_are_never_invented(tmp_path: Path, field: str, value: object) -> None:
     other = {**SCIENTIST, "Title": "Another"}
-    imported = read(put(tmp_path / "a", [{**SCIENTIST, field: value}, other]), topic="t")
+    imported = read(write_json(tmp_path / "a", [{**SCIENTIST, field: value}, other]), topic="t")
     titles = [idea.title for idea in imported.ideas]
     if field == "Experiment" and value in (3, True) and value is not None:
-        assert len(titles) == 2  # a number told as text is still the source's own
+        assert len(titles) == 2  # a number in text form is still the source's own
     else:
         assert titles == ["Another"]
-        assert told(imported) == [("record 1", field)]
+        assert problem_places(imported) == [("record 1", field)]
 
 
 @pytest.mark.parametrize("piece", ["* ", "# ", " \n", "**a", "1. ", "Title: ", "\t", "* *:"])
-def test_long_runs_of_marks_are_read_at_once(tmp_path: Path, piece: str) -> None:
+def test_long_runs_of_punctuation_are_read_in_linear_time(tmp_path: Path, piece: str) -> None:
     runs = [{**COI, "idea": f"Title: {piece * 200_000}x", "experiment": piece * 200_000 + "y"}]
-    assert len(read(put(tmp_path / "a", runs)).ideas) == 1
+    assert len(read(write_json(tmp_path / "a", runs)).ideas) == 1
 
 
-def test_shapes_that_no_writer_makes_never_raise_anything_else(tmp_path: Path) -> None:
+def test_unexpected_structures_raise_only_import_errors(tmp_path: Path) -> None:
     odd: list[Any] = [None, 1, "x", [[1]], [{"a": None}], {"a": {"b": []}}]
     keys = [*COI, *SCIENTIST, "model_result", "index", "ideas", "topic_description", "full_experiment_plan"]
     keys += ["models", "hypotheses", "paperId", "background", "filtered_ideas", "paper", "references", "run"]
@@ -250,7 +254,7 @@ def test_shapes_that_no_writer_makes_never_raise_anything_else(tmp_path: Path) -
     for number, seed in enumerate(seeds):
         for key in keys:
             for value in odd:
-                path = put(tmp_path / f"{number}.json", {**seed, key: value})
+                path = write_json(tmp_path / f"{number}.json", {**seed, key: value})
                 try:
                     imported = read(path, topic="t")
                 except IdeagoraError:
@@ -261,15 +265,15 @@ def test_shapes_that_no_writer_makes_never_raise_anything_else(tmp_path: Path) -
 @pytest.mark.parametrize(
     "name", ["../x", "a/b", "", ".", "..", "-x", "a\n", "x" * 65, "ü", "a b", "/etc/x", "\0"]
 )
-def test_names_cannot_lead_elsewhere(tmp_path: Path, name: str) -> None:
+def test_names_cannot_escape_the_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError):
         stored_file(tmp_path, name)
 
 
-def test_kept_ideas_are_found_by_name_or_path(tmp_path: Path) -> None:
+def test_stored_ideas_are_found_by_name_or_path(tmp_path: Path) -> None:
     kept = stored_file(tmp_path, "guest")
     kept.parent.mkdir()
-    put_lines(kept, [PLAIN])
+    write_jsonl(kept, [PLAIN])
     assert find_ideas("guest", tmp_path) == kept
     assert find_ideas(str(kept), tmp_path) == kept
     with pytest.raises(IdeasFileError, match=r"imported: guest.*ideas import"):

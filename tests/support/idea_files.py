@@ -1,4 +1,4 @@
-"""Small files of ideas in the forms of other systems, with words of our own."""
+"""Small files of ideas in the formats of other systems, with invented texts."""
 
 from __future__ import annotations
 
@@ -147,18 +147,18 @@ CRITICS += [{**CRITICS[0], "id": 5, "idea_model": "lab/three", "idea": ""}]
 
 
 def aidan(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """AidanBench's nesting around the answers of one model to one question."""
+    """Return an AidanBench file with the answers of one model to one question."""
     return {"models": {"lab/one": {"0.7": {"How does one cross a river?": list(answers)}}}}
 
 
 def answer(number: int, text: str, coherence: float = 80.0, dissimilarity: float = 0.4) -> dict[str, Any]:
-    """One of AidanBench's answers."""
+    """Return an AidanBench answer."""
     scores = {"embedding_dissimilarity_score": dissimilarity, "coherence_score": coherence}
     return {"answer_num": number, "answer": text, **scores, "processing_time": 1.5}
 
 
-def put(path: Path, value: Any) -> Path:
-    """Write JSON, or text and bytes as they are."""
+def write_json(path: Path, value: Any) -> Path:
+    """Write a value as JSON; text and bytes unchanged."""
     if isinstance(value, bytes):
         path.write_bytes(value)
     else:
@@ -166,12 +166,12 @@ def put(path: Path, value: Any) -> Path:
     return path
 
 
-def put_lines(path: Path, values: Sequence[Any]) -> Path:
-    """Write JSON lines."""
-    return put(path, "".join(f"{json.dumps(value)}\n" for value in values))
+def write_jsonl(path: Path, values: Sequence[Any]) -> Path:
+    """Write JSON Lines."""
+    return write_json(path, "".join(f"{json.dumps(value)}\n" for value in values))
 
 
-def put_table(path: Path, rows: Sequence[Mapping[str, Any]], *, bom: str = "", end: str = "\r\n") -> Path:
+def write_csv(path: Path, rows: Sequence[Mapping[str, Any]], *, bom: str = "", end: str = "\r\n") -> Path:
     """Write a table as pandas does: lists and dicts as Python literals, nothing for ``None``."""
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(bom)
@@ -181,7 +181,7 @@ def put_table(path: Path, rows: Sequence[Mapping[str, Any]], *, bom: str = "", e
     return path
 
 
-def put_database(path: Path, rows: Sequence[Mapping[str, Any]], table: str = "results") -> Path:
+def write_sqlite(path: Path, rows: Sequence[Mapping[str, Any]], table: str = "results") -> Path:
     """Write LiveIdeaBench's SQLite table."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"CREATE TABLE {table} ({', '.join(rows[0])})")
@@ -192,10 +192,10 @@ def put_database(path: Path, rows: Sequence[Mapping[str, Any]], table: str = "re
 
 
 def read(path: Path, topic: str | None = None, agent: str | None = "guest") -> Imported:
-    """Import under the name ``guest``."""
+    """Import the ideas of a file under the name ``guest``."""
     return read_ideas(path, agent=agent, topic=topic)
 
 
-def told(imported: Imported) -> list[tuple[str | None, str | None]]:
-    """(row, field) of every problem."""
+def problem_places(imported: Imported) -> list[tuple[str | None, str | None]]:
+    """Return (row, field) of every problem."""
     return [(problem.row, problem.field) for problem in imported.problems]

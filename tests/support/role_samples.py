@@ -1,7 +1,7 @@
 """One valid set of inputs and one valid answer for every role.
 
-The papers are those of the starter corpus. The answers hold what real ones hold and parsers trip
-over: quotation marks and apostrophes, braces and commas, accents, line breaks, a name in Greek.
+The papers are those of the starter corpus. The answers contain what parsers trip over in real ones:
+quotation marks, apostrophes, braces, commas, accents, line breaks and a Greek letter.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ _PARTS = re.compile(r"(?<=\.) (?=[A-Z])")
 
 @cache
 def paper(paper_id: str) -> Paper:
-    """A paper of the starter corpus."""
+    """Return a paper of the starter corpus."""
     return next(paper for paper in starter_corpus().papers if paper.id == paper_id)
 
 
 def chain_paper(paper_id: str) -> ChainPaper:
-    """A paper as a perfect reader would tell it: the four sentences of its summary are its four facets."""
+    """Return a paper read perfectly: the four sentences of its summary are its four facets."""
     found = paper(paper_id)
     problem, method, finding, limitation = _PARTS.split(found.abstract or "")
     return ChainPaper(
@@ -73,14 +73,14 @@ def chain_paper(paper_id: str) -> ChainPaper:
 
 
 def shown(paper_id: str) -> ShownPaper:
-    """A paper as the ideator is shown it; one of the chain has been read."""
-    told = f"In short: {chain_paper(paper_id).method}" if paper_id in (COT, CONSISTENCY, TREE) else None
-    return ShownPaper(**paper_brief(paper(paper_id)).model_dump(), retelling=told)
+    """Return a paper as shown to the ideator; papers in the chain have a summary."""
+    retelling = f"In short: {chain_paper(paper_id).method}" if paper_id in (COT, CONSISTENCY, TREE) else None
+    return ShownPaper(**paper_brief(paper(paper_id)).model_dump(), retelling=retelling)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What a role may be given, and what it may answer to that."""
+    """Valid inputs of a role and a valid answer."""
 
     inputs: Inputs
     answer: dict[str, Any]
@@ -407,7 +407,7 @@ SAMPLES = _samples() | {name: Sample(*pair) for name, pair in baseline_samples.s
 
 
 class Remembering:
-    """An embedder that encodes no text twice; for the real one, which takes some 20 ms a text."""
+    """An embedder that encodes no text twice, since the real one takes about 20 ms per text."""
 
     def __init__(self, inner: Embedder) -> None:
         self.name, self.dimension = inner.name, inner.dimension
@@ -425,7 +425,7 @@ class Remembering:
 
 @cache
 def real_embedder() -> Embedder:
-    """The embedder that ideagora uses by default, loaded once for all tests."""
+    """Return ideagora's default embedder, loaded once for all tests."""
     return Remembering(load_embedder(MINILM, None))
 
 
@@ -433,5 +433,5 @@ _needs_weights = pytest.mark.skipif(find_spec(PACKAGE) is None, reason="the extr
 
 
 def with_weights(test: Callable[P, R]) -> Callable[P, R]:
-    """A test with real vectors; skipped where the weights are not installed."""
+    """Mark a test as using real vectors; skip it if the weights are not installed."""
     return pytest.mark.weights(_needs_weights(test))
