@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import threading
 import zlib
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -16,11 +15,10 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ideagora.errors import FolderUnusable
-from ideagora.models.sqlite import use_write_ahead_log
+from ideagora.models.sqlite import Database, create_tables, error_code, open_database, transaction
 
 T = TypeVar("T")
 
-_BUSY_SECONDS = 30.0
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS pages (key TEXT NOT NULL, digest TEXT NOT NULL, status INTEGER NOT NULL,"
@@ -81,8 +79,7 @@ class HttpCache:
         self._today = today
         self._run: str | None = None
         self._seen_first = False
-        self._threads = threading.Lock()
-        self._open: sqlite3.Connection | None = None
+        self._database = Database(self._connect)
 
     def begin_run(self, run: str, *, resumed: bool) -> None:
         """From now on a run asks: what it gets is noted as seen by it.
@@ -118,11 +115,10 @@ class HttpCache:
         row = (key, answer.digest, answer.status, zlib.compress(answer.body), answer.day)
 
         def work(db: sqlite3.Connection) -> None:
-            db.execute("BEGIN IMMEDIATE").close()
-            db.execute("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)", row).close()
-            self._note_seen(db, key, answer.digest)
-            db.execute(_UNSEEN, (key, answer.digest)).close()
-            db.execute("COMMIT").close()
+            with transaction(db):
+                db.execute("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)", row).close()
+                self._note_seen(db, key, answer.digest)
+                db.execute(_UNSEEN, (key, answer.digest)).close()
 
         self._do(work)
 
@@ -143,52 +139,42 @@ class HttpCache:
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
-        with self._threads:
-            self._drop()
+        self._database.disconnect()
 
     def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._threads:
+        with self._database.lock:
             try:
                 try:
-                    return work(self._connection())
+                    with self._database.use() as db:
+                        return work(db)
                 except sqlite3.DatabaseError as error:
-                    if (getattr(error, "sqlite_errorcode", 0) & 0xFF) not in _CORRUPT:
+                    if error_code(error) not in _CORRUPT:
                         raise
-                    self._begin_anew()
-                    return work(self._connection())
+                    self._delete()
+                    with self._database.use() as db:
+                        return work(db)
             except (OSError, sqlite3.Error) as error:
-                self._drop()  # with what it was in the middle of
+                self._database.disconnect()
                 raise FolderUnusable(
                     f"the cache of literature {self.path} cannot be used: {error}. "
                     "Free some space or choose another IDEAGORA_HOME, then run the same command again."
                 ) from None
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._open is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._open = sqlite3.connect(
-                self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
-            use_write_ahead_log(self._open, _BUSY_SECONDS)
-            for statement in ("PRAGMA synchronous=NORMAL", *_TABLES):
-                self._open.execute(statement).close()
-            if self._open.execute(_FORMER).fetchone():
-                self._move_former(self._open)
-        return self._open
+    def _connect(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        return open_database(self.path, _prepare, synchronous="NORMAL")
 
-    def _move_former(self, db: sqlite3.Connection) -> None:
-        db.execute("BEGIN IMMEDIATE").close()
-        for statement in _MOVED if db.execute(_FORMER).fetchone() else ():
-            db.execute(statement).close()
-        db.execute("COMMIT").close()
-
-    def _begin_anew(self) -> None:
-        """Nothing in here is lost for good: a damaged file is thrown away."""
-        self._drop()
+    def _delete(self) -> None:
+        """Delete a damaged file; everything in it can be fetched again."""
+        self._database.disconnect()
         for ending in ("", "-wal", "-shm"):
             self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
 
-    def _drop(self) -> None:
-        if self._open is not None:
-            self._open.close()
-        self._open = None
+
+def _prepare(db: sqlite3.Connection) -> None:
+    """Create the tables, and move the rows of the former table to the new one."""
+    create_tables(db, _TABLES)
+    if db.execute(_FORMER).fetchone():
+        with transaction(db):
+            for statement in _MOVED if db.execute(_FORMER).fetchone() else ():
+                db.execute(statement).close()
