@@ -11,7 +11,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -159,9 +158,9 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 def test_a_full_disk_is_named_and_what_was_stored_stays(path: Path) -> None:
     cache = ResponseCache(path)
     kept = cache.put("k", stored())
-    db: Any = cache._db
-    pages = db.execute("PRAGMA page_count").fetchone()[0]
-    db.execute(f"PRAGMA max_page_count = {pages}")
+    with cache._database.use() as db:
+        pages = db.execute("PRAGMA page_count").fetchone()[0]
+        db.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(FolderUnusable, match="full"):
         cache.put("big", stored("x" * 100_000))
     assert cache.get("k") == kept

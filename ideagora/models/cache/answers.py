@@ -13,17 +13,16 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
 from ideagora.errors import FolderUnusable
 from ideagora.models.cache.salvage import TABLE, VERSION, Salvage, checksum, is_header_intact, salvage
-from ideagora.models.sqlite import use_write_ahead_log
+from ideagora.models.sqlite import Database, error_code, open_database, transaction, upgrade_schema
 from ideagora.schema import Record, Usage
 
 T = TypeVar("T")
@@ -59,8 +58,7 @@ class ResponseCache:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = threading.Lock()
-        self._db: sqlite3.Connection | None = None
+        self._database = Database(self._connect)
         self._inode: int | None = None
 
     @classmethod
@@ -93,10 +91,7 @@ class ResponseCache:
 
     def close(self) -> None:
         """Close the file; the next use reopens it."""
-        with self._lock:
-            if self._db is not None:
-                self._db.close()
-            self._db = None
+        self._database.disconnect()
 
     def _select(self, db: sqlite3.Connection, key: str) -> CachedResponse | None:
         query = "SELECT CAST(answer AS BLOB), CAST(checksum AS BLOB) FROM answers WHERE key = ?"
@@ -116,39 +111,39 @@ class ResponseCache:
         return None
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._lock:
+        with self._database.lock:
             try:
-                return work(self._connection())
+                return self._run_once(work)
             except sqlite3.DatabaseError as error:
                 if not _is_corrupt(error):
                     raise self._unusable(error) from None
                 self._recover(error)
             try:
-                return work(self._connection())
+                return self._run_once(work)
             except sqlite3.DatabaseError as error:
                 raise self._unusable(error) from None
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._db is not None and _inode(self.path) != self._inode:  # recovered by another process
-            self._db.close()
-            self._db = None
-        if self._db is None:
-            try:
-                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            except OSError as error:
-                raise self._unusable(error) from None
-            self._inode = _inode(self.path)
-            self._db = _open_file(self.path)
-            self._inode = _inode(self.path)
-        return self._db
+    def _run_once(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        if _inode(self.path) != self._inode:  # replaced by another process
+            self._database.disconnect()
+        with self._database.use() as db:
+            return work(db)
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise self._unusable(error) from None
+        self._inode = _inode(self.path)
+        db = _open_file(self.path)
+        self._inode = _inode(self.path)
+        return db
 
     def _recover(self, error: sqlite3.DatabaseError) -> None:
         """Copy the intact rows of a damaged file to a new one, unless another process has already done so."""
         from filelock import FileLock
 
-        if self._db is not None:
-            self._db.close()
-        self._db = None
+        self._database.disconnect()
         try:
             with FileLock(f"{self.path}.lock", timeout=10 * LOCK_TIMEOUT):
                 if _inode(self.path) != self._inode:
@@ -174,14 +169,10 @@ class ResponseCache:
         new, backup = (
             self.path.with_name(f"{self.path.name}.{kind}-{suffix}") for kind in ("new", "corrupt")
         )
-        db = _open_file(new)
-        try:
-            db.execute("BEGIN")
-            db.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", recovered.rows)
-            db.execute("COMMIT")
+        with closing(_open_file(new)) as db:
+            with transaction(db):
+                db.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", recovered.rows)
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
-        finally:
-            db.close()
         for ending in ("-wal", "-shm"):  # or SQLite would apply them to the new file
             with suppress(FileNotFoundError):
                 Path(f"{self.path}{ending}").rename(f"{backup}{ending}")
@@ -199,40 +190,27 @@ class ResponseCache:
 def _open_file(path: Path) -> sqlite3.Connection:
     if not is_header_intact(path):
         raise _corrupt("its header is not that of an answer cache")
-    db = sqlite3.connect(path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
-    try:
-        use_write_ahead_log(db, LOCK_TIMEOUT)
-        db.execute("PRAGMA synchronous=FULL").close()
-        if db.execute("PRAGMA user_version").fetchone()[0] < VERSION:
-            _migrate(db)
-        elif not _columns(db):
-            raise _corrupt("its table is missing")
-    except sqlite3.DatabaseError:
-        db.close()
-        raise
-    return db
+    return open_database(path, _prepare, busy_seconds=LOCK_TIMEOUT, synchronous="FULL")
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    upgrade_schema(db, VERSION, _migrate)
+    if not _columns(db):
+        raise _corrupt("its table is missing")
 
 
 def _migrate(db: sqlite3.Connection) -> None:
-    """Create the table, or add checksums to the rows of an older version, in place."""
-    db.create_function("row_checksum", 2, checksum, deterministic=True)
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        columns = _columns(db)
-        if not columns:
-            db.execute(TABLE)
-        elif "checksum" not in columns:
-            db.execute("ALTER TABLE answers ADD COLUMN checksum TEXT")
-            db.execute(
-                "UPDATE answers SET checksum = row_checksum(CAST(key AS TEXT), CAST(answer AS BLOB)) "
-                "WHERE json_valid(answer)"
-            )
-        db.execute(f"PRAGMA user_version = {VERSION}")
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+    """Create the table, or add checksums to the rows of an older version."""
+    columns = _columns(db)
+    if not columns:
+        db.execute(TABLE)
+    elif "checksum" not in columns:
+        db.create_function("row_checksum", 2, checksum, deterministic=True)
+        db.execute("ALTER TABLE answers ADD COLUMN checksum TEXT")
+        db.execute(
+            "UPDATE answers SET checksum = row_checksum(CAST(key AS TEXT), CAST(answer AS BLOB)) "
+            "WHERE json_valid(answer)"
+        )
 
 
 def _columns(db: sqlite3.Connection) -> set[str]:
@@ -268,5 +246,4 @@ def _inode(path: Path) -> int | None:
 
 
 def _is_corrupt(error: sqlite3.DatabaseError) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return code in _CORRUPT
+    return error_code(error) in _CORRUPT

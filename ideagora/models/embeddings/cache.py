@@ -14,6 +14,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
+from ideagora.models.sqlite import error_code, open_database, transaction
+
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -40,7 +42,6 @@ class VectorCache:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / CACHE_FILE
-        self._prepared = False
 
     def get(self, embedder: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The stored vectors with a correct checksum, as little-endian float32 bytes."""
@@ -64,7 +65,7 @@ class VectorCache:
         """Store vectors, replacing existing ones."""
 
         def insert(connection: sqlite3.Connection) -> None:
-            with connection:
+            with transaction(connection):
                 connection.executemany(
                     "INSERT OR REPLACE INTO vectors (embedder, key, vector, checksum) VALUES (?, ?, ?, ?)",
                     [(embedder, key, v, _checksum(embedder, key, v)) for key, v in vectors.items()],
@@ -76,7 +77,6 @@ class VectorCache:
         """Run work on the file, again if it had to be moved aside; returns ``default`` if that fails."""
         for last_try in (False, True):
             try:
-                self._prepare()
                 with closing(self._connect()) as connection:
                     return work(connection)
             except sqlite3.Error as error:
@@ -90,26 +90,13 @@ class VectorCache:
         return default
 
     def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.path, timeout=_LOCK_TIMEOUT)
-
-    def _prepare(self) -> None:
-        """Create file and table, one process at a time, since the change to WAL does not wait for others."""
-        from filelock import FileLock
-
-        if self._prepared and self.path.exists():
-            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(self._lock_path, timeout=_LOCK_TIMEOUT), closing(self._connect()) as connection:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute(_SCHEMA)
-            _add_checksums(connection)
-        self._prepared = True
+        return open_database(self.path, _prepare, busy_seconds=_LOCK_TIMEOUT)
 
     def _move_aside(self, error: sqlite3.Error) -> None:
         """Move an unreadable file aside, unless another process has already done so."""
         from filelock import FileLock
 
-        self._prepared = False
         with FileLock(self._lock_path, timeout=_LOCK_TIMEOUT):
             if self._is_intact():
                 return
@@ -137,18 +124,21 @@ def _checksum(embedder: str, key: str, vector: bytes) -> bytes:
     return hashlib.blake2b(text + bytes(vector), digest_size=8).digest()
 
 
-def _add_checksums(connection: sqlite3.Connection) -> None:
-    """Add checksums to the vectors of an older version, in place."""
-    if any(row[1] == "checksum" for row in connection.execute("PRAGMA table_info(vectors)")):
-        return
-    connection.create_function("vector_checksum", 3, _checksum, deterministic=True)
-    with connection:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("ALTER TABLE vectors ADD COLUMN checksum BLOB")
-        connection.execute("UPDATE vectors SET checksum = vector_checksum(embedder, key, vector)")
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Create the table, and add checksums to the vectors of an older version."""
+    connection.execute(_SCHEMA).close()
+    if not _has_checksums(connection):
+        connection.create_function("vector_checksum", 3, _checksum, deterministic=True)
+        with transaction(connection):
+            if not _has_checksums(connection):  # another process may have added them meanwhile
+                connection.execute("ALTER TABLE vectors ADD COLUMN checksum BLOB")
+                connection.execute("UPDATE vectors SET checksum = vector_checksum(embedder, key, vector)")
+
+
+def _has_checksums(connection: sqlite3.Connection) -> bool:
+    return any(row[1] == "checksum" for row in connection.execute("PRAGMA table_info(vectors)"))
 
 
 def _is_unreadable(error: sqlite3.Error) -> bool:
     """Whether the file itself is damaged (as opposed to a lock, a full disk or missing permissions)."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in _UNREADABLE
+    return error_code(error) in _UNREADABLE
