@@ -20,8 +20,8 @@ import numpy as np
 
 from bench.simulated_judges import Tournament, World, draw
 from ideagora.evaluators.schedules.adaptive import Adaptive, ranking
-from ideagora.evaluators.schedules.baselines import Balanced, RandomPairs
-from ideagora.evaluators.schedules.pairing import Pairing, Schedule
+from ideagora.evaluators.schedules.balanced import Balanced
+from ideagora.evaluators.schedules.pairing import Field, Pairing, Schedule
 from ideagora.evaluators.schedules.posterior import fit, laplacian, wins
 from ideagora.evaluators.schedules.round_robin import RoundRobin
 from ideagora.evaluators.schedules.swiss import Swiss
@@ -40,6 +40,32 @@ WORLDS = {
     "strengths N(0, 1.5), a pair has the same luck in both orders": World(agent_spread=1.5, consistent=True),
 }
 CALIBRATED_AT = 0.10
+
+
+@dataclass(frozen=True)
+class RandomPairs:
+    """A baseline: ``budget`` pairings drawn at random, without repetition, in one round."""
+
+    budget: int
+    seed: int = 0
+    name: str = "random"
+
+    def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+        """The drawn pairings that have not been asked."""
+        random = np.random.default_rng(self.seed)
+        pairings = [
+            Pairing(topic, *order)
+            for topic in range(field.topics)
+            for low, high in field.pairs(topic)
+            for order in ((low, high), (high, low))
+        ]
+        drawn = random.permutation(len(pairings))[: self.total(field)]
+        chosen = [pairings[place]._replace(judge=number % field.judges) for number, place in enumerate(drawn)]
+        return [pairing for pairing in chosen if pairing not in set(asked)]
+
+    def total(self, field: Field) -> int:
+        """The budget, or the number of all pairings if that is less."""
+        return min(self.budget, 2 * field.couples())
 
 
 @dataclass(frozen=True)

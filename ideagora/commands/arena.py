@@ -137,7 +137,7 @@ def _run_arena(
     errors: Console,
     chats: Mapping[str, BaseChatModel] | None,
 ) -> Leaderboard:
-    begun = agent_runs(arena.named.agents, arena.topics, arena.settings, path)
+    begun = agent_runs(arena.contestants.agents, arena.topics, arena.settings, path)
     if not request.quiet:
         _say_cost(arena, begun, path, request, errors)
     with ExitStack() as stack:
@@ -204,7 +204,7 @@ def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | No
     calls: dict[str, int] = {}
     for group, number in expected_calls(todo).items():
         calls[settings.model_of(group)] = calls.get(settings.model_of(group), 0) + number
-    entries = len(arena.topics) * len(arena.named.names)
+    entries = len(arena.topics) * len(arena.contestants.names)
     if options.style:
         calls[settings.model_of(STYLE)] = calls.get(settings.model_of(STYLE), 0) + entries * len(
             options.kinds
@@ -223,11 +223,11 @@ def _most_verdicts(arena: Arena) -> int:
     """Verdicts if every agent comes to an idea, with an experiment, on every topic."""
     from ideagora.evaluators.arena.lineup import Contestant, Lineup
 
-    lineup = build_lineup(arena.named.made, arena.topics)
+    lineup = build_lineup(arena.contestants.idea_sets, arena.topics)
     stand_in = next((idea for one in lineup.contestants for idea in one.ideas.values()), _any_idea())
     agents = [
         Contestant(one.name, "", {topic.text: stand_in for topic in arena.topics})
-        for one in arena.named.agents
+        for one in arena.contestants.agents
     ]
     full = Lineup(arena.topics, (*lineup.contestants, *agents))
     return expected_verdicts(full, arena.options, arena.settings.seed)

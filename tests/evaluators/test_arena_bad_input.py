@@ -34,8 +34,8 @@ def error_of(held: Held, capsys: Capsys, code: int) -> str:
 
 def test_one_contestant_only(capsys: Capsys) -> None:
     held = Held(field({"alpha": 1}))
-    assert "at least two contestants, and only 'alpha' is named" in error_of(held, capsys, 2)
-    assert "nobody is named" in error_of(Held([]), capsys, 2)
+    assert "at least two contestants, and only 'alpha' is given" in error_of(held, capsys, 2)
+    assert "none is given" in error_of(Held([]), capsys, 2)
     assert not Path("arena").exists()
 
 
@@ -169,8 +169,8 @@ def test_the_same_idea_twice_is_no_tie(capsys: Capsys) -> None:
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"method": "word " * 50_000}, f"50,0.* words; {LONGEST_IDEA:,} are the most"),
-        ({"method": "x" * 400_000}, f"10,0.* words; {LONGEST_IDEA:,} are the most"),
+        ({"method": "word " * 50_000}, f"50,0.* words; the maximum is {LONGEST_IDEA:,}"),
+        ({"method": "x" * 400_000}, f"10,0.* words; the maximum is {LONGEST_IDEA:,}"),
     ],
 )
 def test_an_idea_that_no_judge_could_read_is_refused(fields: dict[str, Any], told: str) -> None:
@@ -200,13 +200,13 @@ def test_an_idea_without_a_topic_is_told_where_to_have_one() -> None:
     Path("plain.jsonl").write_text(lines, encoding="utf-8")
     held = Held([*field({"alpha": 1, "beta": 2}), "ideas:plain.jsonl"], topic=TOPICS[:2])
     assert held.code == 0
-    assert "line 1, topic: 2 topics are asked for, so the idea needs one of its own" in held.notes
+    assert "line 1, topic: 2 topics are requested, so the idea needs a topic" in held.notes
 
 
 def test_a_file_without_any_topic_is_not_sent_back_to_an_option_that_was_given(capsys: Capsys) -> None:
     Path("plain.jsonl").write_text('{"title": "Of strength 5", "method": "Do it."}\n', encoding="utf-8")
     assert Held([*field({"alpha": 1}), "ideas:plain.jsonl"], topic=TOPICS[:2]).code == 2
-    assert "plain.jsonl has no topic for its ideas, and 2 are asked for" in capsys.readouterr().err
+    assert "the ideas of plain.jsonl have no topic, and 2 topics are requested" in capsys.readouterr().err
     assert Held([*field({"alpha": 1}), "ideas:plain.jsonl"], topic=TOPICS[:1]).code == 0
 
 
@@ -311,14 +311,14 @@ def test_a_folder_that_holds_another_arena(capsys: Capsys) -> None:
     Held(field({"alpha": 1, "beta": 2}))
     capsys.readouterr()
     said = error_of(Held(field({"alpha": 1, "gamma": 2})), capsys, 1)
-    assert "arena holds another arena: beta competed in it and is not named here" in said
+    assert "arena contains a different arena: beta competed in it and is missing here" in said
     assert "Choose another --out folder" in said
     said = error_of(Held(field({"alpha": 1, "beta": 2, "gamma": 3}), schedule="swiss"), capsys, 1)
-    assert "its judges, options or settings are others" in said
+    assert "its judges, options or settings differ" in said
     said = error_of(Held(field({"alpha": 1, "beta": 3, "gamma": 3})), capsys, 1)
-    assert "of the same names were others" in said
+    assert "of the same names differ" in said
     said = error_of(Held(field({"alpha": 1, "beta": 2}), topic=["a topic of its own"]), capsys, 1)
-    assert f"it is about “{TOPICS[1]}”, too" in said
+    assert f"its topic “{TOPICS[1]}” is missing here" in said
 
 
 # --- files ------------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ def test_the_last_line_of_a_verdict_holds(tmp_path: Path) -> None:
             log.add(one)
     with VerdictLog(tmp_path) as log:
         assert [one.rationale for one in log.verdicts] == ["Now I know.", second.rationale]
-        log.settle([second.id, first.id])
+        log.finalize([second.id, first.id])
     assert [json.loads(line)["id"] for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()] == [
         second.id,
         first.id,

@@ -42,10 +42,10 @@ def test_agents_files_runs_and_imports() -> None:
         [],
     )
     assert named.names == ("alpha", "chain-of-ideas", "kept-ones", "runner", "short", "solo")
-    made = {one.name: [found.topic for found in one.ideas] for one in named.made}
-    assert made["kept-ones"] == list(TOPICS)
-    assert made["runner"] == [TOPICS[0], TOPICS[0], TOPICS[1], TOPICS[1]]
-    assert made["solo"] == [TOPICS[1]] * 2
+    idea_sets = {one.name: [found.topic for found in one.ideas] for one in named.idea_sets}
+    assert idea_sets["kept-ones"] == list(TOPICS)
+    assert idea_sets["runner"] == [TOPICS[0], TOPICS[0], TOPICS[1], TOPICS[1]]
+    assert idea_sets["solo"] == [TOPICS[1]] * 2
     assert [one.agent.name for one in named.agents] == ["chain-of-ideas", "chain-of-ideas/no-trend"]
 
 
@@ -75,7 +75,7 @@ def test_topics_are_those_of_the_files_where_none_are_given() -> None:
 
 def lineup() -> Lineup:
     named = resolve_contestants(field({"alpha": 1, "beta": 2}), HOME, [])
-    return build_lineup(named.made, ())
+    return build_lineup(named.idea_sets, ())
 
 
 def test_the_patience_with_agents_from_outside_can_be_said() -> None:
@@ -89,7 +89,7 @@ def test_a_lineup_changes_its_digest_with_any_text() -> None:
     write("alpha", [idea("alpha", topic, 1, method="Another one.") for topic in TOPICS])
     named = resolve_contestants(["ideas:alpha.jsonl", "ideas:beta.jsonl"], HOME, [])
     assert one.digest == lineup().digest
-    assert one.digest != build_lineup(named.made, ()).digest
+    assert one.digest != build_lineup(named.idea_sets, ()).digest
 
 
 def test_an_entry_taken_out_is_missing_with_its_reason() -> None:

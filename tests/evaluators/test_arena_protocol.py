@@ -188,7 +188,7 @@ def test_an_idea_that_cannot_be_told_in_the_style_does_not_compete() -> None:
     (gone,) = [one for one in held.board["contestants"] if one["missing"]]
     assert (gone["agent"], gone["ideas"]) == ("alpha", 2)
     (missing,) = gone["missing"]
-    assert "its style could not be made the common one: restyle: none of 3 replies" in missing["reason"]
+    assert "it could not be restyled: restyle: none of 3 replies" in missing["reason"]
     assert held.board["coverage"]["asked"] == 14
     finished = Held(field(STRENGTHS), judge(), style=True, settings={"model": "scripted"})
     assert finished.board == held.board

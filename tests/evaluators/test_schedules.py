@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from ideagora.errors import UsageError
 from ideagora.evaluators.schedules.adaptive import Adaptive, ranking
-from ideagora.evaluators.schedules.baselines import Balanced, RandomPairs, circle_rounds
-from ideagora.evaluators.schedules.by_name import SCHEDULES, schedule_by_name
+from ideagora.evaluators.schedules.balanced import Balanced, circle_rounds
 from ideagora.evaluators.schedules.pairing import Field, Pairing, Schedule
 from ideagora.evaluators.schedules.posterior import fit, wins
 from ideagora.evaluators.schedules.round_robin import RoundRobin
@@ -92,7 +91,6 @@ schedules = st.one_of(
     st.builds(RoundRobin, seed=st.integers(0, 9), randomised=st.booleans()),
     st.builds(Swiss, rounds=st.none() | st.integers(0, 9), seed=st.integers(0, 9)),
     st.builds(Balanced, budget=st.none() | st.integers(0, 40), seed=st.integers(0, 9)),
-    st.builds(RandomPairs, budget=st.none() | st.integers(0, 40), seed=st.integers(0, 9)),
     st.builds(
         Adaptive,
         goal=st.sampled_from(["ranking", "top_k"]),
@@ -306,7 +304,7 @@ def test_adaptive_stops_once_it_is_certain_and_sooner_for_the_top_alone() -> Non
     top = play(Adaptive(goal="top_k", k=1, confidence=0.95), field).asked
     assert len(top) <= len(certain)
     posterior = fit(field, wins(field, heard(field, certain, _by_position)))
-    assert Adaptive(confidence=0.95).reached(field, posterior)
+    assert Adaptive(confidence=0.95).is_certain(field, posterior)
 
 
 def test_a_judge_without_an_opinion_leaves_the_order_uncertain_to_the_end() -> None:
@@ -361,20 +359,10 @@ def test_agents_without_ideas_are_left_out_of_the_ranking() -> None:
     assert ranking(field, posterior).tolist() == [0, 1, 3]
 
 
-@each_case("name", SCHEDULES)
-def test_schedules_go_by_their_names(name: str) -> None:
-    assert schedule_by_name(name).name == name
-    assert schedule_by_name(name.replace("_", "-"), budget=3, rounds=2).name == name
-
-
 @each_case(
     "build, said",
     [
-        (
-            lambda: schedule_by_name("elimination"),
-            "no schedule 'elimination'; take one of round_robin, swiss",
-        ),
-        (lambda: Adaptive(k=0), "the top 0 is nobody"),
+        (lambda: Adaptive(k=0), "the top 0 is empty"),
         (lambda: Adaptive(confidence=1.0), "a confidence of 1.0"),
         (
             lambda: Adaptive(goal="best"),  # type: ignore[arg-type]
@@ -384,11 +372,10 @@ def test_schedules_go_by_their_names(name: str) -> None:
             lambda: play(Adaptive("top_k", 3), everybody(2, 3)),
             "the top 3 of 3 agents is all of them; take k below 3",
         ),
-        (lambda: schedule_by_name("swiss", rounds=-1), "-1 rounds"),
-        (lambda: schedule_by_name("random", budget=-5), "a budget of -5 verdicts"),
-        (lambda: schedule_by_name("balanced", budget=-5), "a budget of -5 verdicts"),
-        (lambda: schedule_by_name("adaptive", budget=-5), "a budget of -5 verdicts"),
-        (lambda: Field(np.ones(3, dtype=bool)), "one row a topic, one column an agent"),
+        (lambda: Swiss(-1), "-1 rounds"),
+        (lambda: Balanced(-5), "a budget of -5 verdicts"),
+        (lambda: Adaptive(budget=-5), "a budget of -5 verdicts"),
+        (lambda: Field(np.ones(3, dtype=bool)), "one row per topic, one column per agent"),
         (lambda: everybody(1, 2, judges=0), "0 judges"),
     ],
 )

@@ -1,7 +1,6 @@
-"""A bout is two ideas (or experiment plans) before one judge in one order; rows are bouts with results.
+"""Comparisons as small tuples of integers, which keep the checkpoints of the graph small.
 
-Rows are what the graph's state holds: six or seven small integers each, so that a checkpoint stays
-small. The verdicts themselves are in the folder (``log.py``).
+A row is a comparison with its result. The verdicts themselves are in the folder (``verdict_log.py``).
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 KINDS: tuple[Kind, ...] = ("idea", "experiment")
 
 UNSCORED = -1
-"""Code of a bout that was asked and has no values; the others are twice the outcome."""
+"""Code of an unscored comparison; the other codes are twice the outcome."""
 
 
 class Comparison(NamedTuple):
-    """Positions only; they mean what they mean in the lineup and in the list of judges."""
+    """Two entries before one judge in one order, as positions in the lineup and the list of judges."""
 
     kind: int
     topic: int
@@ -32,41 +31,41 @@ class Comparison(NamedTuple):
     second: int
     judge: int
     order: int = 0
-    """0: the order that was drawn first; 1: that one swapped."""
+    """0: the order drawn first; 1: swapped."""
 
     @property
     def pairing(self) -> Pairing:
-        """For schedules."""
+        """The comparison as schedules know it."""
         return Pairing(self.topic, self.first, self.second, self.judge)
 
     @property
     def entry_kind(self) -> Kind:
-        """What is judged."""
+        """The kind of entry that is judged."""
         return KINDS[self.kind]
 
 
 Row = Sequence[int]
-"""A bout's fields and its code (``UNSCORED``, 0, 1, 2)."""
+"""The fields of a comparison and its code (``UNSCORED``, 0, 1, 2)."""
 
 
 def to_row(comparison: Comparison, outcome: float | None) -> list[int]:
-    """A bout with its result, as plain integers."""
+    """A comparison with its result."""
     return [*comparison, UNSCORED if outcome is None else round(2 * outcome)]
 
 
 def from_row(row: Row) -> Comparison:
-    """The bout of a row, or of a list of a bout's fields."""
+    """The comparison of a row, with or without its result."""
     return Comparison(*row[:6])
 
 
 def majority_outcome(values: Iterable[float]) -> float:
-    """One outcome out of the criteria's: whoever wins more of them; as many on both sides is a tie."""
+    """The outcome of the majority of the criteria; a tie if both sides win equally many."""
     balance = sum(value - TIE for value in values)
     return FIRST if balance > 0 else SECOND if balance < 0 else TIE
 
 
 def plan_comparisons(pairings: Iterable[Pairing], kind: int, asked: Iterable[Comparison]) -> list[Comparison]:
-    """Bouts of a new round, each knowing whether the other order came before it."""
+    """The comparisons of a new round; ``order`` is 1 where the swapped pairing was asked before."""
     known = {comparison.pairing for comparison in asked if comparison.kind == kind}
     comparisons = []
     for pairing in pairings:
@@ -77,7 +76,7 @@ def plan_comparisons(pairings: Iterable[Pairing], kind: int, asked: Iterable[Com
 
 
 def schedule_field(lineup: Lineup, entered: Sequence[Sequence[bool]], judges: int) -> Field:
-    """Who can meet whom, for schedules."""
+    """The entries as schedules need them."""
     shape = (len(lineup.topics), len(lineup.contestants))
     return Field(np.array(entered, dtype=bool).reshape(shape), judges)
 
@@ -85,7 +84,7 @@ def schedule_field(lineup: Lineup, entered: Sequence[Sequence[bool]], judges: in
 def verdict_columns(
     rows: Sequence[Row], lineup: Lineup, judges: Sequence[str], words: Sequence[Sequence[int]]
 ) -> Comparisons:
-    """Scored rows of one kind as columns. ``words`` has the shape (topics, contestants)."""
+    """The scored rows of one kind as columns; ``words`` has the shape (topics, contestants)."""
     scored = np.array([row for row in rows if row[6] != UNSCORED], dtype=np.int64).reshape(-1, 7)
     topic, first, second, judge = (scored[:, place] for place in (1, 2, 3, 4))
     counted = np.log(np.maximum(1, np.array(words, dtype=np.float64)).reshape(len(lineup.topics), -1))

@@ -1,8 +1,8 @@
-"""What can be named as a contestant on the command line, and what it turns out to be.
+"""Resolves the contestants named on the command line to agents and existing ideas.
 
-An agent by any name that the registry knows, or ideas already made: ``ideas:FILE`` of any form that can
-be imported, a run's folder (or a folder of runs), or the NAME of an import. ``LABEL=THING`` gives it
-another name in the tables.
+A contestant is an agent by any name that the registry knows, or existing ideas: ``ideas:FILE`` in any format
+that can be imported, a run folder (or a folder of runs), or the name of an import. ``LABEL=CONTESTANT`` sets
+the name in the tables.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from ideagora.schema import Idea, Topic
 
 IDEAS = "ideas:"
 MOST_PROBLEMS = 5
-"""Lines on what could not be imported, for each thing."""
+"""Maximum number of import problems reported per contestant."""
 LONGEST_NAME = 200
-"""Characters of a contestant's name at most."""
-_OBEYED = ("Cc", "Cf", "Cs", "Zl", "Zp")
-_LABELLED = re.compile(r"(?P<label>[A-Za-z0-9][\w +.-]*)=(?P<thing>.+)", re.DOTALL)
+"""Maximum number of characters of a contestant's name."""
+_CONTROL_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_LABELED = re.compile(r"(?P<label>[A-Za-z0-9][\w +.-]*)=(?P<spec>.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class AgentContestant:
-    """An agent that makes its ideas first, under the name that it competes by."""
+    """An agent that generates its ideas first, with its name in the arena."""
 
     name: str
     agent: Agent
@@ -40,141 +40,139 @@ class AgentContestant:
 
 @dataclass(frozen=True)
 class ResolvedContestants:
-    """All that was named: agents, ideas already made, and what could not be imported."""
+    """Agents, existing ideas, and notes on what could not be imported."""
 
     agents: tuple[AgentContestant, ...]
-    made: tuple[ContestantIdeas, ...]
+    idea_sets: tuple[ContestantIdeas, ...]
     notes: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All contestants, in the order of their names."""
-        return tuple(sorted([*(one.name for one in self.agents), *(one.name for one in self.made)]))
+        """All contestants, sorted."""
+        return tuple(sorted([*(one.name for one in self.agents), *(one.name for one in self.idea_sets)]))
 
 
-def resolve_contestants(things: Sequence[str], home: Path, topics: Sequence[Topic]) -> ResolvedContestants:
-    """The contestants behind the names.
+def resolve_contestants(specs: Sequence[str], home: Path, topics: Sequence[Topic]) -> ResolvedContestants:
+    """The contestants named on the command line.
 
     Args:
-        things: as on the command line.
-        home: where imported ideas are kept.
-        topics: those that are asked for; a single one stands for ideas whose file tells no topic.
+        specs: names from the command line.
+        home: folder that contains imported ideas.
+        topics: requested topics; a single one is the default for ideas without a topic.
 
     Raises:
-        UsageError: fewer than two contestants, two of one name, or a name that nobody has.
-        IdeagoraError: ideas that cannot be read.
+        UsageError: fewer than two contestants, a duplicate name, or an unknown one.
+        IdeagoraError: ideas cannot be read.
     """
     agents: list[AgentContestant] = []
-    made: list[ContestantIdeas] = []
+    idea_sets: list[ContestantIdeas] = []
     notes: list[str] = []
-    for label, thing in map(_split, things):
-        places = locate_ideas(thing, home)
-        if places:
-            found = _read(places, label, topics)
-            made += _group_by_agent(found.ideas, label, thing)
-            notes += _problems(found, thing, len(topics))
+    for label, spec in map(_split, specs):
+        paths = locate_ideas(spec, home)
+        if paths:
+            imported = _read(paths, label, topics)
+            idea_sets += _group_by_agent(imported.ideas, label, spec)
+            notes += _problems(imported, spec, len(topics))
         else:
-            agent = find_agent(thing, home)
+            agent = find_agent(spec, home)
             if agent.unready:
                 raise UsageError(agent.unready)
             agents.append(AgentContestant(clean_name(label or agent.name), agent))
-    named = ResolvedContestants(tuple(agents), tuple(made), tuple(notes))
-    _require_two(named)
-    return named
+    resolved = ResolvedContestants(tuple(agents), tuple(idea_sets), tuple(notes))
+    _require_two(resolved)
+    return resolved
 
 
-def _split(thing: str) -> tuple[str | None, str]:
-    """``LABEL=THING`` as (label, thing); a plain thing as (None, thing)."""
-    match = _LABELLED.fullmatch(thing.strip())
-    return (match["label"].strip(), match["thing"]) if match else (None, thing.strip())
+def _split(spec: str) -> tuple[str | None, str]:
+    """(label, contestant); the label is ``None`` unless ``LABEL=CONTESTANT`` is given."""
+    match = _LABELED.fullmatch(spec.strip())
+    return (match["label"].strip(), match["spec"]) if match else (None, spec.strip())
 
 
-def locate_ideas(thing: str, home: Path) -> list[Path]:
-    """Where a thing's ideas are, when it is ideas already made; empty for an agent.
+def locate_ideas(spec: str, home: Path) -> list[Path]:
+    """Files and folders of existing ideas; empty if ``spec`` names an agent.
 
     Raises:
-        IdeasFileError: ``ideas:`` names neither a file nor an import.
+        IdeasFileError: ``ideas:`` is followed by neither a file nor an import.
     """
-    if thing.startswith(IDEAS):
-        return [find_ideas(thing.removeprefix(IDEAS), home)]
-    imported = home / "ideas" / f"{thing}.jsonl"
-    if thing not in AGENTS and "/" not in thing and imported.is_file():
+    if spec.startswith(IDEAS):
+        return [find_ideas(spec.removeprefix(IDEAS), home)]
+    imported = home / "ideas" / f"{spec}.jsonl"
+    if spec not in AGENTS and "/" not in spec and imported.is_file():
         return [imported]
-    place = Path(thing).expanduser()
-    if thing in AGENTS or not place.exists() or place.suffix == ".py":
+    path = Path(spec).expanduser()
+    if spec in AGENTS or not path.exists() or path.suffix == ".py":
         return []
-    runs = sorted(run.parent for run in place.glob("*/run.json")) if place.is_dir() else []
-    return runs if runs and not (place / "run.json").exists() else [place]
+    runs = sorted(run.parent for run in path.glob("*/run.json")) if path.is_dir() else []
+    return runs if runs and not (path / "run.json").exists() else [path]
 
 
-def _read(places: Sequence[Path], label: str | None, topics: Sequence[Topic]) -> Imported:
+def _read(paths: Sequence[Path], label: str | None, topics: Sequence[Topic]) -> Imported:
     topic = topics[0].text if len(topics) == 1 else None
     try:
-        found = [read_ideas(place, topic=topic) for place in places]
+        imported = [read_ideas(path, topic=topic) for path in paths]
     except TopicRequired as error:
         if len(topics) < 2:
             raise
+        name = label or paths[0].name
         raise UsageError(
-            f"{label or places[0].name} has no topic for its ideas, and {len(topics)} are asked for: give "
-            "each idea one (ideagora ideas import FILE --as NAME --topic TEXT), or ask for one topic only."
+            f"the ideas of {name} have no topic, and {len(topics)} topics are requested: give each idea a "
+            "topic (ideagora ideas import FILE --as NAME --topic TEXT), or request a single one."
         ) from error
-    ideas = tuple(idea for one in found for idea in one.ideas)
-    problems = tuple(problem for one in found for problem in one.problems)
-    return Imported(ideas, problems, ", ".join(dict.fromkeys(one.kind for one in found)))
+    ideas = tuple(idea for one in imported for idea in one.ideas)
+    problems = tuple(problem for one in imported for problem in one.problems)
+    return Imported(ideas, problems, ", ".join(dict.fromkeys(one.kind for one in imported)))
 
 
-def _group_by_agent(ideas: Sequence[Idea], label: str | None, thing: str) -> Iterator[ContestantIdeas]:
-    """One contestant for each maker that the ideas name; with a label, several become LABEL/maker."""
+def _group_by_agent(ideas: Sequence[Idea], label: str | None, spec: str) -> Iterator[ContestantIdeas]:
+    """One contestant per agent that the ideas name; several agents under one label become LABEL/agent."""
     makers = dict.fromkeys(idea.agent for idea in ideas)
     for maker in makers:
         name = maker if label is None else label if len(makers) == 1 else f"{label}/{maker}"
-        yield ContestantIdeas(clean_name(name), thing, tuple(idea for idea in ideas if idea.agent == maker))
+        yield ContestantIdeas(clean_name(name), spec, tuple(idea for idea in ideas if idea.agent == maker))
 
 
 def clean_name(name: str) -> str:
-    """A contestant's name in one line, without what a table or a terminal would obey.
-
-    Control characters, line breaks and marks that reorder or hide text become blanks.
-    """
-    marks = (" " if unicodedata.category(mark) in _OBEYED else mark for mark in name)
-    return " ".join("".join(marks).split())[:LONGEST_NAME].strip() or "unnamed"
+    """The name on one line, without control characters and marks that reorder or hide text."""
+    chars = (" " if unicodedata.category(char) in _CONTROL_CATEGORIES else char for char in name)
+    return " ".join("".join(chars).split())[:LONGEST_NAME].strip() or "unnamed"
 
 
-def _problems(found: Imported, thing: str, asked: int) -> Iterator[str]:
-    for problem in found.problems[:MOST_PROBLEMS]:
+def _problems(imported: Imported, spec: str, asked: int) -> Iterator[str]:
+    for problem in imported.problems[:MOST_PROBLEMS]:
         if problem.field == "topic" and asked > 1:
-            why = f"{asked} topics are asked for, so the idea needs one of its own, in a field topic"
+            why = f"{asked} topics are requested, so the idea needs a topic field"
             problem = replace(problem, why=why)
         yield f"not imported: {problem}"
-    if (more := len(found.problems) - MOST_PROBLEMS) > 0:
-        yield f"not imported from {thing}: {more} more; try: ideagora ideas import."
-    if not found.ideas:
-        yield f"{thing} has no idea that could be imported."
+    if (more := len(imported.problems) - MOST_PROBLEMS) > 0:
+        yield f"not imported from {spec}: {more} more; try: ideagora ideas import."
+    if not imported.ideas:
+        yield f"No idea of {spec} could be imported."
 
 
-def _require_two(named: ResolvedContestants) -> None:
-    twice = [name for name, count in Counter(named.names).items() if count > 1]
+def _require_two(resolved: ResolvedContestants) -> None:
+    twice = [name for name, count in Counter(resolved.names).items() if count > 1]
     if twice:
         raise UsageError(
-            f"Two contestants are called {twice[0]!r}. Give one of them another name: OTHER-NAME=THING."
+            f"Two contestants are called {twice[0]!r}. Rename one of them: OTHER-NAME=CONTESTANT."
         )
-    if len(named.names) < 2:
-        only = f"only {named.names[0]!r} is named" if named.names else "nobody is named"
+    if len(resolved.names) < 2:
+        only = f"only {resolved.names[0]!r} is given" if resolved.names else "none is given"
         raise UsageError(
             f"An arena needs at least two contestants, and {only}. For example: ideagora arena direct rag "
             '--topic "tool use by language models".'
         )
 
 
-def choose_topics(named: ResolvedContestants, topics: Iterable[Topic]) -> tuple[Topic, ...]:
-    """The topics asked for, else those of the ideas already made.
+def choose_topics(resolved: ResolvedContestants, topics: Iterable[Topic]) -> tuple[Topic, ...]:
+    """The requested topics, or else those of the existing ideas.
 
     Raises:
         UsageError: there are none.
     """
     from ideagora.evaluators.arena.lineup import build_lineup
 
-    chosen = tuple(topics) or build_lineup(named.made, ()).topics
+    chosen = tuple(topics) or build_lineup(resolved.idea_sets, ()).topics
     if not chosen:
-        raise UsageError("Give --topic TEXT or --topics FILE: agents need to know what ideas are wanted for.")
+        raise UsageError("Give --topic TEXT or --topics FILE: agents need a topic.")
     return chosen

@@ -1,4 +1,4 @@
-"""What an arena keeps in its folder besides the verdicts, and how a finished one is read again."""
+"""Reads and writes the files of an arena's folder, except for the verdicts."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from ideagora.schema import Idea, Topic, Verdict
 
 LEADERBOARD_FILE = "leaderboard.json"
 SHOWN = "shown"
-"""In an entry's ``extra``: its parts as the judges saw them."""
+"""Key in an entry's ``extra``: its parts as shown to the judges."""
 
 
 def shown_parts(idea: Idea) -> dict[str, Any]:
-    """The parts of an idea that judges see, as plain values."""
+    """The parts of an idea that judges see, as JSON values."""
     return idea.model_dump(mode="json", include={*PARTS, "experiment"}, exclude_none=True)
 
 
 def as_judged(idea: Idea) -> Idea:
-    """An entry as the judges were shown it, where it was told in another style than its own."""
-    told = idea.extra.get(SHOWN)
-    if not isinstance(told, dict):
+    """The entry as shown to the judges, which may have been restyled."""
+    shown = idea.extra.get(SHOWN)
+    if not isinstance(shown, dict):
         return idea
-    parts = {name: told.get(name) for name in (*PARTS, "experiment")}
+    parts = {name: shown.get(name) for name in (*PARTS, "experiment")}
     return Idea.model_validate({**idea.model_dump(), **parts})
 
 
 def write_entries(folder: RunFolder, lineup: Lineup, shown: Mapping[str, Mapping[str, Any]]) -> None:
-    """``ideas.jsonl``: all entries as they were made, each with what was shown of it."""
+    """Write ``ideas.jsonl``: the original entries, each with its parts as shown to the judges."""
     folder.write_ideas(
         [
             idea.model_copy(update={"extra": {**idea.extra, SHOWN: dict(shown[idea.id])}})
@@ -75,44 +75,44 @@ def read_leaderboard(path: Path, clean: Callable[[Any], Any] | None = None) -> L
 
 
 def load_verdicts(path: Path) -> list[Verdict]:
-    """All verdicts of a folder, in the order of the file."""
+    """All verdicts of a folder, in file order."""
     return list(read_verdicts(path / VERDICTS_FILE).values())
 
 
 def load_finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
-    """Who competed and what the answers were worth, in an arena that is done; ``None``: it is not.
+    """Lineup and usage of a finished arena, or ``None`` if it is not finished.
 
-    One that has lost verdicts or entries since is not done: they are made again, from the cache.
+    An arena that has lost verdicts or entries is not finished; they are restored from the cache.
     """
     ideas, record = folder.finished_ideas(), folder.read() or {}
     if ideas is None or not (folder.path / LEADERBOARD_FILE).exists():
         return None
     try:
-        people = tuple(_contestant(one, ideas) for one in record["contestants"])
+        contestants = tuple(_contestant(one, ideas) for one in record["contestants"])
         topics = tuple(Topic.model_validate(one) for one in record["topics"])
         usage = dict(record["answers"])
         entries = [int(one["ideas"]) for one in record["contestants"]]
     except (KeyError, TypeError, ValueError):
         return None
     left = len(load_verdicts(folder.path))
-    if left != record.get("verdicts", left) or entries != [len(one.ideas) for one in people]:
+    if left != record.get("verdicts", left) or entries != [len(one.ideas) for one in contestants]:
         folder.delete_checkpoints()
         return None
-    return Lineup(topics, people, tuple(record.get("notes", ())), flag_injections(people)), usage
+    return Lineup(topics, contestants, tuple(record.get("notes", ())), flag_injections(contestants)), usage
 
 
-def _contestant(told: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
+def _contestant(entry: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
     return Contestant(
-        name=told["agent"],
-        source=told["source"],
-        ideas={idea.topic: idea for idea in ideas if idea.agent == told["agent"]},
-        missing=tuple(MissingEntry(one["topic"], one["reason"]) for one in told["missing"]),
-        left_out=told["left_out"],
+        name=entry["agent"],
+        source=entry["source"],
+        ideas={idea.topic: idea for idea in ideas if idea.agent == entry["agent"]},
+        missing=tuple(MissingEntry(one["topic"], one["reason"]) for one in entry["missing"]),
+        left_out=entry["left_out"],
     )
 
 
 def reset(folder: RunFolder, settings: Settings) -> None:
-    """Begin anew: what was answered stays cached, what could not be read is asked for once more."""
+    """Delete the results. Answered calls stay cached; unreadable answers are requested again."""
     keys = [] if settings.replay else keys_to_retry(folder.events())
     folder.clear()
     if keys:
@@ -122,7 +122,7 @@ def reset(folder: RunFolder, settings: Settings) -> None:
 
 
 def reset_if_changed(folder: RunFolder, lineup: Lineup) -> None:
-    """Drop what was judged of other entries than these (an agent that failed before may have one now)."""
+    """Delete checkpoints and verdicts if the entries have changed since the last attempt."""
     if (folder.read() or {}).get("entries") != lineup.digest:
         folder.delete_checkpoints()
         (folder.path / VERDICTS_FILE).unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""Agents make their ideas: a run of its own for each agent and topic, in folders below the arena's.
+"""Generates the agents' ideas, one run per agent and topic, in folders below the arena's.
 
-Each is cached and resumed like any other run. An agent that fails on a topic loses that entry and
-nothing else; what would fail for everybody ends the arena. The budget is one for all of it.
+Each run is cached and resumed like any other. An agent that fails on a topic loses only that entry; a fatal
+error ends the arena. All runs share one budget.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from ideagora.retrieval.library import Library
 
 RUNS = "runs"
-"""Folder of the agents' runs, below the arena's."""
+"""Name of the folder that contains the agents' runs."""
 
 NAMED = 3
-"""Agents and topics that an outage names."""
+"""Maximum number of runs listed for an outage."""
 
 OpenLibrary = Callable[[], tuple["Library", Callable[[], "Embedder"]]]
 
 
 @dataclass(frozen=True)
 class AgentRun:
-    """One agent at one topic, and the folder of its run."""
+    """One agent on one topic, and the folder of its run."""
 
     competitor: AgentContestant
     task: Task
@@ -50,7 +50,7 @@ class AgentRun:
 def agent_runs(
     competitors: Sequence[AgentContestant], topics: Sequence[Topic], settings: Settings, folder: Path
 ) -> list[AgentRun]:
-    """All agents at all topics."""
+    """One run for each agent and topic."""
     return [
         AgentRun(one, task, folder_for(task, folder / RUNS / _slug(one.name), several=True))
         for one in competitors
@@ -72,25 +72,27 @@ async def generate_ideas(
     chats: Mapping[str, BaseChatModel] | None = None,
     budget: Budget | None = None,
 ) -> tuple[list[ContestantIdeas], tuple[str, ...]]:
-    """The ideas of every agent, best first for each topic, with the reasons for those that are missing.
+    """Generate the ideas of every agent, best first for each topic, with reasons for the missing ones.
 
-    The ideas of a run that is incomplete, since something was down, do not compete: they may change.
+    Ideas of an incomplete run do not compete because they may change.
 
     Returns:
-        What the agents made, and what was down, one line each.
+        The ideas of each agent, and one line per outage.
 
     Raises:
-        IdeagoraError: a fatal one; the same command goes on.
+        IdeagoraError: a fatal error; the same command resumes.
     """
     down: dict[str, list[str]] = {}
-    ideas: dict[str, list[Idea]] = {start.competitor.name: [] for start in runs}
+    ideas: dict[str, list[Idea]] = {agent_run.competitor.name: [] for agent_run in runs}
     missing: dict[str, list[MissingEntry]] = {name: [] for name in ideas}
-    for number, start in enumerate(runs, 1):
-        name, topic = start.competitor.name, start.task.topic.text
+    for number, agent_run in enumerate(runs, 1):
+        name, topic = agent_run.competitor.name, agent_run.task.topic.text
         listener({"event": "arena", "stage": "ideas", "agent": name, "topic": topic,
                   "number": number, "total": len(runs)})  # fmt: skip
         try:
-            (outcome,) = await generate([(start.task, start.folder)], library, listener, False, chats, budget)
+            (outcome,) = await generate(
+                [(agent_run.task, agent_run.folder)], library, listener, False, chats, budget
+            )
         except IdeagoraError as error:
             if error.fatal:
                 raise
@@ -104,8 +106,8 @@ async def generate_ideas(
             continue
         ideas[name] += outcome.ideas
         if not outcome.ideas:
-            missing[name].append(MissingEntry(topic, "the agent gave no idea"))
-    sources = {start.competitor.name: start.task.agent.source for start in runs}
+            missing[name].append(MissingEntry(topic, "the agent returned no idea"))
+    sources = {agent_run.competitor.name: agent_run.task.agent.source for agent_run in runs}
     made = [ContestantIdeas(name, sources[name], tuple(ideas[name]), tuple(missing[name])) for name in ideas]
     return made, tuple(f"{_first_few(who)}: {reason}" for reason, who in down.items())
 
@@ -116,8 +118,8 @@ def _first_few(who: Sequence[str]) -> str:
 
 
 def literature_notes(runs: Sequence[AgentRun]) -> tuple[str, ...]:
-    """What the runs say about bans and about sources that were down, each once."""
-    notes = [note for start in runs for note in _notes_in(start.folder)]
+    """Distinct notes of the runs on excluded papers and on sources that were down."""
+    notes = [note for agent_run in runs for note in _notes_in(agent_run.folder)]
     return tuple(dict.fromkeys(note for note in notes if note.startswith(WARNING_PREFIXES)))
 
 
@@ -130,19 +132,19 @@ def _notes_in(folder: Path) -> list[str]:
 
 
 def agents_without_estimate(runs: Sequence[AgentRun]) -> list[str]:
-    """Contestants whose agent does not say how many calls it makes."""
+    """Names of contestants whose agent does not estimate its calls."""
     names = [one.competitor.name for one in runs if _calls(one) is None]
     return list(dict.fromkeys(names))
 
 
-def _calls(start: AgentRun) -> dict[Any, int] | None:
-    return start.task.agent.expected_calls(start.task.options)
+def _calls(agent_run: AgentRun) -> dict[Any, int] | None:
+    return agent_run.task.agent.expected_calls(agent_run.task.options)
 
 
 def expected_calls(runs: Sequence[AgentRun]) -> dict[Any, int]:
-    """Calls by role group that the agents are expected to make; those that do not say are left out."""
+    """Expected calls by role group; agents without an estimate count as 0."""
     total: dict[Any, int] = {}
-    for start in runs:
-        for group, number in (_calls(start) or {}).items():
+    for agent_run in runs:
+        for group, number in (_calls(agent_run) or {}).items():
             total[group] = total.get(group, 0) + number
     return total

@@ -1,11 +1,11 @@
-"""The arena as a state machine: one style for all, then rounds of bouts until the schedule has enough.
+"""The arena as a graph: restyle all ideas, then judge rounds of comparisons until the schedule ends.
 
-    restyle_idea × n (side by side)
-      → draw_round ⇄ judge_comparison × n (side by side)
+    restyle_idea × n (in parallel)
+      → draw_round ⇄ judge_comparison × n (in parallel)
       → complete_record
 
-The state holds rows of small integers (``comparisons.py``); texts stay with the lineup and in the caches,
-verdicts in the folder. So a checkpoint's size grows with the number of verdicts alone.
+The state contains rows of small integers (``comparisons.py``); texts stay in the lineup and the caches,
+verdicts in the folder. A checkpoint therefore grows with the number of verdicts only.
 """
 
 from __future__ import annotations
@@ -43,38 +43,38 @@ from ideagora.models.usage import usage_label
 from ideagora.schema import Idea
 
 BATCH = 256
-"""Bouts of one step at most: what a checkpoint of a long round is written after."""
+"""Maximum number of comparisons per step, after which a checkpoint is written."""
 
 
 @dataclass(frozen=True)
 class ArenaContext:
-    """Where the bouts take place: everything that a node may use and no checkpoint needs to hold."""
+    """What nodes use and checkpoints do not contain."""
 
     panel: JudgePanel
     schedules: Mapping[Kind, Schedule]
-    """What is judged, and how each of it is scheduled."""
+    """The schedule of each kind of entry."""
     log: VerdictLog
-    most: int | None
-    """Verdicts of each kind at most."""
+    max_comparisons: int | None
+    """Maximum number of comparisons of each kind."""
     style: bool
-    """Whether ideas are told in one style before they are judged."""
+    """Whether ideas are restyled before they are judged."""
     down: dict[str, str] = field(default_factory=dict)
-    """Model -> why it gave no answer in this attempt; it is not asked again before the next one."""
-    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
-    """Bouts at the same time, so that those behind them hear of a judge that is down."""
-    told: dict[str, Idea] = field(default_factory=dict)
-    """Idea id -> the idea as judges are shown it; made when first needed, from the cache after a stop."""
+    """Model -> why it is unavailable; it is not called again in this attempt."""
+    semaphore: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
+    """Limits concurrent comparisons, so that later ones see that a judge is down."""
+    restyled: dict[str, Idea] = field(default_factory=dict)
+    """Idea id -> the restyled idea; filled on first use, from the cache after a restart."""
 
     @property
     def lineup(self) -> Lineup:
-        """Who competes."""
+        """The contestants and their entries."""
         return self.panel.lineup
 
     @cached_property
     def words(self) -> dict[Kind, list[list[int]]]:
-        """Words of the entries as they were written, shape (topics, contestants), 1 where there is none.
+        """Word counts of the original entries, shape (topics, contestants), 1 where there is no entry.
 
-        For schedules, which must see the same after a stop; verdicts have the words that were shown.
+        Schedules use these because they are the same after a restart; verdicts count the words shown.
         """
         places = range(len(self.lineup.contestants))
         return {
@@ -90,27 +90,27 @@ class ArenaContext:
         return count_words(idea, kind) if idea is not None and competes else 1
 
     async def shown(self, client: LLMClient, idea: Idea) -> Idea:
-        """An idea as judges see it; its experiment is told anew only where experiments are judged."""
+        """The idea as judges see it; its experiment is restyled only if experiments are judged."""
         if not self.style:
             return idea
-        if idea.id not in self.told:
+        if idea.id not in self.restyled:
             whole = idea if "experiment" in self.schedules else idea.model_copy(update={"experiment": None})
             with usage_label("style"):
-                self.told[idea.id] = await with_plain_style(client, whole)
-        return self.told[idea.id]
+                self.restyled[idea.id] = await with_plain_style(client, whole)
+        return self.restyled[idea.id]
 
 
 class ArenaState(TypedDict, total=False):
-    """Plain and small: this is what a checkpoint holds."""
+    """The state in checkpoints: plain and small."""
 
     unstyled: Annotated[list[list[Any]], operator.add]
-    """[topic, contestant, reason] of entries that could not be told in the common style."""
+    """[topic, contestant, reason] of entries that could not be restyled."""
     rows: Annotated[list[list[int]], operator.add]
-    """Bouts that were judged, with their results."""
+    """Judged comparisons with their results."""
     skipped: Annotated[list[list[int]], operator.add]
-    """Bouts whose judge was down; the graph ends after their step, and begins anew in the next attempt."""
+    """Comparisons whose judge was down; the graph ends after their step, and the next attempt asks again."""
     queue: list[list[int]]
-    """Bouts of the round that are still to come."""
+    """Comparisons of the round that are still to be judged."""
     batch: list[list[int]]
     comparison: list[int]
     entry: list[int]
@@ -125,12 +125,12 @@ def _arena_context(runtime: Context) -> ArenaContext:
 
 
 def enter(state: ArenaState) -> ArenaState:
-    """Where the entries set out; which they are is known to the lineup."""
+    """Start with empty queues."""
     return {"queue": [], "batch": []}
 
 
 def send_entries(state: ArenaState, runtime: Context) -> list[Hashable | Send]:
-    """All entries side by side, when they are to be told in one style."""
+    """Send all entries to be restyled in parallel, if style is on."""
     arena = _arena_context(runtime)
     places = [
         (topic, one)
@@ -143,7 +143,7 @@ def send_entries(state: ArenaState, runtime: Context) -> list[Hashable | Send]:
 
 
 async def restyle_idea(state: ArenaState, runtime: Context) -> ArenaState:
-    """One idea in the common style; one that cannot be told in it does not compete."""
+    """Restyle one idea; an idea that cannot be restyled does not compete."""
     topic, one = state["entry"]
     arena = _arena_context(runtime)
     idea = arena.lineup.idea(topic, one)
@@ -163,11 +163,11 @@ async def restyle_idea(state: ArenaState, runtime: Context) -> ArenaState:
 
 
 def _unstyled_entry(topic: int, one: int, why: str) -> ArenaState:
-    return {"unstyled": [[topic, one, f"its style could not be made the common one: {why}"]]}
+    return {"unstyled": [[topic, one, f"it could not be restyled: {why}"]]}
 
 
 def draw_round(state: ArenaState, runtime: Context) -> ArenaState:
-    """The next bouts: the rest of the round, or what the schedule asks for after what it has seen."""
+    """The next batch of the round, or of the next round of the schedule."""
     arena = _arena_context(runtime)
     queue = state["queue"] or [
         list(comparison)
@@ -181,7 +181,7 @@ def draw_round(state: ArenaState, runtime: Context) -> ArenaState:
 def _next_round(state: ArenaState, arena: ArenaContext, kind: int) -> list[Comparison]:
     rows = [row for row in state.get("rows", []) if row[0] == kind]
     asked = [from_row(row) for row in rows]
-    room = None if arena.most is None else arena.most - len(rows)
+    room = None if arena.max_comparisons is None else arena.max_comparisons - len(rows)
     if room is not None and room <= 0:
         return []
     entered = current_entries(arena, state, KINDS[kind])
@@ -192,7 +192,7 @@ def _next_round(state: ArenaState, arena: ArenaContext, kind: int) -> list[Compa
 
 
 def current_entries(arena: ArenaContext, state: Mapping[str, Any], kind: Kind) -> list[list[bool]]:
-    """Entries that can be judged, shape (topics, contestants)."""
+    """Whether each entry can be judged, shape (topics, contestants)."""
     entered = arena.lineup.entered(kind)
     for topic, one, _ in state.get("unstyled", []):
         entered[topic][one] = False
@@ -200,8 +200,8 @@ def current_entries(arena: ArenaContext, state: Mapping[str, Any], kind: Kind) -
 
 
 def send_comparisons(state: ArenaState) -> list[Hashable | Send]:
-    """The bouts of a step side by side; without one the tournament is over."""
-    if state.get("skipped"):  # what comes next may depend on what they would have brought
+    """Send the batch to the judges in parallel; without one, complete the record."""
+    if state.get("skipped"):  # the next round may depend on them
         return [END]
     sends: list[Hashable | Send] = [
         Send("judge_comparison", {"comparison": comparison}) for comparison in state["batch"]
@@ -210,10 +210,10 @@ def send_comparisons(state: ArenaState) -> list[Hashable | Send]:
 
 
 async def judge_comparison(state: ArenaState, runtime: Context) -> ArenaState:
-    """One bout: its verdict goes to the folder, its result to the state."""
+    """Judge one comparison: the verdict goes to the folder, the result to the state."""
     comparison, arena = Comparison(*state["comparison"]), _arena_context(runtime)
     judge = arena.panel.judges[comparison.judge]
-    async with arena.turns:
+    async with arena.semaphore:
         if judge in arena.down:
             return {"skipped": [list(comparison)]}
         try:
@@ -234,7 +234,7 @@ async def _judge(comparison: Comparison, runtime: Context) -> dict[str, float] |
 
 
 async def complete_record(state: ArenaState, runtime: Context) -> ArenaState:
-    """Judge again, from the cache, what a power cut took from the folder; then put all in order."""
+    """Restore lost verdicts from the cache, then write all in order."""
     arena = _arena_context(runtime)
     comparisons = [from_row(row) for row in state.get("rows", [])]
     for comparison in comparisons:
@@ -244,8 +244,8 @@ async def complete_record(state: ArenaState, runtime: Context) -> ArenaState:
         for topic, one in _competing(arena, state):
             idea = arena.lineup.idea(topic, one)
             assert idea is not None
-            await arena.shown(runtime.context.client, idea)  # from the cache: what was shown is recorded
-    arena.log.settle(verdict_id(arena.panel, comparison) for comparison in comparisons)
+            await arena.shown(runtime.context.client, idea)  # from the cache, for the record
+    arena.log.finalize(verdict_id(arena.panel, comparison) for comparison in comparisons)
     return {}
 
 
@@ -255,7 +255,7 @@ def _competing(arena: ArenaContext, state: ArenaState) -> list[tuple[int, int]]:
 
 
 def build_graph() -> StateGraph[ArenaState, Services, ArenaState, ArenaState]:
-    """The state machine of the arena."""
+    """The graph of the arena."""
     graph = StateGraph(ArenaState, context_schema=Services)
     for node in (enter, restyle_idea, draw_round, judge_comparison, complete_record):
         graph.add_node(node.__name__, node)

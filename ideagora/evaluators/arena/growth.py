@@ -1,6 +1,6 @@
-"""Whether a folder's arena can take in what is asked for: more contestants or topics, all else the same.
+"""Checks whether the arena in a folder can be extended by contestants or topics.
 
-Answers are cached by what the judge was shown, so a grown arena asks about its new pairs only.
+Answers are cached by the texts shown to the judge, so an extended arena only pays for its new pairs.
 """
 
 from __future__ import annotations
@@ -17,55 +17,55 @@ if TYPE_CHECKING:
     from ideagora.evaluators.arena.tournament import Arena
 
 FIELD = "grows"
-"""Of ``run.json``: what a larger arena is compared with."""
+"""Field of ``run.json`` with the hashes that an extension is checked against."""
 
 
 def growth_record(arena: Arena) -> dict[str, Any]:
-    """Hashes of what must stay the same, and of what may become more."""
+    """Hashes of the settings, which must not change, and of the members, which may be extended."""
     return {"frame": stable_id(*arena.frame), "members": [stable_id(one) for one in arena.members]}
 
 
 def find_smaller_arena(path: Path, arena: Arena) -> str | None:
-    """The identity of the arena in the folder, where this one has all of it and more; ``None``: no arena.
+    """Identity of the recorded arena that ``arena`` extends, or ``None`` if there is no other one.
 
     Raises:
-        RunError: an arena is there that differs in more than that; says in what, and where to.
+        RunError: the folder contains an arena that differs in other ways.
     """
-    held = _record(path)
-    if held.get("agent") != "arena" or held.get("id") == arena.identity:
+    record = _record(path)
+    if record.get("agent") != "arena" or record.get("id") == arena.identity:
         return None
-    why = _difference(held, arena)
+    why = _difference(record, arena)
     if why is not None:
         raise RunError(
-            f"{path} holds another arena: {why}. Choose another --out folder; answers that both need are "
-            "cached and not paid again."
+            f"{path} contains a different arena: {why}. Choose another --out folder; answers that both need "
+            "are cached and not paid for again."
         )
-    return str(held.get("id"))
+    return str(record.get("id"))
 
 
 def _record(path: Path) -> Mapping[str, Any]:
     try:
-        held = json.loads((path / "run.json").read_text(encoding="utf-8"))
+        record = json.loads((path / "run.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        return {}  # whoever opens the folder says what is the matter with it
-    return held if isinstance(held, dict) else {}
+        return {}  # opening the folder raises the error
+    return record if isinstance(record, dict) else {}
 
 
-def _difference(held: Mapping[str, Any], arena: Arena) -> str | None:
-    """In what the held arena is not a part of this one; ``None``: it is."""
-    names, topics = (set(_texts(held, *of)) for of in (("contestants", "agent"), ("topics", "text")))
-    if gone := sorted(names - set(arena.named.names)):
-        return f"{', '.join(gone)} competed in it and {'is' if len(gone) == 1 else 'are'} not named here"
+def _difference(record: Mapping[str, Any], arena: Arena) -> str | None:
+    """Why ``arena`` does not extend the recorded one, or ``None`` if it does."""
+    names, topics = (set(_texts(record, *of)) for of in (("contestants", "agent"), ("topics", "text")))
+    if gone := sorted(names - set(arena.contestants.names)):
+        return f"{', '.join(gone)} competed in it and {'is' if len(gone) == 1 else 'are'} missing here"
     if gone := sorted(topics - {topic.text for topic in arena.topics}):
-        return f"it is about “{gone[0][:60]}”, too, which is not asked for here"
-    now, then = growth_record(arena), held.get(FIELD)
+        return f"its topic “{gone[0][:60]}” is missing here"
+    now, then = growth_record(arena), record.get(FIELD)
     if not isinstance(then, dict) or then.get("frame") != now["frame"]:
-        return "its judges, options or settings are others"
+        return "its judges, options or settings differ"
     if not set(then.get("members") or [""]) <= set(now["members"]):
-        return "ideas, agents or topics of the same names were others"
+        return "its ideas, agents or topics of the same names differ"
     return None
 
 
-def _texts(held: Mapping[str, Any], field: str, name: str) -> list[str]:
-    rows = held.get(field)
+def _texts(record: Mapping[str, Any], field: str, name: str) -> list[str]:
+    rows = record.get(field)
     return [str(row[name]) for row in rows if isinstance(row, dict) and name in row] if rows else []

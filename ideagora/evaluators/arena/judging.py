@@ -1,6 +1,6 @@
-"""One bout before its judge: what is shown, what is asked, and the verdict that comes of it.
+"""Asks a judge to compare two entries and returns the verdict.
 
-The judge sees a topic and two texts. Whose they are, and any id, stays outside.
+The judge sees a topic and two texts, without names or ids.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ UNREADABLE = "unreadable answer"
 REFUSED = "refused by the judge"
 REJECTED = "rejected by the provider"
 SAME = "the two are the same text"
-"""Why a verdict is unscored: the part of its reason before the colon."""
+"""Reasons for an unscored verdict, before the colon."""
 
 
 @dataclass(frozen=True)
 class JudgePanel:
-    """Who judges and by what; all of it goes into the verdicts."""
+    """The judges, and what they judge by."""
 
     lineup: Lineup
     judges: tuple[str, ...]
     protocol: str
     criteria: dict[Kind, tuple[str, ...]]
-    """The criteria that are recorded; the judge is always asked for all, so that the answer is the same."""
+    """Recorded criteria. Judges are always asked for all, so that the choice does not change the call."""
 
 
 def verdict_id(panel: JudgePanel, comparison: Comparison) -> str:
-    """The same for the same two ideas in the same order before the same judge."""
+    """Id of the verdict, derived from the two ideas in their order and the judge."""
     first, second = _ideas(panel.lineup, comparison)
     return stable_id(
         "arena", comparison.entry_kind, first.topic, first.id, second.id, panel.judges[comparison.judge]
@@ -66,12 +66,12 @@ def verdict_id(panel: JudgePanel, comparison: Comparison) -> str:
 async def ask_judge(
     client: LLMClient, panel: JudgePanel, comparison: Comparison, shown: tuple[Idea, Idea]
 ) -> Verdict:
-    """Ask the judge once (with its bounded re-asks); what cannot be read is unscored, never a tie.
+    """Ask the judge once. An unreadable answer gives an unscored verdict, never a tie.
 
-    ``shown`` are the two ideas as they are told to the judge, which may be in another style than their own.
+    ``shown`` are the two ideas as the judge sees them, which may be restyled.
 
     Raises:
-        IdeagoraError: the judge cannot be asked at all, or the budget is spent.
+        IdeagoraError: the judge is unavailable, or the budget is spent.
     """
     ideas = _ideas(panel.lineup, comparison)
     judge, topic = panel.judges[comparison.judge], panel.lineup.topics[comparison.topic].text
@@ -88,8 +88,8 @@ async def ask_judge(
                 one, other = map(plan_view, shown)
                 answer = await EXPERIMENT_JUDGE(client, model=judge, topic=topic, first=one, second=other)
         except UnreadableAnswer as error:
-            told = str(error).partition(" All replies are in")[0]  # raw/ is where they always are
-            reason = f"{REFUSED if is_refusal(error.raw[-1]) else UNREADABLE}: {told}"
+            message = str(error).partition(" All replies are in")[0]
+            reason = f"{REFUSED if is_refusal(error.raw[-1]) else UNREADABLE}: {message}"
         except RequestRejected as error:
             reason = f"{REJECTED}: {error}"
     return Verdict(
@@ -117,8 +117,8 @@ def _ideas(lineup: Lineup, comparison: Comparison) -> tuple[Idea, Idea]:
         lineup.idea(comparison.topic, comparison.first),
         lineup.idea(comparison.topic, comparison.second),
     )
-    assert first is not None, f"{comparison} has no two entries"
-    assert second is not None, f"{comparison} has no two entries"
+    assert first is not None, f"{comparison} lacks an entry"
+    assert second is not None, f"{comparison} lacks an entry"
     return first, second
 
 
@@ -127,7 +127,7 @@ def _values(answer: IdeaPreference | PlanPreference, criteria: Sequence[str]) ->
 
 
 def _duplicate_reason(ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea], kind: Kind) -> str | None:
-    """Nobody is asked to choose between a text and itself, and nobody decides it for the judge."""
+    """``SAME`` if both texts are equal, in which case no judge is asked."""
     seen_by_judge: Callable[[Idea], Inputs] = (
         idea_view if kind == "idea" else lambda idea: plan_view(idea).plan
     )
@@ -138,7 +138,7 @@ def _duplicate_reason(ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea], kind: 
 
 
 def _normalize(view: Inputs) -> str:
-    """A text without its line breaks and double blanks."""
+    """The text with runs of white space collapsed."""
     return " ".join(view.model_dump_json().replace("\\n", " ").split())
 
 
@@ -148,7 +148,7 @@ def _flags(lineup: Lineup, ideas: tuple[Idea, Idea]) -> tuple[str, ...]:
 
 
 def idea_view(idea: Idea) -> IdeaView:
-    """An idea as it was written, without a word on who made it; a part that is not there is not shown."""
+    """The idea as shown to a judge, without its author; missing parts are left out."""
     return IdeaView(
         title=idea.title,
         motivation=idea.motivation or None,
@@ -158,7 +158,7 @@ def idea_view(idea: Idea) -> IdeaView:
 
 
 def plan_view(idea: Idea) -> PlanCandidate:
-    """An idea's experiment for the judge, with what it is to test."""
+    """The experiment as shown to a judge, with the idea that it tests."""
     plan = idea.experiment
     assert plan is not None, f"{idea.id} has no experiment"
     lists = {name: getattr(plan, name) for name in PlanView.model_fields if name != "refuted_if"}
@@ -167,7 +167,7 @@ def plan_view(idea: Idea) -> PlanCandidate:
 
 
 def count_words(idea: Idea, kind: Kind) -> int:
-    """Words that the judge sees of one side."""
+    """Number of words that the judge sees of one idea."""
     if kind == "idea":
         return word_count(getattr(idea, part) or "" for part in PARTS)
     plan = plan_view(idea).plan.model_dump()

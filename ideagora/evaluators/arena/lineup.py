@@ -1,6 +1,6 @@
-"""Who competes with what: contestants, their entry on each topic, and entries that cannot be judged.
+"""Contestants and their entries, one per topic, with reasons for the missing ones.
 
-What is missing has a reason: no idea on a topic, an empty one, one that no judge could read. Ideas on
+An entry is missing if there is no idea on the topic, or if the idea is empty or too long to judge. Ideas on
 different topics are never compared.
 """
 
@@ -16,25 +16,25 @@ from ideagora.evaluators.arena.prompt_injection import injection_flags
 from ideagora.schema import Experiment, Idea, Topic, stable_id
 
 LONGEST_IDEA = 4_000
-"""Words; a longer text is a paper, which no judge weighs against an idea of a page."""
+"""Maximum number of words of an entry; a longer text is a paper rather than an idea."""
 LONGEST_WORD = 40
-"""Characters of a word on average beyond which a text counts as longer than its words."""
+"""Mean characters per word beyond which the length of a text counts by characters."""
 
 Kind = Literal["idea", "experiment"]
-"""What is judged of an entry."""
+"""Kind of entry that is judged."""
 
 PARTS = ("title", "motivation", "novelty", "method")
 
 
 def topic_key(text: str) -> str:
-    """The same for topics that differ in case, spaces or the stop at the end only."""
+    """Key of a topic that ignores case, spaces and final punctuation."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(plain.split()).rstrip(" .!?:;,")
 
 
 @dataclass(frozen=True)
 class MissingEntry:
-    """A topic on which a contestant has no entry, and why."""
+    """A topic on which a contestant has no entry, with the reason."""
 
     topic: str
     reason: str
@@ -42,21 +42,21 @@ class MissingEntry:
 
 @dataclass(frozen=True)
 class Contestant:
-    """One competitor: a name that no judge sees, and at most one idea for each topic."""
+    """A contestant with at most one idea per topic; judges do not see the name."""
 
     name: str
     source: str
-    """Where the ideas come from, for people."""
+    """Where the ideas come from, for display."""
     ideas: Mapping[str, Idea]
-    """Topic (as it is judged) -> entry."""
+    """Topic -> entry."""
     missing: tuple[MissingEntry, ...] = ()
     left_out: int = 0
-    """Further ideas on a topic, of which only the first (the best) competes."""
+    """Number of further ideas on a topic; only the first (best) one competes."""
 
 
 @dataclass(frozen=True)
 class ContestantIdeas:
-    """Ideas of one name as they were found or generated, best first, before they become entries."""
+    """Ideas of one contestant, best first, before entries are selected."""
 
     name: str
     source: str
@@ -66,43 +66,43 @@ class ContestantIdeas:
 
 @dataclass(frozen=True)
 class Lineup:
-    """All that compete: topics in their order, contestants in the order of their names."""
+    """All contestants, sorted by name, and the topics in their order."""
 
     topics: tuple[Topic, ...]
     contestants: tuple[Contestant, ...]
     notes: tuple[str, ...] = ()
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Idea id -> what its text does that it should not."""
+    """Idea id -> flags of prompt injection."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The contestants' names, by position."""
+        """Names of the contestants, by position."""
         return tuple(one.name for one in self.contestants)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The topics' texts, by position."""
+        """Texts of the topics, by position."""
         return tuple(topic.text for topic in self.topics)
 
     def idea(self, topic: int, contestant: int) -> Idea | None:
-        """The entry on a topic; ``None``: there is none."""
+        """The entry on a topic, or ``None``."""
         return self.contestants[contestant].ideas.get(self.topics[topic].text)
 
     def entered(self, kind: Kind = "idea") -> list[list[bool]]:
-        """Who can be judged about what, shape (topics, contestants)."""
+        """Whether each contestant has an entry on each topic, shape (topics, contestants)."""
         return [
             [self.competes(topic, one, kind) for one in range(len(self.contestants))]
             for topic in range(len(self.topics))
         ]
 
     def competes(self, topic: int, contestant: int, kind: Kind) -> bool:
-        """Whether there is an entry, with an experiment where experiments are judged."""
+        """Whether there is an entry of this kind."""
         idea = self.idea(topic, contestant)
         return idea is not None and (kind == "idea" or idea.experiment is not None)
 
     @property
     def digest(self) -> str:
-        """Changes when any entry or topic does."""
+        """Hash of all entries and topics."""
         parts = [
             f"{topic.text}|{one.name}|{one.ideas[topic.text].model_dump_json(exclude={'usage', 'created'})}"
             for topic in self.topics
@@ -112,45 +112,45 @@ class Lineup:
         return stable_id(*self.texts, *parts)
 
 
-def build_lineup(made: Sequence[ContestantIdeas], topics: Sequence[Topic]) -> Lineup:
-    """Entries out of ideas: topics matched by their text, one idea a topic, the unfit refused.
+def build_lineup(idea_sets: Sequence[ContestantIdeas], topics: Sequence[Topic]) -> Lineup:
+    """Select the entries: topics are matched by text, one idea per topic, and unfit ideas are rejected.
 
-    Without topics those of the ideas are taken, in their order.
+    Without topics, those of the ideas are used in their order.
     """
-    chosen = list(topics) or _topics_of(made)
+    chosen = list(topics) or _topics_of(idea_sets)
     keys = {topic_key(topic.text): topic.text for topic in chosen}
-    people = [_contestant(one, keys) for one in sorted(made, key=lambda one: one.name)]
-    people = _with_unique_ids(people)
+    contestants = [_contestant(one, keys) for one in sorted(idea_sets, key=lambda one: one.name)]
+    contestants = _with_unique_ids(contestants)
     return Lineup(
         tuple(chosen),
-        tuple(people),
-        tuple(_notes(made, people, keys)),
-        flag_injections(people),
+        tuple(contestants),
+        tuple(_notes(idea_sets, contestants, keys)),
+        flag_injections(contestants),
     )
 
 
-def flag_injections(people: Iterable[Contestant]) -> dict[str, tuple[str, ...]]:
-    """Idea id -> what its text does that it should not; honest ideas are not in it."""
-    ideas = (idea for one in people for idea in one.ideas.values())
+def flag_injections(contestants: Iterable[Contestant]) -> dict[str, tuple[str, ...]]:
+    """Idea id -> flags of prompt injection, for flagged ideas only."""
+    ideas = (idea for one in contestants for idea in one.ideas.values())
     return {idea.id: flags for idea in ideas if (flags := injection_flags(_texts(idea)))}
 
 
-def _topics_of(made: Sequence[ContestantIdeas]) -> list[Topic]:
-    texts = {topic_key(idea.topic): " ".join(idea.topic.split()) for one in made for idea in one.ideas}
+def _topics_of(idea_sets: Sequence[ContestantIdeas]) -> list[Topic]:
+    texts = {topic_key(idea.topic): " ".join(idea.topic.split()) for one in idea_sets for idea in one.ideas}
     return [Topic(text=text) for text in texts.values() if text]
 
 
 def _contestant(made: ContestantIdeas, keys: Mapping[str, str]) -> Contestant:
-    """The first idea on each topic decides: it competes, or it is refused."""
+    """The first idea on each topic competes or is rejected."""
     by_topic: dict[str, list[Idea]] = {}
     for idea in made.ideas:
         if (topic := keys.get(topic_key(idea.topic))) is not None:
             by_topic.setdefault(topic, []).append(idea)
     reasons = {one.topic: one.reason for one in made.missing}
-    reasons |= {topic: reason for topic, some in by_topic.items() if (reason := rejection_reason(some[0]))}
+    reasons |= {topic: reason for topic, ideas in by_topic.items() if (reason := rejection_reason(ideas[0]))}
     entries = {
-        topic: _as_entry(some[0], made.name, topic)
-        for topic, some in by_topic.items()
+        topic: _as_entry(ideas[0], made.name, topic)
+        for topic, ideas in by_topic.items()
         if topic not in reasons
     }
     missing = [
@@ -158,7 +158,7 @@ def _contestant(made: ContestantIdeas, keys: Mapping[str, str]) -> Contestant:
         for topic in keys.values()
         if topic not in entries
     ]
-    further = sum(len(some) - 1 for some in by_topic.values())
+    further = sum(len(ideas) - 1 for ideas in by_topic.values())
     return Contestant(made.name, made.source, entries, tuple(missing), further)
 
 
@@ -167,10 +167,10 @@ def _as_entry(idea: Idea, name: str, topic: str) -> Idea:
     return idea.model_copy(update={"agent": name, "topic": topic, "extra": {**idea.extra, **maker}})
 
 
-def _with_unique_ids(people: Sequence[Contestant]) -> list[Contestant]:
-    """An id that two entries have (files number theirs as they like) is replaced by one of its own."""
+def _with_unique_ids(contestants: Sequence[Contestant]) -> list[Contestant]:
+    """Replace ids that several entries share, as ids in files may collide."""
     seen: dict[str, int] = {}
-    for one in people:
+    for one in contestants:
         for idea in one.ideas.values():
             seen[idea.id] = seen.get(idea.id, 0) + 1
 
@@ -180,24 +180,26 @@ def _with_unique_ids(people: Sequence[Contestant]) -> list[Contestant]:
         fresh = stable_id(idea.agent, idea.topic, idea.id)
         return idea.model_copy(update={"id": fresh, "extra": {**idea.extra, "id_was": idea.id}})
 
-    return [replace(one, ideas={topic: own(idea) for topic, idea in one.ideas.items()}) for one in people]
+    return [
+        replace(one, ideas={topic: own(idea) for topic, idea in one.ideas.items()}) for one in contestants
+    ]
 
 
 def rejection_reason(idea: Idea) -> str | None:
-    """Why an idea cannot be judged; ``None``: it can."""
+    """Why the idea cannot be judged, or ``None`` if it can."""
     texts = [getattr(idea, part) or "" for part in PARTS]
     if not re.search(r"\w", " ".join(texts[1:])):
         return "the idea is empty: it has neither motivation, novelty nor method"
     if (count := word_count(texts)) > LONGEST_IDEA:
-        return f"the idea has {count:,} words; {LONGEST_IDEA:,} are the most that is judged"
+        return f"the idea has {count:,} words; the maximum is {LONGEST_IDEA:,}"
     plan = idea.experiment
     if plan is not None and (count := word_count(_plan_texts(plan))) > LONGEST_IDEA:
-        return f"its experiment has {count:,} words; {LONGEST_IDEA:,} are the most that is judged"
+        return f"its experiment has {count:,} words; the maximum is {LONGEST_IDEA:,}"
     return None
 
 
 def word_count(texts: Iterable[str]) -> int:
-    """Words; a text without blanks counts by its length."""
+    """Number of words; long runs without spaces count by their length."""
     whole = " ".join(texts)
     return max(len(whole.split()), len(whole) // LONGEST_WORD)
 
@@ -211,30 +213,31 @@ def _texts(idea: Idea) -> list[str]:
 
 def _plan_texts(plan: Experiment) -> list[str]:
     lists = (plan.steps, plan.datasets, plan.baselines, plan.metrics, plan.ablations, plan.risks)
-    return [text for some in lists for text in some] + ([plan.refuted_if] if plan.refuted_if else [])
+    return [text for part in lists for text in part] + ([plan.refuted_if] if plan.refuted_if else [])
 
 
 def _notes(
-    made: Sequence[ContestantIdeas], people: Sequence[Contestant], keys: Mapping[str, str]
+    idea_sets: Sequence[ContestantIdeas], contestants: Sequence[Contestant], keys: Mapping[str, str]
 ) -> Iterable[str]:
-    for one in people:
-        if one.left_out:
-            ideas = "1 further idea" if one.left_out == 1 else f"{one.left_out} further ideas"
-            yield f"{one.name}: {ideas} on a topic did not compete; the first (best) one of each topic did."
-    for some in made:
-        beside = {idea.topic for idea in some.ideas if topic_key(idea.topic) not in keys}
-        if beside:
-            topics = f"{_pluralize(len(beside), 'other topic')} were left out ({_first_few(sorted(beside))})"
-            yield f"{some.name}: ideas on {topics}."
+    for contestant in contestants:
+        if number := contestant.left_out:
+            ideas = _pluralize(number, "further idea")
+            rule = "only the first (best) one per topic does"
+            yield f"{contestant.name}: {ideas} on a topic did not compete; {rule}."
+    for ideas_of_one in idea_sets:
+        other = {idea.topic for idea in ideas_of_one.ideas if topic_key(idea.topic) not in keys}
+        if other:
+            topics = f"{_pluralize(len(other), 'other topic')} were left out ({_first_few(sorted(other))})"
+            yield f"{ideas_of_one.name}: ideas on {topics}."
 
 
 def pairs_without_common_topic(lineup: Lineup) -> list[tuple[str, str]]:
-    """Pairs of contestants that share no topic, so that their ideas cannot be compared."""
-    people = lineup.contestants
+    """Pairs of contestants without a common topic, whose ideas cannot be compared."""
+    contestants = lineup.contestants
     return [
         (one.name, other.name)
-        for place, one in enumerate(people)
-        for other in people[place + 1 :]
+        for place, one in enumerate(contestants)
+        for other in contestants[place + 1 :]
         if not one.ideas.keys() & other.ideas.keys()
     ]
 

@@ -1,4 +1,4 @@
-"""How the tournament stands while it runs: points won, for whoever watches. Ratings come at the end."""
+"""Live standing of a tournament by points; ratings are computed at the end."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ideagora.schema import Verdict
 
 
 class LiveStanding:
-    """Tells the listener of every verdict, with each contestant's share of points so far."""
+    """Sends an event for every verdict, with each contestant's share of points so far."""
 
     def __init__(self, lineup: Lineup, listener: Listener) -> None:
         self._listener = listener
         self._points: dict[str, float] = dict.fromkeys(lineup.names, 0.0)
-        self._bouts: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
-    def heard(self, verdict: Verdict) -> None:
-        """Count a verdict on ideas (1 point for a win, half a point for a tie) and pass it on."""
+    def add(self, verdict: Verdict) -> None:
+        """Count a verdict on ideas (1 point for a win, half a point for a tie) and send the event."""
         if verdict.criteria is not None and verdict.kind == "idea":
             first, second = verdict.agents
             outcome = majority_outcome(verdict.criteria.values())
             self._points[first] += outcome
             self._points[second] += FIRST - outcome
-            self._bouts.update((first, second))
+            self._counts.update((first, second))
         self._listener(
             {
                 "event": "verdict",
@@ -40,6 +40,6 @@ class LiveStanding:
 
     @property
     def standing(self) -> list[tuple[str, float, int]]:
-        """(name, share of points, verdicts) of those that have met somebody, best first."""
-        told = [(name, self._points[name] / count, count) for name, count in self._bouts.items() if count]
-        return sorted(told, key=lambda one: (-one[1], one[0]))
+        """(name, share of points, verdicts) of contestants with verdicts, best first."""
+        shares = [(name, self._points[name] / count, count) for name, count in self._counts.items() if count]
+        return sorted(shares, key=lambda one: (-one[1], one[0]))

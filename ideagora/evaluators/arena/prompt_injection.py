@@ -1,7 +1,7 @@
-"""Text in an idea that speaks to its judge. Such an idea is judged all the same, and the flag is told.
+"""Flags text in an idea that addresses its judge. Flagged ideas are judged and reported.
 
-The fence in the prompt is what keeps the text from acting; this is how a reader learns that it tried.
-Patterns are kept narrow: an idea about judges that prefer the first answer is no attempt to be preferred.
+The fence in the prompt protects the judge; the flags inform the reader. Patterns are narrow: an idea about
+judges that prefer the first answer is not an attempt to be preferred.
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"[\"'](?:first|second|tie)[\"']",
     ),
 }
-"""Kind of attempt -> patterns, matched without case on text in NFKC without invisible characters, whose
-runs of white space are one blank or one line break."""
+"""Kind of attempt -> patterns, matched case-insensitively on NFKC text without invisible characters and with
+runs of white space collapsed to one space or line break."""
 
 HIDDEN = "hides characters"
 _COMPILED = {kind: [re.compile(one, re.IGNORECASE) for one in some] for kind, some in PATTERNS.items()}
 
 
 def injection_flags(texts: Iterable[str]) -> tuple[str, ...]:
-    """The kinds of attempt found in the texts of one idea, in a fixed order; empty for an honest one."""
+    """The kinds of attempt found in the texts of one idea, in a fixed order."""
     whole = "\n".join(texts)
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", whole))
     seen = _SPACES.sub(lambda run: "\n" if "\n" in run[0] else " ", plain)

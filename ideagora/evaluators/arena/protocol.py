@@ -1,7 +1,7 @@
-"""What the two protocols are made of: a schedule, and how verdicts become comparisons.
+"""The two protocols: their schedules, and verdicts as columns for the ratings.
 
-The paper's (section 4.4) counts every verdict. The default first makes one match of the two orders
-in which a judge saw the same two ideas: a judge who turns round with the order has no preference.
+The paper's protocol (section 4.4) counts every verdict. The default first combines the two orders of a pair
+into one match: a judge whose answer changes with the order has no preference.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.schedules.adaptive import Adaptive
-from ideagora.evaluators.schedules.baselines import Balanced
+from ideagora.evaluators.schedules.balanced import Balanced
 from ideagora.evaluators.schedules.pairing import Schedule
 from ideagora.evaluators.schedules.round_robin import RoundRobin
 from ideagora.evaluators.schedules.swiss import Swiss
@@ -29,7 +29,7 @@ Values = Callable[[Verdict], float]
 
 
 def schedule_of(options: ArenaOptions, seed: int) -> Schedule:
-    """The schedule that was asked for; the paper's lists the pairs as they come."""
+    """The schedule of these options."""
     if options.schedule == "swiss":
         return Swiss(seed=seed)
     if options.schedule == "balanced":
@@ -51,7 +51,7 @@ def by_criterion(name: str) -> Values:
 
 
 def by_all(names: Sequence[str]) -> Values:
-    """The outcome over these criteria: whoever is better by more of them."""
+    """The outcome of the majority of these criteria."""
     return lambda verdict: majority_outcome((verdict.criteria or {})[name] for name in names)
 
 
@@ -62,14 +62,14 @@ def comparisons(
     agents: Sequence[str],
     value: Values,
 ) -> Comparisons:
-    """Scored verdicts as columns, one row a verdict.
+    """Scored verdicts as columns, one row per verdict.
 
     Args:
-        verdicts: of one kind; the unscored among them are passed over.
-        topics: by position.
-        judges: by position.
-        agents: those that are rated; verdicts on others are passed over.
-        value: what of a verdict is looked at.
+        verdicts: verdicts of one kind; unscored ones are skipped.
+        topics: names by position.
+        judges: names by position.
+        agents: names by position; verdicts on other agents are skipped.
+        value: outcome of a verdict.
     """
     place = {name: number for number, name in enumerate(agents)}
     about = {text: number for number, text in enumerate(topics)}
@@ -98,5 +98,5 @@ def comparisons(
 
 
 def _log_ratio(words: tuple[int, ...]) -> float:
-    """Not a number where the words were not counted, as on ballots."""
+    """nan if the words were not counted, as on ballots."""
     return log(max(1, words[0]) / max(1, words[1])) if len(words) == 2 else nan

@@ -1,7 +1,7 @@
-"""An arena from beginning to end, as a job of the runtime: ideas, bouts, leaderboard.
+"""Runs an arena from start to end: generate ideas, judge comparisons, write the leaderboard.
 
-The folder holds ``runs/`` (the agents'), ``ideas.jsonl`` (the entries as they were made, and as they
-were shown), ``verdicts.jsonl``, ``build_leaderboard.json``, and what every run's folder holds.
+Besides the files of every run folder, the arena's folder contains ``runs/`` (runs of the agents),
+``ideas.jsonl`` (entries, original and as shown), ``verdicts.jsonl`` and ``leaderboard.json``.
 """
 
 from __future__ import annotations
@@ -58,68 +58,68 @@ if TYPE_CHECKING:
     from ideagora.models.embeddings.embedder import Embedder
 
 STYLE: Group = "reader"
-"""The role group of the step that tells all ideas in one style."""
+"""The role group of the step that restyles ideas."""
 STEPS = 100
-"""Steps of the graph besides its rounds, at most."""
-MOST = 10_000_000
-"""Verdicts that no arena has."""
+"""Maximum number of steps of the graph besides its rounds."""
+MAX_VERDICTS = 10_000_000
+"""Upper bound for the estimate of schedules without one."""
 
 
 @dataclass(frozen=True)
 class Arena:
-    """Who meets, on what, judged how."""
+    """Contestants, topics, options and settings of an arena."""
 
-    named: ResolvedContestants
+    contestants: ResolvedContestants
     topics: tuple[Topic, ...]
     options: ArenaOptions
     settings: Settings
 
     @property
     def identity(self) -> str:
-        """The same for the same command: it finds its folder again, whatever figures are asked for."""
-        identity_parts, *settings = self.frame
-        return stable_id("arena", identity_parts, *self.members, *settings)
+        """Identifies the folder: the same for the same command, whatever the analysis options."""
+        options, *settings = self.frame
+        return stable_id("arena", options, *self.members, *settings)
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Topics, and contestants with what they compete with: more of them make the same arena larger."""
+        """Hashes of topics, agents and ideas; with more of them, the same arena is extended."""
         agents = [
             f"{one.name} {Task(topic, one.agent, one.agent.options, self.settings).identity}"
-            for one in self.named.agents
+            for one in self.contestants.agents
             for topic in self.topics
         ]
-        ideas = [told for one in self.named.made for told in _idea_identities(one)]
-        return (*(topic.model_dump_json() for topic in self.topics), *sorted(agents), *sorted(ideas))
+        idea_sets = [identity for ideas in self.contestants.idea_sets for identity in _idea_identities(ideas)]
+        return (*(topic.model_dump_json() for topic in self.topics), *sorted(agents), *sorted(idea_sets))
 
     @property
     def frame(self) -> tuple[str, ...]:
-        """All else that the verdicts depend on: options and settings."""
+        """Options and settings that the verdicts depend on."""
         return (self.options.known_by(), *identity_parts(self.settings, self.models))
 
     @property
     def title(self) -> str:
-        """For people: what the arena is about."""
+        """The topics, for display."""
         texts = [topic.text for topic in self.topics]
         return texts[0] if len(texts) == 1 else f"{len(texts)} topics: {'; '.join(texts)}"
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Models that are asked once there are ideas: the judges, and the one for the common style."""
+        """The models that are called after the ideas are generated: judges, and the one that restyles."""
         style = (self.settings.model_of(STYLE),) if self.options.style else ()
         return tuple(dict.fromkeys([*self.options.judges, *style]))
 
 
-def _idea_identities(made: ContestantIdeas) -> Iterator[str]:
-    """Each idea by its maker, its place among the maker's ideas on the topic, and its text."""
-    places: Counter[str] = Counter()
-    for idea in made.ideas:
-        yield f"{made.name} {places[idea.topic]} {stable_id(idea.model_dump_json())}"
-        places[idea.topic] += 1
+def _idea_identities(idea_set: ContestantIdeas) -> Iterator[str]:
+    """Each idea by contestant, position among its ideas on the topic, and text."""
+    positions: Counter[str] = Counter()
+    for idea in idea_set.ideas:
+        yield f"{idea_set.name} {positions[idea.topic]} {stable_id(idea.model_dump_json())}"
+        positions[idea.topic] += 1
 
 
 @dataclass(frozen=True)
 class RunResources:
-    """What an arena is held with."""
+    """Library, embedder and listener of a run; ``fresh`` judges again."""
 
     library: OpenLibrary
     embedder: Callable[[], Embedder]
@@ -129,62 +129,64 @@ class RunResources:
 
 
 async def run_tournament(
-    arena: Arena, path: Path, starts: Sequence[AgentRun], means: RunResources
+    arena: Arena, path: Path, runs: Sequence[AgentRun], resources: RunResources
 ) -> Leaderboard:
-    """The leaderboard; everything is in the folder when this returns, and what was gained when it raises.
+    """Run the arena and return its leaderboard, which is also written to the folder.
 
-    Where something was down, its status is ``incomplete``, and the same command goes on.
+    Its status is ``incomplete`` if a provider or source was down; the same command resumes.
 
     Raises:
-        BudgetExhausted: the leaderboard so far is in the folder; the same command goes on.
-        IdeagoraError: it cannot go on; the same command tries again.
+        BudgetExhausted: the budget is spent; the folder contains the leaderboard so far.
+        IdeagoraError: a fatal error. Progress is saved; the same command resumes.
     """
     smaller = find_smaller_arena(path, arena)
     with RunFolder(path, arena.identity, replaces=smaller) as folder:
-        if means.fresh:
+        if resources.fresh:
             reset(folder, arena.settings)
         elif smaller is not None:
             folder.delete_checkpoints()
-        elif (held := load_finished(folder)) is not None:
-            lineup, usage = held
+        elif (finished := load_finished(folder)) is not None:
+            lineup, usage = finished
             verdicts = load_verdicts(folder.path)
             result = JudgingResult(verdicts, _expected_verdicts(arena, lineup), usage)
             return _write_leaderboard(arena, folder.path, lineup, result)
         budget = create_budget(
-            arena.settings, load_usage_trackers([path, *(start.folder for start in starts)])
+            arena.settings, load_usage_trackers([path, *(agent_run.folder for agent_run in runs)])
         )
-        made, down = await generate_ideas(starts, means.library, means.listener, means.chats, budget)
-        lineup = build_lineup([*made, *arena.named.made], arena.topics)
-        notes = (*arena.named.notes, *lineup.notes, *literature_notes(starts))
+        generated, down = await generate_ideas(
+            runs, resources.library, resources.listener, resources.chats, budget
+        )
+        lineup = build_lineup([*generated, *arena.contestants.idea_sets], arena.topics)
+        notes = (*arena.contestants.notes, *lineup.notes, *literature_notes(runs))
         lineup = replace(lineup, notes=notes)
         reset_if_changed(folder, lineup)
-        return await _judge(arena, folder, lineup, means, budget, down)
+        return await _judge(arena, folder, lineup, resources, budget, down)
 
 
 async def _judge(
     arena: Arena,
     folder: RunFolder,
     lineup: Lineup,
-    means: RunResources,
+    resources: RunResources,
     budget: Budget,
     down: tuple[str, ...],
 ) -> Leaderboard:
-    """The bouts, in an open folder; ``down`` is what kept entries away."""
+    """Judge the lineup in an open folder; ``down`` lists outages while ideas were generated."""
     from ideagora.evaluators.arena.graph import build_graph
 
     expected = _expected_verdicts(arena, lineup)
-    means.listener(
-        {"event": "arena", "stage": "bouts", "total": expected, "judges": list(arena.options.judges)}
+    resources.listener(
+        {"event": "arena", "stage": "comparisons", "total": expected, "judges": list(arena.options.judges)}
     )
     boards: list[Leaderboard] = []
-    with VerdictLog(folder.path, LiveStanding(lineup, means.listener).heard) as log:
+    with VerdictLog(folder.path, LiveStanding(lineup, resources.listener).add) as log:
         if log.was_cut:
             folder.delete_checkpoints()
         context = _create_context(arena, lineup, log)
 
         def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
             final = without_unstyled(lineup, state.get("unstyled", []))
-            write_entries(folder, final, {one: shown_parts(idea) for one, idea in context.told.items()})
+            write_entries(folder, final, {one: shown_parts(idea) for one, idea in context.restyled.items()})
             usage = {name: used.usage.model_dump() for name, used in sorted(tracker.answers_by_label.items())}
             verdicts = load_verdicts(folder.path)
             status: Ending = "incomplete" if down else "complete"
@@ -214,7 +216,7 @@ async def _judge(
         )
         write_entries(folder, lineup, {})
         try:
-            await run_job(job, folder, None, means.embedder, means.listener, means.chats, budget)
+            await run_job(job, folder, None, resources.embedder, resources.listener, resources.chats, budget)
         except BudgetExhausted:
             result = JudgingResult(log.verdicts, _expected_verdicts(arena, lineup), status="budget")
             _write_leaderboard(arena, folder.path, lineup, result)
@@ -235,14 +237,14 @@ def _create_context(arena: Arena, lineup: Lineup, log: VerdictLog) -> ArenaConte
         ),
         schedules={kind: schedule_of(options, arena.settings.seed) for kind in options.kinds},
         log=log,
-        most=options.max_comparisons,
+        max_comparisons=options.max_comparisons,
         style=options.style,
-        turns=asyncio.Semaphore(arena.settings.concurrency),
+        semaphore=asyncio.Semaphore(arena.settings.concurrency),
     )
 
 
 def _is_offline(board: Leaderboard) -> bool:
-    """Whether the offline model made an idea or a verdict; that it tidied the style does not count."""
+    """Whether the offline model generated an idea or judged; restyling does not count."""
     return "offline" in board.judges or any("offline" in one.models for one in board.contestants)
 
 
@@ -257,27 +259,31 @@ def _expected_verdicts(arena: Arena, lineup: Lineup) -> int:
 
 
 def expected_verdicts(lineup: Lineup, options: ArenaOptions, seed: int) -> int:
-    """Verdicts that the schedule asks for at most, on all that is judged."""
+    """Maximum number of verdicts that the schedule asks for, over all kinds of entries."""
     schedule, total = schedule_of(options, seed), 0
     for kind in options.kinds:
-        entered = lineup.entered(kind)
-        wanted = schedule.total(schedule_field(lineup, entered, len(options.judges)))
-        total += min(one for one in (wanted, options.max_comparisons, MOST) if one is not None)
+        field = schedule_field(lineup, lineup.entered(kind), len(options.judges))
+        total += min(
+            limit
+            for limit in (schedule.total(field), options.max_comparisons, MAX_VERDICTS)
+            if limit is not None
+        )
     return total
 
 
 def without_unstyled(lineup: Lineup, unstyled: Iterable[Sequence[Any]]) -> Lineup:
-    """The lineup less the entries that could not be told in the common style."""
-    people = list(lineup.contestants)
-    for topic, one, reason in unstyled:
-        text, person = lineup.topics[topic].text, people[one]
-        ideas = {name: idea for name, idea in person.ideas.items() if name != text}
-        people[one] = replace(person, ideas=ideas, missing=(*person.missing, MissingEntry(text, str(reason))))
-    return replace(lineup, contestants=tuple(people))
+    """The lineup without the entries that could not be restyled."""
+    contestants = list(lineup.contestants)
+    for topic, position, reason in unstyled:
+        text, contestant = lineup.topics[topic].text, contestants[position]
+        ideas = {name: idea for name, idea in contestant.ideas.items() if name != text}
+        missing = (*contestant.missing, MissingEntry(text, str(reason)))
+        contestants[position] = replace(contestant, ideas=ideas, missing=missing)
+    return replace(lineup, contestants=tuple(contestants))
 
 
 def _record(arena: Arena, lineup: Lineup) -> dict[str, Any]:
-    """What ``run.json`` says of an arena."""
+    """The fields of an arena in ``run.json``."""
     return {
         "topic": {"text": arena.title},
         "agent": "arena",

@@ -1,6 +1,6 @@
-"""The folder's ``verdicts.jsonl``: a line is on disk before the graph goes on, and whole at the end.
+"""Writes ``verdicts.jsonl``: each verdict is on disk before the graph continues.
 
-A line may come twice (a step that was cut short runs again); the last one holds.
+A verdict may occur twice, when an interrupted step runs again; the last one counts.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ideagora.schema import Verdict
 
 
 class VerdictLog:
-    """Verdicts of one run; entered as a context it can be written."""
+    """The verdicts of one run. Use it as a context manager to add verdicts."""
 
-    def __init__(self, folder: Path, heard: Callable[[Verdict], None] | None = None) -> None:
+    def __init__(self, folder: Path, on_verdict: Callable[[Verdict], None] | None = None) -> None:
         self.path = folder / VERDICTS_FILE
-        self._heard = heard
+        self._heard = on_verdict
         self._by_id = read_verdicts(self.path)
         self.was_cut = _is_cut(self.path)
-        """Whether the file ended within a line: whoever believes it complete is mistaken."""
+        """Whether the last line of the file was incomplete."""
         self._file: FileIO | None = None
 
     def __enter__(self) -> VerdictLog:
-        self._write_all(self._by_id.values())  # a line that a kill cut short is gone
+        self._write_all(self._by_id.values())  # drops an incomplete line
         try:
             self._file = self.path.open("ab", buffering=0)
         except OSError as error:
@@ -44,7 +44,7 @@ class VerdictLog:
             self._file = None
 
     def add(self, verdict: Verdict) -> None:
-        """Append a verdict; it is out of this process before the call returns."""
+        """Append a verdict; it is written before the call returns."""
         assert self._file is not None, "the log is not open"
         try:
             self._file.write((verdict.model_dump_json() + "\n").encode("utf-8", "backslashreplace"))
@@ -55,11 +55,11 @@ class VerdictLog:
             self._heard(verdict)
 
     def get(self, verdict_id: str) -> Verdict | None:
-        """A verdict that was added, now or before a stop."""
+        """The verdict with this id, from this attempt or an earlier one."""
         return self._by_id.get(verdict_id)
 
-    def settle(self, ids: Iterable[str]) -> list[Verdict]:
-        """Rewrite the file with these verdicts in this order, and nothing else."""
+    def finalize(self, ids: Iterable[str]) -> list[Verdict]:
+        """Close the log and rewrite the file with these verdicts only, in this order."""
         verdicts = [self._by_id[one] for one in ids]
         self.__exit__(None, None, None)
         self._write_all(verdicts)
@@ -67,7 +67,7 @@ class VerdictLog:
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """All so far, in the order in which they came."""
+        """All verdicts so far, in the order in which they were added."""
         return list(self._by_id.values())
 
     def _write_all(self, verdicts: Iterable[Verdict]) -> None:
@@ -85,7 +85,7 @@ def read_verdicts(path: Path) -> dict[str, Verdict]:
     """The verdicts of a file by their id; a line that is none (cut short by a kill) is left out."""
     if not path.exists():
         return {}
-    found: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = {}
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
@@ -95,5 +95,5 @@ def read_verdicts(path: Path) -> dict[str, Verdict]:
             verdict = Verdict.model_validate_json(line)
         except ValidationError:
             continue
-        found[verdict.id] = verdict
-    return found
+        verdicts[verdict.id] = verdict
+    return verdicts

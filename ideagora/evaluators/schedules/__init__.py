@@ -1,1 +1,1 @@
-"""Which pairs are judged next: pure functions from what was seen to pairings."""
+"""Schedules: pure functions from the verdicts so far to the next pairings."""

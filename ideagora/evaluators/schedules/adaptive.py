@@ -1,4 +1,4 @@
-"""Adaptive rounds: next the pairs that tell most about the ranking, or about who is in the top k."""
+"""Adaptive rounds: the most informative pairs on the ranking, or on the top k."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.schedules.baselines import Balanced, cap, require_budget
+from ideagora.evaluators.schedules.balanced import Balanced, cap, require_budget
 from ideagora.evaluators.schedules.pairing import Field, Pairing
 from ideagora.evaluators.schedules.posterior import (
     Posterior,
@@ -30,19 +30,19 @@ Goal = Literal["ranking", "top_k"]
 _ORDERS = 2
 _SIDE_BY_SIDE = 8
 _SWAPPED_WORTH = 0.05
-"""What a couple's second verdict, in the other order, is worth beside a first: judges repeat themselves."""
+"""Weight of a couple's second verdict, in the other order: judges tend to repeat themselves."""
 
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Rounds in which each verdict is the one expected to sort out most.
+    """Rounds of the pairs with the highest expected information.
 
-    The first round is balanced: every idea meets one other. Then a pair of ideas is worth how much its
-    verdict would narrow the differences between agents, each difference weighing as much as its sign is
-    in doubt: all of them for ``goal="ranking"``, those between the top ``k`` and the rest for ``"top_k"``.
-    It ends when every neighbour in the ranking, or every one of the top k against every one of the rest,
-    is in the right order with the probability ``confidence`` (None: never), when ``budget`` verdicts have
-    been asked for, or when all pairs have met in both orders. Raises UsageError for values out of range.
+    The first round is balanced: every idea meets one other. After that, the value of a pair is how much its
+    verdict would reduce the variance of the differences between agents, weighted by how uncertain the sign of
+    each difference is: all differences for ``goal="ranking"``, those between the top ``k`` and the rest for
+    ``"top_k"``. It ends when all neighbours in the ranking (or the top k and all others) are in the right
+    order with probability ``confidence`` (``None``: never), after ``budget`` verdicts, or when all pairs have
+    met in both orders. Raises UsageError for values out of range.
     """
 
     goal: Goal = "ranking"
@@ -56,15 +56,15 @@ class Adaptive:
         if self.goal not in ("ranking", "top_k"):
             raise UsageError(f"the goal {self.goal!r} is unknown; take ranking or top_k")
         if self.k < 1:
-            raise UsageError(f"the top {self.k} is nobody; k is at least 1")
+            raise UsageError(f"the top {self.k} is empty; k must be at least 1")
         require_budget(self.budget)
         if self.confidence is not None and not 0.5 < self.confidence < 1:
             raise UsageError(f"a confidence of {self.confidence} is out of range; give one between 0.5 and 1")
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
-        """The most telling pairings, about half as many as would give every idea one.
+        """The most informative pairings, about half as many as would give every idea one.
 
-        Raises UsageError if the top k is everybody.
+        Raises UsageError if the top k contains all agents.
         """
         self._require_border(field)
         left = self.total(field) - len(asked)
@@ -73,22 +73,22 @@ class Adaptive:
             return []
         if not asked:
             opening = Balanced(seed=self.seed).next(field, seen, [])[:left]
-            return [slots.place(shown.topic, *shown.couple, shown.judge) for shown in opening]
+            return [slots.order_pair(shown.topic, *shown.couple, shown.judge) for shown in opening]
         posterior = fit(field, wins(field, seen))
-        if self.reached(field, posterior):
+        if self.is_certain(field, posterior):
             return []
         doubt, size = self._doubt(field, posterior), min(_round_size(field), left)
         couples = _choose(field, posterior, doubt, meeting_counts(field, asked), size)
         return [
-            slots.place(topic, low, high, (len(asked) + number) % field.judges)
+            slots.order_pair(topic, low, high, (len(asked) + number) % field.judges)
             for number, (topic, low, high) in enumerate(couples)
         ]
 
     def total(self, field: Field) -> int:
-        """The budget, or twice the pairs of ideas when that is less: the most that will be asked."""
+        """The budget, or twice the number of pairs if that is less: the maximum."""
         return cap(_ORDERS * field.couples(), self.budget)
 
-    def reached(self, field: Field, posterior: Posterior) -> bool:
+    def is_certain(self, field: Field, posterior: Posterior) -> bool:
         """Whether the wanted confidence is reached."""
         if self.confidence is None:
             return False
@@ -102,7 +102,7 @@ class Adaptive:
             raise UsageError(f"the top {self.k} of {agents} agents is all of them; take k below {agents}")
 
     def _decisive(self, field: Field, posterior: Posterior) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The pairs of agents whose order has to be certain: neighbours, or the top k and the rest."""
+        """Pairs of agents whose order must be certain: neighbours, or the top k and the rest."""
         ranked = ranking(field, posterior)
         if self.goal == "ranking":
             return ranked[:-1], ranked[1:]
@@ -110,7 +110,7 @@ class Adaptive:
         return above.ravel(), below.ravel()
 
     def _doubt(self, field: Field, posterior: Posterior) -> NDArray[np.float64]:
-        """How much each difference between two agents matters, (agents, agents), symmetric."""
+        """Weight of each difference between two agents, (agents, agents), symmetric."""
         _, variance = posterior.differences()
         probability = posterior.probability()
         doubt = np.minimum(probability, probability.T) / np.maximum(variance, 1e-12)
@@ -123,19 +123,19 @@ class Adaptive:
 
 
 def _round_size(field: Field) -> int:
-    """Pairings in a round: half of what would give every idea one, and enough to judge side by side."""
+    """Pairings in a round: half of what gives every idea one, but enough to judge in parallel."""
     return max(_SIDE_BY_SIDE, int((field.entered.sum(axis=1) // 2).sum()) // 2)
 
 
 def ranking(field: Field, posterior: Posterior) -> NDArray[np.int64]:
-    """Agents with any idea, best first."""
+    """Agents with at least one idea, best first."""
     order = np.argsort(-posterior.mean, kind="stable")
     there: NDArray[np.bool_] = np.asarray(field.entered.any(axis=0))
     return order[there[order]]
 
 
 def meeting_counts(field: Field, asked: Sequence[Pairing]) -> NDArray[np.int64]:
-    """How often two ideas were put to a judge, (topics, agents, agents), symmetric."""
+    """How often two ideas were paired, (topics, agents, agents), symmetric."""
     met = np.zeros((field.topics, field.agents, field.agents), dtype=np.int64)
     topic, first, second, _ = np.array(asked, dtype=np.int64).reshape(-1, 4).T
     np.add.at(met, (topic, first, second), 1)
@@ -146,9 +146,9 @@ def meeting_counts(field: Field, asked: Sequence[Pairing]) -> NDArray[np.int64]:
 def _choose(
     field: Field, posterior: Posterior, doubt: NDArray[np.float64], met: NDArray[np.int64], size: int
 ) -> list[tuple[int, int, int]]:
-    """The most telling (topic, low, high), topic by topic the best, until there are ``size``.
+    """The ``size`` most informative (topic, low, high), chosen topic by topic.
 
-    What a chosen verdict will tell is taken off before the next one on the same topic is chosen.
+    The covariance is updated for each chosen verdict before the next one on the same topic is chosen.
     """
     low, high = np.triu_indices(field.agents, 1)
     open_couples = field.entered[:, low] & field.entered[:, high]
@@ -173,16 +173,15 @@ def _choose(
 def _worth(
     posterior: Posterior, within: NDArray[np.float64], doubt: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """How much one verdict narrows the doubtful differences, (topics, agents, agents).
+    """How much one verdict reduces the weighted variance of the differences, (topics, agents, agents).
 
-    The verdict's covariance with each difference, squared, over its own variance, is by how much the
-    variance of that difference shrinks.
+    The variance of a difference shrinks by its squared covariance with the verdict over that one's variance.
     """
     shared = posterior.covariance @ within / posterior.idea_variance
     narrowed = variance_of_differences(shared.swapaxes(1, 2) @ laplacian(doubt) @ shared)
     spread = variance_of_differences(within + within @ shared / posterior.idea_variance)
     gap, _ = posterior.differences()
-    # A logistic curve averaged over a normal spread is nearly a flatter logistic curve.
+    # A logistic curve averaged over a normal distribution is approximately a flatter logistic curve.
     flatter = 1 / (1 + np.pi * spread / 8)
     chance = 1 / (1 + np.exp(-gap * np.sqrt(flatter)))
     return narrowed * flatter * chance * (1 - chance)

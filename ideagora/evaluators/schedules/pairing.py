@@ -1,4 +1,4 @@
-"""What a schedule is asked and what it answers: entries, pairings, and the schedule itself."""
+"""The interface of schedules: entries, pairings, and the schedule protocol."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 
 
 class Pairing(NamedTuple):
-    """Two ideas on one topic for one judge, in the order in which they are shown."""
+    """Two ideas on one topic for one judge, in the order shown."""
 
     topic: int
-    """Position in the tournament's topics."""
+    """Position in the list of topics."""
     first: int
-    """Position in its agents, shown first."""
+    """Position in the list of agents, shown first."""
     second: int
     judge: int = 0
 
     @property
     def swapped(self) -> Pairing:
-        """The same two ideas before the same judge in the other order."""
+        """The same pairing in the other order."""
         return Pairing(self.topic, self.second, self.first, self.judge)
 
     @property
     def couple(self) -> tuple[int, int]:
-        """The two agents without their order, the lower position first."""
+        """The two agents, the lower position first."""
         return min(self.first, self.second), max(self.first, self.second)
 
 
 @dataclass(frozen=True)
 class Field:
-    """Who can meet whom about what.
+    """The entries of a tournament.
 
-    ``entered`` has the shape (topics, agents) and says whether the agent has an idea on the topic.
-    Ideas are compared within a topic only, so a topic with fewer than two entries gives no pairing.
-    Raises UsageError for another shape and for fewer than one judge.
+    ``entered`` has the shape (topics, agents): whether the agent has an idea on the topic. Ideas are
+    compared within a topic only, so a topic with fewer than two entries has no pairings. Raises UsageError
+    for another shape and for fewer than one judge.
     """
 
     entered: NDArray[np.bool_]
@@ -53,19 +53,19 @@ class Field:
     def __post_init__(self) -> None:
         if self.entered.ndim != 2:
             raise UsageError(
-                f"entries have the shape {self.entered.shape}; give one row a topic, one column an agent"
+                f"entries have the shape {self.entered.shape}; give one row per topic, one column per agent"
             )
         if self.judges < 1:
-            raise UsageError(f"{self.judges} judges; at least one must judge")
+            raise UsageError(f"{self.judges} judges; there must be at least one")
 
     @property
     def topics(self) -> int:
-        """How many topics."""
+        """Number of topics."""
         return int(self.entered.shape[0])
 
     @property
     def agents(self) -> int:
-        """How many agents."""
+        """Number of agents."""
         return int(self.entered.shape[1])
 
     def entries(self, topic: int) -> list[int]:
@@ -73,7 +73,7 @@ class Field:
         return [int(agent) for agent in np.flatnonzero(self.entered[topic])]
 
     def couples(self) -> int:
-        """Pairs of ideas that share a topic, summed over topics."""
+        """Number of pairs of ideas, summed over topics."""
         per_topic = self.entered.sum(axis=1, dtype=np.int64)
         return int((per_topic * (per_topic - 1) // 2).sum())
 
@@ -83,27 +83,25 @@ class Field:
 
 
 class Schedule(Protocol):
-    """Says which pairings are judged next. It keeps no state: all of it is in what it is handed.
+    """Chooses the pairings that are judged next. Schedules are stateless.
 
-    The same arguments give the same round, whatever the order of the verdicts and of ``asked``. A round
-    that was begun is finished before the next one is asked for; when it was cut short by a budget, the
-    next round builds on what there is.
+    The same arguments give the same round, whatever the order of the verdicts and of ``asked``. A round is
+    finished before the next one is requested, unless the budget ends it.
     """
 
     @property
     def name(self) -> str:
-        """What it is called on the command line."""
+        """The name on the command line."""
         ...
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
-        """The next round; empty when nothing is left or the wanted certainty is reached.
+        """The next round; empty when no pairing is left or the requested confidence is reached.
 
-        ``asked`` are all pairings so far, also those whose verdict was unscored, so that they are not
-        asked for ever. ``seen`` are the scored verdicts among them; positions mean what they mean in
-        ``field``.
+        ``asked`` contains all pairings so far; those with an unscored verdict are not repeated either.
+        ``seen`` contains the scored verdicts, with the positions of ``field``.
         """
         ...
 
     def total(self, field: Field) -> int:
-        """Verdicts from the first round to the last when known beforehand, else the most there can be."""
+        """Number of verdicts of all rounds, or the maximum if it is not known in advance."""
         ...

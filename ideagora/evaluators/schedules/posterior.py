@@ -1,15 +1,15 @@
-"""What the verdicts so far say about agents and ideas: a two-level model, by Laplace's approximation.
+"""Posterior of agents and ideas given the verdicts: a two-level model with Laplace's approximation.
 
-A schedule needs what a rating does not give: how the certainty about each difference between agents would
-change with one more verdict on a given topic. That depends on how much of an agent's advantage is luck of
-its idea on the topic, so ideas are in the model: agents N(0, s²), the agent's idea on a topic
-N(agent, t²), and a logistic judge of the difference between two ideas. A tie counts as half a win and half
-a loss. Both spreads are estimated along with the rest (expectation maximisation), held by a weak prior.
+A schedule needs to know how the variance of each difference between agents would change with one more verdict
+on a topic. This depends on how much of an agent's advantage is due to its idea on the topic, so the model has
+two levels: agents N(0, s²), the agent's idea on a topic N(agent, t²), and a logistic judge of the difference
+between two ideas. A tie is half a win and half a loss. Both variances are estimated as well (expectation
+maximisation), with a weak prior.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _STEPS = 60
 _CLOSE = 5e-3
 _STRIDE = 1.9
-"""How far a step on the spreads goes (in logarithms, expectation maximisation's own step being 1): it
-converges below 2, and the nearer the sooner."""
+"""Over-relaxation of the variance steps (in logarithms; expectation maximisation is 1). It converges below 2,
+faster the closer it is to 2."""
 _PRIOR_SPREAD, _PRIOR_WEIGHT = 0.7, 4.0
-"""The weak prior: this many spreads of this size (logits) were seen before."""
+"""The weak prior: this many observations with this standard deviation (logits)."""
 
 
 @dataclass(frozen=True)
@@ -45,29 +45,24 @@ class Posterior:
     agent_variance: float
 
     def differences(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Mean and variance of agent less agent, both (agents, agents)."""
+        """Mean and variance of the difference of agents, both (agents, agents)."""
         return self.mean[:, None] - self.mean, variance_of_differences(self.covariance)
 
     def probability(self) -> NDArray[np.float64]:
-        """How probable it is that the agent of the row is better than that of the column."""
+        """Probability that the agent of the row is better than that of the column."""
         from scipy.special import ndtr
 
         mean, variance = self.differences()
         probability: NDArray[np.float64] = ndtr(mean / np.sqrt(np.maximum(variance, 1e-12)))
         return probability
 
-    def after(self, within: NDArray[np.float64]) -> Posterior:
-        """The same agents when the topics are known as well as ``within`` says."""
-        covariance = _of_agents(within, self.agent_variance, self.idea_variance)
-        return replace(self, covariance=covariance, within=within)
-
 
 def update_within(
     posterior: Posterior, within: NDArray[np.float64], low: NDArray[np.int64], high: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """``within`` of some topics after one more verdict on each, between ``low`` and ``high``.
+    """Expected ``within`` of some topics after one more verdict on each, between ``low`` and ``high``.
 
-    Which way it will go is not known; how much it will tell is, nearly.
+    The information of the verdict hardly depends on its outcome.
     """
     rows = np.arange(len(low))
     chance = 1 / (1 + np.exp(posterior.mean[high] - posterior.mean[low]))
@@ -79,13 +74,13 @@ def update_within(
 
 
 def variance_of_differences(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Var(a - b) for all a and b out of covariances (…, n, n)."""
+    """Var(a - b) for all a and b from covariances (…, n, n)."""
     own = np.diagonal(covariance, axis1=-2, axis2=-1)
     return own[..., :, None] + own[..., None, :] - 2 * covariance
 
 
 def wins(field: Field, seen: Comparisons) -> NDArray[np.float64]:
-    """Wins of the row's idea over the column's, (topics, agents, agents); a tie is half to both."""
+    """Wins of the row's idea over the column's, (topics, agents, agents); a tie is half a win for both."""
     table = np.zeros((field.topics, field.agents, field.agents))
     np.add.at(table, (seen.topic, seen.first, seen.second), seen.outcome)
     np.add.at(table, (seen.topic, seen.second, seen.first), 1 - seen.outcome)
@@ -93,10 +88,10 @@ def wins(field: Field, seen: Comparisons) -> NDArray[np.float64]:
 
 
 def fit(field: Field, won: NDArray[np.float64]) -> Posterior:
-    """The posterior after the verdicts; ``won`` as from ``wins``.
+    """The posterior given the verdicts; ``won`` is the result of ``wins``.
 
-    Newton's steps on ideas and agents together, each followed by a step on the two spreads. It stops within
-    half a percent or so of the probabilities that a hundred times as many steps give.
+    Alternates Newton steps on ideas and agents with steps on the two variances. The probabilities are within
+    about half a percent of those after a hundred times as many steps.
     """
     ideas = np.zeros(field.entered.shape)
     spreads = np.full(2, _PRIOR_SPREAD**2)
@@ -114,7 +109,7 @@ def fit(field: Field, won: NDArray[np.float64]) -> Posterior:
 def _newton(
     won: NDArray[np.float64], ideas: NDArray[np.float64], agent_variance: float, idea_variance: float
 ) -> tuple[Posterior, NDArray[np.float64]]:
-    """One step from where the ideas are: the posterior there, and where they are then."""
+    """One Newton step: the posterior, and the new ideas."""
     met = won + won.swapaxes(1, 2)
     chance = 1 / (1 + np.exp(ideas[:, None, :] - ideas[:, :, None]))
     information = laplacian(met * chance * (1 - chance))
@@ -123,7 +118,7 @@ def _newton(
 
 
 def laplacian(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Information about the nodes from symmetric weights of their differences, (…, n, n)."""
+    """Information on the nodes from symmetric weights of their differences, (…, n, n)."""
     information = -weights
     places = np.arange(weights.shape[-1])
     information[..., places, places] = 0
@@ -146,7 +141,7 @@ def _solve(
 def _of_agents(
     within: NDArray[np.float64], agent_variance: float, idea_variance: float
 ) -> NDArray[np.float64]:
-    """The covariance of agents that follows from that within the topics."""
+    """The covariance of agents from the covariances within the topics."""
     unit = np.eye(within.shape[-1])
     known = (unit / idea_variance - within / idea_variance**2).sum(axis=0)
     covariance: NDArray[np.float64] = np.linalg.inv(unit / agent_variance + known)
@@ -154,7 +149,7 @@ def _of_agents(
 
 
 def _spreads(field: Field, posterior: Posterior, ideas: NDArray[np.float64]) -> tuple[float, float]:
-    """Expected squares of agents around 0 and of entered ideas around their agents, with the prior's."""
+    """Variances of agents around 0 and of ideas around their agents, with the prior."""
     prior = _PRIOR_WEIGHT * _PRIOR_SPREAD**2
     agents = (posterior.mean**2 + np.diagonal(posterior.covariance)).sum()
     # x - a given a is W·(pull + a/v) - a: the agent's own uncertainty enters by W/v - 1.

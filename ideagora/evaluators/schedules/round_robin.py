@@ -1,4 +1,4 @@
-"""Round robin: every two ideas on a topic meet, in both orders, before every judge."""
+"""Round robin: every pair of ideas on a topic, in both orders, for every judge."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ideagora.evaluators.statistics.comparisons import Comparisons
 class RoundRobin:
     """All pairs in both orders (Chain of Ideas, section 4: Idea Arena), all in one round.
 
-    As in the paper (``randomised=False``) the list goes topic by topic, the two orders of a pair side by
-    side. Randomised, every pair is listed once in a random order and then, after all the others, once in
-    the swapped order, so that a tournament cut short by its budget has met every pair before any twice.
+    ``randomised=False`` is the paper's list: topic by topic, the two orders of a pair one after the other.
+    Otherwise every pair comes once in a random order, and all pairs again in the swapped order after that, so
+    that a tournament that runs out of budget has covered every pair before any is repeated.
     """
 
     seed: int = 0
@@ -25,12 +25,12 @@ class RoundRobin:
     name: str = "round_robin"
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
-        """Whatever has not been asked."""
+        """All pairings that have not been asked."""
         done = set(asked)
         return [pairing for pairing in self._all(field) if pairing not in done]
 
     def total(self, field: Field) -> int:
-        """Twice the pairs of ideas, for each judge."""
+        """Twice the number of pairs, for each judge."""
         return 2 * field.couples() * field.judges
 
     def _all(self, field: Field) -> list[Pairing]:

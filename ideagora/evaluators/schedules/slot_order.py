@@ -1,4 +1,4 @@
-"""Who is shown first: each agent, and each of its ideas, as often as second, as nearly as can be."""
+"""Balances who is shown first, for each agent and each idea."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from ideagora.evaluators.schedules.pairing import Pairing
 
 @dataclass
 class SlotBalance:
-    """How often each agent was first more than second, and each idea; ``place`` adds a couple to it.
+    """How much more often each agent and each idea was shown first than second.
 
-    Of two, the one that was first more often so far is shown second; what its idea on the topic was counts
-    twice beside what the agent was. Lots decide between equal ones. Two that meet again on the same topic are
-    shown in the order that is new.
+    Of two, the one that was first more often is shown second; the count of the idea has twice the weight of
+    the agent's. Ties are broken at random. Two that meet again on a topic are shown in the other order.
     """
 
     random: np.random.Generator
@@ -27,14 +26,14 @@ class SlotBalance:
 
     @classmethod
     def after(cls, asked: Sequence[Pairing], seed: int) -> SlotBalance:
-        """The slots that the pairings so far have used, and lots that depend on how many there were."""
+        """The balance after the pairings so far; the random state depends on their number."""
         slots = cls(np.random.default_rng([seed, len(asked)]))
         for pairing in asked:
             slots._take(pairing)
         return slots
 
-    def place(self, topic: int, low: int, high: int, judge: int) -> Pairing:
-        """The couple in the order that evens out."""
+    def order_pair(self, topic: int, low: int, high: int, judge: int) -> Pairing:
+        """The couple in the order that improves the balance."""
         pairing = Pairing(topic, low, high, judge)
         if self._goes_second(topic, low, high):
             pairing = pairing.swapped

@@ -134,37 +134,12 @@ def compare_ratings(one: Ratings, other: Ratings) -> dict[str, Figure]:
     }
 
 
-def compare_verdicts(one: Comparisons, other: Comparisons) -> dict[str, Figure]:
-    """Match-level agreement of two sets of verdicts on one criterion, intervals over topics.
-
-    A match is settled first (orders that disagree are a tie); of several judges on one side the mean decides.
-    """
-    ours, theirs = match_scores(one), match_scores(other)
-    shared = sorted(set(ours) & set(theirs))
-    if not shared:
-        return dict.fromkeys(
-            ("percent", "cohen_kappa", "krippendorff_alpha"),
-            missing_figure("The two have no match in common."),
-        )
-    topics = np.unique([unit[0] for unit in shared], return_inverse=True)[1]
-    labels = [np.array([each[unit] for unit in shared]) for each in (ours, theirs)]
-    return compare_labels(labels[0], labels[1], topics)
-
-
 Unit = tuple[str, str, str, int]
 """Topic, two agents by name, and which of their matches on that topic."""
 
 
-def match_scores(comparisons: Comparisons) -> dict[Unit, float]:
-    """What each match gives to the agent whose name comes first: 1, 0, or 0.5 for a tie."""
-    tables = judge_scores(comparisons)
-    units = {unit for scores in tables.values() for unit in scores}
-    means = {unit: float(np.mean([s[unit] for s in tables.values() if unit in s])) for unit in units}
-    return {unit: 0.5 + 0.5 * float(np.sign(round(mean - 0.5, 9))) for unit, mean in means.items()}
-
-
 def judge_scores(comparisons: Comparisons) -> dict[str, dict[Unit, float]]:
-    """The same for each judge by itself."""
+    """For each judge, what each match gives to the agent whose name comes first: 1, 0, or 0.5 for a tie."""
     matches = settle_match(comparisons)
     result: dict[str, dict[Unit, float]] = {judge: {} for judge in comparisons.judges}
     lower = np.minimum(matches.first, matches.second).tolist()

@@ -1,4 +1,4 @@
-"""The two baselines that a clever schedule has to beat: pairs at random, and balanced rounds."""
+"""Balanced rounds, the simplest schedule with a budget."""
 
 from __future__ import annotations
 
@@ -16,46 +16,12 @@ _BYE = -1
 
 
 @dataclass(frozen=True)
-class RandomPairs:
-    """Pairings drawn at random, without repetition, from all pairs of ideas in both orders.
-
-    ``budget`` is how many verdicts to ask for; None is all there are. All in one round.
-    """
-
-    budget: int | None = None
-    seed: int = 0
-    name: str = "random"
-
-    def __post_init__(self) -> None:
-        require_budget(self.budget)
-
-    def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
-        """Whatever of the drawn pairings has not been asked."""
-        return _not_asked(self._drawn(field), asked)
-
-    def total(self, field: Field) -> int:
-        """The budget, or twice the pairs of ideas when that is less."""
-        return cap(2 * field.couples(), self.budget)
-
-    def _drawn(self, field: Field) -> list[Pairing]:
-        random = np.random.default_rng(self.seed)
-        every = [
-            Pairing(topic, *shown)
-            for topic in range(field.topics)
-            for low, high in field.pairs(topic)
-            for shown in ((low, high), (high, low))
-        ]
-        order = random.permutation(len(every))[: self.total(field)]
-        return [every[place]._replace(judge=number % field.judges) for number, place in enumerate(order)]
-
-
-@dataclass(frozen=True)
 class Balanced:
-    """Rounds in which every idea of a topic meets one other, each pair once, in one random order.
+    """Rounds in which every idea of a topic meets one other; each pair meets once, in a random order.
 
-    A round-robin by the circle method, drawn anew for each topic; with an odd number of ideas one sits
-    out in each round, another one each time. ``budget`` is how many verdicts to ask for; None is every
-    pair once. Judges take turns from round to round.
+    A round robin by the circle method with a random seating for each topic. With an odd number of ideas, one
+    of them sits out in each round. ``budget`` is the number of verdicts; ``None`` is every pair once. Judges
+    alternate from round to round.
     """
 
     budget: int | None = None
@@ -66,7 +32,7 @@ class Balanced:
         require_budget(self.budget)
 
     def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
-        """The first round of which something has not been asked."""
+        """The rest of the first round that has not been asked completely."""
         left = self.total(field)
         for listed in self._rounds(field):
             chosen, left = listed[:left], left - len(listed[:left])
@@ -75,7 +41,7 @@ class Balanced:
         return []
 
     def total(self, field: Field) -> int:
-        """The budget, or the pairs of ideas when that is less."""
+        """The budget, or the number of pairs if that is less."""
         return cap(field.couples(), self.budget)
 
     def _rounds(self, field: Field) -> Iterator[list[Pairing]]:
@@ -85,7 +51,7 @@ class Balanced:
         ]
         for number, couples in enumerate(zip_longest(*drawn, fillvalue=[])):
             judge = number % field.judges
-            # A budget that ends within a round leaves out the last topics: never the same ones.
+            # Shuffle the topics, since a budget that ends within a round omits the last ones.
             yield [
                 shown if random.random() < 0.5 else shown.swapped
                 for topic in random.permutation(field.topics)
@@ -94,9 +60,9 @@ class Balanced:
 
 
 def circle_rounds(players: Sequence[int]) -> list[list[tuple[int, int]]]:
-    """All pairs of the players as rounds in which each plays once (odd numbers: one sits out).
+    """All pairs as rounds in which each player plays once; with an odd number, one sits out.
 
-    The circle method: one player stays, the others move round by a place. Shape: rounds × couples.
+    The circle method: one player stays, the others rotate by one seat. Shape: rounds × couples.
     """
     seats = [int(player) for player in players]
     seats += [_BYE] * (len(seats) % 2)
@@ -109,14 +75,14 @@ def circle_rounds(players: Sequence[int]) -> list[list[tuple[int, int]]]:
 
 
 def cap(most: int, budget: int | None) -> int:
-    """The budget in verdicts, and no more than there can be."""
+    """The budget, limited to ``most``."""
     return most if budget is None else min(most, budget)
 
 
 def require_budget(budget: int | None) -> None:
-    """Raise UsageError for a budget below nothing."""
+    """Raise UsageError for a negative budget."""
     if budget is not None and budget < 0:
-        raise UsageError(f"a budget of {budget} verdicts cannot be kept to; give 0 or more")
+        raise UsageError(f"a budget of {budget} verdicts is negative; give 0 or more")
 
 
 def _not_asked(pairings: list[Pairing], asked: Sequence[Pairing]) -> list[Pairing]:
