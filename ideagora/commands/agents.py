@@ -1,4 +1,4 @@
-"""``ideagora agents``: who can make ideas, what one does, and a starting point for an own one."""
+"""Runs ``ideagora agents``: lists and draws agents, and writes a template for a new one."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ KINDS = {"function": "{}.py:ideate", "graph": "{}.py:Agent", "command": "command
 
 
 def list_all(as_json: bool, options: Mapping[str, int]) -> int:
-    """List the agents; ``--json`` gives ``[{"name", "source", "calls", "steps", …}]``.
+    """List the agents; with ``--json`` as ``[{"name", "source", "calls", "steps", …}]``.
 
-    ``calls`` is ``null`` where an agent does not say how many it makes; one that cannot be loaded has
-    ``error``.
+    ``calls`` is ``null`` if an agent does not state its number of calls. An agent that cannot be loaded
+    has ``error``.
     """
     rows = [_agent_row(name, options) for name in sorted(AGENTS)]
     rows += [
@@ -46,9 +46,9 @@ def list_all(as_json: bool, options: Mapping[str, int]) -> int:
         for line in _entry_lines(row):
             console.print(line, soft_wrap=True)
     console.print(
-        "\nCalls: what a run with these settings is expected to ask the models.\n"
-        "Your own: ideagora agents new NAME. Any --agent takes path.py:object, module:object, "
-        "'command:…' and ideas:FILE too.",
+        "\nCalls: expected model calls of a run with these options.\n"
+        "Create your own with: ideagora agents new NAME. --agent also accepts path.py:object, "
+        "module:object, 'command:…' and ideas:FILE.",
         style="dim",
         highlight=False,
     )
@@ -58,7 +58,7 @@ def list_all(as_json: bool, options: Mapping[str, int]) -> int:
 def _agent_row(name: str, options: Mapping[str, int], source: str | None = None) -> dict[str, Any]:
     try:
         agent = find_agent(name)
-    except IdeagoraError as error:  # a broken package shall not hide the others
+    except IdeagoraError as error:  # list the others all the same
         broken: dict[str, Any] = {"name": name, "about": None, "source": source, "calls": None, "steps": []}
         return {**broken, "error": str(error)}
     return {
@@ -72,19 +72,19 @@ def _agent_row(name: str, options: Mapping[str, int], source: str | None = None)
 
 def _shadowed_row(name: str) -> dict[str, Any]:
     source = source_of(installed_agents()[name])
-    told = f"An installed package has the name of the built-in agent {name} ({source})."
+    message = f"An installed package has the name of the built-in agent {name} ({source})."
     return {
         "name": f"{name} (hidden)",
         "about": None,
         "source": None,
         "calls": None,
         "steps": [],
-        "error": told,
+        "error": message,
     }
 
 
 def expected_calls(agent: Agent, options: Mapping[str, int]) -> int | None:
-    """Calls under those of the options that the agent has; ``None``: it does not say."""
+    """Return the expected calls under the options that the agent has, ``None`` if unknown."""
     own = {name: value for name, value in options.items() if name in type(agent.options).model_fields}
     try:
         chosen = type(agent.options)(**{**agent.options.model_dump(), **own})
@@ -106,7 +106,7 @@ def _entry_lines(row: Mapping[str, Any]) -> Iterator[Text]:
 
 
 def show(thing: str, mermaid: bool, svg: Path | None) -> int:
-    """Draw an agent's graph: text, Mermaid, or a picture in a file."""
+    """Draw an agent's graph as text, Mermaid or an SVG file."""
     agent = find_agent(thing)
     drawing = draw_graph(agent.build(), agent.subgraphs)
     if mermaid:
@@ -126,7 +126,7 @@ def show(thing: str, mermaid: bool, svg: Path | None) -> int:
 def _print_graph(agent: Agent, lines: list[str]) -> None:
     console = Console()
     calls = agent.expected_calls(agent.options)
-    count = "it does not say how many calls it makes" if calls is None else f"{sum(calls.values())} calls"
+    count = "number of calls unknown" if calls is None else f"{sum(calls.values())} calls"
     console.print(Text(plain(agent.name), style="bold"))
     console.print(Text(f"{plain(agent.about)}\n{plain(agent.source)}; {count}\n"), soft_wrap=True)
     for line in lines:
@@ -135,11 +135,11 @@ def _print_graph(agent: Agent, lines: list[str]) -> None:
 
 
 def new(name: str, kind: str) -> int:
-    """Write a starting point ``NAME.py`` into the current folder, and say what to do with it."""
+    """Write the template ``NAME.py`` into the current folder, and print the next steps."""
     if kind not in KINDS:
         raise UsageError(f"--kind is {kind!r}. Choose one of {', '.join(KINDS)}.")
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,60}", name):
-        raise UsageError(f"The name is {name!r}. Use letters, digits and _, beginning with a letter.")
+        raise UsageError(f"The name is {name!r}. Use letters, digits and _, starting with a letter.")
     path = Path(f"{name}.py")
     text = (resources.files("ideagora.commands") / "starting_points" / f"{kind}.txt").read_text(
         encoding="utf-8"
@@ -148,18 +148,18 @@ def new(name: str, kind: str) -> int:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise UsageError(f"{path} is there already. Choose another name.") from None
+        raise UsageError(f"{path} already exists. Choose another name.") from None
     except OSError as error:
         print_error(Console(stderr=True), str(folder_error(path, error)))
         return 1
     thing = KINDS[kind].format(name)
     quoted = f"'{thing}'" if " " in thing else thing
     console = Console()
-    told = (
+    lines = (
         f"written: {path}",
         f"  ideagora agents check {quoted}",
         f"  ideagora generate 'tool use by language models' --agent {quoted}",
     )
-    for line in told:
+    for line in lines:
         console.print(Text(line), soft_wrap=True)
     return 0

@@ -1,4 +1,4 @@
-"""``ideagora agents check``: try an agent, print what passes, what fails, and how to mend it."""
+"""Runs ``ideagora agents check``: tests an agent, and prints what fails and how to fix it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("–
 
 
 def run(thing: str, topics: tuple[str, ...], flags: Mapping[str, Any], as_json: bool) -> int:
-    """Check an agent; exit code 1 when something failed."""
+    """Check an agent; return 1 if a check failed, else 0."""
     errors = Console(stderr=True)
     logging.getLogger("ideagora").setLevel(logging.ERROR)
     settings = load_settings(**flags).model_copy(update=OFFLINE)
@@ -38,7 +38,7 @@ def run(thing: str, topics: tuple[str, ...], flags: Mapping[str, Any], as_json: 
         checks = [Check("loads", "passed", agent.source)]
     except IdeagoraError as error:
         return _print_checks(thing, [Check("loads", "failed", str(error))], as_json)
-    with errors.status("trying it on the offline model …"):
+    with errors.status("testing with the offline model …"):
         checks += _run_checks(agent, settings, topics)
     return _print_checks(thing, checks, as_json)
 
@@ -71,6 +71,8 @@ def _print_checks(name: str, checks: list[Check], as_json: bool) -> int:
             console.print(Text(f"  → {check.fix}"), soft_wrap=True)
     failed = sum(check.status == "failed" for check in checks)
     console.print(
-        "It passes." if passed else f"{failed} of {len(checks)} failed.", style="bold", highlight=False
+        "All checks passed." if passed else f"{failed} of {len(checks)} checks failed.",
+        style="bold",
+        highlight=False,
     )
     return 0 if passed else 1

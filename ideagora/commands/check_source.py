@@ -1,4 +1,4 @@
-"""``ideagora library check``: try a source of literature and tell its author what is missing."""
+"""Runs ``ideagora library check``: tests a literature source, and prints what to fix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MARKS = {"passed": ("pass", "green"), "not offered": ("none", "yellow"), "faile
 
 
 def check(source: str, query: str, flags: dict[str, Any], as_json: bool) -> int:
-    """Try a source; 0 when nothing failed."""
+    """Test a source; return 0 if nothing failed, else 1."""
     try:
         settings = load_settings(**flags)
         with stdout_guarded():
@@ -66,5 +66,5 @@ def _show(name: str, found: list[Finding]) -> None:
         told = f"  {one.requirement}" + (f": {plain(one.told)}" if one.told else "")
         console.print(Text.assemble((mark, style), told), soft_wrap=True)
     failed = sum(one.outcome == "failed" for one in found)
-    end = f"{failed} to mend." if failed else f"{plain(name)} can be used as --source."
+    end = f"{failed} to fix." if failed else f"{plain(name)} can be used as --source."
     console.print(Text(end, style="bold"))

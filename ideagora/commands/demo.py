@@ -1,4 +1,4 @@
-"""``ideagora demo``: a whole run on recorded answers of a large language model, without a key."""
+"""Runs ``ideagora demo``: a complete run on recorded answers of a large language model."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from ideagora.models.cache.recording import RecordingHeader
 
 EMBEDDER = "all-MiniLM-L6-v2"
-"""The embedder whose vectors the recording has."""
+"""The embedder of the recorded vectors."""
 OPTIONS = {"branches": 3, "length": 5, "refinements": 1}
-"""The agent's defaults at the time of the recording, so that other defaults leave it usable."""
+"""The agent's options when the run was recorded."""
 
 
 def run(home: Path | None = None, out: Path | None = None, as_json: bool = False, quiet: bool = False) -> int:
-    """Replay the recorded run in a home of its own, ``<home>/demo``; the exit code."""
+    """Replay the recorded run in ``<home>/demo``, and return the exit code."""
     from ideagora.models.chat_models import ScriptedChatModel
     from ideagora.models.embeddings.cache import VectorCache
     from ideagora.models.embeddings.weights import minilm_name
@@ -47,7 +47,7 @@ def run(home: Path | None = None, out: Path | None = None, as_json: bool = False
 
 
 def demo_settings(model: str, home: Path) -> dict[str, object]:
-    """What a recording depends on, whatever the user's own settings are."""
+    """Return the settings that the recording needs, in place of the user's own."""
     return {
         "model": model, "reader_model": model, "judge_model": model, "embedder": EMBEDDER,
         "source": "starter", "store": str(home / "store"), "home": home, "seed": 0, "temperature": 0,
@@ -55,12 +55,12 @@ def demo_settings(model: str, home: Path) -> dict[str, object]:
 
 
 def model_name(header: RecordingHeader) -> str:
-    """The model's name in records and reports."""
+    """Return the model's name in records and reports."""
     return f"{PREFIX}{header.model}"
 
 
 def recording_folder() -> Path:
-    """Where the recording ships."""
+    """Return the folder of the packaged recording."""
     return Path(str(resources.files("ideagora.commands") / "recordings"))
 
 
@@ -72,7 +72,7 @@ def _print_introduction(recording: Recording) -> None:
     errors.print(Text(f"Topic: {header.topic}"))
     errors.print(
         Text(
-            f"Recorded: {header.model} gave these answers on {header.created}; no model is asked now.",
+            f"Recorded: {header.model} gave these answers on {header.created}; no model is called now.",
             style="dim",
         )
     )
@@ -82,6 +82,7 @@ def _print_introduction(recording: Recording) -> None:
     if changed:
         errors.print(
             Text(
-                f"Recorded with ideagora {header.version}; reworded since: {', '.join(changed)}.", style="dim"
+                f"Recorded with ideagora {header.version}; prompts changed since: {', '.join(changed)}.",
+                style="dim",
             )
         )

@@ -1,4 +1,4 @@
-"""``ideagora doctor``: what is set up, what is missing, what to do. It loads no model and asks no network."""
+"""Runs ``ideagora doctor``: checks the installation without loading a model or using the network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ideagora.errors import IdeagoraError
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. ``missing`` stops a run, ``note`` does not."""
+    """The result of one check. ``missing`` prevents a run, ``note`` does not."""
 
     what: str
     state: Literal["ok", "note", "missing"]
@@ -29,7 +29,7 @@ class Finding:
 
 
 def run(as_json: bool, flags: dict[str, Any]) -> int:
-    """Look at everything a run needs; 0 when a run can start, else 1."""
+    """Check everything that a run needs; return 0 if a run can start, else 1."""
     console = Console()
     try:
         settings = load_settings(**flags)
@@ -58,7 +58,7 @@ def _print_findings(console: Console, findings: list[Finding], healthy: bool) ->
     end = (
         'Ready: ideagora generate "your topic"'
         if healthy
-        else "Mend what is marked “miss”, then run ideagora doctor again."
+        else "Fix what is marked “miss”, then run ideagora doctor again."
     )
     console.print(Text(end, style="bold"))
 
@@ -70,9 +70,11 @@ def _python(settings: Settings) -> Finding:
 def _home(settings: Settings) -> Finding:
     nearest = next(path for path in [settings.home, *settings.home.parents] if path.exists())
     if os.access(nearest, os.W_OK) and nearest.is_dir():
-        return Finding("home", "ok", f"{settings.home} (IDEAGORA_HOME or --home puts it elsewhere)")
+        return Finding("home", "ok", f"{settings.home} (change it with IDEAGORA_HOME or --home)")
     return Finding(
-        "home", "missing", f"{settings.home} cannot be written. Set IDEAGORA_HOME to a folder of yours."
+        "home",
+        "missing",
+        f"{settings.home} is not writable. Set IDEAGORA_HOME to a folder that you can write to.",
     )
 
 
@@ -83,7 +85,7 @@ def _disk(settings: Settings) -> Finding:
         return Finding(
             "disk",
             "missing",
-            f"{free:.0f} MiB free at {nearest}; a first run wants 200. Free space, or set IDEAGORA_HOME.",
+            f"{free:.0f} MiB free at {nearest}; a first run needs 200. Free some, or set IDEAGORA_HOME.",
         )
     return Finding("disk", "ok", f"{free / 1024:.0f} GiB free")
 
@@ -93,7 +95,7 @@ def _weights(settings: Settings) -> Finding:
     from ideagora.models.embeddings.weights import find_weights, hub_disabled
 
     if settings.embedder == HASH:
-        return Finding("embedder", "note", "hash: for tests only, there is no meaning in its vectors")
+        return Finding("embedder", "note", "hash: for tests only, its vectors have no meaning")
     try:
         with hub_disabled():
             weights = find_weights(settings.embedder)
@@ -108,7 +110,9 @@ def _store(settings: Settings) -> Finding:
 
     folder = settings.store_url or settings.store_folder
     if isinstance(folder, Path) and not folder.exists():
-        return Finding("store", "note", f"{folder} is not there yet; the first run makes it (half a minute).")
+        return Finding(
+            "store", "note", f"{folder} does not exist yet; the first run creates it (half a minute)."
+        )
     try:
         with Store.from_settings(
             settings, load_embedder(settings.embedder, None), copy_if_read_only=True
@@ -124,7 +128,7 @@ def _models(settings: Settings) -> Finding:
             "model",
             "note",
             (
-                "offline (no language model). For a real one: --model openai/gpt-4o, with its key in "
+                "offline (no language model). To use one: --model openai/gpt-4o, with its key in "
                 "the environment."
             ),
         )

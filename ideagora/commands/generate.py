@@ -1,4 +1,4 @@
-"""``ideagora generate``: prepare the tasks, run them with progress, write reports, show the best idea."""
+"""Runs ``ideagora generate``: prepares tasks, runs them, writes reports and prints the best idea."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 
 
 FLAGS = ("branches", "length", "refinements", "rewrites", "papers", "allow_thin")
-"""Options of agents that the command line has."""
+"""Options of agents that the command line offers."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked on the command line."""
+    """The parsed command line."""
 
     topic: str | None = None
     topics: Path | None = None
@@ -68,7 +68,7 @@ class Request:
 
 
 def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
-    """Carry the request out; the exit code (0, 1, 2, 3, 4 or 130)."""
+    """Run the command, and return its exit code (0, 1, 2, 3, 4 or 130)."""
     console, errors = Console(), Console(stderr=True)
     logging.getLogger("ideagora").setLevel(logging.ERROR if request.quiet else logging.WARNING)
     try:
@@ -76,7 +76,7 @@ def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
         tasks = _tasks(request, settings)
         outcomes = _run(request, settings, tasks, errors, chats)
     except KeyboardInterrupt:
-        errors.print("\nStopped. What was answered is kept; the same command goes on from here.")
+        errors.print("\nStopped. Run the same command again to resume; answers so far are saved.")
         return 130
     except IdeagoraError as error:
         _print_explained(errors, error)
@@ -95,7 +95,7 @@ def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
 
 
 def exit_code(outcomes: list[Outcome]) -> int:
-    """4 while the same command may come to more, else 1 where a topic has failed or gave nothing, else 0."""
+    """Return 4 if running the command again can help, else 1 if a topic failed or gave no ideas, else 0."""
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     if any(outcome.down for outcome in outcomes) or any(error.retryable for error in errors):
         return 4
@@ -113,7 +113,7 @@ def _print_problem(errors: Console, outcome: Outcome, several: bool) -> None:
 
 
 def _print_outages(errors: Console, outcomes: list[Outcome]) -> None:
-    """What was down, each reason once with the topics that wait for it."""
+    """Print each outage once, with the topics that it affects."""
     waiting: dict[tuple[str, ...], list[str]] = {}
     for outcome in outcomes:
         if outcome.down:
@@ -123,13 +123,13 @@ def _print_outages(errors: Console, outcomes: list[Outcome]) -> None:
 
 
 def _no_ideas_message(outcome: Outcome) -> str:
-    """Why a run that came to its end has no idea, as far as it says so, and what may help."""
+    """Return why a finished run has no ideas, and what may help."""
     record = RunFolder(outcome.folder, "").read() or {}
     notes = [str(note) for note in record.get("notes", ())]
     why = next((note for note in notes if note.startswith("0 leads")), "the run ended without an idea.")
     return (
-        f"{why} Word the topic differently, give more papers (--source, ideagora library add) or ask a "
-        f"language model (--model). What was found: {outcome.folder / 'report.html'}"
+        f"{why} Rephrase the topic, add papers (--source, ideagora library add) or use a language model "
+        f"(--model). See {outcome.folder / 'report.html'}"
     )
 
 
@@ -154,12 +154,12 @@ def _option_error(agent: Agent, error: ValidationError) -> str:
         return f"--{name} is {first['input']}: {first['msg'].lower()}."
     fields = type(agent.options).model_fields
     known = ", ".join(f"--{option.replace('_', '-')}" for option in FLAGS if option in fields)
-    return f"--{name} means nothing to the agent {agent.name}. Leave it out; it has {known or 'no options'}."
+    return f"the agent {agent.name} has no option --{name}. It has {known or 'no options'}."
 
 
 def _topics(request: Request, settings: Settings, agent: Agent) -> list[Topic]:
     if agent.own_topic and request.topics is not None:
-        raise UsageError(f"{agent.name} is about one paper: give one topic or none, not --topics.")
+        raise UsageError(f"{agent.name} works on one paper: give one topic or none, not --topics.")
     if agent.own_topic and request.topic is None:
         return [Topic(text=agent.own_topic, before=request.before, excluded=request.excluded)]
     if (request.topic is None) == (request.topics is None):
@@ -212,19 +212,19 @@ def _is_done(path: Path) -> bool:
 
 
 def _print_expected_cost(settings: Settings, tasks: list[Task], errors: Console) -> None:
-    """What a run with a real model is expected to cost, before it starts."""
+    """Print the expected calls and cost before a run with a real model starts."""
     from ideagora.models.budget import expected_cost
 
     if settings.models == ["offline"] or settings.replay or not tasks:
         return
     calls = tasks[0].agent.expected_calls(tasks[0].options)
     if calls is None:
-        errors.print(Text(f"{plain(tasks[0].agent.name)} does not say how many calls it makes.", style="dim"))
+        errors.print(Text(f"{plain(tasks[0].agent.name)} does not state its number of calls.", style="dim"))
         return
     cost = expected_cost(calls, settings)
-    told = "price unknown" if cost is None else f"about ${cost * len(tasks):.2f}"
+    price = "price unknown" if cost is None else f"about ${cost * len(tasks):.2f}"
     number, models = sum(calls.values()) * len(tasks), ", ".join(settings.models)
-    errors.print(Text(f"Expected: about {number} calls to {plain(models)}, {told}."))
+    errors.print(Text(f"Expected: about {number} calls to {plain(models)}, {price}."))
 
 
 def _print_explained(errors: Console, error: IdeagoraError) -> None:
@@ -235,12 +235,13 @@ def _print_explained(errors: Console, error: IdeagoraError) -> None:
             errors.print(Text(f"  {plain(title)}"), soft_wrap=True)
     if isinstance(error, BudgetExhausted):
         errors.print(
-            "What was answered is kept. The same command with a higher --budget goes on.", highlight=False
+            "Answers so far are saved. Run the same command with a higher --budget to resume.",
+            highlight=False,
         )
 
 
 def _to_json(outcomes: list[Outcome]) -> dict[str, Any]:
-    """One topic: ``{"run", "ideas"}``; several: the folder above, all ideas, and a list of runs."""
+    """Return ``{"run", "ideas"}`` for one topic; for several, the parent folder, all ideas and the runs."""
     runs = [
         {
             "run": str(outcome.folder),
@@ -273,7 +274,7 @@ def _print_outcomes(console: Console, outcomes: list[Outcome]) -> None:
             console.print(Text(words, style="dim"))
         if outcome.already_done:
             console.print(
-                "This run was finished before; --fresh begins it anew.", style="dim", highlight=False
+                "This run was already finished; use --fresh to start over.", style="dim", highlight=False
             )
         if any("offline" in idea.model.split(" + ") for idea in outcome.ideas):
             notice = OFFLINE_LEADS_NOTICE if leads else OFFLINE_NOTICE

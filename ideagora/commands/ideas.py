@@ -1,4 +1,4 @@
-"""``ideagora ideas``: ideas that others have made, brought in under a name; what is there; a look at it."""
+"""Runs ``ideagora ideas``: imports ideas made by other systems, lists and shows them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from ideagora.schema import Idea
 
 _MOST_RENAMED = 5
 _MOST_SHOWN = 50
-"""Lines on the screen; ``--json`` has all."""
+"""Maximum lines on the screen; ``--json`` lists all."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What ``ideas import`` was asked for."""
+    """The parsed command line of ``ideas import``."""
 
     files: tuple[Path, ...]
     name: str | None
@@ -45,27 +45,27 @@ class Request:
 
 
 def import_ideas(request: Request) -> int:
-    """Import files under a name; 1 when no idea came in."""
+    """Import files under a name; return 1 if no idea was imported."""
     return _exit_code(lambda errors: _import_ideas(request, errors))
 
 
 def list_names(settings: dict[str, Any], as_json: bool) -> int:
-    """Say which ideas are kept, by name."""
+    """List the names of imported ideas."""
     return _exit_code(lambda errors: _list_names(load_settings(**settings).home, as_json))
 
 
 def show(name: str, idea: str | None, topic: str | None, settings: dict[str, Any], as_json: bool) -> int:
-    """Show the ideas of a name or a file, or one of them in full."""
+    """List the ideas of a name or file, or show one in full."""
     return _exit_code(lambda errors: _show(name, idea, topic, load_settings(**settings).home, as_json))
 
 
 def list_formats(as_json: bool) -> int:
-    """List the forms of files that are known."""
+    """List the supported file formats."""
     rows = [{"name": one.name, "about": one.about, "looks_for": one.looks_for} for one in FORMATS]
     if as_json:
         print(json.dumps(rows, ensure_ascii=False))
         return 0
-    _print_table(Console(), ("form", "who writes it", "recognised by"), [tuple(row.values()) for row in rows])
+    _print_table(Console(), ("format", "written by", "detected by"), [tuple(row.values()) for row in rows])
     return 0
 
 
@@ -89,7 +89,7 @@ def _import_ideas(request: Request, errors: Console) -> int:
     if request.name is not None:
         _check_name(request.name, home)
     if request.topic is not None and not request.topic.strip():
-        raise UsageError("--topic is empty: say what the ideas were made for, in a few words.")
+        raise UsageError("--topic is empty: name the topic of the ideas in a few words.")
     imported = read_all(request.files, agent=request.name, topic=request.topic)
     name = request.name or _default_name(imported)
     path = request.out or stored_file(home, name)
@@ -109,7 +109,7 @@ def _import_ideas(request: Request, errors: Console) -> int:
 
 
 def _default_name(imported: Imported) -> str:
-    """The maker's name if there is one, and it can be a file's; else the form's."""
+    """Return the name of the only agent, if it is a valid file name, else that of the format."""
     agents = {idea.agent for idea in imported.ideas}
     name = agents.pop() if len(agents) == 1 else ""
     return name if is_valid_name(name) else imported.kind.partition(",")[0]
@@ -119,13 +119,13 @@ def _check_name(name: str, home: Path) -> None:
     stored_file(home, name)
     if name in AGENTS:
         raise UsageError(
-            f"--as is {name!r}, which is an agent of ideagora: judged together, nobody could tell the two "
-            "apart. Choose another name."
+            f"--as is {name!r}, the name of a built-in agent. Choose another name, so that the two can be "
+            "told apart in an arena."
         )
 
 
 def _add_to_file(path: Path, imported: Imported) -> tuple[Imported, int, int]:
-    """Put ideas into a file, each once: what came in under its ids there, and how many are new and same."""
+    """Add ideas to a file, each once; return them with their ids, and the numbers of new and known ones."""
     renamed, outcomes = dict(imported.renamed), Counter[str]()
     ideas = []
     try:
@@ -155,7 +155,7 @@ def _read_existing(path: Path) -> tuple[Idea, ...]:
     if held.kind != "ideagora" or held.problems:
         why = str(held.problems[0]) if held.problems else f"it holds {held.kind}"
         raise IdeasFileError(
-            f"{path} is there and is no file of imported ideas ({why}). Choose another --out."
+            f"{path} exists and is not a file of imported ideas ({why}). Choose another --out."
         )
     return held.ideas
 
@@ -178,7 +178,7 @@ def _to_json(imported: Imported, name: str, path: Path, new: int, same: int) -> 
 
 
 def _missing_parts(ideas: Sequence[Idea]) -> dict[str, int]:
-    """How many ideas came without a part, because their source has none."""
+    """Return how many ideas lack each part because their source has none."""
     lacks = {part: sum(getattr(idea, part) is None for idea in ideas) for part in _PARTS}
     titles = sum("title_from" in idea.extra.get("imported", {}) for idea in ideas)
     return {"title": titles, **lacks}
@@ -191,21 +191,21 @@ def _summary(imported: Imported, name: str, path: Path, new: int, same: int, *, 
     ideas, lacking = imported.ideas, _missing_parts(imported.ideas)
     topics, agents = len({one.topic for one in ideas}), sorted({one.agent for one in ideas})
     names = f"{', '.join(agents[:3])}{' …' * (len(agents) > 3)}"
-    made = names if len(agents) == 1 else f"{len(agents)} makers ({names})"
+    made = names if len(agents) == 1 else f"{len(agents)} agents ({names})"
     lines = [
-        f"Ideas: {len(ideas)} from {imported.kind}, {new} new, {same} there before; "
+        f"Ideas: {len(ideas)} from {imported.kind}, {new} new, {same} already imported; "
         f"{_plural(topics, 'topic')}, by {made}.",
     ]
     lacks = [f"{number} without {part}" for part, number in lacking.items() if number]
     if lacks:
-        note = " (a missing title is the text's first words; nothing else is filled in)"
-        lines.append(f"As their source has them: {', '.join(lacks)}{note if lacking['title'] else ''}.")
+        note = " (a missing title is replaced by the first words of the text)"
+        lines.append(f"Missing in the source: {', '.join(lacks)}{note if lacking['title'] else ''}.")
     if imported.renamed:
         lines.append(_renamed_line(imported.renamed))
     if imported.problems:
-        lines.append(f"Left out: {_plural(len(imported.problems), 'thing')}, see above.")
-    lines.append(f"Kept in {path}")
-    lines.append(f"Look: ideagora ideas show {name if is_kept else path}")
+        lines.append(f"Skipped: {_plural(len(imported.problems), 'record')}, see above.")
+    lines.append(f"Saved in {path}")
+    lines.append(f"To show them: ideagora ideas show {name if is_kept else path}")
     return lines
 
 
@@ -214,18 +214,18 @@ def _renamed_line(renamed: Mapping[str, str]) -> str:
     more = f" and {len(renamed) - _MOST_RENAMED} more" if len(renamed) > _MOST_RENAMED else ""
     number = len(renamed)
     has = "idea has" if number == 1 else "ideas have"
-    return f"{number} {has} the id of another one with another text, so the id got a number: {listed}{more}."
+    return f"{number} {has} the id of a different idea and got a new one: {listed}{more}."
 
 
-def _plural(number: int, thing: str) -> str:
-    return f"{number} {thing}{'s' * (number != 1)}"
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _print_problems(problems: Sequence[Problem], errors: Console) -> None:
     if not problems:
         return
     cells = [(one.file, one.row or "", one.field or "", one.why) for one in problems[:_MOST_SHOWN]]
-    _print_table(errors, ("file", "row", "field", "why it was left out"), cells)
+    _print_table(errors, ("file", "row", "field", "reason"), cells)
     if len(problems) > _MOST_SHOWN:
         errors.print(f"… and {len(problems) - _MOST_SHOWN} more; --json lists all.", highlight=False)
 
@@ -249,7 +249,9 @@ def _list_names(home: Path, as_json: bool) -> int:
         _print_table(Console(), ("name", "ideas", "topics"), cells)
         Console().print(Text(f"In {stored_file(home, 'NAME').parent}"), soft_wrap=True)
     else:
-        Console().print("No ideas were imported yet: ideagora ideas import FILE --as NAME", highlight=False)
+        Console().print(
+            "No ideas imported yet. Import some with: ideagora ideas import FILE --as NAME", highlight=False
+        )
     return 0
 
 
@@ -267,7 +269,7 @@ def _show(name: str, idea: str | None, topic: str | None, home: Path, as_json: b
         ideas = tuple(one for one in ideas if one.id.startswith(idea))
         if not ideas:
             raise IdeasFileError(
-                f"{name} has no idea whose id begins with {idea!r}: ideagora ideas show {name}."
+                f"{name} has no idea whose id starts with {idea!r}. List them: ideagora ideas show {name}."
             )
     if as_json:
         print(json.dumps([one.model_dump(mode="json") for one in ideas], ensure_ascii=False))
@@ -285,7 +287,7 @@ def _show(name: str, idea: str | None, topic: str | None, home: Path, as_json: b
 
 
 def _print_idea(console: Console, idea: Idea) -> None:
-    """An idea in full: the parts that its source has."""
+    """Print an idea in full."""
     plan = idea.experiment
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(plan.steps, 1)) if plan else None
     scores = idea.extra.get("scores")
@@ -297,7 +299,7 @@ def _print_idea(console: Console, idea: Idea) -> None:
         "Method": idea.method,
         "Experiment": steps,
         "Risks": "\n".join(plan.risks) if plan else None,
-        "Scores that came with it": json.dumps(scores, ensure_ascii=False) if scores else None,
+        "Original scores": json.dumps(scores, ensure_ascii=False) if scores else None,
     }
     console.print(Text(plain(idea.title), style="bold"), "", sep="\n")
     for name, text in parts.items():

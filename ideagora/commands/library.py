@@ -1,4 +1,4 @@
-"""``ideagora library``: your own papers into the store, what the store holds, and a look into it."""
+"""Runs ``ideagora library``: adds papers to the store, searches it, and copies it."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 
 Opened = tuple["Store", "Embedder"]
 _MOST_PROBLEMS = 50
-"""Lines on the screen; ``--json`` has all."""
+"""Maximum lines on the screen; ``--json`` lists all."""
 
 
 def add(paths: Sequence[Path], flags: dict[str, Any], as_json: bool, quiet: bool) -> int:
-    """Put papers of files and folders into the store; 1 when nothing could be read."""
+    """Add papers from files and folders to the store; return 1 if nothing could be read."""
     return _exit_code(lambda errors: _add(paths, load_settings(**flags), as_json, quiet, errors))
 
 
 def stats(flags: dict[str, Any], as_json: bool) -> int:
-    """Say what the store holds."""
+    """Print the contents of the store."""
     return _exit_code(lambda errors: _stats(load_settings(**flags), as_json, errors))
 
 
 def search(query: str, k: int, before: str | None, flags: dict[str, Any], as_json: bool) -> int:
-    """The papers of the store that are nearest to a query."""
+    """Print the papers of the store that are most similar to a query."""
     return _exit_code(lambda errors: _search(query, k, before, load_settings(**flags), as_json, errors))
 
 
 def migrate(target: str, source: str | None, flags: dict[str, Any], as_json: bool, quiet: bool) -> int:
-    """Put all papers of one store into another, which may be a folder or a server."""
+    """Copy all papers of one store to another, which may be a folder or a server."""
     return _exit_code(lambda errors: _migrate(target, source, load_settings(**flags), as_json, quiet, errors))
 
 
@@ -58,7 +58,7 @@ def _exit_code(work: Callable[[Console], int]) -> int:
     try:
         return work(errors)
     except KeyboardInterrupt:
-        errors.print("\nStopped. What was added is kept; the same command goes on from here.")
+        errors.print("\nStopped. Run the same command again to resume; papers added so far are saved.")
         return 130
     except IdeagoraError as error:
         print_error(errors, str(error))
@@ -69,20 +69,20 @@ def _exit_code(work: Callable[[Console], int]) -> int:
 def _open_store(
     settings: Settings, say: Callable[[str], None], *, fill: bool, copy_if_read_only: bool = True
 ) -> Iterator[tuple[Store, Embedder]]:
-    """The store of the settings.
+    """Open the store of the settings.
 
     Args:
-        settings: name it.
-        say: is told whom we wait for.
-        fill: with the starter corpus, lest papers come in twice later.
-        may_copy: whether a copy does where it may only be read.
+        settings: name the store.
+        say: receives status messages.
+        fill: add the starter corpus first, so that later papers are matched against it.
+        may_copy: use a temporary copy if the store is read-only.
     """
     from ideagora.graphs.run_folder import make_private
     from ideagora.models.embeddings.embedder import load_embedder
     from ideagora.retrieval.factory import add_starter_corpus
     from ideagora.retrieval.store.store import Store
 
-    if not copy_if_read_only:  # else nothing is to be written
+    if not copy_if_read_only:
         make_private(settings.home)
     embedder = load_embedder(settings.embedder, settings.home / "cache")
     with Store.from_settings(settings, embedder, say, copy_if_read_only=copy_if_read_only) as store:
@@ -142,11 +142,13 @@ def _print_summary(summary: IngestSummary, settings: Settings, console: Console,
     files = [f"{summary.read} read", f"{summary.skipped} read before"]
     unread = summary.files - summary.read - summary.skipped
     files += [f"{unread} without a paper"] if unread else []
-    files += [f"{summary.ignored} of other kinds left alone"] if summary.ignored else []
+    files += [f"{summary.ignored} of other types ignored"] if summary.ignored else []
     console.print(Text(f"Files: {', '.join(files)}."), soft_wrap=True)
     if summary.problems:
         number = len(summary.problems)
-        errors.print(f"{number} thing{'s' * (number != 1)} could not be read, see above.", highlight=False)
+        errors.print(
+            f"{number} {'entry' if number == 1 else 'entries'} could not be read, see above.", highlight=False
+        )
 
 
 def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
@@ -156,8 +158,7 @@ def _stats(settings: Settings, as_json: bool, errors: Console) -> int:
     folder = settings.store_folder
     if settings.store_url is None and not (folder / RECORDS_FILE).exists():
         raise LibraryError(
-            f"there is no store in {folder} yet. The first run makes it, and so does: "
-            "ideagora library add PATH."
+            f"there is no store in {folder} yet. The first run creates it, or: ideagora library add PATH."
         )
     with _open_store(settings, lambda text: errors.print(plain(text)), fill=False) as (store, _):
         figures = store.stats().model_dump()
@@ -188,30 +189,30 @@ def _search(
     from ideagora.retrieval.store.source import StoreSource
 
     if not query.strip():
-        raise UsageError("The query is empty. Say in a few words what papers are wanted on.")
+        raise UsageError("The query is empty. Describe the papers in a few words.")
     try:
         topic = Topic(text=query, before=before)
     except ValidationError:
         raise SettingsError(f"--before is {before!r}: write YYYY, YYYY-MM or YYYY-MM-DD.") from None
     with _open_store(settings, lambda text: errors.print(plain(text)), fill=True) as (store, embedder):
         library = Library(StoreSource(store, embedder), embedder).for_topic(topic)
-        found = asyncio.run(library.search(query, k))
+        papers = asyncio.run(library.search(query, k))
     if as_json:
-        print(json.dumps([one.model_dump(mode="json") for one in found], ensure_ascii=False))
+        print(json.dumps([scored.model_dump(mode="json") for scored in papers], ensure_ascii=False))
     else:
-        _print_papers(found)
+        _print_papers(papers)
     return 0
 
 
-def _print_papers(found: Sequence[ScoredPaper]) -> None:
+def _print_papers(papers: Sequence[ScoredPaper]) -> None:
     console = Console()
-    if not found:
-        console.print("Nothing found. Add papers: ideagora library add PATH.", highlight=False)
+    if not papers:
+        console.print("No papers found. Add some with: ideagora library add PATH.", highlight=False)
         return
     table = Table("similarity", "year", "title", "id", box=None, padding=(0, 2, 0, 0))
-    for one in found:
-        row = (one.paper.year, one.paper.title, one.paper.id)
-        table.add_row(f"{one.similarity:.3f}", *(Text(plain(text), overflow="fold") for text in row))
+    for scored in papers:
+        row = (scored.paper.year, scored.paper.title, scored.paper.id)
+        table.add_row(f"{scored.similarity:.3f}", *(Text(plain(text), overflow="fold") for text in row))
     console.print(table)
 
 
@@ -244,13 +245,15 @@ def _migrate(
 def _print_migration(moved: MigrationSummary, console: Console) -> None:
     lines = [
         f"Papers: all {moved.papers:,} of {moved.source} are in {moved.target}.",
-        f"Sent now: {moved.sent:,}, there before: {moved.papers - moved.sent:,}.",
-        f"Citations told by others: {moved.citations:,}, all there.",
+        f"Sent now: {moved.sent:,}, already there: {moved.papers - moved.sent:,}.",
+        f"Citations: {moved.citations:,}, all copied.",
     ]
     if moved.embedded:
-        lines.append(f"Embedded anew: {moved.embedded:,}.")
+        lines.append(f"Embedded again: {moved.embedded:,}.")
     if moved.files:
         lines.append(f"Merged: {', '.join(moved.files)}.")
-    lines.append(f"{moved.source} is as it was. To use the other: --store {moved.target}, or IDEAGORA_STORE.")
+    lines.append(
+        f"{moved.source} is unchanged. To use the copy, set --store {moved.target} or IDEAGORA_STORE."
+    )
     for line in lines:
         console.print(Text(plain(line)), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``ideagora trust``: obey the working directory's ``ideagora.toml`` from now on."""
+"""Runs ``ideagora trust``: trusts the ``ideagora.toml`` of the working directory."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from ideagora.trust import (
 
 
 def run(home: Path | None, yes: bool) -> int:
-    """Show what needs trust and ask for a yes; 0: nothing is in the way, 1: no yes, 2: nobody to ask."""
+    """Show what needs trust and ask for confirmation; return 0 if trusted, 1 if not, 2 without a terminal."""
     path = Path(SETTINGS_FILE).resolve()
     try:
         values, content = read_settings_file(path)
         needed = settings_needing_trust(values)
         if not needed:
-            print(
-                f"{path} {'needs no trust' if values else 'is not there or empty'}: there is nothing to do."
-            )
+            print(f"{path} {'needs no trust' if values else 'is missing or empty'}: there is nothing to do.")
             return 0
         print(
             f"{path} sets {format_settings(needed)}.\nThis can send keys and texts elsewhere, or load code."
         )
         if not yes and not sys.stdin.isatty():
-            print("error: nobody can be asked here: look at the file, then add --yes.", file=sys.stderr)
+            print(
+                "error: no terminal to ask for confirmation: review the file, then add --yes.",
+                file=sys.stderr,
+            )
             return 2
-        if not yes and input("Obey it from now on, until its content changes? [y/N] ").strip().lower() != "y":
+        if not yes and input("Trust it until its content changes? [y/N] ").strip().lower() != "y":
             print("Not trusted.")
             return 1
         trust(path, content, user_home(home))

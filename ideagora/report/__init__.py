@@ -1,4 +1,4 @@
-"""The report room: shows what is in a run's folder, and computes no figure itself."""
+"""Reports and terminal views of a run's folder. No figures are computed here."""
 
 from ideagora.report.run.write import write_report
 

@@ -1,7 +1,6 @@
-"""Foreign text made fit for a page: cleaned, cut into blocks, escaped for Markdown, measured.
+"""Prepares external text for a page: cleans it, splits it into blocks, escapes and wraps it.
 
-Everything here is a pure function. Titles, quotes and ideas come from papers and models, so each
-of these functions has to hold for any string at all.
+All functions are pure and accept any string, since titles, quotes and ideas come from papers and models.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ _FOLDERS = re.compile(
 
 
 def clean(text: str) -> str:
-    """The text without control characters and direction overrides; lone surrogates become U+FFFD."""
+    """Remove control characters and direction overrides; lone surrogates become U+FFFD."""
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return _SURROGATE.sub("\ufffd", _UNPRINTABLE.sub("", unified))
 
 
 def hide_folders(text: str) -> str:
-    """The text with every absolute path cut down to ``…/name``: a report tells nobody's folders."""
+    """Shorten every absolute path to ``…/name``, so that reports reveal no local folders."""
     return _FOLDERS.sub("…/", text)
 
 
@@ -61,10 +60,10 @@ class Block:
 
 
 def split_blocks(text: str) -> tuple[Block, ...]:
-    """Plain text as paragraphs and lists; line breaks inside a paragraph are kept.
+    """Split plain text into paragraphs and lists; line breaks inside a paragraph are kept.
 
-    Lines that begin with ``1.``, ``1)``, ``(1)``, ``Step 1:`` or a bullet make a list, if there are at
-    least two in a row; a line in between without a mark goes on with the entry above it.
+    Two or more consecutive lines that begin with ``1.``, ``1)``, ``(1)``, ``Step 1:`` or a bullet form a
+    list; an unmarked line in between continues the entry above it.
     """
     runs: list[_Run] = []
     for run in (run for paragraph in _paragraphs(text) for run in _split_runs(paragraph)):
@@ -81,11 +80,11 @@ def _paragraphs(text: str) -> list[list[str]]:
 
 
 _Run = tuple[Literal["paragraph", "numbered", "bullets"], list[tuple[int | None, list[str]]]]
-"""A kind of block and its entries: each a number, where it has one, and its lines."""
+"""A kind of block and its entries: an optional number, and lines."""
 
 
 def _split_runs(lines: list[str]) -> list[_Run]:
-    """One paragraph's lines as runs of plain lines, numbered lines and bullets."""
+    """Split a paragraph into runs of plain lines, numbered lines and bullets."""
     runs: list[_Run] = []
     for line in lines:
         kind, item = _parse_item(line)
@@ -117,7 +116,7 @@ def _parse_item(line: str) -> tuple[Literal["numbered", "bullets"], Item | None]
 
 
 def _unwrap_single_item(block: Block) -> Block:
-    """A list of one entry is no list: the line is shown as it was written."""
+    """Turn a list with one entry back into the paragraph that was written."""
     if len(block.items) != 1:
         return block
     (item,) = block.items
@@ -132,7 +131,7 @@ _DOI = re.compile(r"^doi:(10\.\S+)$", re.IGNORECASE)
 
 
 def safe_url(url: str | None) -> str | None:
-    """The address if a page may link to it (http or https, with a host), made safe to print."""
+    """Return the URL, quoted, if a page may link to it (http or https, with a host)."""
     if url is None or any(mark.isspace() for mark in url):
         return None
     try:
@@ -145,7 +144,7 @@ def safe_url(url: str | None) -> str | None:
 
 
 def paper_url(paper_id: str) -> str | None:
-    """The address that a paper's id stands for: ``arxiv:…`` and ``doi:…`` tell, other ids do not."""
+    """Return the URL for an ``arxiv:…`` or ``doi:…`` id, ``None`` for any other id."""
     if match := _ARXIV.match(paper_id):
         return safe_url(f"https://arxiv.org/abs/{match[1]}")
     if match := _DOI.match(paper_id):
@@ -166,7 +165,7 @@ _AT_START = re.compile(r"^(?:([-+=])|(\d{1,9})([.)])(?=\s|$))")
 
 
 def short_name(title: str) -> str:
-    """What a reader would call a paper: the name in front of a colon, or the first words of its title."""
+    """Return the name before the colon of a title, or the title's first words."""
     head, colon, _ = title.partition(":")
     if colon and 2 <= len(head.strip()) <= 40:
         return head.strip()
@@ -174,10 +173,10 @@ def short_name(title: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Any text as inline Markdown that shows exactly these words and does nothing else.
+    """Escape a text as inline Markdown that shows exactly these words.
 
-    White space becomes single blanks, so nothing can begin a block. HTML is written as entities.
-    Addresses become code spans, because GitHub links bare ones and escapes do not stop it.
+    Whitespace becomes single spaces, so no block can start. HTML becomes entities. URLs become code
+    spans, because GitHub links bare URLs even if they are escaped.
     """
     pieces = re.split(r"(\s+|[`|])", " ".join(text.split()))
     plain = "".join(_code(piece) if _ADDRESS.search(piece) else _escape(piece) for piece in pieces)
@@ -236,7 +235,7 @@ _SCRIPTS = (("HEBREW", 720), ("ARABIC", 900), ("GREEK", 860), ("CYRILLIC", 960),
 
 
 def text_width(text: str, size: float) -> float:
-    """Width in pixels that a line of sans-serif text of this size takes at most."""
+    """Return the maximum width in pixels of a line of sans-serif text."""
     return sum(_width(mark) for mark in text) * size / 1000
 
 
@@ -255,9 +254,9 @@ def _width(mark: str) -> int:
 
 
 def wrap(text: str, width: float, size: float, most: int) -> tuple[str, ...]:
-    """The text in at most ``most`` lines of at most ``width`` pixels; what is left out becomes ``…``.
+    """Wrap a text into at most ``most`` lines of ``width`` pixels; omitted text becomes ``…``.
 
-    Breaks fall on blanks and after hyphens; a word that is too long for a line is broken anywhere.
+    Lines break at spaces and after hyphens, and inside words that are too long for a line.
     """
     lines: list[str] = []
     line = ""
@@ -276,17 +275,17 @@ def wrap(text: str, width: float, size: float, most: int) -> tuple[str, ...]:
 
 
 def _split_pieces(text: str, width: float, size: float) -> list[tuple[bool, str]]:
-    """(a blank goes before it, piece) for every piece that must stay in one line."""
-    found = []
+    """Return (whether a space precedes it, piece) for each unbreakable piece."""
+    pieces = []
     for word in unicodedata.normalize("NFKC", text[:4000]).split():
         for number, part in enumerate(re.findall(r"[^-]+-*|-+", word)):
             for place, piece in enumerate(_break_word(part, width, size)):
-                found.append((number == 0 and place == 0, piece))
-    return found
+                pieces.append((number == 0 and place == 0, piece))
+    return pieces
 
 
 def _break_word(word: str, width: float, size: float) -> list[str]:
-    """The word in pieces that fit; marks that sit on a letter stay with it."""
+    """Break a word into pieces that fit; combining characters stay with their letter."""
     pieces = [""]
     taken = 0.0
     for mark in word:
@@ -306,6 +305,6 @@ def _shorten(line: str, width: float, size: float) -> str:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Whether the first letter with a direction runs from right to left."""
+    """Return whether the first letter with a direction runs from right to left."""
     strong = (unicodedata.bidirectional(mark) for mark in text)
     return next((kind != "L" for kind in strong if kind in ("L", "R", "AL")), False)

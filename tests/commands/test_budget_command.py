@@ -78,4 +78,4 @@ def test_what_is_cached_costs_nothing_in_another_folder() -> None:
     first, other = (json.loads(Path(name, "run.json").read_text())["usage"] for name in ("generate", "other"))
     assert first["total"]["cost_usd"] > 0 == other["total"]["cost_usd"]
     assert first["answers"] == other["answers"]
-    assert "This run asked 0 times, for \\$0.00." in Path("other/report.md").read_text(encoding="utf-8")
+    assert "This run made 0 model calls, for \\$0.00." in Path("other/report.md").read_text(encoding="utf-8")

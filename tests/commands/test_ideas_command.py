@@ -28,7 +28,7 @@ def test_import_show_and_list(tmp_path: Path, home: Path) -> None:
     file = write_json(tmp_path / "a.json", [SCIENTIST, None, {**SCIENTIST, "Title": "x\x1b[2Jy"}])
     done = ideas("import", file, "--as", "guest", "--topic", "glue")
     assert done.code == 0, done.err
-    assert "Ideas: 2 from ai-scientist, 2 new, 0 there before; 1 topic, by guest." in done.out
+    assert "Ideas: 2 from ai-scientist, 2 new, 0 already imported; 1 topic, by guest." in done.out
     assert "2 without motivation, 2 without novelty" in done.out
     assert "record 2" in done.err
     assert "failed run" in done.err
@@ -36,7 +36,7 @@ def test_import_show_and_list(tmp_path: Path, home: Path) -> None:
     content = kept.read_bytes()
 
     again = ideas("import", file, "--as", "guest", "--topic", "glue")
-    assert "0 new, 2 there before" in again.out
+    assert "0 new, 2 already imported" in again.out
     assert kept.read_bytes() == content
 
     more = ideas("import", write_jsonl(tmp_path / "b", [PLAIN]), "--as", "guest", "--json")
@@ -92,14 +92,14 @@ def test_out_names_the_file(tmp_path: Path, home: Path) -> None:
         (["import", "scientist", "--as", "guest"], 2, "--topic"),
         (["import", "scientist", "--as", "guest", "--topic", " "], 2, "--topic is empty"),
         (["import", "coi", "--as", "../guest"], 2, "is not a valid name"),
-        (["import", "coi", "--as", "chain-of-ideas"], 2, "is an agent of ideagora"),
+        (["import", "coi", "--as", "chain-of-ideas"], 2, "the name of a built-in agent"),
         (["import", "gone", "--as", "guest"], 1, "cannot be read"),
         (["import", "unknown", "--as", "guest"], 1, "Known formats:"),
         (["import", "failed", "--as", "guest"], 1, "no idea could be imported"),
         (["import", "coi", "--as", "guest", "--out", "unknown"], 1, "has no known format"),
-        (["import", "coi", "--as", "guest", "--out", "plain"], 1, "no file of imported ideas"),
+        (["import", "coi", "--as", "guest", "--out", "plain"], 1, "is not a file of imported ideas"),
         (["show", "nobody"], 1, "no ideas found for 'nobody'"),
-        (["show", "coi", "zzz"], 1, "begins with 'zzz'"),
+        (["show", "coi", "zzz"], 1, "starts with 'zzz'"),
         (["show", "scientist"], 2, "--topic"),
     ],
 )

@@ -69,7 +69,7 @@ def test_add_search_and_stats(papers: Path, tmp_path: Path) -> None:
     assert "Files: 2 read, 0 read before, 1 without a paper." in done.out
     assert f"{papers}/b.bib, line 2: " in done.err
     assert f"{papers}/c.pdf: it has the suffix .pdf, but is a web page (HTML)." in done.err
-    assert "2 things could not be read" in done.err
+    assert "2 entries could not be read" in done.err
 
     again = library("add", papers, "--json")
     assert (again.code, again.err) == (0, "")

@@ -180,15 +180,15 @@ def test_a_stop_and_a_replay_change_nothing(name: str, home: Path) -> None:
     [
         (
             ["--agent", "direct", "--branches", "2"],
-            "--branches means nothing to the agent direct. Leave it out; it has no opt",
+            "the agent direct has no option --branches. It has no opt",
         ),
         (
             ["--agent", "rag", "--length", "2"],
-            "--length means nothing to the agent rag. Leave it out; it has --papers.",
+            "the agent rag has no option --length. It has --papers.",
         ),
         (["--agent", "rag", "--papers", "0"], "--papers is 0: input should be greater than or equal to 1."),
         (["--agent", "rag", "--papers", "51"], "--papers is 51: input should be less than or equal to 50."),
-        (["--papers", "5"], "--papers means nothing to the agent chain-of-ideas"),
+        (["--papers", "5"], "the agent chain-of-ideas has no option --papers"),
     ],
 )
 def test_options_of_other_agents_are_refused(arguments: list[str], said: str) -> None:

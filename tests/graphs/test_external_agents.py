@@ -798,7 +798,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def test_options_of_another_agent_are_refused(home: Path) -> None:
     done = command.run(generate(f"{OWN}:good", "--branches", "2"))
     assert done.code == 2
-    told = f"--branches means nothing to the agent {OWN}:good. Leave it out; it has no options."
+    told = f"the agent {OWN}:good has no option --branches. It has no options."
     assert done.err == f"error: {told}\n"
 
 

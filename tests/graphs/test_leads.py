@@ -203,18 +203,18 @@ def test_a_verdict_on_novelty_claims_no_more_than_was_compared() -> None:
     assert novelty_summary(check()).startswith(
         "No near-verbatim match among 12 of 260 summaries. Sentences were"
     )
-    assert "12 summaries that were found for it" in novelty_summary(check(library=None))
+    assert "12 summaries retrieved for it" in novelty_summary(check(library=None))
     close = ClosestPaper(paper_id="p", title="P", similarity=0.9, overlap=None, too_close=True)
     assert novelty_summary(check(status="too_close", closest=(close,))).startswith(
         "1 near-verbatim match among 12"
     )
     real = novelty_summary(check(judge="openai/gpt-4o", library=None))
     assert real == (
-        "openai/gpt-4o was shown 12 papers that were found for it and called none of them too close. "
-        "Of other papers this says nothing."
+        "openai/gpt-4o compared 12 papers retrieved for it and rated none too close. "
+        "No other papers were compared."
     )
-    assert novelty_summary(check(judge=None)).startswith("The judge was shown 12 of 260 papers")
-    assert "no verdict" in novelty_summary(check(status="unchecked"))
+    assert novelty_summary(check(judge=None)).startswith("The judge compared 12 of 260 papers")
+    assert "gave no answer" in novelty_summary(check(status="unchecked"))
 
 
 def lead(references: tuple[str, ...], *closest: ClosestPaper) -> Idea:
@@ -231,7 +231,7 @@ def test_a_known_mechanism_is_reported_and_common_notes_appear_once() -> None:
     first, second = lead(("weak", "own"), own, other), lead(("weak", "own"), own)
     said = novelty_lines([first, second])
     assert "Every lead: No near-verbatim match among 12 of 260 summaries." in said
-    assert "Lead 1: The mechanism is rated the same as in: Other." in said
+    assert "Lead 1: Same mechanism as in: Other." in said
     assert len(said) == 3
     assert reading_list(first) == ("own", "weak", "other")
 

@@ -240,9 +240,9 @@ def test_the_panel_warns_of_a_chain_that_is_far_from_the_topic() -> None:
         return console.export_text()
 
     assert "may be about something else" in shown(0.12)
-    assert "Nearness of these papers to the topic: 0.52" in shown(0.52)
+    assert "Similarity of these papers to the topic: 0.52" in shown(0.52)
     assert "something else" not in shown(0.52)
-    assert "Nearness" not in shown(None)
+    assert "Similarity of these" not in shown(None)
 
 
 def test_papers_beside_the_chain_are_of_no_unrelated_field() -> None:

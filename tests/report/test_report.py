@@ -31,20 +31,20 @@ def test_sections_stand_in_the_order_of_a_reader(tmp_path: Path) -> None:
         "Novelty",
         "Method",
         "Chain of ideas",
-        "What changed",
+        "Changes between papers",
         "Future direction",
-        "Where it came from",
+        "Sources",
         "Novelty evidence",
         "Experiment plan",
-        "The other branches' ideas",
+        "Ideas of the other branches",
         "2. A Trained Forecaster of What Survives Execution",
         "3. Ask the Skeptic First",
         "About this run",
         "Failed branches",
-        "Held back",
+        "Papers withheld from the agents",
         "Notes",
         "Cost",
-        "How it was made",
+        "Provenance",
     ]
 
 
@@ -105,7 +105,7 @@ def test_dollars(cost: float | None, words: str) -> None:
 
 
 def test_offline_is_said_only_of_the_offline_model(tmp_path: Path) -> None:
-    words = "Made by the offline model: an extractive engine, not a language model. For a real model:"
+    words = "Made by the offline model, which extracts sentences from papers; it is not a language model."
     offline = samples.write_run(tmp_path / "a", offline=True)
     real = samples.write_run(tmp_path / "b", offline=False)
     assert words in Page(html_of(offline)).text
@@ -121,9 +121,9 @@ def test_offline_is_said_only_of_the_offline_model(tmp_path: Path) -> None:
         ("running", "not finished"),
         ("failed", "This run failed"),
         ("interrupted", "was interrupted"),
-        ("budget", "stopped by its budget"),
+        ("budget", "reached its budget"),
         (None, "was not recorded"),
-        ("paused", "How this run ended: paused."),
+        ("paused", "Outcome of this run: paused."),
     ],
 )
 def test_a_run_that_is_not_done_says_so(tmp_path: Path, status: str | None, words: str) -> None:
@@ -147,8 +147,8 @@ def test_transitions_name_what_was_not_recorded(tmp_path: Path) -> None:
     folder = samples.write_run(
         tmp_path, [samples.idea(chain=chain.model_copy(update={"transitions": chain.transitions[1:]}))]
     )
-    assert Page(html_of(folder)).text.count("What changed here was not recorded.") == 1
-    assert markdown_of(folder).count("_What changed here was not recorded._") == 1
+    assert Page(html_of(folder)).text.count("No change recorded.") == 1
+    assert markdown_of(folder).count("_No change recorded._") == 1
 
 
 def test_a_mechanism_from_outside_the_chain_is_said_to_be(tmp_path: Path) -> None:
@@ -166,20 +166,20 @@ def test_bare_idea_says_what_it_lacks(tmp_path: Path) -> None:
     folder = samples.write_run(tmp_path, [bare], usage={}, failures=[], held_back=[], notes=[], settings={})
     for text in (Page(html_of(folder)).text, markdown_of(folder)):
         for words in (
-            "An idea without a title",
+            "Untitled idea",
             "No summary was given.",
             "No motivation was given.",
             "No novelty was claimed.",
             "No method was given.",
-            "This idea came without a chain of ideas.",
-            "No sources were recorded for the parts of this idea.",
-            "No novelty check was made: this idea is unchecked.",
-            "No experiment plan was made for this idea.",
-            "There are no others.",
-            "There is nothing.",
-            "Nothing was held back.",
-            "What the run cost was not recorded.",
-            "How many answers came from the cache was not recorded.",
+            "This idea has no chain.",
+            "No sources recorded.",
+            "The novelty of this idea was not checked.",
+            "This idea has no experiment plan.",
+            "None.",
+            "None.",
+            "No paper was withheld.",
+            "Cost not recorded.",
+            "The number of cached answers was not recorded.",
         ):
             assert words in text, words
 
@@ -188,15 +188,15 @@ def test_unchecked_novelty_is_no_verdict(tmp_path: Path) -> None:
     check = NoveltyCheck(status="unchecked", reason="The model refused.")
     folder = samples.write_run(tmp_path, [samples.idea(novelty_check=check)])
     text = Page(html_of(folder)).text
-    assert "Unchecked: no answer on novelty could be had. This is no verdict." in text
+    assert "Unchecked: the novelty check gave no answer." in text
     assert "The model refused." in text
-    assert "No closest paper is recorded." in text
+    assert "No closest papers recorded." in text
 
 
 def test_both_reports_say_how_near_the_chain_is_to_the_topic(tmp_path: Path) -> None:
     for similarity, words in {
-        0.12: "0.12, under 0.30: this idea may be about something else.",
-        0.52: "Nearness of these papers to the topic: 0.52.",
+        0.12: "0.12, below 0.30: this idea may be off topic.",
+        0.52: "Similarity of these papers to the topic: 0.52.",
         None: None,
     }.items():
         chain = samples.chain().model_copy(update={"topic_similarity": similarity})
@@ -204,13 +204,13 @@ def test_both_reports_say_how_near_the_chain_is_to_the_topic(tmp_path: Path) -> 
         for page in (html_of(folder), markdown_of(folder)):
             said = page.replace("\\", "")
             assert words is None or words in said
-            assert ("Nearness of" in said) == (words is not None)
+            assert ("Similarity of these" in said) == (words is not None)
 
 
 def test_empty_chain_and_no_direction(tmp_path: Path) -> None:
     folder = samples.write_run(tmp_path, [samples.idea(chain=Chain(query="", anchor="", links=()))])
     for text in (Page(html_of(folder)).text, markdown_of(folder)):
-        assert "The chain is empty: no paper was taken into it." in text
+        assert "The chain has no papers." in text
         assert "No future direction was predicted." in text
     assert "<svg" not in html_of(folder)
 
@@ -228,7 +228,7 @@ def test_no_ideas_file_and_broken_lines_are_named(tmp_path: Path) -> None:
     (folder / "ideas.jsonl").unlink()
     for text in (Page(html_of(folder)).text, markdown_of(folder)):
         assert "There is no ideas.jsonl." in text
-        assert "No idea is recorded in this run." in text
+        assert "This run has no ideas." in text
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"topic": {"text": ""}}', "[" * 100_000])
@@ -244,8 +244,8 @@ def test_a_folder_without_a_readable_run_is_refused(tmp_path: Path, content: str
 def test_an_almost_empty_run_is_shown(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"a field of a later version": 1}')
     text = Page(html_of(tmp_path)).text
-    assert "The topic was not recorded" in text
-    assert "How this run ended was not recorded." in text
+    assert "Topic not recorded" in text
+    assert "The outcome of this run was not recorded." in text
 
 
 def test_nothing_half_written_is_left(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
-"""The chain of ideas as a picture: pure functions from a chain to the geometry of an SVG.
+"""Lays out the picture of a chain of ideas as the geometry of an SVG.
 
-Two arrangements of the same things. ``wide`` puts papers from left to right along a time axis (five
-or six a row), ``tall`` from top to bottom for narrow screens and paper. Between two papers runs an
-arrow, and beside it stands what entered (+) and what left (−). The future direction is a box of its
-own at the end. All sizes are pixels; the templates draw what stands here and decide nothing.
+There are two layouts. ``wide`` runs from left to right along a time axis, five or six papers per row;
+``tall`` from top to bottom, for narrow screens and print. An arrow connects neighbouring papers, with
+what was introduced (+) and dropped (−) beside it. The future direction is the last box. All sizes are
+in pixels; the templates only draw.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from ideagora.schema import Chain, Link, Transition
 WIDE = 1104.0
 TALL = 360.0
 ROW = 6
-"""Papers in one row at most; more are spread over rows of five or fewer."""
+"""Maximum papers in a single row; longer chains use rows of at most five."""
 WIDEST_BOX = 230.0
 PADDING = 12.0
 TITLE, TITLE_LEADING, TITLE_LINES = 13.0, 18.0, 7
 AHEAD, AHEAD_LEADING, AHEAD_LINES, AHEAD_WIDTH = 14.5, 22.0, {"wide": 10, "tall": 24}, 940.0
-"""The text of the future direction, and how wide it may run."""
+"""Font size, leading, maximum lines and width of the future direction."""
 SMALL, SMALL_LEADING = 12.0, 17.0
 ROLE = 10.5
 GAP, EDGE, INDENT = 30.0, 36.0, 30.0
-"""Between boxes, right of the last one, and left of the rows when there is more than one."""
+"""Space between boxes, right of the last one, and left of several rows."""
 SIGN = 14.0
-"""Room of the plus or minus in front of a phrase."""
+"""Width of the plus or minus before a phrase."""
 SHOWN, PHRASE_LINES = 3, 3
-"""Phrases of a kind beside one arrow, and lines of one phrase; the list below the picture has all."""
+"""Maximum phrases of one kind beside an arrow, and lines per phrase; the page lists all of them."""
 
 ROLES: dict[Kind, str] = {
     "built-on": "Built on",
@@ -43,29 +43,29 @@ ROLES: dict[Kind, str] = {
 
 
 def link_kind(link: Link) -> Kind:
-    """The place of a paper in its chain."""
+    """Return a paper's place in its chain."""
     if link.position == 0:
         return "anchor"
     return "built-on" if link.position < 0 else "follow-up"
 
 
 def chronological_links(chain: Chain) -> tuple[Link, ...]:
-    """The papers from early to late."""
+    """Return the links, earliest paper first."""
     return tuple(sorted(chain.links, key=lambda link: link.position))
 
 
 def transition_between(chain: Chain, earlier: Link, later: Link) -> Transition | None:
-    """What was recorded to have changed between two neighbours."""
+    """Return the recorded transition between two neighbours, if any."""
     ids = (earlier.paper.id, later.paper.id)
     return next((step for step in chain.transitions if (step.earlier, step.later) == ids), None)
 
 
 def chain_pictures(chain: Chain, urls: dict[str, str]) -> tuple[Picture, Picture] | None:
-    """The chain drawn wide and tall; ``None`` when it has no paper.
+    """Return the wide and the tall picture of a chain, ``None`` if it has no papers.
 
     Args:
         chain: the chain to draw.
-        urls: addresses of papers by id; a paper without one is not a link.
+        urls: URLs of papers by id; other papers are not linked.
     """
     links = chronological_links(chain)
     if not links:
@@ -84,12 +84,12 @@ class _Grid:
     box: float
 
     def x(self, number: int) -> float:
-        """Left side of the paper with this number."""
+        """Return the left edge of a paper's box."""
         return self.left + (number % self.columns) * (self.box + GAP)
 
     @property
     def right(self) -> float:
-        """Right side of the last column."""
+        """The right edge of the last column."""
         return self.x(self.columns - 1) + self.box
 
 
@@ -110,7 +110,7 @@ def _wide_picture(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -
     y = 0.0
     for start in range(0, len(links), grid.columns):
         numbers = range(start, min(start + grid.columns, len(links)))
-        row = [_paper(chain, links[i], urls, grid.x(i), y + 40, grid.box) for i in numbers]
+        row = [_paper_box(chain, links[i], urls, grid.x(i), y + 40, grid.box) for i in numbers]
         height = max(box.height for box in row)
         boxes += [replace(box, height=height) for box in row]
         beside = [_note(chain, links, i, grid.x(i), y + 40 + height + 12, grid.box) for i in numbers]
@@ -122,32 +122,39 @@ def _wide_picture(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -
     arrows = _wide_arrows(boxes, notes, grid)
     width, height = max(grid.right + EDGE, 640.0), y - 42
     if chain.direction:
-        band = _direction(chain, "wide", height + 30, width)
+        band = _direction_box(chain, "wide", height + 30, width)
         arrows.append(_to_band(boxes[-1], band))
         boxes.append(band)
         height = band.y + band.height
-    kept = tuple(note for note in notes if note)
-    says = _alt_text(chain, links)
+    alt_text = _alt_text(chain, links)
     return Picture(
-        "wide", width, height + 2, tuple(boxes), kept, tuple(arrows), tuple(axis), tuple(ticks), says
+        "wide",
+        width,
+        height + 2,
+        tuple(boxes),
+        tuple(filter(None, notes)),
+        tuple(arrows),
+        tuple(axis),
+        tuple(ticks),
+        alt_text,
     )
 
 
 def _wide_arrows(boxes: Sequence[Box], notes: Sequence[Note | None], grid: _Grid) -> list[Arrow]:
-    """An arrow into every box but the first, and a leader from each down along its note."""
-    found: list[Arrow] = []
+    """Return an arrow into each box but the first, with a leader line along its note."""
+    arrows: list[Arrow] = []
     for (before, box), note in zip(pairwise(boxes), notes[1:], strict=True):
         middle, end = box.y + min(26.0, box.height / 2), box.x - GAP / 2
         start = (before.x + before.width, before.y + min(26.0, before.height / 2))
         if before.y == box.y:
-            found.append(Arrow((start, (box.x, middle)), "step"))
+            arrows.append(Arrow((start, (box.x, middle)), "step"))
         else:
             out, gutter = start[0] + GAP / 2, box.y - 40 - 18
             bend = ((out, start[1]), (out, gutter), (end, gutter), (end, middle))
-            found.append(Arrow((start, *bend, (box.x, middle)), "step"))
+            arrows.append(Arrow((start, *bend, (box.x, middle)), "step"))
         if note:
-            found.append(Arrow(((end, middle), (end, note.y + note.height)), "leader"))
-    return found
+            arrows.append(Arrow(((end, middle), (end, note.y + note.height)), "leader"))
+    return arrows
 
 
 def _to_band(last: Box, band: Box) -> Arrow:
@@ -174,42 +181,44 @@ def _tall_picture(chain: Chain, links: tuple[Link, ...], urls: dict[str, str]) -
             arrows.append(Arrow(((_LEFT + 18, y), (_LEFT + 18, below)), "step"))
             notes += [note] if note else []
             y = below
-        box = _paper(chain, link, urls, _LEFT, y, width)
+        box = _paper_box(chain, link, urls, _LEFT, y, width)
         boxes.append(box)
         ticks.append(_tick(link, _AXIS, y + 20, 0.0, y + 24))
         y += box.height
     axis = Arrow(((_AXIS, ticks[0].y), (_AXIS, y + (20 if chain.direction else 0))), "leader")
     if chain.direction:
         arrows.append(Arrow(((_LEFT + 18, y), (_LEFT + 18, y + 34)), "forecast"))
-        boxes.append(_direction(chain, "tall", y + 34, TALL - 1))
+        boxes.append(_direction_box(chain, "tall", y + 34, TALL - 1))
         y = boxes[-1].y + boxes[-1].height
-    says = _alt_text(chain, links)
+    alt_text = _alt_text(chain, links)
     return Picture(
-        "tall", TALL, y + 2, tuple(boxes), tuple(notes), tuple(arrows), (axis,), tuple(ticks), says
+        "tall", TALL, y + 2, tuple(boxes), tuple(notes), tuple(arrows), (axis,), tuple(ticks), alt_text
     )
 
 
 # --- the parts --------------------------------------------------------------------------------
 
 
-def _paper(chain: Chain, link: Link, urls: dict[str, str], x: float, y: float, width: float) -> Box:
+def _paper_box(chain: Chain, link: Link, urls: dict[str, str], x: float, y: float, width: float) -> Box:
     kind = link_kind(link)
     role = Line(x + PADDING, y + 22, ROLES[kind].upper(), "role", ROLE)
     title = link.paper.title.strip() or link.paper.id
-    lines = _set(title, x + PADDING, y + 44, width - 2 * PADDING, "title", TITLE_LINES, TITLE, TITLE_LEADING)
+    lines = _wrap_lines(
+        title, x + PADDING, y + 44, width - 2 * PADDING, "title", TITLE_LINES, TITLE, TITLE_LEADING
+    )
     bottom = lines[-1].y if lines else role.y
-    given = [
+    roles = [
         Line(x + PADDING, bottom + 22 + number * SMALL_LEADING, words, "gives", SMALL)
         for number, words in enumerate(contributions(chain, link))
     ]
-    every = (role, *lines, *given)
+    every = (role, *lines, *roles)
     return Box(
         x, y, width, every[-1].y - y + 14, kind, title, link.paper.year, urls.get(link.paper.id), every
     )
 
 
 def contributions(chain: Chain, link: Link) -> tuple[str, ...]:
-    """What the future direction takes from this paper, in words."""
+    """Return phrases on what the future direction takes from a paper."""
     ahead = chain.direction
     if ahead is None:
         return ()
@@ -218,19 +227,19 @@ def contributions(chain: Chain, link: Link) -> tuple[str, ...]:
 
 
 def _outside(chain: Chain) -> tuple[str, ...]:
-    """What the future direction takes from papers that are not in the chain, in words."""
+    """Return sentences on what the future direction takes from papers outside the chain."""
     assert chain.direction is not None
     inside = {link.paper.id for link in chain.links}
     taken = (("limitation", chain.direction.limitation_from), ("mechanism", chain.direction.mechanism_from))
     return tuple(f"The {name} comes from outside this chain." for name, paper in taken if paper not in inside)
 
 
-def _direction(chain: Chain, shape: Shape, y: float, width: float) -> Box:
+def _direction_box(chain: Chain, shape: Shape, y: float, width: float) -> Box:
     assert chain.direction is not None
     role = Line(PADDING, y + 22, ROLES["direction"].upper(), "role", ROLE)
-    text = chain.direction.text.strip() or "The direction was left empty."
+    text = chain.direction.text.strip() or "The direction is empty."
     inner = min(width - 2 * PADDING, AHEAD_WIDTH)
-    lines = _set(text, PADDING, y + 46, inner, "ahead", AHEAD_LINES[shape], AHEAD, AHEAD_LEADING)
+    lines = _wrap_lines(text, PADDING, y + 46, inner, "ahead", AHEAD_LINES[shape], AHEAD, AHEAD_LEADING)
     below = lines[-1].y if lines else role.y
     outside = [
         Line(PADDING, below + 26 + number * SMALL_LEADING, words, "gives", SMALL)
@@ -240,10 +249,10 @@ def _direction(chain: Chain, shape: Shape, y: float, width: float) -> Box:
     return Box(0.0, y, width, every[-1].y - y + 18, "direction", text, "next", None, every)
 
 
-def _set(
+def _wrap_lines(
     text: str, x: float, y: float, width: float, style: str, most: int, size: float, leading: float
 ) -> tuple[Line, ...]:
-    """Text set in lines, the first with its baseline at ``y``."""
+    """Wrap a text into lines, the first with its baseline at ``y``."""
     rtl = is_right_to_left(text)
     start = x + width if rtl else x
     lines = wrap(text, width, size, most)
@@ -259,7 +268,7 @@ def _tick(link: Link, x: float, y: float, year_x: float, year_y: float) -> Tick:
 def _note(
     chain: Chain, links: tuple[Link, ...], number: int, x: float, y: float, width: float
 ) -> Note | None:
-    """What changed on the way to a paper; ``None`` for the first one and where nothing was named."""
+    """Return what changed before a paper; ``None`` for the first one and if nothing was recorded."""
     step = transition_between(chain, links[number - 1], links[number]) if number else None
     if step is None:
         return None
@@ -269,18 +278,18 @@ def _note(
 
 
 def _phrases(phrases: Sequence[str], sign: str, style: str, x: float, y: float, width: float) -> list[Line]:
-    """The first phrases, each with its sign in front, and how many more there are."""
-    found: list[Line] = []
+    """Return the first phrases with their sign, and the number of further ones."""
+    lines: list[Line] = []
     named = [phrase for phrase in phrases if phrase.strip()]
     for phrase in named[:SHOWN]:
-        found.append(Line(x, y, sign, f"sign {style}", SMALL))
+        lines.append(Line(x, y, sign, f"sign {style}", SMALL))
         rtl = is_right_to_left(phrase)
         for line in wrap(phrase, width - SIGN, SMALL, PHRASE_LINES):
-            found.append(Line(x + width if rtl else x + SIGN, y, line, style, SMALL, rtl))
+            lines.append(Line(x + width if rtl else x + SIGN, y, line, style, SMALL, rtl))
             y += SMALL_LEADING
     if len(named) > SHOWN:
-        found.append(Line(x + SIGN, y, f"{sign} {len(named) - SHOWN} more", "more", SMALL))
-    return found
+        lines.append(Line(x + SIGN, y, f"{sign} {len(named) - SHOWN} more", "more", SMALL))
+    return lines
 
 
 def _rows(lines: Sequence[Line]) -> set[float]:

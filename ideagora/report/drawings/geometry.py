@@ -1,4 +1,4 @@
-"""What the picture of a chain is made of: boxes, notes, arrows and lines of text, in pixels."""
+"""Records for the picture of a chain: boxes, notes, arrows and lines of text, in pixels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Box:
     height: float
     kind: Kind
     name: str
-    """The whole title, for the tooltip and for those who listen."""
+    """The full title, for the tooltip and screen readers."""
     year: str
     url: str | None
     lines: tuple[Line, ...]
@@ -42,7 +42,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Note:
-    """What changed on the way to a paper."""
+    """What changed before a paper."""
 
     x: float
     y: float
@@ -53,7 +53,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Arrow:
-    """A line through these points, with its head at the last one."""
+    """A line through points, with its head at the last one."""
 
     points: tuple[tuple[float, float], ...]
     kind: Literal["step", "forecast", "leader"]
@@ -88,7 +88,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Picture:
-    """Everything to draw, and one sentence that says what there is to see."""
+    """Everything to draw, and the alternative text."""
 
     shape: Shape
     width: float
@@ -98,15 +98,15 @@ class Picture:
     arrows: tuple[Arrow, ...]
     axis: tuple[Arrow, ...]
     ticks: tuple[Tick, ...]
-    says: str
+    alt_text: str
 
 
 def extent(line: Line) -> tuple[float, float]:
-    """Left and right end of a line of text, by measured widths."""
+    """Return the left and right end of a line of text."""
     wide = text_width(line.text, line.size) * (1.12 if line.style == "role" else 1.0)
     return (line.x - wide, line.x) if line.rtl else (line.x, line.x + wide)
 
 
 def pixels(value: float) -> str:
-    """A length as SVG writes it: at most one digit after the point."""
+    """Format a length for SVG with at most one decimal."""
     return f"{value:.1f}".removesuffix(".0")

@@ -1,7 +1,7 @@
-"""Drawings of an agent's graph, made from the graph itself: text, Mermaid, SVG. Nobody is asked.
+"""Draws an agent's graph as text, Mermaid or SVG.
 
-The layout is one column in the order in which the steps usually run, since these graphs are chains with
-a few decisions and loops: an edge to the next step is a line, any other an arrow beside the step.
+The layout is one column in the usual order of the steps, since these graphs are chains with a few
+decisions and loops: an edge to the next step is a line, any other edge an arrow beside the step.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from ideagora.report.console import plain
 START, END = "__start__", "__end__"
 NAMES = {START: "start", END: "end"}
 MARKS = {START: "○", END: "●"}
-LEGEND = "│ then   ┆ decided when it runs   ▸ also to   ↺ back to"
+LEGEND = "│ next   ┆ conditional   ▸ also to   ↺ back to"
 WIDTH, HEIGHT, GAP, INDENT = 230, 30, 26, 40
-"""Of the picture, in pixels: a step, the space below it, how far a graph inside is moved in."""
+"""Pixels: size of a step, the space below it, and the indentation of a subgraph."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """Steps in the order in which they usually run, and where each leads."""
+    """The steps of a graph in their usual order, and its edges."""
 
     steps: tuple[str, ...]
     edges: tuple[tuple[str, str, bool], ...]
-    """(from, to, whether it is decided when the graph runs)."""
+    """(source, target, whether the edge is conditional)."""
     inside: Mapping[str, Drawing] = field(default_factory=dict)
-    """Graphs that run inside a step."""
+    """Subgraphs by the step that runs them."""
 
     def next(self, step: str) -> list[tuple[str, bool]]:
-        """Where a step leads."""
+        """Return the targets of a step, and whether each edge is conditional."""
         return [(target, decided) for source, target, decided in self.edges if source == step]
 
 
 def draw_graph(builder: Any, inside: Mapping[str, Callable[[], Any]]) -> Drawing:
-    """The drawing of a LangGraph builder; ``inside`` has the graphs that steps run themselves."""
+    """Return the drawing of a LangGraph builder; ``inside`` names the subgraphs that steps call."""
     graph = builder.compile().get_graph()
     edges = tuple((edge.source, edge.target, bool(edge.conditional)) for edge in graph.edges)
     nested = {name: make() for name, make in inside.items()}
@@ -53,7 +53,7 @@ def draw_graph(builder: Any, inside: Mapping[str, Callable[[], Any]]) -> Drawing
 
 
 def _sort_steps(names: list[str], edges: tuple[tuple[str, str, bool], ...]) -> list[str]:
-    """Reverse postorder of a depth-first walk, the end last, with what cannot be reached before it."""
+    """Return the reverse postorder of a depth-first search, then unreachable steps, then the end."""
     seen: set[str] = set()
     order: list[str] = []
     stack: list[tuple[str, Iterator[str]]] = []
@@ -77,7 +77,7 @@ def _sort_steps(names: list[str], edges: tuple[tuple[str, str, bool], ...]) -> l
 
 
 def to_text(drawing: Drawing, indent: str = "") -> list[str]:
-    """Lines for a terminal."""
+    """Return lines for a terminal."""
     lines = []
     for place, step in enumerate(drawing.steps):
         following = drawing.steps[place + 1] if place + 1 < len(drawing.steps) else None
@@ -103,7 +103,7 @@ def _name(step: str) -> str:
 
 
 def to_mermaid(drawing: Drawing) -> str:
-    """Text for Mermaid."""
+    """Return Mermaid text."""
     return "\n".join(["flowchart TD", *_mermaid(drawing, "s", "  ")]) + "\n"
 
 
@@ -123,7 +123,7 @@ def _mermaid(drawing: Drawing, prefix: str, indent: str) -> Iterator[str]:
 
 
 def to_svg(drawing: Drawing) -> str:
-    """A picture; it has no script, no link and no font of its own."""
+    """Return an SVG without scripts, links or fonts."""
     parts: list[str] = []
     height, reach = _place(drawing, 60, 20, parts)
     width = int(reach) + 20
@@ -144,7 +144,7 @@ def to_svg(drawing: Drawing) -> str:
 
 
 def _place(drawing: Drawing, x: float, y: float, parts: list[str]) -> tuple[float, float]:
-    """Draw at (x, y); gives where the drawing ends below, and how far it reaches to the right."""
+    """Draw at (x, y), and return the bottom and right edges of the drawing."""
     tops: dict[str, float] = {}
     bottoms: dict[str, float] = {}
     reach = x + WIDTH
@@ -185,7 +185,7 @@ def _edge(
     tops: Mapping[str, float],
     bottoms: Mapping[str, float],
 ) -> tuple[str, float]:
-    """A line to the next step, an arc on the right to a later one, on the left to an earlier one."""
+    """Return a line to the next step, an arc on the right to a later one, on the left to an earlier one."""
     (source, target), (x, reach) = ends, across
     distance = drawing.steps.index(target) - drawing.steps.index(source)
     if distance == 1:

@@ -1,4 +1,4 @@
-"""Leads as a page and a terminal show them: rows with names, and what is said once for all of them."""
+"""Formats leads for pages and terminals."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ideagora.schema import Idea
 LIMITATION, MECHANISM, WHY = "Open limitation", "Mechanism", "Why they may fit"
 READ, TEST = "Read first", "First cheap test"
 INTRODUCTION = (
-    "Each lead sets an open limitation of one paper beside the mechanism of another that comes nearest, in "
-    "the papers' own words. Whether anything comes of it is for you to think out."
+    "Each lead pairs an open limitation of one paper with the most similar mechanism of another, in the "
+    "papers' own words. Whether the two fit is for you to judge."
 )
 
 
 @dataclass(frozen=True)
 class LeadView:
-    """A lead: its rows of text, and which papers to read first (ids)."""
+    """A lead: its rows of text, and the ids of the papers to read first."""
 
     number: int
     title: str
@@ -33,12 +33,12 @@ class LeadView:
 
 
 def is_lead(idea: Idea) -> bool:
-    """Whether a record is a lead."""
+    """Return whether a record is a lead."""
     return idea.kind == "lead"
 
 
 def lead_view(idea: Idea, number: int) -> LeadView:
-    """A lead in rows; what it lacks has no row."""
+    """Return a lead as rows, without rows for missing parts."""
     rows = ((LIMITATION, idea.motivation), (MECHANISM, idea.method), (WHY, idea.novelty))
     steps = idea.experiment.steps if idea.experiment else ()
     return LeadView(
@@ -51,7 +51,7 @@ def lead_view(idea: Idea, number: int) -> LeadView:
 
 
 def reading_list(idea: Idea) -> tuple[str, ...]:
-    """Ids: the paper with the mechanism, the one with the limitation, and the nearest other one."""
+    """Return the ids of the papers with the mechanism and the limitation, and of the most similar other."""
     own = list(reversed(idea.references))
     closest = idea.novelty_check.closest if idea.novelty_check else ()
     others = sorted((one for one in closest if one.paper_id not in own), key=lambda one: -one.similarity)
@@ -59,24 +59,24 @@ def reading_list(idea: Idea) -> tuple[str, ...]:
 
 
 def novelty_lines(ideas: Sequence[Idea]) -> tuple[str, ...]:
-    """What the novelty check says, each sentence once with the numbers of the leads it holds for."""
-    said: dict[str, list[int]] = {}
+    """Return the sentences of the novelty checks, each once, with the leads to which it applies."""
+    numbers_by_sentence: dict[str, list[int]] = {}
     for number, idea in enumerate(ideas, 1):
         for line in _novelty_sentences(idea):
-            said.setdefault(line, []).append(number)
-    return tuple(f"{_subject(numbers, len(ideas))}: {line}" for line, numbers in said.items())
+            numbers_by_sentence.setdefault(line, []).append(number)
+    return tuple(f"{_subject(numbers, len(ideas))}: {line}" for line, numbers in numbers_by_sentence.items())
 
 
 def _novelty_sentences(idea: Idea) -> Iterable[str]:
     check = idea.novelty_check
     if check is None:
-        return ("No novelty check was made.",)
+        return ("Novelty was not checked.",)
     same = same_mechanism_sentence(same_mechanism_titles(check, idea.references))
     return filter(None, (comparison_sentence(check), same, caveat(check)))
 
 
 def far_leads_warning(ideas: Sequence[Idea]) -> tuple[str, ...]:
-    """A warning on the leads whose chains are far from the topic; none where all are near."""
+    """Return a warning about leads whose chains are far from the topic, if any."""
     far = [number for number, idea in enumerate(ideas, 1) if idea.chain and idea.chain.is_far_from_topic]
     return (f"{_subject(far, len(ideas))}: the chain is far from the topic.",) if far else ()
 
@@ -92,5 +92,5 @@ def _subject(numbers: Sequence[int], count: int) -> str:
 
 
 def leads_heading(count: int) -> str:
-    """``4 leads``."""
+    """Return a heading such as ``4 leads``."""
     return f"{count} lead{'s' * (count != 1)}"

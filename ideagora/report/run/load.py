@@ -1,7 +1,7 @@
-"""Reads a run's folder: ``run.json`` and ``ideas.jsonl``, as they are.
+"""Reads ``run.json`` and ``ideas.jsonl`` from a run's folder.
 
-What cannot be read is a state of its own: a broken line of ``ideas.jsonl`` (a run may have been
-killed while it wrote) is named in ``RunFiles.unread`` and never stops the report.
+A broken line of ``ideas.jsonl`` (a run may be killed while it writes) is listed in ``RunFiles.unread``
+and does not stop the report.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ IDEAS_FILE = "ideas.jsonl"
 
 
 class RunPart(BaseModel):
-    """A part of ``run.json``. ``None``: not recorded. Fields of later versions are passed over."""
+    """A part of ``run.json``. ``None`` means not recorded; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Failure(RunPart):
-    """A branch that gave no idea, and why."""
+    """A branch that produced no idea, and why."""
 
     branch: int | None = None
     query: str | None = None
@@ -37,7 +37,7 @@ class Failure(RunPart):
 
 
 class WithheldPaper(RunPart):
-    """A paper that the library kept from the agents, and why."""
+    """A paper that the library withheld from the agents, and why."""
 
     id: str | None = None
     title: str | None = None
@@ -45,7 +45,7 @@ class WithheldPaper(RunPart):
 
 
 class AnswerUsage(RunPart):
-    """What the answers that were used cost when they were given, whoever paid for them."""
+    """What all used answers cost when they were requested, cached ones included."""
 
     total: Usage | None = None
     roles: dict[str, Usage] = {}
@@ -53,7 +53,7 @@ class AnswerUsage(RunPart):
 
 
 class RecordedUsage(RunPart):
-    """What was asked of providers: in all, by role, by label."""
+    """Requests to providers: in total, by role, and by label."""
 
     total: Usage | None = None
     roles: dict[str, Usage] = {}
@@ -61,17 +61,17 @@ class RecordedUsage(RunPart):
     cached: int | None = None
     """Answers that came from the cache."""
     estimated_calls: int = 0
-    """Calls whose cost nobody reported; they count with the most that they may have cost."""
+    """Calls without reported cost; they count with an upper estimate."""
     answers: AnswerUsage | None = None
 
 
 class RunRecord(RunPart):
-    """``run.json``: what the run was told, what it used and how it ended."""
+    """``run.json``: the inputs of a run, its usage and its outcome."""
 
     topic: Topic | None = None
     agent: str | None = None
     options: dict[str, Any] = {}
-    """What the agent was told (branches, chain length …)."""
+    """Options of the agent (branches, chain length …)."""
     settings: dict[str, Any] = {}
     seed: int | None = None
     versions: dict[str, str | None] = {}
@@ -87,20 +87,20 @@ class RunRecord(RunPart):
 
 @dataclass(frozen=True)
 class RunFiles:
-    """All that a report is made from; ideas are best first."""
+    """The contents of a run's folder, ideas best first."""
 
     run: RunRecord
     ideas: tuple[Idea, ...]
     unread: tuple[str, ...] = ()
-    """One line for each thing that should be there and could not be read."""
+    """One line per missing or unreadable record."""
 
 
 def load_run(folder: Path) -> RunFiles:
     """Read a run's folder.
 
     Raises:
-        RunError: there is no ``run.json``, or it is none.
-        FolderUnusable: a file is there but cannot be opened.
+        RunError: ``run.json`` is missing or invalid.
+        FolderUnusable: a file exists but cannot be opened.
     """
     run = _load_record(folder)
     path = folder / IDEAS_FILE
@@ -118,17 +118,17 @@ def load_run(folder: Path) -> RunFiles:
 def _load_record(folder: Path) -> RunRecord:
     path = folder / RUN_FILE
     if not path.exists():
-        raise RunError(f"{folder} has no {RUN_FILE}, so it is no run's folder: name one that ideagora made.")
+        raise RunError(f"{folder} is not the folder of a run: it has no {RUN_FILE}.")
     try:
         record = json.loads(_read_bytes(path).decode())
-        held = record.get("topic") if isinstance(record, dict) else None
-        told = map_strings(record, lambda text: hide_folders(clean(text)))
-        if isinstance(told, dict):
-            told["topic"] = map_strings(held, clean)
-        return RunRecord.model_validate(told)
+        topic = record.get("topic") if isinstance(record, dict) else None
+        cleaned = map_strings(record, lambda text: hide_folders(clean(text)))
+        if isinstance(cleaned, dict):
+            cleaned["topic"] = map_strings(topic, clean)
+        return RunRecord.model_validate(cleaned)
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, not ours
         raise RunError(
-            f"{path} cannot be read ({_first_error(error)}): mend it, or run the same command again."
+            f"{path} cannot be read ({_first_error(error)}): repair it, or run the same command again."
         ) from None
 
 
@@ -146,11 +146,11 @@ def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise FolderUnusable(f"{path} cannot be opened ({error.strerror}): check its rights.") from None
+        raise FolderUnusable(f"{path} cannot be opened ({error.strerror}): check its permissions.") from None
 
 
 def map_strings(value: Any, change: Callable[[str], str]) -> Any:
-    """The same JSON value with every string in it (keys too) changed."""
+    """Return a JSON value with ``change`` applied to every string, keys included."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
@@ -161,10 +161,10 @@ def map_strings(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _first_error(error: Exception) -> str:
-    """The first complaint, in one line without the value that caused it."""
+    """Return the first error in one line, without the value that caused it."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return clean(f"{'.'.join(str(part) for part in first['loc']) or 'it'}: {first['msg'].lower()}")
     if isinstance(error, json.JSONDecodeError):
-        return f"no JSON at character {error.pos + 1}"
-    return "it is no UTF-8 text" if isinstance(error, UnicodeDecodeError) else type(error).__name__
+        return f"invalid JSON at character {error.pos + 1}"
+    return "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else type(error).__name__

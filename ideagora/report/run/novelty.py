@@ -1,21 +1,21 @@
-"""What a novelty check says in words: what was compared, of how many, by what means, and no more."""
+"""Describes a novelty check in words: what was compared, how, and what was found."""
 
 from __future__ import annotations
 
 from ideagora.models.cache.recording import PREFIX
 from ideagora.schema import NoveltyCheck
 
-OFFLINE_MEANS = "Sentences were compared by similarity, which misses a free paraphrase."
-UNCHECKED = "Unchecked: no answer on novelty could be had. This is no verdict."
+OFFLINE_MEANS = "Sentences were compared by similarity, which misses paraphrases."
+UNCHECKED = "Unchecked: the novelty check gave no answer."
 
 
 def novelty_summary(check: NoveltyCheck) -> str:
-    """What was compared and found, and what that does not tell."""
+    """Return what was compared and found, and the limits of the comparison."""
     return " ".join(filter(None, (comparison_sentence(check), caveat(check))))
 
 
 def comparison_sentence(check: NoveltyCheck) -> str:
-    """What was compared, of how many papers, by whom, and what came of it; one sentence."""
+    """Return one sentence on who compared how many papers, and the result."""
     if check.status == "unchecked":
         return UNCHECKED
     close = sum(one.too_close for one in check.closest)
@@ -25,14 +25,14 @@ def comparison_sentence(check: NoveltyCheck) -> str:
     judge = (check.judge or "The judge").removeprefix(PREFIX)
     called = "none" if check.status == "novel" else str(close)
     count = _compared_count(check, "paper", "", "s")
-    return f"{judge} was shown {count} and called {called} of them too close."
+    return f"{judge} compared {count} and rated {called} too close."
 
 
 def caveat(check: NoveltyCheck) -> str | None:
-    """What the comparison does not tell; ``None`` where there was none."""
+    """Return the limits of the comparison, ``None`` if nothing was compared."""
     if check.status == "unchecked":
         return None
-    return OFFLINE_MEANS if check.judge == "offline" else "Of other papers this says nothing."
+    return OFFLINE_MEANS if check.judge == "offline" else "No other papers were compared."
 
 
 def _near_verbatim(close: int) -> str:
@@ -40,14 +40,14 @@ def _near_verbatim(close: int) -> str:
 
 
 def _compared_count(check: NoveltyCheck, stem: str, one: str, many: str) -> str:
-    """``12 of 260 summaries``; without the number in all where nobody knows it."""
+    """Return a phrase such as ``12 of 260 summaries``, without the total if it is unknown."""
     if check.library is None:
-        return f"{check.compared:,} {stem}{one if check.compared == 1 else many} that were found for it"
+        return f"{check.compared:,} {stem}{one if check.compared == 1 else many} retrieved for it"
     return f"{check.compared:,} of {check.library:,} {stem}{one if check.library == 1 else many}"
 
 
 def same_mechanism_titles(check: NoveltyCheck, besides: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Titles of the papers whose mechanism was rated the same, except those with the ids given."""
+    """Return the titles of papers whose mechanism was rated the same, except the ids in ``besides``."""
     return tuple(
         one.title
         for one in check.closest
@@ -56,5 +56,5 @@ def same_mechanism_titles(check: NoveltyCheck, besides: tuple[str, ...] = ()) ->
 
 
 def same_mechanism_sentence(titles: tuple[str, ...]) -> str | None:
-    """A sentence on the papers with the same mechanism; ``None`` without any."""
-    return f"The mechanism is rated the same as in: {'; '.join(titles)}." if titles else None
+    """Return a sentence on papers with the same mechanism, ``None`` if there are none."""
+    return f"Same mechanism as in: {'; '.join(titles)}." if titles else None

@@ -1,4 +1,4 @@
-"""What a page shows, as plain records: the templates print these and decide nothing."""
+"""The records that the report templates print."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Ref:
 
     @property
     def name(self) -> str:
-        """A short name, for places that speak of the paper again."""
+        """A short name, for repeated mentions."""
         return short_name(self.title)
 
 
 @dataclass(frozen=True)
 class Step:
-    """Two neighbours of a chain, and what was recorded to change; ``None``: nothing was."""
+    """Two neighbours of a chain and their recorded transition, if any."""
 
     earlier: Ref
     later: Ref
@@ -48,7 +48,7 @@ class PaperView:
 
 @dataclass(frozen=True)
 class DirectionView:
-    """The future direction with the papers that it rests on."""
+    """The future direction with its source papers."""
 
     record: Direction
     limitation: Ref
@@ -61,7 +61,7 @@ class ChainView:
 
     query: str
     nearness: str | None
-    """How near the chain is to the topic, in words; ``None``: not measured."""
+    """A sentence on the similarity to the topic; ``None``: not measured."""
     is_far: bool
     papers: tuple[PaperView, ...]
     steps: tuple[Step, ...]
@@ -72,7 +72,7 @@ class ChainView:
 
 @dataclass(frozen=True)
 class Quote:
-    """Words of a paper that a part of the idea rests on."""
+    """A quote from a paper that a part of the idea is based on."""
 
     ref: Ref
     text: str
@@ -92,7 +92,7 @@ class CloseView:
 
 @dataclass(frozen=True)
 class NoveltyView:
-    """The evidence on novelty in words."""
+    """The novelty evidence in words."""
 
     status: str
     says: str
@@ -113,16 +113,16 @@ class IdeaView:
     novelty: NoveltyView
     facets: tuple[tuple[str, str], ...]
     plan: tuple[tuple[str, tuple[str, ...], str], ...] | None
-    """(heading, entries, what to say when there is none) for each list of the experiment plan."""
+    """(heading, entries, text for an empty list) for each list of the experiment plan."""
     made: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class LeadPage:
-    """The leads of a run, what the novelty check says of them, and the chains that they come from."""
+    """The leads of a run, their novelty check, and the chains that they come from."""
 
     leads: tuple[tuple[LeadView, tuple[Ref, ...]], ...]
-    """Each with the papers to read first."""
+    """Each lead with the papers to read first."""
     novelty: tuple[str, ...]
     chains: tuple[ChainView, ...]
     heading: str
@@ -137,13 +137,13 @@ class Report:
     before: str | None
     offline: bool | None
     recorded: str | None
-    """Whose recorded answers the run was made from, as a sentence."""
+    """The notice for a run made from recorded answers."""
     status: str | None
     error: str | None
     unread: tuple[str, ...]
-    """What should be in the folder and could not be read."""
+    """Missing or unreadable records of the folder."""
     leads: LeadPage | None
-    """Set in place of ``best`` and ``others`` where the offline model made leads."""
+    """Set instead of ``best`` and ``others`` for a run of the offline model."""
     best: IdeaView | None
     others: tuple[IdeaView, ...]
     failures: tuple[tuple[str, str], ...]

@@ -1,22 +1,24 @@
-"""The honest line on everything that the offline model touched; page and terminal say the same."""
+"""Notices about the offline model and recorded answers, shared by pages and terminal."""
 
 from ideagora.models.cache.recording import PREFIX
 
-OFFLINE_NOTICE = "Made by the offline model: an extractive engine, not a language model."
+OFFLINE_NOTICE = (
+    "Made by the offline model, which extracts sentences from papers; it is not a language model."
+)
 OFFLINE_LEADS_NOTICE = (
-    "Leads of the offline model, which is an extractive engine and no language model: it pairs what papers "
-    "say, and has no ideas of its own."
+    "Leads of the offline model, which is not a language model: it pairs sentences of papers and has no "
+    "ideas of its own."
 )
 REAL_MODEL = 'ideagora generate "…" --model openai/gpt-4o'
-REAL_MODEL_HINT = "its key in the environment, or any other model that litellm knows"
+REAL_MODEL_HINT = "any litellm name, with its API key in the environment"
 
 RECORDED = (
-    "Replayed from a recording: {name} gave all answers of this run earlier, those of its judges included. "
-    "No model was asked now."
+    "Replayed from a recording: {name} gave all answers of this run, including those of the judges, at an "
+    "earlier time. No model was called now."
 )
 
 
 def recorded_notice(model: object) -> str | None:
-    """The line on a run that was made from recorded answers; ``None`` for any other run."""
+    """Return the notice for a run made from recorded answers, ``None`` for any other run."""
     name = str(model or "")
     return RECORDED.format(name=name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None

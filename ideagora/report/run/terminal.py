@@ -1,6 +1,6 @@
-"""What a person sees in the terminal: live progress by branch, and the best idea at the end.
+"""Terminal views of a run: live progress by branch, then the best idea or the leads.
 
-Everything from a model or a paper is printed as plain text: no console markup, no control characters.
+Text from models and papers is printed without console markup and control characters.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from ideagora.schema import Chain, Idea
 STEPS = {
     "plan_queries": "planning queries",
     "find_anchors": "choosing anchors",
-    "place_anchor": "anchor placed",
-    "extend_forward": "looking for follow-ups",
-    "extend_backward": "reading for what it builds on",
-    "read_paper": "reading the chain",
+    "place_anchor": "starting the chain",
+    "extend_forward": "searching for follow-ups",
+    "extend_backward": "searching for earlier papers",
+    "read_paper": "reading the papers",
     "analyse_trend": "reading the trend",
     "predict_direction": "predicting the direction",
-    "draft_idea": "making the idea",
+    "draft_idea": "drafting the idea",
     "judge_novelty": "checking novelty",
     "judge_pair": "comparing ideas",
     "choose_pairs": "choosing pairs for leads",
@@ -51,7 +51,7 @@ STEPS = {
 }
 
 SHOWN_LEADS = 3
-"""Leads on the screen; the page has all."""
+"""Leads on the screen; the page lists all."""
 
 
 class RunProgress(LiveView):
@@ -113,7 +113,7 @@ class RunProgress(LiveView):
 
 
 def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:
-    """The best idea in short, and where the whole of it is."""
+    """Print a summary of the best idea, and the path of the report."""
     body = Table.grid(padding=(0, 0, 1, 0))
     body.add_column()
     body.add_row(Text(plain(idea.title), style="bold"))  # a panel's own title would be cut at its width
@@ -125,13 +125,13 @@ def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:
 
 
 def show_leads(console: Console, leads: Sequence[Idea], titles: Mapping[str, str], report: str) -> None:
-    """All leads in short.
+    """Print a summary of the leads.
 
     Args:
-        console: where to.
+        console: the console to print to.
         leads: records whose kind is lead, best first.
-        titles: short names of papers by id, for what to read first.
-        report: the page with links and chains.
+        titles: short titles of papers by id, for the papers to read first.
+        report: path of the page with links and chains.
     """
     body = Table.grid(padding=(0, 0, 1, 0))
     body.add_column()
@@ -163,15 +163,15 @@ def _lead(lead: LeadView, titles: Mapping[str, str]) -> Group:
 
 
 def short_titles(ideas: Sequence[Idea]) -> dict[str, str]:
-    """A short name with the year for every paper that ideas know, by id."""
-    found: dict[str, str] = {}
+    """Return a short title with the year for every paper of the ideas, by id."""
+    titles: dict[str, str] = {}
     for idea in ideas:
         linked = [link.paper for link in idea.chain.links] if idea.chain else []
         for paper in (*linked, *idea.neighbours):
-            found.setdefault(paper.id, f"{short_name(paper.title)} ({paper.year})")
+            titles.setdefault(paper.id, f"{short_name(paper.title)} ({paper.year})")
         for close in idea.novelty_check.closest if idea.novelty_check else ():
-            found.setdefault(close.paper_id, short_name(close.title))
-    return found
+            titles.setdefault(close.paper_id, short_name(close.title))
+    return titles
 
 
 def _idea_sections(idea: Idea) -> list[Any]:
@@ -204,7 +204,7 @@ def _chain_group(chain: Chain) -> Group:
 
 
 def _similarity_lines(chain: Chain) -> list[Text]:
-    """How near the chain is to the topic, a warning in colour; nothing where it was not measured."""
+    """Return the similarity to the topic, coloured if it is low; nothing if it was not measured."""
     line = similarity_sentence(chain)
     return [Text(f"  {line}", style="yellow" if chain.is_far_from_topic else "dim")] if line else []
 
@@ -212,10 +212,10 @@ def _similarity_lines(chain: Chain) -> list[Text]:
 def _novelty_text(idea: Idea) -> str:
     check = idea.novelty_check
     assert check is not None
-    told = " ".join(
+    text = " ".join(
         filter(None, (novelty_summary(check), same_mechanism_sentence(same_mechanism_titles(check))))
     )
     if check.status == "unchecked" and check.reason:
-        told += f" {check.reason}."
+        text += f" {check.reason}."
     nearest = [f"{close.title} ({close.similarity:.2f})" for close in check.closest[:3]]
-    return f"{told} Nearest: {'; '.join(nearest)}." if nearest else told
+    return f"{text} Nearest: {'; '.join(nearest)}." if nearest else text

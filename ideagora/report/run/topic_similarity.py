@@ -1,4 +1,4 @@
-"""How near a chain is to the topic, in words: the same on the screen and in the reports."""
+"""Describes how similar a chain is to the topic."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from ideagora.schema import FAR_FROM_TOPIC, Chain
 
 
 def similarity_sentence(chain: Chain) -> str | None:
-    """A sentence with the mean similarity to the topic, a warning when it is far; ``None``: not measured."""
+    """Return the mean similarity to the topic, with a warning if it is low; ``None`` if not measured."""
     if chain.topic_similarity is None:
         return None
-    measured = f"Nearness of these papers to the topic: {chain.topic_similarity:.2f}"
+    measured = f"Similarity of these papers to the topic: {chain.topic_similarity:.2f}"
     if not chain.is_far_from_topic:
         return f"{measured}."
-    return f"{measured}, under {FAR_FROM_TOPIC:.2f}: this idea may be about something else."
+    return f"{measured}, below {FAR_FROM_TOPIC:.2f}: this idea may be off topic."

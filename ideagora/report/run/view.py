@@ -1,8 +1,7 @@
-"""What both templates show: the records of a run in the order and the words of a report.
+"""Builds the records that the Markdown and HTML templates show from the files of a run.
 
-Nothing is computed here but counts of what is listed; figures come from the run's folder. Each
-sentence about a state (unchecked, not recorded, unknown price) is made once, so that Markdown and
-HTML say the same.
+It computes nothing but counts of listed items; figures come from the run's folder. Sentences about a
+state (unchecked, not recorded, unknown price) are written here, so that both formats agree.
 """
 
 from __future__ import annotations
@@ -42,21 +41,22 @@ from ideagora.report.run.topic_similarity import similarity_sentence
 from ideagora.report.text_cleaning import paper_url, safe_url
 from ideagora.schema import Chain, ClosestPaper, Direction, DroppedDraft, Idea, Link, NoveltyCheck, Usage
 
-_BY_THEN = "what stands here is what there was by then."
+_SO_FAR = "this report shows its results up to that point."
 _STATUS = {
-    "running": "This run is not finished: what stands here is what there is so far.",
-    "failed": f"This run failed: {_BY_THEN}",
-    "interrupted": f"This run was interrupted: {_BY_THEN} It can be resumed.",
-    "budget": f"This run was stopped by its budget: {_BY_THEN} It can be resumed.",
-    "incomplete": "This run is incomplete, since something that it needs was down: what stands here is what "
-    "could be made without it. The same command goes on and asks only for what is missing.",
+    "running": "This run is not finished: this report shows its results so far.",
+    "failed": f"This run failed: {_SO_FAR}",
+    "interrupted": f"This run was interrupted: {_SO_FAR} Run the same command again to resume it.",
+    "budget": f"This run reached its budget: {_SO_FAR} To resume it, run the same command with a higher "
+    "--budget.",
+    "incomplete": "This run is incomplete because a provider or source was down. Run the same command again "
+    "to fetch only what is missing.",
 }
 _FACETS = ("purpose", "mechanism", "evaluation")
-_GROWTH = {"backward": "Back in time", "forward": "Forward in time"}
+_GROWTH = {"backward": "Search for earlier papers", "forward": "Search for later papers"}
 
 
 def build_report(folder: RunFiles) -> Report:
-    """Everything that a report shows, in plain records."""
+    """Return everything that a report shows."""
     run = folder.run
     spent = run.usage.answers or run.usage
     papers = _refs_by_id(folder)
@@ -85,30 +85,30 @@ def build_report(folder: RunFiles) -> Report:
 
 
 def _status(status: str | None) -> str | None:
-    """A sentence on how the run ended; ``None`` when it is simply done."""
+    """Return a sentence on how the run ended, ``None`` if it is complete."""
     if status == "done":
         return None
     if status is None:
-        return "How this run ended was not recorded."
-    return _STATUS.get(status, f"How this run ended: {status}.")
+        return "The outcome of this run was not recorded."
+    return _STATUS.get(status, f"Outcome of this run: {status}.")
 
 
 # --- papers -----------------------------------------------------------------------------------
 
 
 def _refs_by_id(folder: RunFiles) -> dict[str, Ref]:
-    """Title, year and address of every paper that the folder knows, by id."""
-    found: dict[str, Ref] = {}
+    """Return title, year and URL of every paper in the folder, by id."""
+    refs: dict[str, Ref] = {}
     for idea in folder.ideas:
         linked = [link.paper for link in idea.chain.links] if idea.chain else []
         for paper in (*linked, *idea.neighbours, *(idea.experiment.found if idea.experiment else ())):
             url = safe_url(paper.url) or paper_url(paper.id)
-            found.setdefault(paper.id, Ref(paper.id, paper.title.strip() or paper.id, paper.year, url))
+            refs.setdefault(paper.id, Ref(paper.id, paper.title.strip() or paper.id, paper.year, url))
     for idea in folder.ideas:
         for close in idea.novelty_check.closest if idea.novelty_check else ():
             title = close.title.strip() or close.paper_id
-            found.setdefault(close.paper_id, Ref(close.paper_id, title, None, paper_url(close.paper_id)))
-    return found
+            refs.setdefault(close.paper_id, Ref(close.paper_id, title, None, paper_url(close.paper_id)))
+    return refs
 
 
 def _ref(paper_id: str, papers: dict[str, Ref]) -> Ref:
@@ -135,7 +135,7 @@ def _idea_view(idea: Idea, rank: int, papers: dict[str, Ref]) -> IdeaView:
 
 
 def _lead_page(ideas: Sequence[Idea], papers: dict[str, Ref]) -> LeadPage:
-    """The leads; each chain once, without the direction, which is what the leads say."""
+    """Return the leads, and each chain once without its direction, which the leads replace."""
     views = [lead_view(idea, number) for number, idea in enumerate(ideas, 1)]
     chains = {idea.chain.anchor: idea.chain for idea in ideas if idea.chain}
     return LeadPage(
@@ -175,14 +175,14 @@ def _paper_view(chain: Chain, link: Link, papers: dict[str, Ref]) -> PaperView:
 
 
 def _steps(chain: Chain, links: tuple[Link, ...], papers: dict[str, Ref]) -> tuple[Step, ...]:
-    """One step for each pair of neighbours, then what was recorded of other pairs."""
-    found = []
+    """Return one step per pair of neighbours, then the transitions recorded for other pairs."""
+    steps = []
     for earlier, later in pairwise(links):
         change = chain_picture.transition_between(chain, earlier, later)
-        found.append(Step(_ref(earlier.paper.id, papers), _ref(later.paper.id, papers), change))
-    shown = [step.change for step in found]
-    rest = [change for change in chain.transitions if change not in shown]
-    return (*found, *(Step(_ref(c.earlier, papers), _ref(c.later, papers), c) for c in rest))
+        steps.append(Step(_ref(earlier.paper.id, papers), _ref(later.paper.id, papers), change))
+    listed = [step.change for step in steps]
+    rest = [change for change in chain.transitions if change not in listed]
+    return (*steps, *(Step(_ref(c.earlier, papers), _ref(c.later, papers), c) for c in rest))
 
 
 def _direction_view(direction: Direction, papers: dict[str, Ref]) -> DirectionView:
@@ -192,16 +192,18 @@ def _direction_view(direction: Direction, papers: dict[str, Ref]) -> DirectionVi
 
 
 def _parts(idea: Idea, papers: dict[str, Ref]) -> tuple[tuple[str, tuple[Quote, ...]], ...]:
-    """The quotes by the part of the idea that rests on them, in the order they were given."""
-    found: dict[str, list[Quote]] = {}
+    """Return the quotes behind each part of the idea, in recorded order."""
+    quotes_by_part: dict[str, list[Quote]] = {}
     for source in idea.sources:
-        found.setdefault(source.part, []).append(Quote(_ref(source.paper_id, papers), source.quote.strip()))
-    return tuple((part, tuple(quotes)) for part, quotes in found.items())
+        quotes_by_part.setdefault(source.part, []).append(
+            Quote(_ref(source.paper_id, papers), source.quote.strip())
+        )
+    return tuple((part, tuple(quotes)) for part, quotes in quotes_by_part.items())
 
 
 def _novelty_view(check: NoveltyCheck | None, papers: dict[str, Ref]) -> NoveltyView:
     if check is None:
-        return NoveltyView("unchecked", "No novelty check was made: this idea is unchecked.", (), (), ())
+        return NoveltyView("unchecked", "The novelty of this idea was not checked.", (), (), ())
     others = {name for close in check.closest for name in close.facets} - set(_FACETS)
     named = any(close.facets for close in check.closest)
     columns = (*_FACETS, *sorted(others)) if named else ()
@@ -230,7 +232,7 @@ def _close_view(close: ClosestPaper, columns: Iterable[str], papers: dict[str, R
 
 
 def _dropped_draft(number: int, draft: DroppedDraft) -> str:
-    """A draft that was rewritten, with the papers that it was too close to."""
+    """Return a sentence on a rewritten draft and the papers that it was too close to."""
     papers = "; ".join(f"{close.title} (similarity {close.similarity:.2f})" for close in draft.too_close)
     return f"Draft {number}, “{draft.title}”, was too close to: {papers}."
 
@@ -256,17 +258,17 @@ def _plan(idea: Idea) -> tuple[tuple[str, tuple[str, ...], str], ...] | None:
     if plan is None:
         return None
     return (
-        ("Steps", plan.steps, "No steps were written."),
-        ("Datasets", plan.datasets, "None named."),
-        ("Baselines", plan.baselines, "None named."),
-        ("Metrics", plan.metrics, "None named."),
-        ("Ablations", plan.ablations, "None named."),
-        ("Risks", plan.risks, "None named."),
-        ("Would be refuted by", (plan.refuted_if,) if plan.refuted_if else (), "Not said."),
-        ("What the reviewer asked for", plan.suggestions, "Nothing was asked for."),
-        ("Suggestions not followed, and why", plan.declined, "None."),
-        ("What was searched", plan.searched, "Nothing was searched."),
-        ("What the searches found", tuple(f"{p.title} ({p.year})" for p in plan.found), "Nothing was found."),
+        ("Steps", plan.steps, "None."),
+        ("Datasets", plan.datasets, "None."),
+        ("Baselines", plan.baselines, "None."),
+        ("Metrics", plan.metrics, "None."),
+        ("Ablations", plan.ablations, "None."),
+        ("Risks", plan.risks, "None."),
+        ("Refuted if", (plan.refuted_if,) if plan.refuted_if else (), "Not stated."),
+        ("Suggestions of the reviewer", plan.suggestions, "None."),
+        ("Declined suggestions", plan.declined, "None."),
+        ("Searches", plan.searched, "None."),
+        ("Search results", tuple(f"{p.title} ({p.year})" for p in plan.found), "None."),
     )
 
 
@@ -275,10 +277,10 @@ def _idea_provenance(idea: Idea) -> tuple[tuple[str, str], ...]:
     if idea.branch is not None:
         rows.append(("Branch", str(idea.branch)))
     if idea.wins:
-        rows.append(("Pairwise choice", idea.wins))
+        rows.append(("Pairwise comparisons", idea.wins))
     rows.append(("Id", idea.id))
-    told = {name: value for name, value in idea.extra.items() if name != "original"}  # the record as imported
-    rows += [(name, _format_value(value)) for name, value in sorted(told.items())]
+    extra = {name: value for name, value in idea.extra.items() if name != "original"}  # original: as imported
+    rows += [(name, _format_value(value)) for name, value in sorted(extra.items())]
     return tuple(rows)
 
 
@@ -286,9 +288,9 @@ def _idea_provenance(idea: Idea) -> tuple[tuple[str, str], ...]:
 
 
 def _failures(run: RunRecord) -> tuple[tuple[str, str], ...]:
-    """(which branch, why) in the order of the branches."""
+    """Return (branch, reason) in the order of the branches."""
     ordered = sorted(run.failures, key=lambda one: (one.branch is None, one.branch or 0, one.query or ""))
-    return tuple((_branch_name(one), one.error or "Why was not recorded.") for one in ordered)
+    return tuple((_branch_name(one), one.error or "Reason not recorded.") for one in ordered)
 
 
 def _branch_name(failed: Failure) -> str:
@@ -298,7 +300,7 @@ def _branch_name(failed: Failure) -> str:
 
 def _withheld_papers(run: RunRecord, papers: dict[str, Ref]) -> tuple[tuple[Ref, str], ...]:
     ordered = sorted(run.held_back, key=lambda paper: (paper.title or "", paper.id or ""))
-    return tuple((_withheld_ref(paper, papers), paper.why or "Why was not recorded.") for paper in ordered)
+    return tuple((_withheld_ref(paper, papers), paper.why or "Reason not recorded.") for paper in ordered)
 
 
 def _withheld_ref(paper: WithheldPaper, papers: dict[str, Ref]) -> Ref:
@@ -307,7 +309,7 @@ def _withheld_ref(paper: WithheldPaper, papers: dict[str, Ref]) -> Ref:
 
 
 def _cost_rows(named: dict[str, Usage], total: Usage | None) -> tuple[tuple[str, ...], ...]:
-    """(name, calls, prompt tokens, completion tokens, dollars) by name, and the total last."""
+    """Return rows of (name, calls, prompt tokens, completion tokens, dollars), the total last."""
     rows = [_usage_row(name, usage) for name, usage in sorted(named.items())]
     return (*rows, _usage_row("Total", total)) if total else tuple(rows)
 
@@ -318,44 +320,46 @@ def _usage_row(name: str, usage: Usage) -> tuple[str, ...]:
 
 
 def dollars(cost: float | None) -> str:
-    """A cost in words: cents below a dollar need four digits; ``None`` is said to be unknown."""
+    """Format a cost: four digits below a dollar, and ``unknown price`` for ``None``."""
     if cost is None or not math.isfinite(cost):
         return "unknown price"
     return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
 
 
 def _billed_sentence(usage: RecordedUsage) -> str:
-    """What this run itself asked of providers and paid, and how much came from the cache."""
+    """Return what this run itself requested and paid, and how many answers were cached."""
     if usage.total is None or usage.answers is None:
         return _cached_sentence(usage.cached)
-    times = "once" if usage.total.calls == 1 else f"{usage.total.calls:,} times"
-    told = f"This run asked {times}, for {dollars(usage.total.cost_usd)}"
+    text = f"This run made {_call_count(usage.total.calls)}, for {dollars(usage.total.cost_usd)}"
     if usage.estimated_calls:
-        told += (
-            f", of which {dollars(usage.total.estimated_usd)} is estimated: the most that "
-            f"{usage.estimated_calls:,} of the calls may have cost, which were cut off or whose usage nobody "
-            "reported"
+        text += (
+            f", of which {dollars(usage.total.estimated_usd)} is an upper estimate for "
+            f"{_call_count(usage.estimated_calls)} that were cut off or whose usage was not reported"
         )
-    return f"{told}. {_cached_sentence(usage.cached)}"
+    return f"{text}. {_cached_sentence(usage.cached)}"
+
+
+def _call_count(number: int) -> str:
+    return "1 model call" if number == 1 else f"{number:,} model calls"
 
 
 def _cached_sentence(count: int | None) -> str:
     if count is None:
-        return "How many answers came from the cache was not recorded."
+        return "The number of cached answers was not recorded."
     if count == 0:
         return "No answer came from the cache."
     return _plural(count, "{} further answer came from the cache", "{} further answers came from the cache")
 
 
 def _run_provenance(run: RunRecord) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    """(heading, rows) of how the run was made."""
+    """Return (heading, rows) on agent, settings, versions and prompts."""
     seed = "not recorded" if run.seed is None else str(run.seed)
     first = [("Agent", run.agent or "not recorded"), ("Seed", seed)]
     if run.topic:
         first += [("Inspirations", ", ".join(run.topic.inspirations))] if run.topic.inspirations else []
         first += [("Excluded", ", ".join(run.topic.excluded))] if run.topic.excluded else []
     return (
-        ("RunRecord", tuple(first)),
+        ("Run", tuple(first)),
         ("Options of the agent", _rows(run.options)),
         ("Settings", _rows(run.settings)),
         ("Versions", _rows(run.versions)),
@@ -368,7 +372,7 @@ def _rows(values: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _format_value(value: Any) -> str:
-    """A setting's value in words; a folder is not named, since it differs from machine to machine."""
+    """Format a setting's value. Folders are not named, since they differ between machines."""
     if value is None:
         return "not set"
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -1,6 +1,6 @@
 """Writes ``report.md`` and ``report.html`` into a run's folder.
 
-The same folder gives the same bytes: no clock, no folder names, no order that depends on chance.
+The same folder always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HTML_FILE = "report.html"
 
 
 def write_report(folder: Path) -> tuple[Path, Path]:
-    """Write the report of a run beside its files, each file at once or not at all.
+    """Write the report of a run into its folder; each file is written atomically.
 
     Args:
         folder: a run's folder with ``run.json`` and, if there are ideas, ``ideas.jsonl``.
@@ -38,7 +38,7 @@ def write_report(folder: Path) -> tuple[Path, Path]:
         The paths of ``report.md`` and ``report.html``.
 
     Raises:
-        RunError: the folder is no run's folder.
+        RunError: the folder is not the folder of a run.
         FolderUnusable: a file cannot be read or written.
     """
     report = build_report(load_run(folder))
@@ -49,22 +49,22 @@ def write_report(folder: Path) -> tuple[Path, Path]:
 
 
 def as_html(report: Report) -> str:
-    """The report as one page that needs nothing else and runs nothing."""
+    """Return the report as one self-contained HTML page without scripts."""
     return html_page("report.html", report=report)
 
 
 def as_markdown(report: Report) -> str:
-    """The report as Markdown, with no more than one empty line in a row."""
+    """Return the report as Markdown."""
     return markdown_page("report.md", report=report)
 
 
 def html_page(template: str, **values: Any) -> str:
-    """A template as one page that needs nothing else; every value is escaped."""
+    """Render a template as one self-contained HTML page; every value is escaped."""
     return _render(_html_environment(), template, values)
 
 
 def markdown_page(template: str, **values: Any) -> str:
-    """A template as Markdown, with no more than one empty line in a row; every value is escaped."""
+    """Render a template as Markdown without repeated empty lines; every value is escaped."""
     return re.sub(r"\n{3,}", "\n\n", _render(_markdown_environment(), template, values))
 
 
@@ -85,7 +85,7 @@ def _html_environment() -> jinja2.Environment:
 
 @cache
 def _markdown_environment() -> jinja2.Environment:
-    """Every value that a template prints is escaped for Markdown, unless a filter made it."""
+    """Return an environment that escapes every value for Markdown, unless a filter returned it."""
     from markupsafe import Markup
 
     environment = _environment(finalize=_markdown_value)
@@ -116,21 +116,21 @@ def _markdown_value(value: Any) -> Markup:
 
 
 def _safe(text: str) -> Markup:
-    """Marks Markdown as made by this module: whatever was foreign in it went through ``escape_markdown``."""
+    """Mark Markdown as safe, after external text in it was escaped."""
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704
 
 
 def _markdown_prose(text: str) -> Markup:
-    """Text of several paragraphs or lists, as Markdown blocks with the line breaks kept."""
-    found = []
+    """Return paragraphs and lists as Markdown blocks, with their line breaks."""
+    parts = []
     for block in split_blocks(text):
         if block.kind == "paragraph":
-            found.append("  \n".join(escape_markdown(line) for line in block.lines))
+            parts.append("  \n".join(escape_markdown(line) for line in block.lines))
         else:
-            found.append("\n".join(_markdown_item(item) for item in block.items))
-    return _safe("\n\n".join(found))
+            parts.append("\n".join(_markdown_item(item) for item in block.items))
+    return _safe("\n\n".join(parts))
 
 
 def _markdown_item(item: Item) -> str:
@@ -139,12 +139,12 @@ def _markdown_item(item: Item) -> str:
 
 
 def _markdown_paper(ref: Ref) -> Markup:
-    """A paper's title as a link where its address is known, with its year."""
+    """Return a paper's title, linked if its URL is known, and its year."""
     return _markdown_link(ref.title, ref)
 
 
 def _markdown_name(ref: Ref) -> Markup:
-    """The same with the paper's short name."""
+    """Return a paper's short name, linked if its URL is known, and its year."""
     return _markdown_link(ref.name, ref)
 
 
@@ -154,7 +154,7 @@ def _markdown_link(words: str, ref: Ref) -> Markup:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file, without keys, so that a reader sees the old one or the new one, never a part."""
+    """Write a file atomically, with API keys removed."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_text(redact_keys(text), encoding="utf-8", newline="\n")
@@ -162,4 +162,4 @@ def write_file(path: Path, text: str) -> None:
     except OSError as error:
         draft.unlink(missing_ok=True)
         why = f"{path} cannot be written ({error.strerror})"
-        raise FolderUnusable(f"{why}: check the folder's rights and the free space.") from None
+        raise FolderUnusable(f"{why}: check the folder's permissions and the free space.") from None
