@@ -1,6 +1,6 @@
-"""The offline command on this machine: in a cold home (store and vectors are made), then on a new topic.
+"""Measures the offline command in an empty home, which builds the store, then on a new topic.
 
-The aims: the second idea in at most 25 s and 2 GB. The install is measured by hand, in a fresh clone.
+Target: the second idea in at most 25 s and 2 GB. The installation is measured by hand in a fresh clone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from bench.process import Ran, ideagora
+from bench.process import CompletedRun, ideagora
 
 FIRST = "large language model agents for scientific discovery"
 SECOND = "adding spatial control to text-to-image diffusion"
@@ -25,5 +25,5 @@ def main() -> None:
     print(json.dumps({"benchmark": "first_idea", **_figures("cold", cold), **_figures("warm", warm)}))
 
 
-def _figures(name: str, ran: Ran) -> dict[str, float]:
+def _figures(name: str, ran: CompletedRun) -> dict[str, float]:
     return {f"{name}_seconds": round(ran.seconds, 1), f"{name}_peak_mib": round(ran.peak_mib)}

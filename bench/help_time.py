@@ -1,4 +1,4 @@
-"""``ideagora --help``: the median of seven runs. The aim is at most 0.35 s."""
+"""Measures ``ideagora --help``: the median of seven runs. Target: at most 0.35 s."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         seconds = [ideagora("--help", home=Path(folder)).seconds for _ in range(7)]
     median = statistics.median(seconds)
-    print("  ".join(f"{value:.2f}" for value in seconds), f" median {median:.2f} s (aim 0.35 s)")
+    print("  ".join(f"{value:.2f}" for value in seconds), f" median {median:.2f} s (target 0.35 s)")
     print(json.dumps({"benchmark": "help_time", "median_seconds": round(median, 3)}))

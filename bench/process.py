@@ -1,4 +1,4 @@
-"""A command as a whole process: seconds, peak memory, what it printed."""
+"""Runs a command in its own process, and measures time and peak memory."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
-class Ran:
-    """One finished process."""
+class CompletedRun:
+    """A finished process."""
 
     seconds: float
     peak_mib: float
     stdout: str
 
 
-def ideagora(*arguments: str, home: Path, **environment: str) -> Ran:
-    """Run the command line in a home of its own; raises when it fails."""
+def ideagora(*arguments: str, home: Path, **environment: str) -> CompletedRun:
+    """Run the command line in its own home; raises ``SystemExit`` if it fails."""
     keep = {k: v for k, v in os.environ.items() if not k.startswith("IDEAGORA_")}
     command = [sys.executable, "-c", "from ideagora.cli import main; main()", *arguments]
     env = {**keep, "IDEAGORA_HOME": str(home), "PYTHONPATH": str(ROOT), **environment}
@@ -37,4 +37,4 @@ def ideagora(*arguments: str, home: Path, **environment: str) -> Ran:
         err.seek(0)
         if process.returncode:
             raise SystemExit(f"ideagora {' '.join(arguments)}: {err.read().strip()[-2000:]}")
-        return Ran(seconds, used.ru_maxrss / 1024, out.read())
+        return CompletedRun(seconds, used.ru_maxrss / 1024, out.read())

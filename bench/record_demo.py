@@ -1,9 +1,9 @@
-"""Record the run that ``ideagora demo`` replays. Not a benchmark; needs a model.
+"""Records the run that ``ideagora demo`` replays. Not a benchmark; needs a model.
 
     python -m bench.record_demo --home FOLDER --model openai/gpt-4o --name "GPT-4o (OpenAI)" \
         --api-base http://127.0.0.1:8790/v1
 
-Stopped, the same command goes on. At the end the recording is replayed, and takes the place of the old one.
+Run the same command again to resume. The new recording replaces the old one.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from ideagora.prompts.loader import load_prompt
 
 
 class RecordingChat(LiteLLMChatModel):
-    """Asks a model and writes down each answer. A question that is written down is not asked again."""
+    """Calls a model and records each answer. Recorded requests are not sent again."""
 
     notes: Path
 
     async def _agenerate(self, *args: Any, **kwargs: Any) -> Any:
         key = answer_key(kwargs["role"], kwargs["inputs"])
-        if not asked_again(args[0]) and (reply := replies_in(self.notes).get(key)) is not None:
+        if not follows_bad_reply(args[0]) and (reply := replies_in(self.notes).get(key)) is not None:
             return await ScriptedChatModel(replies=lambda call: reply)._agenerate(*args, **kwargs)
         result = await super()._agenerate(*args, **kwargs)
         line = {"key": key, "reply": str(result.generations[0].text)}
@@ -44,49 +44,49 @@ class RecordingChat(LiteLLMChatModel):
         return result
 
 
-def asked_again(messages: Sequence[Any]) -> bool:
-    """Whether the request follows a reply that could not be used."""
+def follows_bad_reply(messages: Sequence[Any]) -> bool:
+    """Return whether the request follows a reply that could not be used."""
     return any(message.type == "ai" for message in messages)
 
 
 def replies_in(notes: Path) -> dict[str, str]:
-    """Replies by key; of several to one question the last, since that is the one that could be read."""
+    """Return replies by key; of several the last, which is the one that could be parsed."""
     lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
     return {line["key"]: line["reply"] for line in map(json.loads, lines)}
 
 
 def main() -> None:
-    """Run the demo's topic against the model and write the recording."""
+    """Run the demo's topic with the model, and write the recording."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--home", required=True, type=Path, help="an empty folder; the recording's own")
+    parser.add_argument("--home", required=True, type=Path, help="an empty folder for this recording")
     parser.add_argument("--model", required=True, help="any litellm name")
-    parser.add_argument("--name", required=True, help="how reports name the model")
-    parser.add_argument("--note", help="what a reader should know of how the answers come about")
+    parser.add_argument("--name", required=True, help="name of the model in reports")
+    parser.add_argument("--note", help="note on how the answers were made")
     parser.add_argument("--topic", required=True)
     parser.add_argument("--api-base")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     header = RecordingHeader(
-        topic=asked.topic,
-        model=asked.name,
-        note=asked.note,
+        topic=arguments.topic,
+        model=arguments.name,
+        note=arguments.note,
         created=datetime.now(UTC).date().isoformat(),
         version=__version__,
         prompts={},
     )
     model = model_name(header)
-    settings = {**demo_settings(model, asked.home), "api_base": asked.api_base, "timeout": 3600.0}
-    notes = asked.home / "answers.partial.jsonl"
-    asked.home.mkdir(parents=True, exist_ok=True)
-    chat = RecordingChat(model=asked.model, settings=load_settings(**settings), notes=notes)
-    request = Request(topic=asked.topic, options=OPTIONS, settings=settings, out=asked.home / "run")
+    settings = {**demo_settings(model, arguments.home), "api_base": arguments.api_base, "timeout": 3600.0}
+    notes = arguments.home / "answers.partial.jsonl"
+    arguments.home.mkdir(parents=True, exist_ok=True)
+    chat = RecordingChat(model=arguments.model, settings=load_settings(**settings), notes=notes)
+    request = Request(topic=arguments.topic, options=OPTIONS, settings=settings, out=arguments.home / "run")
     if run(request, {model: chat}) != 0:
-        raise SystemExit("The run did not end: the same command goes on.")
+        raise SystemExit("The run did not finish: run the same command again to resume.")
     replies = replies_in(notes)
     used = {name: load_prompt(name).hash for name in sorted(ROLES)}
     Recording(header.model_copy(update={"prompts": used}), replies).write(recording_folder())
-    with closing(sqlite3.connect(asked.home / "cache" / CACHE_FILE)) as cache:
+    with closing(sqlite3.connect(arguments.home / "cache" / CACHE_FILE)) as cache:
         write_vectors(recording_folder(), cache.execute("SELECT key, vector FROM vectors"))
     print(f"{len(replies)} answers in {recording_folder()}. Now: ideagora demo")
 

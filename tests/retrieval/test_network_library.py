@@ -344,7 +344,7 @@ def test_a_run_without_a_lead_says_so_each_time(
             )
             assert run(asked) == 1
             told = capsys.readouterr()
-            assert "error: 0 leads where" in told.err
+            assert "error: 0 leads;" in told.err
             assert "--model" in told.err
             assert (json.loads(told.out)["ideas"] if as_json else told.out.strip()) in ([], "")
 

@@ -131,8 +131,8 @@ def choose_pairs(state: IdeationState, runtime: Context) -> IdeationState:
     pairs = leads.select_pairs(state["branches"], leads.MAX_LEADS + 2)
     if not pairs:
         raise AllBranchesFailed(
-            f"No lead: in {len(state['branches'])} chains no open limitation is close enough to a mechanism "
-            "of another paper. Try a related topic, or a language model (--model)."
+            "No lead: no open limitation in the chains is close enough to a mechanism of another paper. "
+            "Try a related topic, or a language model (--model)."
         )
     return {"pairs": [{**pair, "number": number} for number, pair in enumerate(pairs, 1)]}
 
