@@ -1,43 +1,43 @@
-"""Everything that can go wrong in a way that we can name.
+"""The errors that ideagora raises on purpose.
 
-Each error is one clear line: what happened, the value, what to do. ``exit_code`` is what the
-command line returns. ``retryable`` says that the cause may pass, so that nothing which follows from it
-is final; ``fatal`` that no other branch, topic or agent would fare better, so that it ends the command.
+The message of each error is one line: what happened, the value, what to do. ``exit_code`` is the exit code of
+the command. ``retryable`` means that the cause may pass, so no result of it is final. ``fatal`` means that
+every other branch, topic or agent would fail too, so it ends the command.
 
-    IdeagoraError                     exit 1
-    ├── UsageError                  exit 2   the command was asked wrongly
-    │   └── SettingsError                    a setting has a value that cannot be used
-    ├── TopicError                           the topic itself cannot be worked on
-    │   ├── EmptyTopic              exit 2   it is empty
-    │   └── TopicNotCovered                  the library has nothing on the topic
-    ├── LibraryError
+    IdeagoraError                   exit 1
+    ├── UsageError                  exit 2   invalid use of a command
+    │   └── SettingsError                    a setting has an invalid value
+    ├── TopicError                           the topic cannot be used
+    │   ├── EmptyTopic              exit 2   it has no text
+    │   └── TopicNotCovered                  the library has no papers on it
+    ├── LibraryError                         the literature cannot be read
     │   ├── SourceUnavailable       exit 4   a source did not answer
-    │   │   └── SourceRejected      exit 1   it answered that it will not
+    │   │   └── SourceRejected      exit 1   a source rejected the request
     │   ├── StoreUnavailable        exit 4   the store's server did not answer
-    │   ├── StoreBusy                        another process holds the store
+    │   ├── StoreBusy                        another process uses the store
     │   └── StoreCorrupted                   the store's files cannot be read
-    ├── ModelError
-    │   ├── UnknownModel                     no such model, or no such provider
-    │   ├── MissingKey                       the provider wants a key that is not set
+    ├── ModelError                           a model call failed
+    │   ├── UnknownModel            exit 2   no such model or provider
+    │   ├── MissingKey                       the provider's key is missing or invalid
     │   ├── ModelUnavailable        exit 4   transient failures outlasted the retries
-    │   │   └── QuotaExhausted               the account with the provider is empty
-    │   ├── RequestRejected                  the provider rejected the request for good
-    │   ├── UnreadableAnswer                 no typed answer after the bounded tries; raw text kept
-    │   ├── ReplayMiss                       --replay, and the cache has no such answer
-    │   └── RealCallForbidden                a test tried to reach a real provider
+    │   │   └── QuotaExhausted               the account with the provider is used up
+    │   ├── RequestRejected                  the provider rejected the request
+    │   ├── UnreadableAnswer                 no reply could be parsed; keeps the replies
+    │   ├── ReplayMiss                       --replay, and the answer is not in the cache
+    │   └── RealCallForbidden                real calls are disabled
     ├── EmbedderError                        no usable embedding weights
     ├── IdeasFileError                       a file of ideas cannot be used
-    │   ├── UnknownIdeasFormat               it is of no form that is known
-    │   └── TopicRequired           exit 2   its ideas have no topic, and none was given
-    ├── RunError
-    │   ├── RunBusy                          another process works in this run's folder
-    │   ├── FolderUnusable                   folder cannot be made or written, or the disk is full
-    │   ├── UntrustedCheckpoints             a run's checkpoints hold something that would run code
-    │   ├── AgentFailed                      an agent from outside raised, hung, or gave no idea
+    │   ├── UnknownIdeasFormat               its format is unknown
+    │   └── TopicRequired           exit 2   it has no topic, and none was given
+    ├── RunError                             a run failed
+    │   ├── RunBusy                          another process uses the run's folder
+    │   ├── FolderUnusable                   a folder cannot be written, or the disk is full
+    │   ├── UntrustedCheckpoints             the checkpoints contain objects that would run code
+    │   ├── AgentFailed                      an external agent raised, hung, or returned no idea
     │   ├── NoPaperRead                      no paper of a chain could be read
-    │   └── AllBranchesFailed                every branch failed; says why, branch by branch
-    ├── RatingError                          no figure follows from these verdicts; missing pairs named
-    └── BudgetExhausted             exit 3   hard stop; the run can be resumed
+    │   └── AllBranchesFailed                every branch failed; lists the reasons
+    ├── RatingError                          the verdicts are not enough for a rating
+    └── BudgetExhausted             exit 3   the budget is spent; the run can be resumed
 """
 
 from __future__ import annotations
@@ -46,38 +46,38 @@ from ideagora.schema import Usage
 
 
 class IdeagoraError(Exception):
-    """Base of all named errors; ``str(error)`` is one line for the user."""
+    """Base of all errors; ``str(error)`` is one line for the user."""
 
     exit_code = 1
     retryable = False
-    """The cause may pass (an outage, another process): what follows from it is never final."""
+    """The cause may pass (an outage, another process), so no result of it is final."""
     fatal = False
-    """No other branch, topic or agent would fare better."""
+    """Every other branch, topic or agent would fail too."""
 
 
 class UsageError(IdeagoraError):
-    """The command was asked wrongly."""
+    """Invalid use of a command."""
 
     exit_code = 2
     fatal = True
 
 
 class SettingsError(UsageError):
-    """A setting has a value that cannot be used."""
+    """A setting has an invalid value."""
 
 
 class TopicError(IdeagoraError):
-    """The topic itself cannot be worked on."""
+    """The topic cannot be used."""
 
 
 class EmptyTopic(TopicError):
-    """The topic is empty."""
+    """The topic has no text."""
 
     exit_code = 2
 
 
 class TopicNotCovered(TopicError):
-    """The library has nothing on the topic; ``nearest`` lists the closest titles."""
+    """The library has no papers on the topic; ``nearest`` lists the closest titles."""
 
     def __init__(self, message: str, nearest: list[str] | None = None) -> None:
         super().__init__(message)
@@ -85,7 +85,7 @@ class TopicNotCovered(TopicError):
 
 
 class LibraryError(IdeagoraError):
-    """The literature could not be read."""
+    """The literature cannot be read."""
 
 
 class SourceUnavailable(LibraryError):
@@ -96,14 +96,14 @@ class SourceUnavailable(LibraryError):
 
 
 class SourceRejected(SourceUnavailable):
-    """A source answered that it will not: for want of a key, or since it is asked wrongly."""
+    """A source rejected the request: a key is missing, or the request is invalid."""
 
     exit_code = 1
     retryable = False
 
 
 class StoreUnavailable(LibraryError):
-    """The server that holds the store did not answer."""
+    """The store's server did not answer."""
 
     exit_code = 4
     retryable = True
@@ -111,7 +111,7 @@ class StoreUnavailable(LibraryError):
 
 
 class StoreBusy(LibraryError):
-    """Another process holds the store."""
+    """Another process uses the store."""
 
     retryable = True
     fatal = True
@@ -124,10 +124,10 @@ class StoreCorrupted(LibraryError):
 
 
 class ModelError(IdeagoraError):
-    """A call to a model failed; ``usage`` is what the failed tries cost."""
+    """A model call failed; ``usage`` is the cost of the failed attempts."""
 
     may_be_billed = False
-    """Whether the provider may bill the failed try: it was not refused, and no answer came."""
+    """Whether the provider may bill the failed attempt."""
 
     def __init__(self, message: str, usage: Usage | None = None) -> None:
         super().__init__(message)
@@ -135,14 +135,14 @@ class ModelError(IdeagoraError):
 
 
 class UnknownModel(ModelError):
-    """No such model, or no such provider."""
+    """No such model or provider."""
 
     exit_code = 2
     fatal = True
 
 
 class MissingKey(ModelError):
-    """The provider wants a key that is not set, or does not accept the one that is."""
+    """The provider's key is missing or invalid."""
 
     fatal = True
 
@@ -155,15 +155,15 @@ class ModelUnavailable(ModelError):
 
 
 class QuotaExhausted(ModelUnavailable):
-    """The account with the provider is empty; no retry helps until it is topped up."""
+    """The account with the provider is used up; retries fail until it is topped up."""
 
 
 class RequestRejected(ModelError):
-    """The provider rejected the request for good (a 4xx that no retry mends)."""
+    """The provider rejected the request (a 4xx that no retry fixes)."""
 
 
 class UnreadableAnswer(ModelError):
-    """No typed answer could be read after the bounded tries; ``raw`` keeps every reply."""
+    """No reply could be parsed as the answer; ``raw`` has every reply."""
 
     def __init__(self, message: str, raw: list[str], usage: Usage | None = None) -> None:
         super().__init__(message, usage)
@@ -171,13 +171,13 @@ class UnreadableAnswer(ModelError):
 
 
 class ReplayMiss(ModelError):
-    """``--replay`` was asked for and the cache has no such answer."""
+    """``--replay`` is set and the answer is not in the cache."""
 
     fatal = True
 
 
 class RealCallForbidden(ModelError):
-    """Real calls are switched off (``IDEAGORA_FORBID_REAL_CALLS=1``)."""
+    """Real calls are disabled (``IDEAGORA_FORBID_REAL_CALLS=1``)."""
 
     fatal = True
 
@@ -191,7 +191,7 @@ class IdeasFileError(IdeagoraError):
 
 
 class UnknownIdeasFormat(IdeasFileError):
-    """A file is of no form that is known; ``short`` says so without what was looked for."""
+    """The format of a file is unknown; ``short`` is the message without the formats tried."""
 
     def __init__(self, message: str, short: str) -> None:
         super().__init__(message)
@@ -199,35 +199,35 @@ class UnknownIdeasFormat(IdeasFileError):
 
 
 class TopicRequired(IdeasFileError):
-    """The ideas of a file have no topic, and none was given."""
+    """A file of ideas has no topic, and none was given."""
 
     exit_code = 2
 
 
 class RunError(IdeagoraError):
-    """A run could not be carried through."""
+    """A run failed."""
 
 
 class RunBusy(RunError):
-    """Another process works in this run's folder."""
+    """Another process uses the run's folder."""
 
     retryable = True
 
 
 class FolderUnusable(RunError):
-    """A folder cannot be made or written, or the disk is full."""
+    """A folder cannot be created or written, or the disk is full."""
 
     fatal = True
 
 
 class UntrustedCheckpoints(RunError):
-    """A run's checkpoints hold something that would run code; nothing of it was run."""
+    """A run's checkpoints contain objects that would run code when loaded; none was loaded."""
 
     fatal = True
 
 
 class AgentFailed(RunError):
-    """An agent from outside raised, hung, or gave nothing that is an idea."""
+    """An external agent raised, hung, or returned no idea."""
 
 
 class NoPaperRead(RunError):
@@ -235,11 +235,11 @@ class NoPaperRead(RunError):
 
 
 class AllBranchesFailed(RunError):
-    """Every branch failed; the message says why, branch by branch."""
+    """Every branch failed; the message lists the reasons."""
 
 
 class RatingError(IdeagoraError):
-    """No figure follows from these verdicts; with verdicts on the ``missing`` pairs one would."""
+    """The verdicts are not enough for a rating; ``missing`` lists pairs whose verdicts would suffice."""
 
     def __init__(self, message: str, missing: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(message)
@@ -247,7 +247,7 @@ class RatingError(IdeagoraError):
 
 
 class BudgetExhausted(IdeagoraError):
-    """The budget is spent: a hard stop that leaves a run which can be resumed."""
+    """The budget is spent; the run can be resumed."""
 
     exit_code = 3
     fatal = True

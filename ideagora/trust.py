@@ -1,7 +1,7 @@
-"""Whether the ``ideagora.toml`` of the working directory is obeyed.
+"""Trust in the ``ideagora.toml`` of the working directory.
 
-The directory may come from somebody else. Settings that send keys or texts elsewhere, or that load code,
-need a yes once (``ideagora trust``), which is remembered in the home by path and content.
+The directory may come from somebody else. A file whose settings send keys or texts elsewhere, or load code,
+must be trusted once (``ideagora trust``). Trust is stored in the home folder by path and content hash.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ NEED_TRUST: Mapping[str, frozenset[str]] = {
     "source": frozenset({"starter", "local", "semantic-scholar", "openalex", "arxiv"}),
     "store": frozenset(),
 }
-"""Settings that can send keys or texts elsewhere or load code, each with its values that cannot."""
+"""Settings that can send keys or texts elsewhere or load code, with their harmless values."""
 _announced: set[str] = set()
 
 
 def default_home() -> Path:
-    """The home where nothing else is said."""
+    """The default home folder."""
     return Path.home() / ".ideagora"
 
 
 def user_home(flag: Path | str | None) -> Path:
-    """The home by flag and environment alone: no file of a working directory may say where trust is kept."""
+    """The home folder from flag or environment: a settings file must not choose where trust is stored."""
     return Path(flag or os.environ.get("IDEAGORA_HOME") or default_home()).expanduser()
 
 
 def settings_needing_trust(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a file that need a yes."""
+    """The settings of a file that need trust."""
     return {name: value for name, value in values.items() if not _is_harmless(name, value)}
 
 
@@ -57,10 +57,10 @@ def _is_harmless(name: str, value: Any) -> bool:
 
 
 def read_settings_file(path: Path) -> tuple[dict[str, Any], str]:
-    """The settings of a file, and the hash of its content; no settings where there is no such file.
+    """The settings of a file and the hash of its content; empty if it does not exist.
 
     Raises:
-        SettingsError: it cannot be read, or is no TOML.
+        SettingsError: the file cannot be read, or is not valid TOML.
     """
     try:
         content = path.read_bytes()
@@ -68,57 +68,57 @@ def read_settings_file(path: Path) -> tuple[dict[str, Any], str]:
     except FileNotFoundError:
         return {}, ""
     except (OSError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Mend or remove it.") from None
+        raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Fix or remove it.") from None
 
 
 def check_trust(given: Mapping[str, Any], home: Path) -> None:
-    """Announce on stderr what the working directory's file changes.
+    """Check that the working directory's file is trusted, and print its settings on stderr.
 
     Args:
-        given: settings that flags say, and so the file does not.
-        home: where trust is kept.
+        given: settings set by flags, which override the file.
+        home: where trust is stored.
 
     Raises:
-        SettingsError: it needs a yes that was not given, or cannot be read.
+        SettingsError: the file needs trust that it does not have, or cannot be read.
     """
     path = Path(SETTINGS_FILE).resolve()
     values, content = read_settings_file(path)
-    others = {name for name in values if name in given or f"IDEAGORA_{name.upper()}" in os.environ}
-    obeyed = {name: value for name, value in values.items() if name not in others}
-    needed = settings_needing_trust(obeyed)
+    overridden = {name for name in values if name in given or f"IDEAGORA_{name.upper()}" in os.environ}
+    applied = {name: value for name, value in values.items() if name not in overridden}
+    needed = settings_needing_trust(applied)
     if needed and _trusted(home).get(str(path)) != content:
         raise SettingsError(
             f"{path} sets {format_settings(needed)}, which can send keys and texts elsewhere or load code. "
-            "If the file is yours, run ideagora trust once; else run this in another directory."
+            "If the file is yours, run ideagora trust once; otherwise use another directory."
         )
-    if obeyed and content not in _announced:
+    if applied and content not in _announced:
         _announced.add(content)
-        sys.stderr.write(f"Settings from {path}: {format_settings(obeyed)}.\n")
+        sys.stderr.write(f"Settings from {path}: {format_settings(applied)}.\n")
 
 
 def format_settings(values: Mapping[str, Any]) -> str:
-    """Settings on one line, without control characters, and without a login in a URL."""
-    told = (f"{name} = {json.dumps(value, default=str)[:120]}" for name, value in sorted(values.items()))
-    return re.sub(r"//[^/@\s]*@", "//***@", ", ".join(told))
+    """Format settings on one line, without control characters and logins in URLs."""
+    parts = (f"{name} = {json.dumps(value, default=str)[:120]}" for name, value in sorted(values.items()))
+    return re.sub(r"//[^/@\s]*@", "//***@", ", ".join(parts))
 
 
 def trust(path: Path, content: str, home: Path) -> None:
-    """Remember that a file with this content is obeyed.
+    """Trust a file with this content.
 
     Raises:
-        FolderUnusable: the home cannot be written.
+        FolderUnusable: the home folder cannot be written.
     """
     known = {**_trusted(home), str(path): content}
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside = home / f".{TRUSTED_FILE}.{os.getpid()}"
-        beside.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-        beside.chmod(0o600)
-        beside.replace(home / TRUSTED_FILE)
+        draft = home / f".{TRUSTED_FILE}.{os.getpid()}"
+        draft.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        draft.chmod(0o600)
+        draft.replace(home / TRUSTED_FILE)
     except OSError as error:
         raise FolderUnusable(
-            f"{home / TRUSTED_FILE} cannot be written: {error.strerror}. Set IDEAGORA_HOME to a folder "
-            "of yours."
+            f"{home / TRUSTED_FILE} cannot be written: {error.strerror}. "
+            "Set IDEAGORA_HOME to a folder of yours."
         ) from None
 
 

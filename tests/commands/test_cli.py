@@ -266,8 +266,8 @@ def test_a_damaged_store(home: Path) -> None:
     "text, patterns",
     [
         (b"model = \n", ["ideagora.toml cannot be read", "line 1"]),
-        (b"\xff\xfe\x00", ["ideagora.toml cannot be read", "Mend or remove"]),
-        (b'modle = "offline"\n', ["unknown setting 'modle' in ideagora.toml", "known settings: .*model"]),
+        (b"\xff\xfe\x00", ["ideagora.toml cannot be read", "Fix or remove"]),
+        (b'modle = "offline"\n', ["unknown setting 'modle' in ideagora.toml", "Known settings: .*model"]),
         (b'budget = "much"\n', ["budget in ideagora.toml is 'much'"]),
     ],
 )

@@ -192,7 +192,7 @@ def test_a_server_of_another_kind_is_named(tmp_path: Path) -> None:
     ("place", "told"),
     [
         (LOGIN, "a URL with a login"),
-        ("ftp://host", "is 'ftp://host': give a folder, or a Chroma server as http://host:port"),
+        ("ftp://host", "is 'ftp://host'. Use a folder, or a Chroma server as http://host:port"),
         ("http://host:port", "as http://host:port"),
         ("http://host:8000/store", "as http://host:port"),
         ("http://", "as http://host:port"),
