@@ -58,10 +58,10 @@ def _compare(engine: ExtractiveModel, papers: tuple[ChainPaper, ...], i: int) ->
     )
     return {
         "earlier": i,
-        "entered": contrast.entered,
-        "left": contrast.left,
+        "entered": contrast.added,
+        "left": contrast.removed,
         "text": " ".join(
-            _describe_change(engine, earlier, later, contrast.entered, contrast.left, contrast.kept)
+            _describe_change(engine, earlier, later, contrast.added, contrast.removed, contrast.shared)
         ),
     }
 

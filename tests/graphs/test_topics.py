@@ -105,12 +105,14 @@ def test_topics_that_share_the_words_of_the_corpus_only_are_refused() -> None:
 
 
 def test_a_topic_is_covered_by_what_it_is_near_to_and_by_the_words_that_papers_have() -> None:
-    fair = Coverage(near=0.5, elsewhere=0.4, shared=0.4, missing=0.2, single=False)
+    fair = Coverage(
+        similarity=0.5, other_fields=0.4, shared_words=0.4, missing_words=0.2, by_single_paper=False
+    )
     assert fair.is_enough
-    assert not replace(fair, near=0.3).is_enough
-    assert not replace(fair, elsewhere=0.6).is_enough
-    assert not replace(fair, shared=0.0, missing=0.8).is_enough
-    assert replace(fair, near=0.3, single=True).is_enough
+    assert not replace(fair, similarity=0.3).is_enough
+    assert not replace(fair, other_fields=0.6).is_enough
+    assert not replace(fair, shared_words=0.0, missing_words=0.8).is_enough
+    assert replace(fair, similarity=0.3, by_single_paper=True).is_enough
 
 
 def test_one_paper_covers_a_topic_by_its_title_but_not_by_its_words_alone() -> None:
@@ -119,10 +121,10 @@ def test_one_paper_covers_a_topic_by_its_title_but_not_by_its_words_alone() -> N
         ["Soup. It is hot.", "Tea. It is green.", "Milk. It is cold."],
     )
     own = "Image captioning of street scenes. Images of streets are captioned."
-    assert coverage(engine, "image captioning", [*others, own]).single
-    assert not coverage(engine, "image captioning", [*others, f"Streets. {own}"]).single
-    assert coverage(engine, "image captioning", [*others, own]).missing == 0.0
-    assert coverage(engine, "image captioning", others).missing == 1.0
+    assert coverage(engine, "image captioning", [*others, own]).by_single_paper
+    assert not coverage(engine, "image captioning", [*others, f"Streets. {own}"]).by_single_paper
+    assert coverage(engine, "image captioning", [*others, own]).missing_words == 0.0
+    assert coverage(engine, "image captioning", others).missing_words == 1.0
 
 
 class Accepting:

@@ -285,7 +285,7 @@ def test_facets_of_a_summary_in_the_usual_order() -> None:
 def test_a_contrast_turns_round_when_the_texts_do(one: list[str], two: list[str]) -> None:
     earlier, later = " ".join(one), " ".join(two)
     there, back = ENGINE.contrast(earlier, later), ENGINE.contrast(later, earlier)
-    assert (there.entered, there.left) == (back.left, back.entered)
+    assert (there.added, there.removed) == (back.removed, back.added)
 
 
 @given(some_sentences, some_sentences)
@@ -293,7 +293,7 @@ def test_what_enters_is_new_and_what_leaves_is_gone(one: list[str], two: list[st
     earlier, later = " ".join(one), " ".join(two)
     found = ENGINE.contrast(earlier, later, count=2)
     before, after = ({p.lower() for p in texts.phrases(text)} for text in (earlier, later))
-    entered, left, kept = ({p.lower() for p in part} for part in (found.entered, found.left, found.kept))
+    entered, left, kept = ({p.lower() for p in part} for part in (found.added, found.removed, found.shared))
     assert entered <= after - before
     assert left <= before - after
     assert kept <= after - entered
@@ -303,8 +303,8 @@ def test_what_enters_is_new_and_what_leaves_is_gone(one: list[str], two: list[st
 def test_nothing_enters_or_leaves_between_equal_texts() -> None:
     text = "Tree search needs partial solutions."
     found = ENGINE.contrast(text, text)
-    assert (found.entered, found.left) == ((), ())
-    assert set(found.kept) == {"tree search", "partial solutions"}
+    assert (found.added, found.removed) == ((), ())
+    assert set(found.shared) == {"tree search", "partial solutions"}
 
 
 @given(some_sentences, st.integers(0, 4))

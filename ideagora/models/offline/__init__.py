@@ -1,4 +1,4 @@
-"""The offline model's engine: primitives that recipes of roles put together."""
+"""The offline model: extractive operations that the offline handlers of roles combine."""
 
 from ideagora.models.offline.extractive_model import Contrast, ExtractiveModel
 

@@ -1,7 +1,7 @@
-"""Whether papers are about a topic, and whether a set of papers covers it: the offline model's measures.
+"""The offline model's measures of relevance: papers to a topic, and coverage of a topic by papers.
 
-All constants were chosen on the calibration topics in ``bench/topic_lists``; docs/offline.md has the figures
-of the test topics, and ``python -m bench calibrate_offline`` counts both.
+All constants were chosen on the calibration topics in ``bench/topic_lists``. docs/offline.md has the figures
+of the test topics; ``python -m bench calibrate_offline`` computes both.
 """
 
 from __future__ import annotations
@@ -22,65 +22,64 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEAREST = 5
-"""Papers by which coverage is measured: those nearest to the topic."""
+"""How many papers coverage is computed from: those nearest to the topic."""
 
 COVERAGE_THRESHOLD = 0.05
-"""Score (``Coverage.score``) from which papers cover a topic."""
+"""Minimum ``Coverage.score`` of a covered topic."""
 
-SAID_BY_ONE = (0.55, 0.75)
-"""Cosine, and share of words in the title, from which a single paper is enough to cover a topic."""
+SINGLE_PAPER = (0.55, 0.75)
+"""Minimum cosine and share of the topic's words in the title for one paper to cover a topic."""
 
 COVERAGE_WORDS_WEIGHT = 0.25
-"""What the topic's words count beside the cosines in ``Coverage.score``."""
+"""Weight of the topic's words, relative to the cosines, in ``Coverage.score``."""
 
 WORDS_WEIGHT = 0.2
-"""What the share of the topic's words counts beside the cosine."""
+"""Weight of the share of the topic's words, relative to the cosine."""
 
-CENTRE_WEIGHT = 0.5
-"""What the cosine to the paper in the centre counts beside the nearness to the topic."""
+REFERENCE_WEIGHT = 0.5
+"""Weight of the cosine with the reference paper, relative to the similarity to the topic."""
 
 ON_TOPIC_SHARE = 0.7
-"""Share of the best candidate's score from which a search result is about the topic."""
+"""Minimum share of the best candidate's score for a search result that is on topic."""
 
 CITED_ON_TOPIC_SHARE = 0.55
-"""The same for a paper that cites one of the chain, or is cited by it, against that one's score."""
+"""The same for a paper that cites a paper of the chain or is cited by it, relative to that paper's score."""
 
 GENERIC_WEIGHT = 0.3
-"""What a generic word of a topic ("model") counts beside any other."""
+"""Weight of a generic word of a topic ("model"), relative to other words."""
 
 _ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ed", "es", "s", "e", "y")
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How well papers cover a topic.
+    """How well papers cover a topic."""
 
-    ``near``: mean over the three best of the nearest papers of the cosine (-1 to 1) of their nearest
-    sentence; ``elsewhere``: mean cosine to the three nearest names of other fields; ``shared``: mean share
-    of the topic's words that each of the nearest papers has (0 to 1); ``missing``: share that none of them
-    has; ``single``: the title of one paper near to the topic says it; ``calibrated``: the cosines are of the
-    embedder that the constants were chosen with.
-    """
-
-    near: float
-    elsewhere: float
-    shared: float
-    missing: float
-    single: bool
-    calibrated: bool = True
+    similarity: float
+    """Mean cosine (-1 to 1) of the nearest sentences of the three best papers."""
+    other_fields: float
+    """Mean cosine with the three nearest names of other fields."""
+    shared_words: float
+    """Mean share of the topic's words in each of the nearest papers (0 to 1)."""
+    missing_words: float
+    """Share of the topic's words in none of them."""
+    by_single_paper: bool
+    """Whether the title of one similar paper has the topic's words."""
+    is_calibrated: bool = True
+    """Whether the constants were chosen with this embedder."""
 
     @property
     def score(self) -> float:
-        """How much nearer the topic is to the papers than to other fields; weights by logistic regression."""
-        words = self.shared - self.missing
-        return round(self.near - self.elsewhere + COVERAGE_WORDS_WEIGHT * words, 4)
+        """How much closer the topic is to the papers than to other fields; weights by logistic regression."""
+        words = self.shared_words - self.missing_words
+        return round(self.similarity - self.other_fields + COVERAGE_WORDS_WEIGHT * words, 4)
 
     @property
     def is_enough(self) -> bool:
-        """Whether the topic is covered; with another embedder, whether any of its words is at hand."""
-        if not self.calibrated:
-            return self.missing < 1.0
-        return self.single or self.score >= COVERAGE_THRESHOLD
+        """Whether the topic is covered; with another embedder, whether any of its words occurs."""
+        if not self.is_calibrated:
+            return self.missing_words < 1.0
+        return self.by_single_paper or self.score >= COVERAGE_THRESHOLD
 
 
 def coverage(engine: ExtractiveModel, topic: str, papers: Sequence[str]) -> Coverage:
@@ -90,42 +89,42 @@ def coverage(engine: ExtractiveModel, topic: str, papers: Sequence[str]) -> Cove
     shares = [shared_words(topic, paper) for paper in nearest]
     cosines = engine.similarity(topic, nearest)
     fields = sorted(engine.similarity(topic, OTHER_FIELDS), reverse=True)
-    single = any(
-        max(cosine, sentence) >= SAID_BY_ONE[0] and shared_words(topic, _title(paper)) >= SAID_BY_ONE[1]
+    by_single_paper = any(
+        max(cosine, sentence) >= SINGLE_PAPER[0] and shared_words(topic, _title(paper)) >= SINGLE_PAPER[1]
         for cosine, sentence, paper in zip(cosines, sentences, nearest, strict=True)
     )
     return Coverage(
-        near=_mean(sorted(sentences, reverse=True)[:3]),
-        elsewhere=_mean(fields[:3]),
-        shared=_mean(shares),
-        missing=round(1.0 - _share_of_words(topic, nearest), 4),
-        single=single,
-        calibrated=engine.embedder_name == minilm_name(),
+        similarity=_mean(sorted(sentences, reverse=True)[:3]),
+        other_fields=_mean(fields[:3]),
+        shared_words=_mean(shares),
+        missing_words=round(1.0 - _share_of_words(topic, nearest), 4),
+        by_single_paper=by_single_paper,
+        is_calibrated=engine.embedder_name == minilm_name(),
     )
 
 
 def topic_scores(
-    engine: ExtractiveModel, topic: str, papers: Sequence[str], centre: str | None = None
+    engine: ExtractiveModel, topic: str, papers: Sequence[str], reference: str | None = None
 ) -> list[float]:
-    """How much each paper is about a topic, as a share of the score of the paper in the centre.
+    """How much each paper is about a topic, as a share of the reference paper's score.
 
-    A paper's score is its nearness to the topic (cosine and shared words) and to the paper in the centre,
-    which is a paper that is known to be about the topic, or the nearest one.
+    The score of a paper combines its similarity to the topic (cosine and shared words) and to the reference,
+    a paper known to be about the topic; by default the most similar one.
     """
     import numpy as np
 
     if not papers:
         return []
-    listed = list(papers) if centre is None else [*papers, centre]
-    matrix = engine.vectors([topic, *listed])
-    near = _nearness(topic, listed, matrix)
-    middle = int(np.argmax(np.round(near, 4))) if centre is None else len(papers)
-    scores = near + CENTRE_WEIGHT * (matrix[1:] @ matrix[1 + middle])
-    highest = max(float(scores[middle]), 1e-6)
-    return [round(float(score) / highest, 4) for score in scores[: len(papers)]]
+    candidates = list(papers) if reference is None else [*papers, reference]
+    matrix = engine.vectors([topic, *candidates])
+    similarity = _topic_similarity(topic, candidates, matrix)
+    index = int(np.argmax(np.round(similarity, 4))) if reference is None else len(papers)
+    scores = similarity + REFERENCE_WEIGHT * (matrix[1:] @ matrix[1 + index])
+    reference_score = max(float(scores[index]), 1e-6)
+    return [round(float(score) / reference_score, 4) for score in scores[: len(papers)]]
 
 
-def _nearness(topic: str, papers: Sequence[str], matrix: NDArray[np.float32]) -> NDArray[np.float64]:
+def _topic_similarity(topic: str, papers: Sequence[str], matrix: NDArray[np.float32]) -> NDArray[np.float64]:
     import numpy as np
 
     shares = np.array([shared_words(topic, paper) for paper in papers])
@@ -134,32 +133,32 @@ def _nearness(topic: str, papers: Sequence[str], matrix: NDArray[np.float32]) ->
 
 
 def shared_words(topic: str, paper: str) -> float:
-    """Share of the topic's words that a paper has, by their stems; generic words count less, 0 to 1.
+    """Share of the topic's words in a paper, by stems (0 to 1); generic words have less weight.
 
-    An abbreviation counts as there when words of the paper's title have its initials.
+    An abbreviation matches words of the paper's title with its initials.
     """
     return _share_of_words(topic, [paper])
 
 
 def _share_of_words(topic: str, papers: Sequence[str]) -> float:
-    """Share of the topic's words that at least one of the papers has."""
+    """Share of the topic's words that occur in at least one of the papers."""
     weights = _topic_words(topic)
-    there = frozenset[str]().union(*map(_stems, papers))
+    present = frozenset[str]().union(*map(_stems, papers))
     initials = frozenset[str]().union(*(_initials(_title(paper)) for paper in papers))
-    found = sum(
+    matched = sum(
         weight
         for word, weight in weights
-        if stem(word) in there or (word.isupper() and word.lower() in initials)
+        if stem(word) in present or (word.isupper() and word.lower() in initials)
     )
-    return found / sum(weight for _, weight in weights) if weights else 0.0
+    return matched / sum(weight for _, weight in weights) if weights else 0.0
 
 
 @lru_cache(maxsize=500)
 def _topic_words(topic: str) -> tuple[tuple[str, float], ...]:
-    """The words that say something, each stem once, with their weights; all words when none does."""
+    """The content words with their weights, each stem once; all words if there are none."""
     parts = _parts(topic)
-    telling = [part for part in parts if part.lower() not in FUNCTION_WORDS and len(part) > 1] or parts
-    once = {stem(part): part for part in reversed(telling)}
+    content = [part for part in parts if part.lower() not in FUNCTION_WORDS and len(part) > 1] or parts
+    once = {stem(part): part for part in reversed(content)}
     return tuple((word, GENERIC_WEIGHT if word.lower() in GENERIC_WORDS else 1.0) for word in once.values())
 
 
@@ -171,11 +170,11 @@ def _stems(text: str) -> frozenset[str]:
 @lru_cache(maxsize=5_000)
 def _initials(title: str) -> frozenset[str]:
     """Initials of every run of three to five words, with and without function words."""
-    every = [part.lower() for part in _parts(title)]
-    told = [word for word in every if word not in FUNCTION_WORDS]
-    rows = ["".join(word[0] for word in words) for words in (every, told)]
+    words = [part.lower() for part in _parts(title)]
+    content = [word for word in words if word not in FUNCTION_WORDS]
+    rows = ["".join(word[0] for word in each) for each in (words, content)]
     return frozenset(
-        row[place : place + n] for row in rows for n in (3, 4, 5) for place in range(len(row) - n + 1)
+        row[start : start + n] for row in rows for n in (3, 4, 5) for start in range(len(row) - n + 1)
     )
 
 
@@ -184,7 +183,7 @@ def _parts(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """A word without its usual ending: crude, and enough to tell that two words have one root."""
+    """A word without its usual ending; a crude stem, enough to compare words."""
     lower = word.lower()
     for ending in _ENDINGS:
         if lower.endswith(ending) and len(lower) - len(ending) >= 3:

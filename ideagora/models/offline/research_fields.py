@@ -1,4 +1,4 @@
-"""Names of fields of research that a topic may be nearer to than to the papers found."""
+"""Names of research fields that a topic may be closer to than to the papers found."""
 
 from __future__ import annotations
 
@@ -93,4 +93,4 @@ _DISCIPLINES = _names(
 """Academic disciplines, and parts of them."""
 
 OTHER_FIELDS = (*_ARXIV, *_COMPUTATIONAL_LINGUISTICS, *_MACHINE_LEARNING, *_COMPUTER_VISION, *_DISCIPLINES)
-"""What the starter corpus is about is left out: it is no other field there."""
+"""All names; the fields of the starter corpus are excluded."""

@@ -1,4 +1,4 @@
-"""Text primitives of the offline model that need no embeddings: sentences, phrases, names."""
+"""Text functions of the offline model that need no embeddings: sentences, phrases, names."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ideagora.models.offline.word_lists import (
 )
 
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|et al|vs|cf|Fig|Eq|Sec|No|approx|resp|Dr|St)\.$", re.IGNORECASE)
-_LONGEST_ABBREVIATION = 9
-"""Characters, with what stands before it."""
+_MAX_ABBREVIATION = 9
+"""Characters, including the one before it."""
 _BOUNDARY = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[a-z]{0,4}[A-Z0-9])")
 _TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’+/-]*|[.,;:!?()\"]")
 _NAME = re.compile(
@@ -35,10 +35,10 @@ _COMMON = re.compile(r"(?:GPT|LLM|BERT|BM25|AI\b|API|NLP)")
 
 
 def sentences(text: str) -> list[str]:
-    """Split into sentences; an abbreviation's full stop ends none."""
+    """Split a text into sentences; the full stop of an abbreviation does not end a sentence."""
     parts: list[list[str]] = []
     for piece in _BOUNDARY.split(" ".join(text.split())):
-        if parts and _ABBREVIATION.search(parts[-1][-1][-_LONGEST_ABBREVIATION:]):
+        if parts and _ABBREVIATION.search(parts[-1][-1][-_MAX_ABBREVIATION:]):
             parts[-1].append(piece)
         elif piece:
             parts.append([piece])
@@ -49,11 +49,11 @@ _CLAUSE = re.compile(
     r"[;,:] (?:and |or |but |so |then |while |whereas |which |although )?"
     r"| (?:and|but|while|whereas|so that) "
 )
-"""Between the clauses of a sentence, whose words stand one blank apart."""
+"""Separates the clauses of a sentence with single spaces."""
 
 
 def clauses(text: str) -> list[str]:
-    """Parts of sentences that say something of their own: at least three words between joints."""
+    """Clauses of at least three words; the text itself if there are none."""
     parts = [part.strip().rstrip(".") for sentence in sentences(text) for part in _CLAUSE.split(sentence)]
     return [part for part in parts if len(part.split()) >= 3] or [without_stop(text)]
 
@@ -63,27 +63,27 @@ def words(text: str) -> list[str]:
     return [token.lower() for token in _TOKEN.findall(text) if token[0].isalnum()]
 
 
-def phrases(text: str, longest: int = 4) -> list[str]:
-    """Noun-phrase-like runs of words, in order, without repeats (case-insensitively).
+def phrases(text: str, max_words: int = 4) -> list[str]:
+    """Noun-phrase-like runs of words in order, without duplicates (case-insensitive).
 
-    A run ends at punctuation, function words and verbs. Single words count when they are long
-    enough to mean something. The capital of a sentence's first word is taken back unless it is a name.
+    A run ends at punctuation, function words and verbs. Short single words are excluded. The first word of a
+    sentence is lower-cased unless it is a name.
     """
     found: dict[str, str] = {}
     for sentence in sentences(text):
         run: list[str] = []
         for token in [*_TOKEN.findall(lower_first(sentence)), "."]:
-            if _goes_on(token, bool(run)):
+            if _continues_run(token, bool(run)):
                 run.append(token)
                 continue
-            for phrase in _usable(run, longest):
+            for phrase in _trim(run, max_words):
                 found.setdefault(phrase.lower(), phrase)
             run = []
     return list(found.values())
 
 
-def _goes_on(token: str, inside: bool) -> bool:
-    """Whether a token belongs to the run; -ed and -ing open one (as adjectives) but do not go on with it."""
+def _continues_run(token: str, inside: bool) -> bool:
+    """Whether a token belongs to a run; words in -ed and -ing may only start one (as adjectives)."""
     lower = token.lower()
     if _NAME.fullmatch(token):
         return True
@@ -91,12 +91,12 @@ def _goes_on(token: str, inside: bool) -> bool:
         return False
     if lower.endswith("ly") and len(lower) > 4:
         return False
-    return not (inside and _verbal(lower))
+    return not (inside and _is_participle(lower))
 
 
 @lru_cache(maxsize=50_000)
 def _is_verb(lower: str) -> bool:
-    """Whether a word stands for an action, by lemminflect's dictionary or by our list."""
+    """Whether a word is a verb, by lemminflect's dictionary or ``AMBIGUOUS_VERBS``."""
     from lemminflect import getAllLemmas
 
     if lower in AMBIGUOUS_VERBS:
@@ -107,14 +107,14 @@ def _is_verb(lower: str) -> bool:
     return "VERB" in known and not known.keys() & {"NOUN", "ADJ", "PROPN"}
 
 
-def _verbal(word: str) -> bool:
+def _is_participle(word: str) -> bool:
     lower = word.lower()
     return lower.endswith(("ed", "ing")) and "-" not in lower and lower not in GERUND_NOUNS
 
 
-def _usable(run: list[str], longest: int) -> list[str]:
-    run = run[-longest:]
-    while run and (run[0].isdigit() or (len(run) == 1 and _verbal(run[0]))):
+def _trim(run: list[str], max_words: int) -> list[str]:
+    run = run[-max_words:]
+    while run and (run[0].isdigit() or (len(run) == 1 and _is_participle(run[0]))):
         run = run[1:]
     if not run or (len(run) == 1 and len(run[0]) < 4 and not _NAME.fullmatch(run[0])):
         return []
@@ -123,7 +123,7 @@ def _usable(run: list[str], longest: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Name:
-    """A named thing in a text, the sentence that first names it, and what it probably is."""
+    """A named entity, the first sentence that has it, and its probable kind."""
 
     name: str
     sentence: str
@@ -131,7 +131,7 @@ class Name:
 
 
 def names(text: str) -> list[Name]:
-    """Named things (systems, data sets, metrics) in order of appearance."""
+    """Named entities (systems, data sets, metrics) in order of appearance."""
     found: dict[str, Name] = {}
     for sentence in sentences(text):
         for match in _NAME.finditer(sentence):
@@ -142,23 +142,23 @@ def names(text: str) -> list[Name]:
 
 
 def _kind(name: str, sentence: str, end: int) -> str:
-    """A data set is one that we know, or one that the next word calls so: all else is too uncertain."""
+    """The kind of a name; a data set only if it is a known one or the next words say so."""
     after = words(sentence[end : end + 40])[:2]
-    if name.lower() in KNOWN_DATASETS or _DATASET_NAME.search(name) or _called_data(after):
+    if name.lower() in KNOWN_DATASETS or _DATASET_NAME.search(name) or _is_data_set(after):
         return "dataset"
     if set(after) & METRIC_WORDS or name.lower() in METRIC_WORDS:
         return "metric"
     return "model" if set(after) & MODEL_WORDS or sentence.startswith(name) else "technique"
 
 
-def _called_data(after: list[str]) -> bool:
+def _is_data_set(after: list[str]) -> bool:
     return " ".join(after[:2]) in ("data set", "data sets") or bool(set(after[:1]) & DATASET_WORDS)
 
 
 def short_name(title: str, text: str = "") -> str:
-    """How one would refer to a paper: its system's name where it has one, else its title's head.
+    """A short name of a paper: its system's name, or else the head of its title.
 
-    A name is what the text calls it again and again, or words of the title that a sentence begins with.
+    A system's name is one that the text repeats, or words of the title that begin a sentence.
 
     >>> short_name("ReAct: Synergizing Reasoning and Acting in Language Models")
     'ReAct'
@@ -176,7 +176,7 @@ def short_name(title: str, text: str = "") -> str:
 
 
 def _subject(title: str, text: str) -> str | None:
-    """What a sentence after the first says something of, if the title or the text names it again."""
+    """The subject of a sentence after the first, if the title or the text repeats it."""
     again, parts = f"{title} {text}".lower(), sentences(text)
     for sentence in parts[1:]:
         said = sentence.split()
@@ -191,28 +191,30 @@ def _subject(title: str, text: str) -> str | None:
 
 
 def _is_subject(name: list[str], rest: list[str]) -> bool:
-    """Whether words can be what a sentence is about: no article, no mark, and an action follows."""
+    """Whether words can be the subject of a sentence: no article, no punctuation, and a verb follows."""
     verbs = [word.lower() for word in rest[:2] if not word.endswith("ly") and word not in ("first", "then")]
     if name[0].lower() in FUNCTION_WORDS or any(word[-1] in ",;:" for word in name) or not verbs:
         return False
-    return not is_generic(" ".join(name)) and (_is_verb(verbs[0]) or _acts(verbs[0]) or verbs[0] == "is")
+    return not is_generic(" ".join(name)) and (
+        _is_verb(verbs[0]) or _has_verb_form(verbs[0]) or verbs[0] == "is"
+    )
 
 
 def _as_in(title: str, name: str) -> str:
-    """The name with the title's capitals where the title has it."""
+    """The name capitalised as in the title, if it occurs there."""
     place = title.lower().find(name.lower())
     return title[place : place + len(name)] if place >= 0 else name
 
 
 def _repeated(found: list[Name], text: str) -> str | None:
-    """The system that a text names most often, at least three times; data sets and metrics are none."""
+    """The system that a text names most often, at least three times (not a data set or a metric)."""
     systems = [n.name for n in found if n.kind in ("model", "technique") and not _COMMON.match(n.name)]
     most = max(systems, key=text.count, default=None)
     return most if most and text.count(most) > 2 else None
 
 
 def clip(text: str, limit: int) -> str:
-    """At most ``limit`` words, cut at a word, marked when cut."""
+    """Cut a text after ``limit`` words, with an ellipsis."""
     parts = text.split()
     return text.strip() if len(parts) <= limit else " ".join(parts[:limit]).rstrip(",;:") + " …"
 
@@ -226,32 +228,13 @@ def lower_first(text: str) -> str:
 
 
 def without_stop(text: str) -> str:
-    """The text without its closing full stop."""
+    """Remove the final full stop of a text."""
     return text.strip().rstrip(".").rstrip()
 
 
 def title_case(text: str) -> str:
-    """Capitals as in a title; words that have capitals of their own keep them."""
-    small = {
-        "a",
-        "an",
-        "the",
-        "of",
-        "for",
-        "in",
-        "on",
-        "to",
-        "and",
-        "or",
-        "by",
-        "with",
-        "from",
-        "as",
-        "at",
-        "into",
-        "against",
-        "that",
-    }
+    """Capitalise as in a title; words with capitals are kept."""
+    small = set("a an the of for in on to and or by with from as at into against that".split())
     parts = [w if w in small or any(c.isupper() for c in w) else w[:1].upper() + w[1:] for w in text.split()]
     return " ".join(parts)[:1].upper() + " ".join(parts)[1:]
 
@@ -264,23 +247,23 @@ def listed(items: tuple[str, ...] | list[str]) -> str:
 
 
 def is_generic(phrase: str) -> bool:
-    """Whether a phrase is made of words that say nothing about an idea (``language model``)."""
+    """Whether a phrase has only generic words (``language model``)."""
     return set(words(phrase)) <= GENERIC_WORDS
 
 
 def method_steps(method: str) -> list[str]:
-    """The numbered lines of a method, without their numbers; the sentences when it has no such lines."""
+    """The lines of a method without their numbers; its sentences if it has one line only."""
     lines = [re.sub(r"^\s*+(?:\d++[.)]|[-*])\s++", "", line) for line in method.splitlines() if line.strip()]
     return lines if len(lines) > 1 else sentences(method)
 
 
 def has_verb(sentence: str) -> bool:
-    """Whether some word of a sentence can stand for an action, by dictionary and by our list."""
-    return any(_is_verb(word) or _acts(word) for word in words(sentence)[1:])
+    """Whether a word of a sentence, after the first, can be a verb."""
+    return any(_is_verb(word) or _has_verb_form(word) for word in words(sentence)[1:])
 
 
 @lru_cache(maxsize=50_000)
-def _acts(lower: str) -> bool:
+def _has_verb_form(lower: str) -> bool:
     from lemminflect import getAllLemmas
 
     return lower.endswith(("s", "ed")) and "VERB" in getAllLemmas(lower)

@@ -1,7 +1,7 @@
-"""Word lists of the offline model: where a phrase ends, and which words give a facet away.
+"""Word lists of the offline model: phrase boundaries and cue words of facets.
 
-Small closed lists beside lemminflect's dictionary, instead of a tagger: tagger weights cannot be had
-from a package index without a download at run time, and a phrase boundary needs no more than this.
+Small closed lists complement lemminflect's dictionary. They replace a part-of-speech tagger, whose weights
+no package index has without a download at run time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ AMBIGUOUS_VERBS = frozenset(
     treat treats tried tries try tune tunes turn turns use used uses varied want wanted waste wastes
     yield yielding yields""".split()
 )
-"""Words that are verbs in abstracts although a dictionary knows them as nouns or adjectives too."""
+"""Words that are verbs in abstracts, although a dictionary also has them as nouns or adjectives."""
 
 GERUND_NOUNS = frozenset(
     """reasoning prompting planning learning training tuning fine-tuning sampling ranking re-ranking reranking judging
@@ -64,7 +64,7 @@ GERUND_NOUNS = frozenset(
     retraining debugging programming browsing captioning backtracking clipping filtering parsing red-teaming
     bootstrapping grading labelling annealing routing caching pruning chunking testing writing reading""".split()
 )
-"""Words in -ing that end a noun phrase (others are taken for verbs there)."""
+"""Words in -ing that can end a noun phrase (others count as verbs there)."""
 
 CUES: dict[str, frozenset[str]] = {
     "problem": frozenset(
@@ -91,7 +91,7 @@ CUES: dict[str, frozenset[str]] = {
 }
 
 DATASET_WORDS = frozenset("benchmark benchmarks dataset datasets corpus collection".split())
-"""What a name is a data set's before, directly."""
+"""A name directly before one of these is a data set."""
 
 KNOWN_DATASETS = frozenset(
     """gsm8k math math500 mmlu hotpotqa triviaqa popqa asqa eli5 qampari musique squad naturalquestions
@@ -102,13 +102,13 @@ KNOWN_DATASETS = frozenset(
     partiprompts kontextbench scholarqabench discoverybench mlagentbench hellaswag winogrande drop
     fever msmarco wikitext c4 pile ultrafeedback prm800k""".split()
 )
-"""Data sets by name (lower case): by its form a name is a system's as often as a data set's."""
+"""Names of data sets in lower case, since their form does not distinguish them from systems."""
 
 METRIC_WORDS = frozenset("accuracy score f1 bleu rouge fid recall precision perplexity rate elo".split())
 GENERIC_WORDS = frozenset(
     """language model models system systems method methods approach approaches text task tasks paper papers data
     agent agents network networks training research study studies framework image images llm llms ai work""".split()
 )
-"""A phrase made of these alone says nothing about an idea."""
+"""A phrase of these words only is generic."""
 
 MODEL_WORDS = frozenset("model models network transformer agent agents system framework".split())
