@@ -99,8 +99,8 @@ DIFFICULTIES = (
             """judge judges judging judgement* judgment* reward* metric* verdict* rating ratings gaming game
             evaluator evaluators self-assessed grades grading reviewer reviewers scores proxy""".split()
         ),
-        "Take 50 pairs judged by people{data}, and compare how often {weak} agrees with them with and "
-        "without the mechanism of {strong}",
+        "Take 50 pairs judged by people{data}, and compare how often {weak} agrees with them, with "
+        "and without the mechanism of {strong}",
         "agreement rises by less than five points",
     ),
     Difficulty(

@@ -93,6 +93,9 @@ def describe_positions(chain: Sequence[Paper], weak: Paper, strong: Paper, cites
     if weak.id not in ids:
         positions = positions[::-1] if strong.id in ids else [f"{one} and {other} are not in the chain"]
     where = " and ".join(positions)
+    if weak.id in ids and strong.id in ids:
+        places = f"{ids.index(weak.id) + 1} and {ids.index(strong.id) + 1}"
+        where = f"{one} and {other} are papers {places} of the {len(ids)} in the chain"
     if cites == "strong":
         return f"{where}; {other} cites {one}: first check whether it already addresses the limitation."
     if cites == "weak":
