@@ -33,8 +33,7 @@ from langgraph.runtime import Runtime
 from ideagora.config import Settings
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.adapter import as_agent
-from ideagora.graphs.external.context import PromptInputs
-from ideagora.graphs.external.offline import handler_for
+from ideagora.graphs.external.offline import PromptInputs, handler_for
 from ideagora.graphs.external.references import ExternalState
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.services import Services

@@ -1,8 +1,7 @@
-"""Agents by name, and the ways in for those from outside.
+"""Find an agent by name or specification.
 
-Whatever is asked for as an agent is looked up here: a built-in name, an installed entry point,
-``module:object``, ``path.py:object``, ``command:…``, ``ideas:FILE`` or ``real-paper:FILE_OR_ID``. Nothing
-is imported before it is asked for.
+A specification is a built-in name, an installed entry point, ``module:object``, ``path.py:object``,
+``command:…``, ``ideas:FILE`` or ``real-paper:FILE_OR_ID``. Modules are imported on demand.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from ideagora.errors import UsageError
 
 if TYPE_CHECKING:
     from ideagora.graphs.agent import Agent
+    from ideagora.graphs.external.python_process.location import AgentLocation
 
 AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "chain-of-ideas": ("ideagora.graphs.chain_of_ideas.agent:agent", ()),
@@ -26,62 +26,67 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "real-paper": ("ideagora.graphs.real_paper.agent:agent", ()),
     "rag": ("ideagora.graphs.rag.agent:agent", ()),
 }
-"""Name -> (maker, its arguments)."""
+"""Name -> (factory, its arguments)."""
 
 SCHEMES = {
-    "command": "ideagora.graphs.external.command.agent:agent_of_command",
-    "ideas": "ideagora.graphs.external.ideas_file:agent_of_ideas",
+    "command": "ideagora.graphs.external.command.agent:load_agent",
+    "ideas": "ideagora.graphs.external.ideas_file:load_agent",
     "real-paper": "ideagora.graphs.real_paper.agent:agent",
 }
-"""What stands before a colon -> maker; it is given what stands behind."""
+"""Prefix before a colon -> factory, which is called with the rest."""
 
 AGENT_FORMS = (
-    "an installed entry point by its name, path.py:object or module:object (a function or a class), "
+    "the name of an installed entry point, path.py:object or module:object (a function or a class), "
     "'command:PROGRAM ARGUMENTS', ideas:FILE"
 )
 
 
-def find_agent(thing: str, home: Path | None = None) -> Agent:
-    """The agent that a name or a way in stands for.
+def find_agent(spec: str, home: Path | None = None) -> Agent:
+    """Find or load an agent.
 
     Args:
-        thing: what was asked for.
-        home: where the names of imported ideas are looked up; ``None``: in the home of the settings.
+        spec: a name, or one of the forms of an external agent.
+        home: folder with imported ideas; ``None`` for the home of the settings.
 
     Raises:
-        UsageError: nobody has this name (tells the closest, and how the ways in look), or what it
-            names cannot be loaded; says why.
+        UsageError: there is no such agent, or it cannot be loaded.
     """
-    from ideagora.graphs.external.entry_points import agent_of_entry_point, installed_agents
+    from ideagora.graphs.external.entry_points import installed_agents, location_of
 
-    if thing in AGENTS:
-        maker, arguments = AGENTS[thing]
-        return _made(maker, *arguments)
-    if thing in installed_agents():
-        return agent_of_entry_point(installed_agents()[thing])
-    scheme, colon, rest = thing.partition(":")
+    if spec in AGENTS:
+        factory, arguments = AGENTS[spec]
+        return _create(factory, *arguments)
+    if spec in installed_agents():
+        return _load(location_of(installed_agents()[spec]))
+    scheme, colon, rest = spec.partition(":")
     if scheme in SCHEMES and colon:
-        return _made(SCHEMES[scheme], rest, *([home] if scheme == "ideas" else []))
+        return _create(SCHEMES[scheme], rest, *([home] if scheme == "ideas" else []))
     if colon:
-        from ideagora.graphs.external.python_process.description import agent_of_object
+        from ideagora.graphs.external.python_process.location import AgentLocation
 
-        return agent_of_object(thing)
-    raise UsageError(_unknown(thing, [*AGENTS, *installed_agents()]))
-
-
-def _made(maker: str, *arguments: Any) -> Agent:
-    module, function = maker.split(":")
-    made: Agent = getattr(import_module(module), function)(*arguments)
-    return made
+        return _load(AgentLocation(spec, source=spec))
+    raise UsageError(_unknown(spec, [*AGENTS, *installed_agents()]))
 
 
-def _unknown(thing: str, known: list[str]) -> str:
-    if thing.endswith((".py", ".jsonl", ".json", ".csv")):
-        way = f"{thing}:OBJECT" if thing.endswith(".py") else f"ideas:{thing}"
-        more = ", with the function's or class's name" if thing.endswith(".py") else ""
-        return f"{thing!r} is no agent by itself. Write {way}{more}."
-    if Path(thing).is_file():
-        return f"{thing!r} is a file. To run it as a program, write 'command:PROGRAM {thing}'."
-    near = difflib.get_close_matches(thing, known, n=1)
+def _load(location: AgentLocation) -> Agent:
+    from ideagora.graphs.external.python_agent import load_agent
+
+    return load_agent(location)
+
+
+def _create(factory: str, *arguments: Any) -> Agent:
+    module, function = factory.split(":")
+    agent: Agent = getattr(import_module(module), function)(*arguments)
+    return agent
+
+
+def _unknown(spec: str, known: list[str]) -> str:
+    if spec.endswith((".py", ".jsonl", ".json", ".csv")):
+        form = f"{spec}:OBJECT" if spec.endswith(".py") else f"ideas:{spec}"
+        hint = ", with the name of the function or class" if spec.endswith(".py") else ""
+        return f"{spec!r} is not an agent. Write {form}{hint}."
+    if Path(spec).is_file():
+        return f"{spec!r} is a file. To run it as a program, write 'command:PROGRAM {spec}'."
+    near = difflib.get_close_matches(spec, known, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
-    return f"There is no agent {thing!r}.{hint} Known: {', '.join(sorted(known))}. Or: {AGENT_FORMS}."
+    return f"There is no agent {spec!r}.{hint} Known: {', '.join(sorted(known))}. Or use {AGENT_FORMS}."

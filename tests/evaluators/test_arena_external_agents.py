@@ -83,7 +83,7 @@ def test_an_agent_that_leaves_the_directory_or_ends_the_process_costs_its_own_en
     board = json.loads(done.out)["leaderboard"]
     reasons = {one["agent"]: one["missing"] for one in board["contestants"]}
     assert reasons["own.py:wanders"] == reasons["own.py:forks"] == []
-    assert "ended its process before it returned" in reasons["own.py:ends"][0]["reason"]
+    assert "exited before it returned" in reasons["own.py:ends"][0]["reason"]
     assert Path("arena/leaderboard.json").exists()
     assert "ended with 7" in Path("arena/ideas.jsonl").read_text(encoding="utf-8")
     assert {path.name for path in Path().iterdir()} >= {"mine", "arena"}

@@ -29,11 +29,11 @@ from ideagora.errors import (
     UsageError,
 )
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.answer_schema import class_of
+from ideagora.graphs.external.answer_schema import build_model
 from ideagora.graphs.external.command.subprocess import environment
 from ideagora.graphs.external.entry_points import installed_agents
 from ideagora.graphs.external.in_process import stdout_guard
-from ideagora.graphs.external.python_process import description, parent
+from ideagora.graphs.external.python_process import describe, parent
 from ideagora.graphs.run_folder import RunFolder, read_events
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.chat_models import ScriptedChatModel
@@ -163,22 +163,22 @@ def test_an_installed_package_brings_an_agent_by_its_name(
     "thing, says",
     [
         ("chain-of-idea", "Did you mean chain-of-ideas?.*path.py:object.*'command:PROGRAM.*ideas:FILE"),
-        ("own.py", "own.py:OBJECT, with the function's or class's name"),
+        ("own.py", "own.py:OBJECT, with the name of the function or class"),
         ("ideas.jsonl", "Write ideas:ideas.jsonl"),
         ("nowhere.py:x", "nowhere.py cannot be read: No such file"),
         ("no_such_module_here:x", "no module 'no_such_module_here'"),
         (f"{OWN}:hang", f"Did you mean {OWN}:hangs"),
-        (f"{OWN}:five", "which is no agent"),
-        (f"{OWN}:", "names no object"),
-        (f"{OWN}:wants_a_database", "asks for 'database'"),
+        (f"{OWN}:five", "which is not an agent"),
+        (f"{OWN}:", "does not name an object"),
+        (f"{OWN}:wants_a_database", "requires 'database'"),
         (f"{OWN}:NeedsArguments", "without arguments"),
-        (f"{OWN}:NoGraph", "is a int"),
-        (f"{OWN}:CompiledGraph", "not compiled yet"),
-        ("command:", "names no program"),
-        ("command:no-such-program x", "There is no program 'no-such-program'"),
-        ("command:echo 'x", "Mind the quotes"),
-        ("ideas:nowhere.jsonl", "no ideas 'nowhere.jsonl'.*ideagora ideas import"),
-        ("ideas:", "names no file"),
+        (f"{OWN}:NoGraph", "is of type int"),
+        (f"{OWN}:CompiledGraph", "that is not compiled"),
+        ("command:", "does not name a program"),
+        ("command:no-such-program x", "There is no executable program 'no-such-program'"),
+        ("command:echo 'x", "Check the quotes"),
+        ("ideas:nowhere.jsonl", "no ideas found for 'nowhere.jsonl'.*ideagora ideas import"),
+        ("ideas:", "does not name a file"),
     ],
 )
 def test_what_cannot_be_found_is_refused_with_what_to_do(thing: str, says: str) -> None:
@@ -200,7 +200,7 @@ def test_a_program_named_by_its_file_is_told_how_to_be_run() -> None:
         ("1/0", r"ZeroDivisionError: division by zero \(broken.py, line 1\)"),
         ("import nothing_like_this", "Install what it imports"),
         ("import sys; sys.exit(4)", "SystemExit: 4"),
-        ("ideate = None", "which is no agent"),
+        ("ideate = None", "which is not an agent"),
     ],
 )
 def test_a_file_that_cannot_be_loaded_is_refused_with_the_reason(
@@ -336,7 +336,7 @@ async def test_an_idea_that_cannot_be_used_is_listed_beside_those_that_can(run: 
     ideas, record, _ = await run("half_good")
     assert len(ideas) == 1
     assert [failed["error"] for failed in record["failures"]] == [
-        "idea 2: the field title cannot be used (' '): it is empty."
+        "idea 2: the field title is invalid (' '): it is empty."
     ]
     write_report(tmp_path / "run")
     assert "idea 2: the field title" in (tmp_path / "run" / "report.md").read_text(encoding="utf-8")
@@ -349,24 +349,24 @@ BAD = {
     "raises_worse": "Unspeakable: its message raised ValueError",
     "nothing": "returned None. Return a list of ideas",
     "empty": "returned no idea",
-    "text": "returned a text, “Ideas:",
-    "number": "something of type int",
-    "garbage": "idea 1 is of type int.*idea 2 is of type str.*idea 3: the field title cannot be used.*1 more",
-    "novel": "100,006 characters; 50,000 are the most",
-    "long_title": "300 are the most for a title",
+    "text": "returned a string, “Ideas:",
+    "number": "a value of type int",
+    "garbage": "idea 1 is of type int.*idea 2 is of type str.*idea 3: the field title is invalid.*1 more",
+    "novel": "100,006 characters; the limit is 50,000",
+    "long_title": "the limit is 300 for a title",
     "endless": "more than 100 ideas",
-    "waits_for_nothing": "not subscriptable.*write await before each call",
+    "waits_for_nothing": "not subscriptable.*await each call",
     "endless_async": "more than 100 ideas",
-    "no_json": "cannot be written as JSON: lock is no JSON value",
+    "no_json": "cannot be written as JSON: lock is not a JSON value",
     "not_a_number": "cannot be written as JSON",
     "half_a_character": "cannot be written as JSON",
-    "wrong_experiment": "the field experiment.steps.0 cannot be used",
+    "wrong_experiment": "the field experiment.steps.0 is invalid",
     "GraphWithLock": "not msgpack serializable",
     "GraphWithoutUpdate": "Expected dict, got",
-    "GraphWithoutEnd": "did not come to an end",
-    "GraphWithoutIdeas": "the last state has no field “ideas” .it has topic.",
+    "GraphWithoutEnd": "did not end within",
+    "GraphWithoutIdeas": "the final state has no field “ideas” .it has topic.",
     "GraphFailing": r"step failing raised ValueError: the step fails \(external_agents.py, line \d+\)",
-    "GraphAsking": "the last state has no field|asks a person",
+    "GraphAsking": "the final state has no field|to ask a person",
 }
 
 
@@ -387,7 +387,7 @@ HANGING = ["hangs", "sleeps", "blocks_its_loop", "awaits_for_ever", "GraphAsleep
 @pytest.mark.parametrize("name", HANGING)
 async def test_an_agent_that_hangs_is_given_up_and_the_next_one_runs(name: str, run: Run) -> None:
     before = set(threading.enumerate())
-    with pytest.raises(AgentFailed, match=r"gave no sign of life for 0\.3 s"):
+    with pytest.raises(AgentFailed, match=r"was inactive for 0\.3 s"):
         await run(name, agent_timeout=0.3)
     ideas, _, _ = await run("good", folder="next")
     assert len(ideas) == 1
@@ -412,11 +412,11 @@ async def test_waiting_for_the_model_is_not_hanging(run: Run) -> None:
 
 PROCESS = "tests.support.process_agents"
 ENDS = {
-    "ends_it_well": r"ended its process before it returned",
-    "ends_it_badly": "ended with exit code 3",
-    "kills_itself": "was ended by SIGKILL",
-    "crashes": "was ended by SIGSEGV.*process_agents.py",
-    "holds_the_interpreter": "gave no sign of life for 1 s",
+    "ends_it_well": r"exited before it returned",
+    "ends_it_badly": "exited with code 3",
+    "kills_itself": "was killed by SIGKILL",
+    "crashes": "was killed by SIGSEGV.*process_agents.py",
+    "holds_the_interpreter": "was inactive for 1 s",
 }
 
 
@@ -481,13 +481,13 @@ def test_a_schema_that_cannot_be_used_is_refused_and_no_other_error_comes_of_it(
     ]  # fmt: skip
     for schema in refused:
         with pytest.raises(ValueError, match="schema"):
-            class_of(schema)
+            build_model(schema)
 
 
 def test_code_that_does_not_come_to_an_end_while_it_is_loaded_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(description, "LOADING", 1.0)
+    monkeypatch.setattr(describe, "LOADING_TIMEOUT", 1.0)
     file = tmp_path / "endless.py"
     file.write_text("while True:\n    pass\n", encoding="utf-8")
     with pytest.raises(UsageError, match="cannot be loaded: it takes over 1 s"):
@@ -532,7 +532,7 @@ async def test_calls_of_asynchronous_code_run_side_by_side(run: Run, monkeypatch
             raise
         return str(ask["model"])
 
-    monkeypatch.setattr(parent, "_answered", answered)
+    monkeypatch.setattr(parent, "_answer_question", answered)
     ideas, _, _ = await run(f"{PROCESS}:asks_side_by_side")
     assert ideas[0].extra["texts"] == ["prompt 0", "prompt 1", "prompt 2"]
     assert given_up.is_set(), "a call that the agent gives up is given up here too"
@@ -559,7 +559,10 @@ async def test_an_agent_can_be_run_in_our_process_to_debug_it(
 
 def test_code_that_ends_the_process_while_it_is_loaded_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "ends.py"
-    for code, says in (("import os; os._exit(0)", "exit code 0"), ("import os; os.abort()", "SIGABRT")):
+    for code, says in (
+        ("import os; os._exit(0)", "exited with code 0"),
+        ("import os; os.abort()", "SIGABRT"),
+    ):
         file.write_text(code, encoding="utf-8")
         with pytest.raises(UsageError, match=f"cannot be loaded: its process .*{says}"):
             find_agent(f"{file}:ideate")
@@ -662,8 +665,8 @@ async def test_a_command_is_answered_or_told_what_was_wrong(run: Run, tmp_path: 
 COMMANDS = {
     "garbage": ("read l; echo '\033[31mnot json'", "no JSON object in line 1.*Print ideas as JSON lines"),
     "a list": ("echo '[1]'", "no JSON object in line 1"),
-    "fails": (f"echo '{IDEA}'; echo 'the reason' >&2; exit 7", "ended with exit code 7: the reason"),
-    "killed": ("kill -SEGV $$", "was ended by SIGSEGV and said nothing"),
+    "fails": (f"echo '{IDEA}'; echo 'the reason' >&2; exit 7", "exited with code 7: the reason"),
+    "killed": ("kill -SEGV $$", "was killed by SIGSEGV and printed nothing"),
     "nothing": ("read l", "returned no idea"),
     "a flood": (f"yes '{IDEA}'", "printed more than 20,000,000 bytes|printed a line"),
     "a long line": ("head -c 2000000 /dev/zero", "a line of more than 1,000,000 bytes"),
@@ -686,7 +689,7 @@ async def test_a_bad_command_costs_its_own_entry_and_says_why(name: str, run: Ru
 )
 async def test_a_command_that_hangs_is_ended_with_its_children(code: str, run: Run, tmp_path: Path) -> None:
     marked = f"echo $$ > {tmp_path}/pid; sleep 1000 & echo $! > {tmp_path}/child; {code}"
-    with pytest.raises(AgentFailed, match=r"no sign of life for 0.5 s.*head -n 1"):
+    with pytest.raises(AgentFailed, match=r"inactive for 0.5 s.*head -n 1"):
         await run(script(tmp_path, marked), agent_timeout=0.5)
     for name in ("pid", "child"):
         assert not alive(int((tmp_path / name).read_text(encoding="utf-8")))
@@ -723,7 +726,9 @@ async def test_a_file_gives_the_ideas_of_the_topic_and_names_the_nearest_other(r
     assert ideas[1].motivation is None
     assert record["usage"]["total"]["calls"] == 0
     assert record["offline"] is False
-    with pytest.raises(AgentFailed, match="it has 2 for 1 others, the nearest “tool use by language models”"):
+    with pytest.raises(
+        AgentFailed, match="it has 2 for 1 other topics, the closest “tool use by language models”"
+    ):
         await run(WAYS["ideas"], Topic(text="protein folding"), folder="other")
 
 
@@ -754,7 +759,7 @@ def test_what_an_agent_prints_does_not_reach_stdout(home: Path) -> None:
 def test_a_hanging_agent_does_not_keep_the_process(name: str, home: Path) -> None:
     done = command.run(generate(f"{OWN}:{name}", "--agent-timeout", "0.5"))
     assert (done.code, done.out) == (1, "")
-    assert "gave no sign of life for 0.5 s" in done.err
+    assert "was inactive for 0.5 s" in done.err
     assert "Traceback" not in done.err
 
 

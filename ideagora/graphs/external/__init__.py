@@ -1,1 +1,1 @@
-"""Agents from outside: functions, graphs, commands, files of ideas and packages become ``Agent``s."""
+"""External agents: functions, graphs, commands, files of ideas and installed packages."""

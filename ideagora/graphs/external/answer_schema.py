@@ -1,4 +1,4 @@
-"""A typed answer out of the JSON schema of a class that lives in another process."""
+"""Build a pydantic model from the JSON schema of a class in another process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ideagora.models.redact import one_line
 
-DEEPEST = 20
-LONGEST = 200_000
+MAX_DEPTH = 20
+MAX_SCHEMA_LENGTH = 200_000
 """Characters of a schema."""
 _BOUNDS = {
     "minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt",
@@ -26,84 +26,84 @@ _PLAIN: dict[str, Any] = {
 }  # fmt: skip
 
 
-def class_of(schema: object) -> type[BaseModel]:
-    """A pydantic model with the fields of a JSON schema, in their order; one and the same for a schema.
+def build_model(schema: object) -> type[BaseModel]:
+    """A pydantic model with the fields of a JSON schema, in order; cached by schema.
 
-    Its field types are what models are asked for: texts, numbers, choices, lists, objects and what may
-    be absent. Whatever else the class demands is for itself to check.
+    It covers the field types that models are asked for: strings, numbers, choices, lists, objects and
+    optional fields. The original class checks any further constraints.
 
     Raises:
-        ValueError: it is no schema of an object, is too large, or contains itself.
+        ValueError: the schema is not an object's, too large, or recursive.
     """
     text = json.dumps(schema, ensure_ascii=False)
-    if not isinstance(schema, dict) or len(text) > LONGEST:
-        raise ValueError(f"schema has {len(text):,} characters or is no object: give a smaller class")
-    return _class_of(text)
+    if not isinstance(schema, dict) or len(text) > MAX_SCHEMA_LENGTH:
+        raise ValueError(f"schema has {len(text):,} characters or is not an object: use a smaller class")
+    return _build_model(text)
 
 
 @lru_cache(maxsize=64)
-def _class_of(text: str) -> type[BaseModel]:
+def _build_model(text: str) -> type[BaseModel]:
     schema = json.loads(text)
     try:
-        return _Reader(schema.get("$defs", {})).model(schema, "Answer", 0)
+        return _Builder(schema.get("$defs", {})).model(schema, "Answer", 0)
     except (TypeError, AttributeError, LookupError, RuntimeError) as error:
         raise ValueError(f"schema cannot be used: {one_line(str(error), 200)}") from None
 
 
-class _Reader:
+class _Builder:
     def __init__(self, definitions: Mapping[str, Any]) -> None:
         self._definitions = definitions
-        self._made: dict[str, type[BaseModel]] = {}
+        self._models: dict[str, type[BaseModel]] = {}
 
     def model(self, schema: Mapping[str, Any], name: str, depth: int) -> type[BaseModel]:
         if "$ref" in schema:
-            return self._model_of(*self._resolved(schema), depth)
+            return self._model_of(*self._resolve(schema), depth)
         return self._model_of(schema, str(schema.get("title", name)), depth)
 
-    def _resolved(self, schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    def _resolve(self, schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
         key = str(schema["$ref"]).removeprefix("#/$defs/").replace("~1", "/").replace("~0", "~")
         if key not in self._definitions:
-            raise ValueError(f"schema refers to {key:.80}, which it does not have")
+            raise ValueError(f"schema refers to {key:.80}, which it does not define")
         return self._definitions[key], key
 
     def _model_of(self, schema: Mapping[str, Any], name: str, depth: int) -> type[BaseModel]:
-        if depth > DEEPEST:
-            raise ValueError("schema contains itself, or is nested too deeply")
+        if depth > MAX_DEPTH:
+            raise ValueError("schema is recursive or nested too deeply")
         required = schema.get("required", ())
         fields = {}
         for number, (key, part) in enumerate(schema.get("properties", {}).items()):
             kind = self.kind(part, depth + 1)
-            told: dict[str, Any] = {"description": _description(part)}
-            told |= {_BOUNDS[bound]: part[bound] for bound in _BOUNDS if bound in part}
+            options: dict[str, Any] = {"description": _description(part)}
+            options |= {_BOUNDS[bound]: part[bound] for bound in _BOUNDS if bound in part}
             if key not in required:
-                told["default"] = part.get("default")
+                options["default"] = part.get("default")
                 kind = kind if "default" in part else Optional[kind]  # noqa: UP045  (a value)
-            own = key if _is_usable(key) else f"field_{number}"
-            if own != key:
-                told["alias"] = key
-            fields[own] = (kind, Field(**told))
+            field = key if _is_usable(key) else f"field_{number}"
+            if field != key:
+                options["alias"] = key
+            fields[field] = (kind, Field(**options))
         extra = schema.get("additionalProperties")
         config = ConfigDict(extra="forbid" if extra is False else "allow" if extra is True else "ignore")
-        made: type[BaseModel] = create_model(name, __config__=config, **fields)  # type: ignore[call-overload]
-        made.__doc__ = schema.get("description")
-        return made
+        model: type[BaseModel] = create_model(name, __config__=config, **fields)  # type: ignore[call-overload]
+        model.__doc__ = schema.get("description")
+        return model
 
     def kind(self, schema: Any, depth: int) -> Any:
         """The type of a value."""
         if not isinstance(schema, Mapping):
             return Any
         if "$ref" in schema:
-            inner, name = self._resolved(schema)
+            inner, name = self._resolve(schema)
             if "properties" not in inner:
-                return self.kind(inner, depth + 1) if depth <= DEEPEST else Any
-            if name not in self._made:
-                self._made[name] = self._model_of(inner, name, depth + 1)
-            return self._made[name]
+                return self.kind(inner, depth + 1) if depth <= MAX_DEPTH else Any
+            if name not in self._models:
+                self._models[name] = self._model_of(inner, name, depth + 1)
+            return self._models[name]
         if "const" in schema or "enum" in schema:
             return _choice(schema.get("enum", [schema.get("const")]))
         for word in ("anyOf", "oneOf"):
             if word in schema:
-                return Union[tuple(self.kind(one, depth + 1) for one in schema[word])]  # noqa: UP007
+                return Union[tuple(self.kind(option, depth + 1) for option in schema[word])]  # noqa: UP007
         if len(schema.get("allOf", ())) == 1:
             return self.kind(schema["allOf"][0], depth + 1)
         return self._by_type(schema, depth)
@@ -125,8 +125,8 @@ def _choice(values: list[Any]) -> Any:
 
 
 def _description(part: Any) -> str | None:
-    told = part.get("description") if isinstance(part, Mapping) else None
-    return told if isinstance(told, str) else None
+    text = part.get("description") if isinstance(part, Mapping) else None
+    return text if isinstance(text, str) else None
 
 
 def _is_usable(name: str) -> bool:

@@ -1,8 +1,7 @@
-"""What an agent from outside gets: topic, library, model door, seed. Nothing else.
+"""What an external agent gets: topic, library, model, seed. Nothing else.
 
-A call is made in the colour of the code that makes it. Where an event loop runs (``async def``), it
-gives an awaitable; elsewhere it waits and gives the result. The work itself is done in the run's own
-event loop, where cut-off, bans, budget, cache and usage hold.
+Calls block in sync code and are awaitable in async code. They run in the run's own event loop, where
+cut-off, exclusions, budget, cache and usage apply.
 """
 
 from __future__ import annotations
@@ -14,9 +13,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ideagora.errors import AgentFailed, BudgetExhausted
-from ideagora.graphs.external.arguments import asked_paper, count, id_of, is_model, text_of
+from ideagora.graphs.external.arguments import (
+    check_count,
+    check_paper_id,
+    check_prompt,
+    check_text,
+    short_id,
+)
 from ideagora.graphs.external.inactivity import InactivityTimeout
-from ideagora.models.call import Call, FreeText, Inputs
+from ideagora.graphs.external.offline import PromptInputs, handler_for
+from ideagora.models.call import Call, FreeText
 from ideagora.models.redact import one_line
 from ideagora.models.usage import current_label, usage_label
 from ideagora.schema import Paper, Topic
@@ -26,52 +32,52 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Check = Callable[[Any, Any], str | None]
-"""(inputs, answer) -> what is wrong with the answer."""
+"""(inputs, answer) -> what is wrong with the answer, or ``None``."""
 
 
 class AgentCancelled(BaseException):
-    """Raised inside an agent that the run no longer waits for. Not an Exception: it is not to be caught."""
+    """Raised inside an agent that the run no longer waits for. Not an Exception: it must not be caught."""
 
 
 class LoopBridge:
-    """Carries calls of foreign code, from whatever thread or loop, into the run's event loop."""
+    """Runs calls of foreign code, from any thread or event loop, in the run's event loop."""
 
     def __init__(self, limit: float) -> None:
-        self.patience = InactivityTimeout(limit)
-        self.spent: BudgetExhausted | None = None
-        """The hard stop that a call met: it holds even where the agent swallows it."""
+        self.inactivity = InactivityTimeout(limit)
+        self.budget_error: BudgetExhausted | None = None
+        """Raised by a call; it ends the run even if the agent catches it."""
         self._loop = asyncio.get_running_loop()
         self._label = current_label.get() or "shared"
-        self._out: set[concurrent.futures.Future[Any]] = set()
+        self._pending: set[concurrent.futures.Future[Any]] = set()
         self._is_closed = False
 
     def __call__(self, work: Coroutine[Any, Any, T]) -> Any:
-        """The result, or an awaitable of it where an event loop runs."""
+        """The result, or an awaitable of it if an event loop is running."""
         if self._is_closed:
             work.close()
-            raise AgentCancelled("the run does not wait for this agent any more")
+            raise AgentCancelled("the run no longer waits for this agent")
         here = _running_loop()
-        future = asyncio.run_coroutine_threadsafe(self._counted(work), self._loop)
-        self._out.add(future)
-        future.add_done_callback(self._out.discard)
+        future = asyncio.run_coroutine_threadsafe(self._tracked(work), self._loop)
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
         return future.result() if here is None else asyncio.wrap_future(future, loop=here)
 
     def close(self) -> None:
-        """No further call goes through, and those that are out are given up."""
+        """Reject further calls and cancel the pending ones."""
         self._is_closed = True
-        for future in list(self._out):
+        for future in list(self._pending):
             future.cancel()
 
-    async def _counted(self, work: Coroutine[Any, Any, T]) -> T:
-        self.patience.call_begins()
+    async def _tracked(self, work: Coroutine[Any, Any, T]) -> T:
+        self.inactivity.call_begins()
         try:
             with usage_label(self._label):
                 return await work
         except BudgetExhausted as error:
-            self.spent = error
+            self.budget_error = error
             raise
         finally:
-            self.patience.call_ends()
+            self.inactivity.call_ends()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
@@ -82,68 +88,63 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 class LibraryClient:
-    """The library for an agent from outside. What the topic forbids does not exist in it.
+    """The library of an external agent, without papers that the topic excludes.
 
-    Every method gives its result, or an awaitable of it in ``async`` code. Where a paper is asked
-    for, its id or the paper itself will do.
+    Methods block in sync code and are awaitable in async code. A paper can be passed by id or as the paper
+    itself.
     """
 
     __slots__ = ("citations", "paper", "references", "search", "text")
 
     search: Callable[..., Any]
-    """``search(query, k=10)``: up to k papers, nearest first."""
+    """``search(query, k=10)``: up to k papers, most similar first."""
     paper: Callable[..., Any]
-    """``paper(id)``: the paper, or ``None`` when the library has none that may be seen."""
+    """``paper(id)``: the paper, or ``None`` if it is not in the library."""
     references: Callable[..., Any]
     """``references(paper)``: the papers that it cites."""
     citations: Callable[..., Any]
     """``citations(paper)``: the papers that cite it, oldest first."""
     text: Callable[..., Any]
-    """``text(paper)``: the longest text there is, a string: full text, abstract or title."""
+    """``text(paper)``: the longest available text, as a string: full text, abstract or title."""
 
     def __init__(self, services: Services, bridge: LoopBridge) -> None:
-        library = services.library  # not kept: what an agent holds has no way to what is behind it
+        library = services.library  # only in closures, so that an agent cannot reach what is behind it
 
         async def search(query: str, k: int) -> list[Paper]:
             return [scored.paper for scored in await library.search(query, k)]
 
-        async def known(paper: Paper | str) -> Paper | None:
-            return await library.paper(paper if isinstance(paper, str) else paper.id)
+        async def find(paper_id: str) -> Paper | None:
+            return await library.paper(paper_id)
 
-        async def references(paper: Paper | str) -> list[Paper]:
-            found = await known(paper)
+        async def references(paper_id: str) -> list[Paper]:
+            found = await find(paper_id)
             return await library.references(found) if found else []
 
-        async def citations(paper: Paper | str) -> list[Paper]:
-            found = await known(paper)
+        async def citations(paper_id: str) -> list[Paper]:
+            found = await find(paper_id)
             return await library.citations(found) if found else []
 
-        async def text(paper: Paper | str) -> str:
-            found = await known(paper)
+        async def text(paper_id: str) -> str:
+            found = await find(paper_id)
             if found is None:
-                raise AgentFailed(f"text() was asked for {id_of(paper)}, which the library does not have.")
+                raise AgentFailed(
+                    f"text() was called with {short_id(paper_id)}, which is not in the library."
+                )
             return (await library.text(found))[0]
 
-        self.search = lambda query, k=10: bridge(search(text_of(query, "query"), count(k)))
-        self.paper = lambda paper_id: bridge(known(asked_paper(paper_id)))
-        self.references = lambda paper: bridge(references(asked_paper(paper)))
-        self.citations = lambda paper: bridge(citations(asked_paper(paper)))
-        self.text = lambda paper: bridge(text(asked_paper(paper)))
-
-
-class PromptInputs(Inputs):
-    """What the offline model answers a free prompt from."""
-
-    system: str | None
-    prompt: str
+        self.search = lambda query, k=10: bridge(search(check_text(query, "query"), check_count(k)))
+        self.paper = lambda paper_id: bridge(find(check_paper_id(paper_id)))
+        self.references = lambda paper: bridge(references(check_paper_id(paper)))
+        self.citations = lambda paper: bridge(citations(check_paper_id(paper)))
+        self.text = lambda paper: bridge(text(check_paper_id(paper)))
 
 
 class ModelClient:
-    """The model door for an agent from outside: budget, cache, replay and usage hold.
+    """The model of an external agent; budget, cache, replay and usage apply.
 
-    ``model(prompt)`` gives text, ``model(prompt, schema=SomePydanticModel)`` an instance of it; in
-    ``async`` code an awaitable of either. The same prompt gives the same answer; ``sample=1, 2, …``
-    asks for further ones.
+    ``model(prompt)`` returns text, ``model(prompt, schema=SomePydanticModel)`` an instance of the class; in
+    async code an awaitable of either. The same prompt returns the same answer; ``sample=1, 2, …`` requests
+    further ones.
     """
 
     __slots__ = ("_ask",)
@@ -155,7 +156,7 @@ class ModelClient:
             answer = await client.ask(call)
             return answer.text if isinstance(answer, FreeText) else answer
 
-        self._ask: Callable[..., Any] = lambda *given: bridge(ask(_call(name, *given)))
+        self._ask: Callable[..., Any] = lambda *arguments: bridge(ask(_make_call(name, *arguments)))
 
     def __call__(
         self,
@@ -167,9 +168,9 @@ class ModelClient:
         """Ask the run's main model.
 
         Raises:
-            BudgetExhausted: the run is over; do not go on.
-            UnreadableAnswer: no reply could be read after the bounded tries.
-            ModelError: the provider could not be asked.
+            BudgetExhausted: the run is over; do not continue.
+            UnreadableAnswer: no reply could be read, after all attempts.
+            ModelError: the provider could not be reached or rejected the request.
         """
         return self.checked(prompt, system, schema, sample)
 
@@ -181,14 +182,12 @@ class ModelClient:
         sample: int,
         check: Check | None = None,
     ) -> Any:
-        """The same, and an answer that ``check`` has a complaint about is asked for again."""
-        told = None if system is None else text_of(system, "system")
-        if schema is not None and not is_model(schema):
-            raise ValueError(f"schema is {schema!r:.80}: give a pydantic model (the class itself)")
-        return self._ask(text_of(prompt, "prompt"), told, schema, sample, check)
+        """Ask the run's main model, and again if ``check`` rejects the answer."""
+        text, message = check_prompt(prompt, system, schema)
+        return self._ask(text, message, schema, sample, check)
 
 
-def _call(
+def _make_call(
     name: str,
     prompt: str,
     system: str | None,
@@ -197,7 +196,6 @@ def _call(
     check: Check | None,
 ) -> Call[Any]:
     from ideagora.agents.role import answer_format
-    from ideagora.graphs.external.offline import handler_for
 
     return Call(
         role=f"plugin:{name}",
@@ -214,28 +212,33 @@ def _call(
 
 @dataclass(frozen=True)
 class AgentContext:
-    """All that an agent from outside is given; the ``runtime.context`` of a graph's steps."""
+    """Everything an external agent gets; the ``runtime.context`` of a graph's steps."""
 
     bridge: LoopBridge
     topic: Topic
     library: LibraryClient
     model: ModelClient
     seed: int
-    passed_on: str
-    """Environment variables that a command may see."""
-    tell: Callable[[str], None]
+    environment: str
+    """Names of further environment variables that a command may see, separated by commas."""
+    notify: Callable[[str], None]
 
     @classmethod
-    def of(cls, services: Services, topic: Topic, name: str) -> AgentContext:
-        """Tools for one agent at one topic; called inside the run's event loop."""
+    def create(cls, services: Services, topic: Topic, name: str) -> AgentContext:
+        """The context of one agent for one topic; called inside the run's event loop."""
         settings = services.client.settings
         bridge = LoopBridge(settings.agent_timeout)
-        unnamed = topic.model_copy(update={"excluded": ()})  # a ban names what must not be seen
-        books, model = LibraryClient(services, bridge), ModelClient(services, bridge, name)
-        given = (unnamed, books, model, settings.seed)
-        return cls(bridge, *given, settings.agent_env, services.say)
+        return cls(
+            bridge,
+            topic.model_copy(update={"excluded": ()}),  # an exclusion names what must not be seen
+            LibraryClient(services, bridge),
+            ModelClient(services, bridge, name),
+            settings.seed,
+            settings.agent_env,
+            services.say,
+        )
 
     def say(self, text: object) -> None:
-        """Tell whoever watches the run, in a few words, what was just found."""
-        self.bridge.patience.sign_of_life()
-        self.tell(one_line(str(text)))
+        """Report progress in a few words."""
+        self.bridge.inactivity.reset()
+        self.notify(one_line(str(text)))

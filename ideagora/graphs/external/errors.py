@@ -1,4 +1,4 @@
-"""What foreign code raised, as one named error: who, what, and where in its own code."""
+"""Convert exceptions of foreign code to errors that name the agent, the reason and the line."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ideagora.models.redact import one_line
 
 
 def named_error(error: BaseException, name: str) -> IdeagoraError:
-    """The error as one of ours: who, what, and where in its code."""
+    """An ``AgentFailed`` with agent, exception and line; an ``IdeagoraError`` is returned unchanged."""
     if isinstance(error, IdeagoraError):
         return error
     try:
-        said = one_line(str(error))
+        message = one_line(str(error))
     except Exception as worse:  # noqa: BLE001  (its __str__ is foreign code too)
-        said = f"its message raised {type(worse).__name__}"
-    what = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    hint = " In an async def, write await before each call of library and model." if _unawaited(said) else ""
+        message = f"its message raised {type(worse).__name__}"
+    what = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    hint = " In async code, await each call of library and model." if _is_unawaited(message) else ""
     return AgentFailed(f"{name} raised {one_line(what)}{_place(error)}.{hint}")
 
 
-def _unawaited(said: str) -> bool:
-    return any(f"'{kind}' object" in said for kind in ("_asyncio.Future", "_asyncio.Task", "coroutine"))
+def _is_unawaited(message: str) -> bool:
+    return any(f"'{kind}' object" in message for kind in ("_asyncio.Future", "_asyncio.Task", "coroutine"))
 
 
 def _place(error: BaseException) -> str:
-    """Where it happened, outside of our own code and the libraries."""
+    """The innermost frame outside our own code and the libraries."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_ours_or_installed(f.filename)]
     frames = [f for f in frames if is_foreign(f.filename)] or frames
     return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
@@ -39,5 +39,5 @@ def _is_ours_or_installed(file: str) -> bool:
 
 
 def is_foreign(file: str) -> bool:
-    """Whether a file is neither ours nor of a library, nor Python's own."""
+    """Whether a file belongs neither to us, nor to a library, nor to Python."""
     return not _is_ours_or_installed(file) and not file.startswith((sys.base_prefix, "<"))

@@ -1,7 +1,6 @@
-"""The fourth way in: ideas that were made already, ``ideas:FILE`` or ``ideas:NAME``.
+"""External agents that are files of existing ideas: ``ideas:FILE`` or ``ideas:NAME``.
 
-The file is read by ``ideagora.importing``; an agent at a topic gives the ideas that the file has for
-this topic. Nobody is asked anything.
+``ideagora.importing`` reads the file; the agent returns its ideas for the topic. No model is called.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ from ideagora.schema import Idea
 STEP = "read_ideas"
 
 
-def agent_of_ideas(file: str, home: Path | None = None) -> Agent:
-    """The agent of a file or a folder of ideas, or of a name under which ideas were imported into ``home``.
+def load_agent(file: str, home: Path | None = None) -> Agent:
+    """The agent of a file or folder of ideas, or of a name under which ideas were imported into ``home``.
 
     Raises:
-        UsageError: there is neither.
+        UsageError: there is no such file or name.
     """
     from ideagora.importing.storage import find_ideas
 
     if not file:
-        raise UsageError("ideas: names no file. Write ideas:FILE.")
+        raise UsageError("ideas: does not name a file. Write ideas:FILE.")
     try:
         whole = find_ideas(file, home or load_settings().home).resolve()
     except IdeasFileError as error:
@@ -45,7 +44,7 @@ def agent_of_ideas(file: str, home: Path | None = None) -> Agent:
     name = f"ideas:{whole.name if Path(file).expanduser().exists() else file}"
     return adapt_agent(
         name=name,
-        about="Ideas that were made already.",
+        about="Existing ideas from a file.",
         source=f"ideas:{file}",
         fingerprint=_fingerprint(whole),
         build=lambda: _build_graph(whole, name),
@@ -66,15 +65,14 @@ def _build_graph(path: Path, name: str) -> Any:
     async def read_ideas(state: ExternalState, runtime: Runtime[AgentContext]) -> ExternalState:
         from ideagora.importing import read_ideas as read
 
-        tools = runtime.context
-        found = await asyncio.to_thread(read, path, topic=tools.topic.text)
+        context = runtime.context
+        found = await asyncio.to_thread(read, path, topic=context.topic.text)
         problems = [str(problem) for problem in found.problems]
-        ideas = _on_topic(found.ideas, tools.topic.text, name, problems)
-        told: ExternalState = await resolve_references(
-            plain_ideas([_as_given(idea) for idea in ideas], name), tools, name
-        )
+        ideas = _select_topic(found.ideas, context.topic.text, name, problems)
+        values = plain_ideas([_with_origin(idea) for idea in ideas], name)
+        result = await resolve_references(values, context, name)
         failures = [{"branch": None, "query": None, "error": why} for why in problems]
-        return {"ideas": told["ideas"], "failures": [*told["failures"], *failures]}
+        return {"ideas": result["ideas"], "failures": [*result["failures"], *failures]}
 
     graph = StateGraph(ExternalState, context_schema=AgentContext)
     graph.add_node(STEP, read_ideas)
@@ -83,19 +81,19 @@ def _build_graph(path: Path, name: str) -> Any:
     return graph
 
 
-def _on_topic(ideas: tuple[Idea, ...], topic: str, name: str, problems: list[str]) -> list[Idea]:
-    """The ideas for this very topic, up to case and white space."""
+def _select_topic(ideas: tuple[Idea, ...], topic: str, name: str, problems: list[str]) -> list[Idea]:
+    """The ideas for this topic, ignoring case and white space."""
     wanted = _key(topic)
     chosen = [idea for idea in ideas if _key(idea.topic) == wanted]
     if chosen:
         return chosen
     if not ideas:
-        raise AgentFailed(f"{name} has no idea that can be read. {' '.join(problems[:3])}".rstrip())
+        raise AgentFailed(f"{name} has no readable idea. {' '.join(problems[:3])}".rstrip())
     topics = {_key(idea.topic): idea.topic for idea in ideas}
     near = difflib.get_close_matches(wanted, topics, n=1, cutoff=0.0)
     raise AgentFailed(
         f"{name} has no idea for the topic “{one_line(topic, 80)}”; it has {len(ideas)} for {len(topics)} "
-        f"others, the nearest “{one_line(topics[near[0]], 80)}”."
+        f"other topics, the closest “{one_line(topics[near[0]], 80)}”."
     )
 
 
@@ -103,8 +101,8 @@ def _key(topic: str) -> str:
     return " ".join(topic.casefold().split())
 
 
-def _as_given(idea: Idea) -> Idea:
-    """The idea with who made it kept beside it, since the run writes its own agent and model."""
+def _with_origin(idea: Idea) -> Idea:
+    """The idea with its original agent and model in ``extra``, because the run sets its own."""
     origin = {"made_by": idea.agent, "made_with": idea.model, "made": idea.created}
-    kept = {key: value for key, value in origin.items() if value not in (None, "unknown")}
-    return idea.model_copy(update={"extra": {**idea.extra, **kept}})
+    known = {key: value for key, value in origin.items() if value not in (None, "unknown")}
+    return idea.model_copy(update={"extra": {**idea.extra, **known}})

@@ -1,4 +1,4 @@
-"""How long an agent from outside may go without a sign of life."""
+"""Limit how long an external agent may be inactive."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import time
 
 
 class InactivityTimeout:
-    """Counts the seconds since the last sign of life; while a call of the agent is out, none pass."""
+    """Counts the seconds since the last activity; the clock stops while a call of the agent is pending."""
 
     def __init__(self, limit: float) -> None:
         self.limit = limit
-        self._calls_out = 0
+        self._pending = 0
         self._last = time.monotonic()
 
-    def sign_of_life(self) -> None:
-        """The agent has done something that can be seen."""
+    def reset(self) -> None:
+        """Note activity of the agent."""
         self._last = time.monotonic()
 
     def call_begins(self) -> None:
-        """The agent waits for us, which is none of its own time."""
-        self._calls_out += 1
+        """Stop the clock: the agent waits for an answer."""
+        self._pending += 1
 
     def call_ends(self) -> None:
-        """The agent has its answer."""
-        self._calls_out -= 1
-        self.sign_of_life()
+        """Restart the clock."""
+        self._pending -= 1
+        self.reset()
 
     @property
-    def left(self) -> float:
-        """Seconds until patience is lost; 0.0: it is."""
-        if self._calls_out:
+    def remaining(self) -> float:
+        """Seconds until the timeout; 0.0 when it is reached."""
+        if self._pending:
             return self.limit
         return max(0.0, self.limit - (time.monotonic() - self._last))

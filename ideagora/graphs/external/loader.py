@@ -24,39 +24,39 @@ from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
 class LoadedObject:
     """A loaded object."""
 
-    thing: Any
+    object: Any
     known_as: str
-    """A name that does not tell the folder."""
+    """Name without folders."""
     fingerprint: str
     """Changes with its file."""
 
 
-def load_object(thing: str, is_entry_point: bool = False) -> LoadedObject:
-    """The object of ``module:object`` or ``path.py:object``, or that of an entry point's value.
+def load_object(spec: str, is_entry_point: bool = False) -> LoadedObject:
+    """Load the object of ``module:object``, ``path.py:object``, or an entry point's value.
 
     Raises:
-        UsageError: there is no such file, module or object, or it cannot be loaded; says why.
+        UsageError: there is no such file, module or object, or it cannot be loaded.
     """
     if is_entry_point:
-        point = EntryPoint(thing, thing, "ideagora.agents")
-        return LoadedObject(loaded(point.load, thing), thing, fingerprint(sys.modules[point.module]))
-    place, _, name = thing.rpartition(":")
+        point = EntryPoint(spec, spec, "ideagora.agents")
+        return LoadedObject(load_safely(point.load, spec), spec, fingerprint(sys.modules[point.module]))
+    place, _, name = spec.rpartition(":")
     if not place or not name:
-        raise UsageError(f"{thing!r} names no object. Write path.py:object or module:object.")
+        raise UsageError(f"{spec!r} does not name an object. Write path.py:object or module:object.")
     is_file = place.endswith(".py") or "/" in place
-    module = _of_file(Path(place).expanduser()) if is_file else _of_module(place)
+    module = _load_file(Path(place).expanduser()) if is_file else _load_module(place)
     known_as = f"{Path(place).name if is_file else place}:{name}"
-    return LoadedObject(_object(module, name, place), known_as, fingerprint(module))
+    return LoadedObject(_find_object(module, name, place), known_as, fingerprint(module))
 
 
 def fingerprint(module: ModuleType) -> str:
-    """A hash of the module's file; of its name where there is none."""
+    """A hash of the module's file, or of its name if it has no file."""
     file = getattr(module, "__file__", None)
     content = Path(file).read_bytes() if file and Path(file).is_file() else module.__name__.encode()
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def _of_file(path: Path) -> ModuleType:
+def _load_file(path: Path) -> ModuleType:
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -67,32 +67,32 @@ def _of_file(path: Path) -> ModuleType:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, whole)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file. Write path.py:object.")
+        raise UsageError(f"{path} is not a Python file. Write path.py:object.")
     module, loader = importlib.util.module_from_spec(spec), spec.loader
-    sys.modules[name] = module  # dataclasses and pydantic look for it
-    if str(whole.parent) not in sys.path:  # what lies beside it can be imported
+    sys.modules[name] = module  # dataclasses and pydantic look it up
+    if str(whole.parent) not in sys.path:  # so that it can import its neighbours
         sys.path.append(str(whole.parent))
     try:
-        loaded(lambda: loader.exec_module(module), str(path))
+        load_safely(lambda: loader.exec_module(module), str(path))
     except UsageError:
         del sys.modules[name]
         raise
     return module
 
 
-def _of_module(name: str) -> ModuleType:
+def _load_module(name: str) -> ModuleType:
     here = str(Path.cwd())
     if here not in sys.path:  # as `python -m` does
         sys.path.append(here)
-    module: ModuleType = loaded(lambda: importlib.import_module(name), name)
+    module: ModuleType = load_safely(lambda: importlib.import_module(name), name)
     return module
 
 
-def loaded(load: Callable[[], Any], name: str) -> Any:
-    """What loading gives.
+def load_safely(load: Callable[[], Any], name: str) -> Any:
+    """Call a function that loads foreign code.
 
     Raises:
-        UsageError: the code raised while it was loaded; says what, and where.
+        UsageError: the code raised while it was loaded.
     """
     try:
         with stdout_guarded():
@@ -105,19 +105,19 @@ def loaded(load: Callable[[], Any], name: str) -> Any:
         )
         raise UsageError(f"{name} cannot be loaded: there is no module {error.name!r}. {hint}") from None
     except SyntaxError as error:
-        hint = " Where there is a yield, end with a plain return." if "generator" in error.msg else ""
+        hint = " In a function with a yield, use a plain return." if "generator" in error.msg else ""
         raise UsageError(f"{name} cannot be loaded: line {error.lineno}: {error.msg}.{hint}") from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  (foreign code; it is named and goes on)
         raise UsageError(f"{name} cannot be loaded: {named_error(error, 'it')}") from None
 
 
-def _object(module: ModuleType, name: str, place: str) -> Any:
-    load_object: Any = module
+def _find_object(module: ModuleType, name: str, place: str) -> Any:
+    found: Any = module
     for part in name.split("."):
-        if not hasattr(load_object, part):
+        if not hasattr(found, part):
             raise UsageError(_no_such_object(module, name, place))
-        load_object = getattr(load_object, part)
-    return load_object
+        found = getattr(found, part)
+    return found
 
 
 def _no_such_object(module: ModuleType, name: str, place: str) -> str:
@@ -129,5 +129,5 @@ def _no_such_object(module: ModuleType, name: str, place: str) -> str:
     ]
     near = difflib.get_close_matches(name, own, n=1)
     hint = f" Did you mean {place}:{near[0]}?" if near else ""
-    has = f" It has {', '.join(sorted(own))}." if own else " It defines no function and no class."
+    has = f" It has {', '.join(sorted(own))}." if own else " It defines no functions or classes."
     return f"{place} has no object {name!r}.{hint}{has}"

@@ -1,4 +1,4 @@
-"""The last thing that happens to what an agent from outside gave: fields and references are checked."""
+"""Check the ideas of an external agent and look up their references."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ if TYPE_CHECKING:
 
 
 class ExternalState(TypedDict, total=False):
-    """Plain values only."""
+    """Plain JSON values only."""
 
     topic: dict[str, Any]
     ideas: list[dict[str, Any]]
     failures: list[dict[str, Any]]
 
 
-async def resolve_references(values: list[Any], tools: AgentContext, name: str) -> ExternalState:
-    """The ideas that can be used, with the references that the library knows, and what cannot be used."""
-    kept, problems = validate_ideas(values, name)
-    for idea in kept:
-        await _look_up_references(idea, tools)
+async def resolve_references(values: list[Any], context: AgentContext, name: str) -> ExternalState:
+    """The valid ideas with the references that the library knows, and a failure for each invalid one."""
+    ideas, problems = validate_ideas(values, name)
+    for idea in ideas:
+        await _look_up_references(idea, context)
     for problem in problems:
-        tools.say(f"left out: {problem}")
-    return {"ideas": kept, "failures": [{"branch": None, "query": None, "error": why} for why in problems]}
+        context.say(f"left out: {problem}")
+    return {"ideas": ideas, "failures": [{"branch": None, "query": None, "error": why} for why in problems]}
 
 
-async def _look_up_references(idea: dict[str, Any], tools: AgentContext) -> None:
-    """Keep the references that the library knows, with their records; list the others."""
-    asked = list(dict.fromkeys(idea["references"]))
-    found = {paper_id: await tools.library.paper(paper_id) for paper_id in asked if paper_id.strip()}
+async def _look_up_references(idea: dict[str, Any], context: AgentContext) -> None:
+    """Keep the references that the library knows, add their records, and list the others."""
+    references = list(dict.fromkeys(idea["references"]))
+    found = {paper_id: await context.library.paper(paper_id) for paper_id in references if paper_id.strip()}
     known = {paper_id: paper for paper_id, paper in found.items() if paper is not None}
-    unknown = [paper_id for paper_id in asked if paper_id not in known]
+    unknown = [paper_id for paper_id in references if paper_id not in known]
     idea["references"] = list(dict.fromkeys(paper.id for paper in known.values()))
-    held = {paper["id"] for paper in idea["neighbours"]}
-    idea["neighbours"] += [p.model_dump(mode="json") for p in known.values() if p.id not in held]
+    present = {paper["id"] for paper in idea["neighbours"]}
+    idea["neighbours"] += [p.model_dump(mode="json") for p in known.values() if p.id not in present]
     if unknown:
         idea["extra"]["unknown_references"] = unknown
-        tools.say(f"{len(unknown)} references that the library does not know: {', '.join(unknown[:3])}")
+        context.say(f"{len(unknown)} references are not in the library: {', '.join(unknown[:3])}")
 
 
 def ideas_of(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    """Records of a finished run."""
+    """The ideas of a finished run."""
     return as_ideas(state.get("ideas", []), Topic.model_validate(state["topic"]), origin)
 
 
 def failures_of(state: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What was given and cannot be used."""
+    """The ideas that could not be used, with the reasons."""
     return list(state.get("failures", []))

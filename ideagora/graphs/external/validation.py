@@ -1,6 +1,6 @@
-"""What an agent from outside gave, looked at strictly: ideas, or reasons by number and field.
+"""Validate the ideas of an external agent; an invalid one gets a reason with its number and field.
 
-Nothing is filled in. A field that is not ours is kept in the idea's ``extra``.
+Missing fields are not filled in. Unknown fields are kept in the idea's ``extra``.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from ideagora.schema import (
 if TYPE_CHECKING:
     from ideagora.graphs.agent import Origin
 
-MOST_IDEAS = 100
-LONGEST_IDEA = 50_000
-"""Characters of an idea's texts; one of ours has some 3,000."""
-LONGEST_TITLE = 300
-MOST_REFERENCES = 500
-LONGEST_RECORD = 1_000_000
+MAX_IDEAS = 100
+MAX_IDEA_LENGTH = 50_000
+"""Characters of an idea's texts; those of built-in agents have about 3,000."""
+MAX_TITLE_LENGTH = 300
+MAX_REFERENCES = 500
+MAX_RECORD_LENGTH = 1_000_000
 """Characters of the whole record as JSON."""
-_HOW = 'Return a list of ideas: [{"title": "…", "method": "…"}].'
-_OURS = frozenset({"id", "topic", "agent", "branch", "wins", "model", "usage", "created", "extra"})
+_ADVICE = 'Return a list of ideas: [{"title": "…", "method": "…"}].'
+_RUN_FIELDS = frozenset({"id", "topic", "agent", "branch", "wins", "model", "usage", "created", "extra"})
 """Fields of ``Idea`` that the run writes itself."""
 _PLAN = ("steps", "datasets", "baselines", "metrics", "ablations", "risks", "refuted_if")
 
 
-class GivenIdea(BaseModel):
-    """The fields that an agent from outside may give; others are kept beside them."""
+class ExternalIdea(BaseModel):
+    """The fields that an external agent may set; other fields are kept in ``extra``."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -55,7 +55,7 @@ class GivenIdea(BaseModel):
     novelty: StrictStr | None = None
     summary: StrictStr | None = None
     experiment: Experiment | None = None
-    references: tuple[StrictStr, ...] = Field(default=(), max_length=MOST_REFERENCES)
+    references: tuple[StrictStr, ...] = Field(default=(), max_length=MAX_REFERENCES)
     sources: tuple[Source, ...] = ()
     chain: Chain | None = None
     novelty_check: NoveltyCheck | None = None
@@ -72,8 +72,8 @@ class GivenIdea(BaseModel):
     @field_validator("title")
     @classmethod
     def _short(cls, value: str) -> str:
-        if len(value) > LONGEST_TITLE:
-            raise ValueError(f"it has {len(value):,} characters; {LONGEST_TITLE} are the most for a title")
+        if len(value) > MAX_TITLE_LENGTH:
+            raise ValueError(f"it has {len(value):,} characters; the limit is {MAX_TITLE_LENGTH} for a title")
         return " ".join(value.split())
 
     @field_validator("motivation", "novelty", "summary")
@@ -94,36 +94,34 @@ class GivenIdea(BaseModel):
         if value is None:
             return ()
         if not isinstance(value, list | tuple):
-            raise ValueError("give a list of paper ids")
+            raise ValueError("use a list of paper ids")
         return tuple(one["id"] if isinstance(one, Mapping) and "id" in one else one for one in value)
 
 
-def plain_ideas(given: Any, name: str) -> list[Any]:
-    """What was given as plain JSON values; runs in the agent's thread, since reading runs its code.
+def plain_ideas(result: Any, name: str) -> list[Any]:
+    """Convert an agent's result to plain JSON values; runs in the agent's thread, as it may run its code.
 
     Raises:
-        AgentFailed: it is no list, or holds what JSON cannot; names the idea.
+        AgentFailed: the result is not a list of ideas, or has too many.
     """
-    if given is None:
-        raise AgentFailed(f"{name} returned None. {_HOW}")
-    if isinstance(given, str | bytes):
-        raise AgentFailed(f"{name} returned a text, “{one_line(str(given), 60)}”. {_HOW}")
-    if isinstance(given, Mapping | BaseModel) or dataclasses.is_dataclass(given):
-        given = [given]
-    if inspect.iscoroutine(given) or isinstance(given, AsyncIterable) or not isinstance(given, Iterable):
-        raise AgentFailed(f"{name} returned something of type {type(given).__name__}. {_HOW}")
-    items = list(islice(given, MOST_IDEAS + 1))
-    if len(items) > MOST_IDEAS:
-        raise AgentFailed(
-            f"{name} returned more than {MOST_IDEAS} ideas. Return the best ones first, and fewer."
-        )
+    if result is None:
+        raise AgentFailed(f"{name} returned None. {_ADVICE}")
+    if isinstance(result, str | bytes):
+        raise AgentFailed(f"{name} returned a string, “{one_line(str(result), 60)}”. {_ADVICE}")
+    if isinstance(result, Mapping | BaseModel) or dataclasses.is_dataclass(result):
+        result = [result]
+    if inspect.iscoroutine(result) or isinstance(result, AsyncIterable) or not isinstance(result, Iterable):
+        raise AgentFailed(f"{name} returned a value of type {type(result).__name__}. {_ADVICE}")
+    items = list(islice(result, MAX_IDEAS + 1))
+    if len(items) > MAX_IDEAS:
+        raise AgentFailed(f"{name} returned more than {MAX_IDEAS} ideas. Return only the best ones.")
     return [plain_idea(item, number) for number, item in enumerate(items, 1)]
 
 
 def plain_idea(item: Any, number: int) -> Any:
-    """Plain JSON values of one idea; a reason (a string) where that cannot be had."""
+    """Plain JSON values of one idea, or a string with the reason why it cannot be converted."""
     if isinstance(item, Idea):
-        item = item.model_dump(mode="json", exclude=set(_OURS)) | item.extra
+        item = item.model_dump(mode="json", exclude=set(_RUN_FIELDS)) | item.extra
     elif isinstance(item, BaseModel):
         item = item.model_dump(mode="json")
     elif dataclasses.is_dataclass(item) and not isinstance(item, type):
@@ -131,14 +129,14 @@ def plain_idea(item: Any, number: int) -> Any:
     elif not isinstance(item, Mapping) and hasattr(item, "title") and hasattr(item, "__dict__"):
         item = vars(item)
     if not isinstance(item, Mapping):
-        return f"idea {number} is of type {type(item).__name__} ({one_line(repr(item), 60)}). {_HOW}"
+        return f"idea {number} is of type {type(item).__name__} ({one_line(repr(item), 60)}). {_ADVICE}"
     try:
         text = json.dumps(dict(item), allow_nan=False, ensure_ascii=False, default=_record)
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         return f"idea {number} cannot be written as JSON: {one_line(str(error), 120)}."
-    if len(text) > LONGEST_RECORD:
-        return f"idea {number} has {len(text):,} characters in all; {LONGEST_RECORD:,} are the most."
+    if len(text) > MAX_RECORD_LENGTH:
+        return f"idea {number} has {len(text):,} characters in total; the limit is {MAX_RECORD_LENGTH:,}."
     return json.loads(text)
 
 
@@ -147,14 +145,14 @@ def _record(value: Any) -> Any:
         return value.id
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
 def validate_ideas(values: list[Any], name: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """The ideas that can be used, as they will be kept, and why the others cannot.
+    """The valid ideas, and the reasons why the others are invalid.
 
     Raises:
-        AgentFailed: there is none; says why, idea by idea.
+        AgentFailed: there is no valid idea.
     """
     if not values:
         raise AgentFailed(f"{name} returned no idea (an empty list).")
@@ -162,54 +160,54 @@ def validate_ideas(values: list[Any], name: str) -> tuple[list[dict[str, Any]], 
     bad: list[str] = []
     for number, value in enumerate(values, 1):
         try:
-            good.append(_checked(redact_values(value), number))
+            good.append(_validate(redact_values(value), number))
         except AgentFailed as error:
             bad.append(str(error))
     if not good:
-        more = f" {len(bad) - 3} more could not be used either." if len(bad) > 3 else ""
-        raise AgentFailed(f"{name} returned no idea that can be used: {' '.join(bad[:3])}{more}")
+        more = f" {len(bad) - 3} more are not valid." if len(bad) > 3 else ""
+        raise AgentFailed(f"{name} returned no valid idea: {' '.join(bad[:3])}{more}")
     return good, bad
 
 
-def _checked(value: Any, number: int) -> dict[str, Any]:
+def _validate(value: Any, number: int) -> dict[str, Any]:
     if isinstance(value, str):
         raise AgentFailed(value)
-    given = {name: part for name, part in value.items() if name not in _OURS}
+    fields = {name: part for name, part in value.items() if name not in _RUN_FIELDS}
     extra = dict(value["extra"]) if isinstance(value.get("extra"), dict) else {}
-    experiment = given.get("experiment")
+    experiment = fields.get("experiment")
     if isinstance(experiment, dict) and (other := set(experiment) - set(Experiment.model_fields)):
         extra["experiment"] = {name: experiment[name] for name in sorted(other)}
-        given["experiment"] = {name: part for name, part in experiment.items() if name not in other}
+        fields["experiment"] = {name: part for name, part in experiment.items() if name not in other}
     try:
-        idea = GivenIdea.model_validate(given)
+        idea = ExternalIdea.model_validate(fields)
     except ValidationError as error:
-        raise AgentFailed(f"idea {number}: {_first(error)}") from None
-    if (length := _length(idea)) > LONGEST_IDEA:
+        raise AgentFailed(f"idea {number}: {_describe_error(error)}") from None
+    if (length := _length(idea)) > MAX_IDEA_LENGTH:
         raise AgentFailed(
-            f"idea {number} has {length:,} characters; {LONGEST_IDEA:,} are the most. An idea is a page, not "
-            "a paper."
+            f"idea {number} has {length:,} characters; the limit is {MAX_IDEA_LENGTH:,}. An idea is a page, "
+            "not a paper."
         )
     extra.update(idea.model_extra or {})
-    return {**idea.model_dump(mode="json", include=set(GivenIdea.model_fields)), "extra": extra}
+    return {**idea.model_dump(mode="json", include=set(ExternalIdea.model_fields)), "extra": extra}
 
 
-def _first(error: ValidationError) -> str:
+def _describe_error(error: ValidationError) -> str:
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"])
     if first["type"] == "missing":
         return f"the field {field} is missing."
-    said = first["msg"].removeprefix("Value error, ")
-    return f"the field {field} cannot be used ({one_line(repr(first['input']), 60)}): {said.lower()}."
+    message = first["msg"].removeprefix("Value error, ")
+    return f"the field {field} is invalid ({one_line(repr(first['input']), 60)}): {message.lower()}."
 
 
-def _length(idea: GivenIdea) -> int:
-    own = (idea.title, idea.method, idea.motivation, idea.novelty, idea.summary)
+def _length(idea: ExternalIdea) -> int:
+    texts = (idea.title, idea.method, idea.motivation, idea.novelty, idea.summary)
     plan = json.dumps(idea.experiment.model_dump(include=set(_PLAN))) if idea.experiment else ""
-    return sum(len(part) for part in own if part) + len(plan)
+    return sum(len(part) for part in texts if part) + len(plan)
 
 
-def as_ideas(kept: list[dict[str, Any]], topic: Topic, origin: Origin, place: str = "shared") -> list[Idea]:
-    """Records of what was kept. Each idea has the usage of all calls, since each came of all of them."""
+def as_ideas(values: list[dict[str, Any]], topic: Topic, origin: Origin, place: str = "shared") -> list[Idea]:
+    """Convert valid ideas to records. Each has the usage of all calls, which cannot be split among them."""
     answered = origin.answered.get(place)
     return [
         Idea(
@@ -222,5 +220,5 @@ def as_ideas(kept: list[dict[str, Any]], topic: Topic, origin: Origin, place: st
             created=answered,
             extra=idea["extra"],
         )
-        for number, idea in enumerate(kept, 1)
+        for number, idea in enumerate(values, 1)
     ]

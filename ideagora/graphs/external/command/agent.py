@@ -1,10 +1,10 @@
-"""The third way in: a program in any language, ``command:PROGRAM ARGUMENTS``.
+"""External agents that are programs in any language: ``command:PROGRAM ARGUMENTS``.
 
-It reads one JSON line with the topic and prints its ideas, one JSON object a line. Between, it may
-print ``{"ask": {…}}`` and read the answer as its next line: that is how it reaches the library and the
-model door. What it writes to stderr is shown as progress.
+The program reads one JSON line with the topic and prints its ideas, one JSON object per line. In between it
+may print ``{"ask": {…}}`` and read the answer as its next line, to use the library and the model. Its
+stderr is shown as progress.
 
-No shell is involved, the environment holds no keys, and the working folder is empty and goes away.
+It runs without a shell, without keys in its environment, and in an empty temporary folder.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from ideagora.graphs.external.validation import plain_ideas
 STEP = "run_command"
 
 
-def agent_of_command(line: str) -> Agent:
-    """The agent of a command line; its name does not tell folders.
+def load_agent(line: str) -> Agent:
+    """The agent of a command line; its name omits folders.
 
     Raises:
-        UsageError: it cannot be split, or there is no such program.
+        UsageError: the line cannot be split, or there is no such program.
     """
     words = _words(line)
     name = f"command:{shlex.join(Path(word).name if '/' in word else word for word in words)}"
@@ -50,17 +50,17 @@ def agent_of_command(line: str) -> Agent:
 
 
 def _words(line: str) -> list[str]:
-    """Program and arguments; files are named with their folder, since it runs in another one."""
+    """Program and arguments; paths become absolute, because it runs in another folder."""
     try:
         words = shlex.split(line)
     except ValueError as error:
-        raise UsageError(f"command:{line} cannot be split into words: {error}. Mind the quotes.") from None
+        raise UsageError(f"command:{line} cannot be split into words: {error}. Check the quotes.") from None
     if not words:
-        raise UsageError("command: names no program. Write 'command:PROGRAM ARGUMENTS'.")
+        raise UsageError("command: does not name a program. Write 'command:PROGRAM ARGUMENTS'.")
     program = shutil.which(words[0])
     if program is None:
-        hint = f" Write ./{words[0]} for a file here." if Path(words[0]).is_file() else ""
-        raise UsageError(f"There is no program {words[0]!r} that can be run.{hint}")
+        hint = f" For a file in this folder, write ./{words[0]}." if Path(words[0]).is_file() else ""
+        raise UsageError(f"There is no executable program {words[0]!r}.{hint}")
     rest = [str(Path(word).resolve()) if _is_file(word) else word for word in words[1:]]
     return [str(Path(program).absolute()), *rest]
 
@@ -73,7 +73,7 @@ def _is_file(word: str) -> bool:
 
 
 def _fingerprint(words: list[str]) -> str:
-    """A hash of the line and of the files that are named in it; not of the program itself when large."""
+    """A hash of the line and of the files it names, except large ones such as the program itself."""
     digest = hashlib.sha256(shlex.join(words).encode("utf-8", "surrogateescape"))
     for word in words:
         path = Path(word)
@@ -84,10 +84,10 @@ def _fingerprint(words: list[str]) -> str:
 
 def _build_graph(words: list[str], name: str) -> Any:
     async def run_command(state: ExternalState, runtime: Runtime[AgentContext]) -> ExternalState:
-        tools = runtime.context
         with TemporaryDirectory(prefix="ideagora-command-", ignore_cleanup_errors=True) as folder:
-            given = await CommandSession(words, name, Path(folder), tools).held()
-        return await resolve_references(await asyncio.to_thread(plain_ideas, given, name), tools, name)
+            ideas = await CommandSession(words, name, Path(folder), runtime.context).run()
+        values = await asyncio.to_thread(plain_ideas, ideas, name)
+        return await resolve_references(values, runtime.context, name)
 
     graph = StateGraph(ExternalState, context_schema=AgentContext)
     graph.add_node(STEP, run_command)

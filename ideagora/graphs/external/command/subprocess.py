@@ -1,4 +1,4 @@
-"""One run of a command: the topic goes in, questions are answered, ideas come out, all within bounds."""
+"""Run a command that speaks JSON lines: send the topic, answer its questions, collect its ideas."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError
 from ideagora.graphs.external.context import AgentContext
 from ideagora.models.redact import one_line
 
-LONGEST_LINE = 1_000_000
-MOST_OUTPUT = 20_000_000
-"""Bytes of a line, and of all that a command prints."""
-MOST_NOTES = 200
-"""Lines of stderr that are shown."""
-KEPT_NOTES = 3
-"""Lines at its end that are told when it fails."""
+MAX_LINE = 1_000_000
+"""Bytes of one line of output."""
+MAX_OUTPUT = 20_000_000
+"""Bytes of the whole output."""
+MAX_PROGRESS_LINES = 200
+"""Lines of stderr that are shown as progress."""
+MAX_ERROR_LINES = 3
+"""Last lines of stderr that are quoted when the command fails."""
 GRACE = 2.0
-"""Seconds between asking a command to end and ending it."""
-LOOK = 0.25
-"""Seconds between two looks at whether it is still there."""
-PASSED_ON = (
+"""Seconds between SIGTERM and SIGKILL."""
+POLL_INTERVAL = 0.25
+"""Seconds between checks whether the command is still running."""
+ENVIRONMENT = (
     "PATH",
     "HOME",
     "LANG",
@@ -39,52 +40,52 @@ PASSED_ON = (
     "VIRTUAL_ENV",
     "PYTHONPATH",
 )
-_HOW = "Print ideas as JSON lines on stdout, and everything else on stderr"
-_HINT = " It gets one line on stdin: read that line, not to the end (head -n 1 helps)."
+_ADVICE = "Print ideas as JSON lines on stdout, and everything else on stderr"
+_HINT = " It gets one line on stdin: read only that line, for instance with head -n 1."
 
 
 class CommandSession:
-    """A command at work, in a process group of its own."""
+    """A running command, in a process group of its own."""
 
-    longest_line = LONGEST_LINE
-    most_output: int | None = MOST_OUTPUT
+    max_line = MAX_LINE
+    max_output: int | None = MAX_OUTPUT
 
-    def __init__(self, words: list[str], name: str, folder: Path | None, tools: AgentContext) -> None:
-        self._words, self._name, self._folder, self._tools = words, name, folder, tools
-        self._patience = tools.bridge.patience
+    def __init__(self, words: list[str], name: str, folder: Path | None, context: AgentContext) -> None:
+        self._words, self._name, self._folder, self._context = words, name, folder, context
+        self._inactivity = context.bridge.inactivity
         self._ideas: list[Any] = []
         self._lines = self._bytes = 0
-        self._last_notes: list[str] = []
+        self._last_lines: list[str] = []
 
-    async def held(self) -> list[Any]:
-        """The ideas that it printed.
+    async def run(self) -> list[Any]:
+        """Run the command and return the ideas that it printed.
 
         Raises:
-            AgentFailed: it could not be run, failed, hung, or printed what is no idea; says which.
+            AgentFailed: it could not be started, failed, hung, or printed something that is not JSON.
         """
-        self._patience.sign_of_life()
-        process = await self._started()
+        self._inactivity.reset()
+        process = await self._start()
         work = asyncio.create_task(self._talk(process))
         try:
             while not work.done():
-                await asyncio.wait([work], timeout=min(self._patience.left, LOOK))
+                await asyncio.wait([work], timeout=min(self._inactivity.remaining, POLL_INTERVAL))
                 if process.returncode is not None:
-                    await self._cut_off(process, work)
-                elif self._patience.left <= 0:
+                    await self._close_streams(process, work)
+                elif self._inactivity.remaining <= 0:
                     raise self._failed(
-                        f"gave no sign of life for {self._patience.limit:g} s and was ended. If it needs "
-                        f"longer, raise --agent-timeout.{'' if self._lines else _HINT}"
+                        f"was inactive for {self._inactivity.limit:g} s and was stopped. If it needs more "
+                        f"time, raise --agent-timeout.{'' if self._lines else _HINT}"
                     )
             await work
         finally:
             work.cancel()
-            await _ended(process)
+            await _stop(process)
             await asyncio.gather(work, return_exceptions=True)
         if process.returncode:
-            raise self._failed(f"{how_it_ended(process.returncode)}{self._said()}")
+            raise self._failed(f"{describe_exit(process.returncode)}{self._stderr_tail()}")
         return self._ideas
 
-    async def _started(self) -> asyncio.subprocess.Process:
+    async def _start(self) -> asyncio.subprocess.Process:
         pipe = asyncio.subprocess.PIPE
         try:
             return await asyncio.create_subprocess_exec(
@@ -95,17 +96,17 @@ class CommandSession:
                 cwd=self._folder,
                 env=self._environment(),
                 start_new_session=True,
-                limit=self.longest_line,
+                limit=self.max_line,
             )
         except OSError as error:
             raise self._failed(f"cannot be run: {error.strerror}") from None
 
     def _environment(self) -> dict[str, str] | None:
-        """What it sees of the environment; ``None``: all."""
-        return environment(self._tools.passed_on)
+        """Its environment variables; ``None`` for all of ours."""
+        return environment(self._context.environment)
 
-    async def _cut_off(self, process: asyncio.subprocess.Process, work: asyncio.Task[None]) -> None:
-        """It has ended, and a child of its own still holds its streams: that one is not waited for."""
+    async def _close_streams(self, process: asyncio.subprocess.Process, work: asyncio.Task[None]) -> None:
+        """Close the streams of an ended command if a child of its own still holds them open."""
         await asyncio.wait([work], timeout=GRACE)
         if not work.done():
             _signal(process, signal.SIGKILL)
@@ -127,17 +128,17 @@ class CommandSession:
             await asyncio.gather(notes, return_exceptions=True)
 
     def _opening(self) -> dict[str, Any]:
-        topic = self._tools.topic
+        topic = self._context.topic
         return {
             "topic": topic.text,
             "before": topic.before,
             "inspirations": list(topic.inspirations),
-            "seed": self._tools.seed,
+            "seed": self._context.seed,
         }
 
     async def _write(self, process: asyncio.subprocess.Process, value: Any) -> None:
         assert process.stdin is not None
-        with suppress(ConnectionError):  # it may not care to read
+        with suppress(ConnectionError):  # it may not read its stdin
             process.stdin.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
             await process.stdin.drain()
 
@@ -146,17 +147,17 @@ class CommandSession:
             try:
                 line = await stream.readline()
             except ValueError:
-                raise self._failed(f"printed a line of more than {self.longest_line:,} bytes") from None
+                raise self._failed(f"printed a line of more than {self.max_line:,} bytes") from None
             if not line:
                 return
             self._lines, self._bytes = self._lines + 1, self._bytes + len(line)
-            if self.most_output is not None and self._bytes > self.most_output:
-                raise self._failed(f"printed more than {self.most_output:,} bytes")
-            self._patience.sign_of_life()
+            if self.max_output is not None and self._bytes > self.max_output:
+                raise self._failed(f"printed more than {self.max_output:,} bytes")
+            self._inactivity.reset()
             if line.strip():
-                await self._take(process, self._object(line))
+                await self._handle(process, self._parse(line))
 
-    def _object(self, line: bytes) -> dict[str, Any]:
+    def _parse(self, line: bytes) -> dict[str, Any]:
         try:
             value = json.loads(line.decode())
         except (ValueError, RecursionError):
@@ -164,14 +165,14 @@ class CommandSession:
         if isinstance(value, dict):
             return value
         shown = one_line(line.decode(errors="replace"), 60)
-        raise self._failed(f"printed no JSON object in line {self._lines}: “{shown}”. {_HOW}")
+        raise self._failed(f"printed no JSON object in line {self._lines}: “{shown}”. {_ADVICE}")
 
-    async def _take(self, process: asyncio.subprocess.Process, value: dict[str, Any]) -> None:
+    async def _handle(self, process: asyncio.subprocess.Process, value: dict[str, Any]) -> None:
         if set(value) != {"ask"}:
             self._ideas.append(value)
             return
         try:
-            answer = {"answer": await answered(value["ask"], self._tools)}
+            answer = {"answer": await answer_question(value["ask"], self._context)}
         except BudgetExhausted:
             raise
         except (IdeagoraError, ValueError, TypeError) as error:
@@ -179,13 +180,15 @@ class CommandSession:
         await self._write(process, answer)
 
     async def _listen(self, stream: asyncio.StreamReader) -> None:
-        """Show the first lines of stderr as progress; read on to its end, or the command would wait."""
+        """Show the first lines of stderr as progress; keep reading, or the command would block."""
         rest = b""
         count = 0
         while chunk := await stream.read(65_536):
-            *lines, rest = (rest + chunk[-LONGEST_LINE:]).split(b"\n")
-            rest = rest[-LONGEST_LINE:]
-            shown = lines if count <= MOST_NOTES else lines[-KEPT_NOTES:]  # of a flood only the end is read
+            *lines, rest = (rest + chunk[-MAX_LINE:]).split(b"\n")
+            rest = rest[-MAX_LINE:]
+            shown = (
+                lines if count <= MAX_PROGRESS_LINES else lines[-MAX_ERROR_LINES:]
+            )  # of many, only the last
             for number, line in enumerate(shown, count + 1):
                 self._note(line, number)
             count += len(lines)
@@ -196,65 +199,65 @@ class CommandSession:
         text = one_line(line.decode(errors="replace"))
         if not text:
             return
-        self._last_notes = [*self._last_notes, text][-KEPT_NOTES:]
-        if count < MOST_NOTES:
-            self._tools.say(text)
-        elif count == MOST_NOTES:
-            self._tools.say("(it says more, which is not shown)")
+        self._last_lines = [*self._last_lines, text][-MAX_ERROR_LINES:]
+        if count < MAX_PROGRESS_LINES:
+            self._context.say(text)
+        elif count == MAX_PROGRESS_LINES:
+            self._context.say("(further output is not shown)")
 
-    def _said(self) -> str:
-        return f": {' / '.join(self._last_notes)}" if self._last_notes else " and said nothing on stderr"
+    def _stderr_tail(self) -> str:
+        return f": {' / '.join(self._last_lines)}" if self._last_lines else " and printed nothing on stderr"
 
     def _failed(self, why: str) -> AgentFailed:
         return AgentFailed(f"{self._name} {one_line(why, 600)}.")
 
 
-async def answered(ask: Any, tools: AgentContext) -> Any:
-    """The answer to one question of a command, as plain JSON values.
+async def answer_question(ask: Any, context: AgentContext) -> Any:
+    """Answer one question of a command, as plain JSON values.
 
     ``{"search": query, "k": 10}``, ``{"paper": id}``, ``{"references": id}``, ``{"citations": id}``,
     ``{"text": id}``, ``{"model": prompt, "system": …, "sample": 0}``.
 
     Raises:
-        ValueError: the question is none of these.
+        ValueError: the question is not one of these.
     """
-    questions = {"search": ("k",), "model": ("system", "sample")}
-    clients = {"model": tools.model} | {
-        name: getattr(tools.library, name) for name in tools.library.__slots__
+    options = {"search": ("k",), "model": ("system", "sample")}
+    clients = {"model": context.model} | {
+        name: getattr(context.library, name) for name in context.library.__slots__
     }
     found = [name for name in clients if isinstance(ask, dict) and name in ask]
     if len(found) != 1:
-        raise ValueError(f"ask has to have one of {', '.join(sorted(clients))}")
+        raise ValueError(f"ask needs exactly one of {', '.join(sorted(clients))}")
     name = found[0]
-    more = {key: value for key, value in ask.items() if key != name}
-    if unknown := set(more) - set(questions.get(name, ())):
+    arguments = {key: value for key, value in ask.items() if key != name}
+    if unknown := set(arguments) - set(options.get(name, ())):
         raise ValueError(f"{name} does not take {', '.join(sorted(unknown))}")
-    return _plain(await clients[name](ask[name], **more))
+    return _plain(await clients[name](ask[name], **arguments))
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
 
 
 def environment(more: str) -> dict[str, str]:
-    """What a command sees of the environment: enough to start, no keys, and what the user names."""
-    names = [*PASSED_ON, *(name.strip() for name in more.split(","))]
+    """The environment of a command: enough to start, no keys, and the variables that the user names."""
+    names = [*ENVIRONMENT, *(name.strip() for name in more.split(","))]
     wanted = {name: os.environ[name] for name in names if name in os.environ}
     return wanted | {name: value for name, value in os.environ.items() if name.startswith("LC_")}
 
 
-def how_it_ended(code: int) -> str:
-    """In words, what an exit code means."""
+def describe_exit(code: int) -> str:
+    """What an exit code means."""
     if code < 0:
         with suppress(ValueError):
-            return f"was ended by {signal.Signals(-code).name}"
-    return f"ended with exit code {code}"
+            return f"was killed by {signal.Signals(-code).name}"
+    return f"exited with code {code}"
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
-    """End the whole process group, its children included, and the pipes to it."""
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """Stop the whole process group, including its children, and close the pipes to it."""
     _signal(process, signal.SIGTERM)
     try:
         await asyncio.wait_for(asyncio.shield(process.wait()), GRACE if process.returncode is None else 0.05)
@@ -268,14 +271,14 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
 
 
 def _close_pipes(process: asyncio.subprocess.Process) -> None:
-    """A child that left the group may hold them open; asyncio has no public way to this."""
+    """Close the pipes, which a child outside the group may hold open; asyncio has no public way."""
     transport = getattr(process, "_transport", None)
     if transport is not None:
         transport.close()
 
 
 def kill(process: asyncio.subprocess.Process) -> None:
-    """End the whole process group now."""
+    """Kill the whole process group."""
     _signal(process, signal.SIGKILL)
 
 

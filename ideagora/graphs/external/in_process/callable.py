@@ -1,6 +1,6 @@
-"""The first way in: a function (or an object that can be called) ``ideate(topic, library, model, seed)``.
+"""Run a callable ``ideate(topic, library, model, seed)`` in this process.
 
-It becomes a graph with one step, which is named after it. It may ask for fewer of the four, by name.
+It becomes a graph with one step, named after it. It may take fewer of the four arguments, by name.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
+from ideagora.graphs.external.call import call_agent
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.in_process.isolation import run_isolated
-from ideagora.graphs.external.python_process.call import values
 from ideagora.graphs.external.references import ExternalState, resolve_references
 
 
-def build_graph(function: Callable[..., Any], asked: tuple[str, ...], step: str, name: str) -> Any:
-    """A graph with the function as its only step."""
+def build_graph(function: Callable[..., Any], requested: tuple[str, ...], step: str, name: str) -> Any:
+    """A graph whose only step is the function."""
 
     async def run(state: ExternalState, runtime: Runtime[AgentContext]) -> ExternalState:
-        tools = runtime.context
-        chosen = {one: getattr(tools, one) for one in asked}
-        given = await run_isolated(lambda: values(function, chosen, name), tools, name)
-        return await resolve_references(given, tools, name)
+        context = runtime.context
+        arguments = {argument: getattr(context, argument) for argument in requested}
+        values = await run_isolated(lambda: call_agent(function, arguments, name), context, name)
+        return await resolve_references(values, context, name)
 
     graph = StateGraph(ExternalState, context_schema=AgentContext)
     graph.add_node(step, run)

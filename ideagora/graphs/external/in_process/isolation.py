@@ -1,8 +1,8 @@
-"""Run foreign code so that whatever it does costs its own entry only.
+"""Run foreign code so that its failure affects only its own result.
 
-It runs in a thread of its own (async code with an event loop of its own), so that code which blocks or
-never ends stops neither the run nor Ctrl-C. What it raises becomes an ``AgentFailed`` with its reason.
-It is no sandbox: the code has the rights of the process.
+It runs in a thread of its own (async code in an event loop of its own), so that code which blocks or never
+ends stops neither the run nor Ctrl-C. Exceptions become ``AgentFailed``. This is not a sandbox: the code has
+the permissions of the process.
 """
 
 from __future__ import annotations
@@ -27,45 +27,49 @@ _has_run = False
 
 
 async def run_isolated(
-    work: Callable[[], Any], tools: AgentContext, name: str, passing: tuple[type[Exception], ...] = ()
+    work: Callable[[], Any], context: AgentContext, name: str, passing: tuple[type[Exception], ...] = ()
 ) -> Any:
-    """What foreign code gives; ``work`` may also give an awaitable, which is awaited in its thread.
+    """Run foreign code and return its result.
 
-    ``passing`` are exceptions that go through as they are (LangGraph steers with some).
+    Args:
+        work: the code; if it returns an awaitable, that is awaited in its thread.
+        context: the agent's context.
+        name: name of the agent, for errors.
+        passing: exceptions that are raised unchanged (LangGraph uses some for control flow).
 
     Raises:
-        AgentFailed: it raised, or showed no sign of life for ``agent_timeout`` seconds.
-        IdeagoraError: an error of the door or the library that it let through.
+        AgentFailed: it raised, or was inactive for ``agent_timeout`` seconds.
+        IdeagoraError: an error of model or library that it did not catch.
     """
     global _has_run
     _has_run = True
-    patience = tools.bridge.patience
-    patience.sign_of_life()
+    inactivity = context.bridge.inactivity
+    inactivity.reset()
     with stdout_guarded(), guard_process():
-        ended, thread = _started(work, name, passing)
+        ended, thread = _start_thread(work, name, passing)
         try:
             while not ended.done():
-                if patience.left <= 0:
+                if inactivity.remaining <= 0:
                     raise AgentFailed(
-                        f"{name} gave no sign of life for {patience.limit:g} s and was given up. If it needs "
-                        "longer, raise --agent-timeout."
+                        f"{name} was inactive for {inactivity.limit:g} s and was stopped. If it needs more "
+                        "time, raise --agent-timeout."
                     )
-                await asyncio.wait([ended], timeout=patience.left)
+                await asyncio.wait([ended], timeout=inactivity.remaining)
         finally:
             if not ended.done():
-                _abandon(tools, thread)
+                _cancel(context, thread)
     result, error = ended.result()
-    if tools.bridge.spent is not None:
-        raise tools.bridge.spent
+    if context.bridge.budget_error is not None:
+        raise context.bridge.budget_error
     if error is not None:
         raise error
     return result
 
 
-def _started(
+def _start_thread(
     work: Callable[[], Any], name: str, passing: tuple[type[Exception], ...]
 ) -> tuple[asyncio.Future[Any], threading.Thread]:
-    """A thread at work, and the future of its (result, error)."""
+    """A running thread, and the future of its (result, error)."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Any] = loop.create_future()
 
@@ -76,33 +80,33 @@ def _started(
     def body() -> None:
         try:
             result = work()
-            given = asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
-            outcome: tuple[Any, Exception | None] = (given, None)
+            value = asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
+            outcome: tuple[Any, Exception | None] = (value, None)
         except BaseException as error:  # noqa: BLE001  (it becomes the named state that settle hands on)
             outcome = (None, error if isinstance(error, passing) else named_error(error, name))
-        with suppress(RuntimeError):  # the loop is gone: nobody waits
+        with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(settle, outcome)
 
-    context = contextvars.copy_context()
-    thread = threading.Thread(target=context.run, args=(body,), name=f"agent {name}", daemon=True)
+    variables = contextvars.copy_context()
+    thread = threading.Thread(target=variables.run, args=(body,), name=f"agent {name}", daemon=True)
     thread.start()
     return ended, thread
 
 
-async def _awaited(result: Any) -> Any:
+async def _wait_for(result: Any) -> Any:
     return await result
 
 
-def _abandon(tools: AgentContext, thread: threading.Thread) -> None:
-    """Let nothing more through, and raise ``AgentCancelled`` in the thread at its next step."""
-    tools.bridge.close()
+def _cancel(context: AgentContext, thread: threading.Thread) -> None:
+    """Reject further calls, and raise ``AgentCancelled`` in the thread at its next bytecode."""
+    context.bridge.close()
     if thread.ident is not None:
         identity = ctypes.c_ulong(thread.ident)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(AgentCancelled))
 
 
 def exit_process(code: int) -> None:
-    """End the process now if an agent from outside left threads that would keep it from ending."""
+    """Exit the process now if an external agent left threads that would keep it alive."""
     if not _has_run:
         return
     left = [t for t in threading.enumerate() if not t.daemon and t is not threading.main_thread()]

@@ -1,4 +1,4 @@
-"""What code from outside must not take with it: stdout."""
+"""Keep stdout for our own output while foreign code runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 
 class _Stderr:
-    """Stands in for ``sys.stdout`` and remembers that something was written."""
+    """Replaces ``sys.stdout``: writes to stderr and counts characters."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(sys.stderr, name)
@@ -23,20 +23,20 @@ class _Stderr:
 
 
 characters_written = 0
-"""Characters that were printed on stdout by agents so far."""
+"""Characters that foreign code has printed on stdout so far."""
 _lock = threading.Lock()
 _depth = 0
-_kept: tuple[TextIO | Any, int | None] = (None, None)
+_saved: tuple[TextIO | Any, int | None] = (None, None)
 
 
 @contextmanager
 def stdout_guarded() -> Iterator[None]:
-    """While inside, ``print``, subprocesses and C code that write to stdout reach stderr."""
+    """Redirect everything that is written to stdout to stderr, also by subprocesses and C code."""
     global _depth
     with _lock:
         _depth += 1
         if _depth == 1:
-            _divert()
+            _redirect()
     try:
         yield
     finally:
@@ -46,20 +46,20 @@ def stdout_guarded() -> Iterator[None]:
                 _restore()
 
 
-def _divert() -> None:
-    global _kept
+def _redirect() -> None:
+    global _saved
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     copy = None
     with suppress(OSError):  # a process may have no stdout, or no stderr
         copy = os.dup(1)
         os.dup2(2, 1)
-    _kept = (sys.stdout, copy)
+    _saved = (sys.stdout, copy)
     sys.stdout = _Stderr()
 
 
 def _restore() -> None:
-    stream, copy = _kept
+    stream, copy = _saved
     sys.stdout = stream
     if copy is not None:
         os.dup2(copy, 1)

@@ -1,7 +1,7 @@
-"""What an agent in a process of its own is given: its calls go to the run over a pipe.
+"""Library and model for an agent in a process of its own: calls go to the run over a pipe.
 
-One JSON object a line. ``{"ask": …, "id": 1}`` goes up, ``{"answer": …, "id": 1}`` or ``{"error": …,
-"kind": …, "id": 1}`` comes down, in any order, so that calls run side by side.
+One JSON object per line. ``{"ask": …, "id": 1}`` is answered by ``{"answer": …, "id": 1}`` or ``{"error": …,
+"kind": …, "id": 1}``, in any order, so that calls can run concurrently.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from typing import Any, BinaryIO
 from pydantic import BaseModel, ValidationError
 
 from ideagora import errors
-from ideagora.graphs.external.arguments import asked_paper, count, is_model, text_of
+from ideagora.graphs.external.arguments import check_count, check_paper_id, check_prompt, check_text
 from ideagora.models.redact import one_line
 from ideagora.schema import Paper
 
-Steps = Generator[dict[str, Any], Any, Any]
+Exchange = Generator[dict[str, Any], Any, Any]
 """Yields questions, is sent their answers, and returns the result."""
-MOST_COMPLAINTS = 5
+MAX_PROBLEMS = 5
+"""Problems of a rejected answer that are reported."""
 
 
 class Pipe:
-    """Questions to the run and its answers; may be used from any thread and any event loop."""
+    """Sends questions to the run and receives its answers; usable from any thread and event loop."""
 
     def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
         self._source, self._sink = source, sink
@@ -38,57 +39,57 @@ class Pipe:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[Any]] = {}
 
-    def first(self) -> dict[str, Any]:
-        """The first line: what is to be done."""
+    def read_order(self) -> dict[str, Any]:
+        """Read the first line."""
         order: dict[str, Any] = json.loads(self._source.readline())
         return order
 
     def listen(self) -> None:
-        """Read answers in the background from now on. When the run ends, so does this process."""
+        """Start to read answers in the background. This process exits when the run does."""
         threading.Thread(target=self._listen, name="answers", daemon=True).start()
 
     def send(self, value: dict[str, Any]) -> None:
         """Write one line."""
         if os.getpid() != self._process:
-            raise errors.AgentFailed("library and model can be used in the agent's own process only")
+            raise errors.AgentFailed("library and model can only be used in the agent's own process")
         line = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         with self._lock:
             self._sink.write(line)
             self._sink.flush()
 
-    def carry_out(self, steps: Steps) -> Any:
-        """The result of an exchange, or a task of it where an event loop runs."""
+    def run(self, exchange: Exchange) -> Any:
+        """The result of an exchange, or a task with it if an event loop is running."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return self._now(steps)
-        return asyncio.ensure_future(self._later(steps))
+            return self._run_sync(exchange)
+        return asyncio.ensure_future(self._run_async(exchange))
 
-    def _now(self, steps: Steps) -> Any:
+    def _run_sync(self, exchange: Exchange) -> Any:
         try:
-            question = next(steps)
+            question = next(exchange)
             while True:
-                question = steps.send(self._sent(question).result())
+                question = exchange.send(self._submit(question).result())
         except StopIteration as done:
             return done.value
 
-    async def _later(self, steps: Steps) -> Any:
+    async def _run_async(self, exchange: Exchange) -> Any:
         try:
-            question = next(steps)
+            question = next(exchange)
             while True:
-                question = steps.send(await asyncio.wrap_future(self._sent(question)))
+                question = exchange.send(await asyncio.wrap_future(self._submit(question)))
         except StopIteration as done:
             return done.value
 
-    def _sent(self, question: dict[str, Any]) -> Future[Any]:
+    def _submit(self, question: dict[str, Any]) -> Future[Any]:
         number = next(self._numbers)
         future: Future[Any] = Future()
         self._waiting[number] = future
-        future.add_done_callback(partial(self._give_up, number))
+        future.add_done_callback(partial(self._cancel, number))
         self.send({"ask": question, "id": number})
         return future
 
-    def _give_up(self, number: int, future: Future[Any]) -> None:
+    def _cancel(self, number: int, future: Future[Any]) -> None:
         if future.cancelled() and self._waiting.pop(number, None) is not None:
             self.send({"cancel": number})
 
@@ -99,14 +100,14 @@ class Pipe:
             if future is None or not future.set_running_or_notify_cancel():
                 continue
             if "error" in value:
-                future.set_exception(error_of(value["kind"], value["error"], value["id"]))
+                future.set_exception(make_error(value["kind"], value["error"], value["id"]))
             else:
                 future.set_result(value["answer"])
         os._exit(1)
 
 
-def error_of(kind: str, text: str, number: int) -> Exception:
-    """The error that a call met, of the class that the run names; ``question`` tells which call it was."""
+def make_error(kind: str, text: str, number: int) -> Exception:
+    """The error of a call, of the class that the run names; its ``question`` is the number of the call."""
     found = {"ValueError": ValueError, "TypeError": TypeError}.get(kind) or getattr(errors, kind, None)
     error: Exception
     if found is errors.UnreadableAnswer:
@@ -120,7 +121,7 @@ def error_of(kind: str, text: str, number: int) -> Exception:
 
 
 class RemoteLibraryClient:
-    """The library, with the methods that ``context.LibraryClient`` describes."""
+    """The library, with the methods of ``context.LibraryClient``."""
 
     __slots__ = ("citations", "paper", "references", "search", "text")
 
@@ -131,41 +132,40 @@ class RemoteLibraryClient:
     text: Callable[..., Any]
 
     def __init__(self, pipe: Pipe) -> None:
-        def one(name: str, made: Callable[[Any], Any], paper: Any) -> Any:
-            asked = asked_paper(paper)
-            identifier = asked if isinstance(asked, str) else asked.id
-            return pipe.carry_out(_asking({name: identifier}, made))
+        def look_up(name: str, parse: Callable[[Any], Any], paper: Any) -> Any:
+            return pipe.run(_ask({name: check_paper_id(paper)}, parse))
 
         def search(query: str, k: int = 10) -> Any:
-            return pipe.carry_out(_asking({"search": text_of(query, "query"), "k": count(k)}, _papers))
+            question = {"search": check_text(query, "query"), "k": check_count(k)}
+            return pipe.run(_ask(question, _parse_papers))
 
         self.search = search
-        self.paper = lambda paper: one("paper", _paper, paper)
-        self.references = lambda paper: one("references", _papers, paper)
-        self.citations = lambda paper: one("citations", _papers, paper)
-        self.text = lambda paper: one("text", str, paper)
+        self.paper = lambda paper: look_up("paper", _parse_paper, paper)
+        self.references = lambda paper: look_up("references", _parse_papers, paper)
+        self.citations = lambda paper: look_up("citations", _parse_papers, paper)
+        self.text = lambda paper: look_up("text", str, paper)
 
 
-def _asking(question: dict[str, Any], made: Callable[[Any], Any]) -> Steps:
+def _ask(question: dict[str, Any], parse: Callable[[Any], Any]) -> Exchange:
     answer = yield question
-    return made(answer)
+    return parse(answer)
 
 
-def _paper(value: Any) -> Paper | None:
+def _parse_paper(value: Any) -> Paper | None:
     return None if value is None else Paper.model_validate(value)
 
 
-def _papers(values: Any) -> list[Paper]:
+def _parse_papers(values: Any) -> list[Paper]:
     return [Paper.model_validate(value) for value in values]
 
 
 class RemoteModelClient:
-    """The model, as ``tools.Model`` describes it."""
+    """The model, as described by ``context.ModelClient``."""
 
     __slots__ = ("_ask",)
 
     def __init__(self, pipe: Pipe) -> None:
-        self._ask: Callable[[Steps], Any] = pipe.carry_out
+        self._ask: Callable[[Exchange], Any] = pipe.run
 
     def __call__(
         self,
@@ -175,32 +175,29 @@ class RemoteModelClient:
         sample: int = 0,
     ) -> Any:
         """Ask the run's main model."""
-        question = {"model": text_of(prompt, "prompt"), "sample": sample}
-        if system is not None:
-            question["system"] = text_of(system, "system")
-        if schema is None:
-            return self._ask(_asking(question, str))
-        if not is_model(schema):
-            raise ValueError(f"schema is {schema!r:.80}: give a pydantic model (the class itself)")
-        return self._ask(_typed(question, schema))
+        text, message = check_prompt(prompt, system, schema)
+        question = {"model": text, "sample": sample}
+        if message is not None:
+            question["system"] = message
+        return self._ask(_ask(question, str) if schema is None else _ask_typed(question, schema))
 
 
-def _typed(question: dict[str, Any], schema: type[BaseModel]) -> Steps:
-    """Ask for fields; what the class itself refuses is told, and the run asks again as often as it may."""
+def _ask_typed(question: dict[str, Any], schema: type[BaseModel]) -> Exchange:
+    """Ask for an object; if the class rejects it, report why, and the run asks the model again."""
     rejected: list[tuple[Any, str]] = []
-    described = schema.model_json_schema()
+    json_schema = schema.model_json_schema()
     while True:
-        answer = yield {**question, "schema": described, "rejected": rejected}
+        answer = yield {**question, "schema": json_schema, "rejected": rejected}
         try:
             return schema.model_validate_json(json.dumps(answer))
         except ValidationError as error:
-            rejected.append((answer, _complaint(error)))
+            rejected.append((answer, _describe_problems(error)))
 
 
-def _complaint(error: ValidationError) -> str:
-    told = []
-    for detail in error.errors(include_url=False)[:MOST_COMPLAINTS]:
+def _describe_problems(error: ValidationError) -> str:
+    problems = []
+    for detail in error.errors(include_url=False)[:MAX_PROBLEMS]:
         place = ".".join(str(part) for part in detail["loc"])
         message = one_line(detail["msg"].removeprefix("Value error, "), 200)
-        told.append(f"the field {place!r}: {message}" if place else message)
-    return "; ".join(told)
+        problems.append(f"the field {place!r}: {message}" if place else message)
+    return "; ".join(problems)
