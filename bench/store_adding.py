@@ -1,6 +1,6 @@
-"""Adding papers with the real weights: which part of the time is the embedding model's own.
+"""Adding papers with the real weights: the share of time spent in the embedding model.
 
-The store's part is what is left: hashes, the cache of vectors, rows, Chroma, records.
+The rest is spent in the store: hashes, vector cache, file of vectors, Chroma, records.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PAPERS = 400
 
 
 class Timed:
-    """An embedder that notes the seconds it takes."""
+    """An embedder that records its time."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
@@ -34,7 +34,7 @@ class Timed:
         self.seconds = 0.0
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As the embedder inside."""
+        """Encode with the wrapped embedder."""
         before = time.perf_counter()
         rows = self._inner.encode(texts)
         self.seconds += time.perf_counter() - before
@@ -42,7 +42,7 @@ class Timed:
 
 
 def main() -> None:
-    """Print the model's part of the time, once in one call and once in calls of eight papers."""
+    """Print the model's share of the time, for one call and for calls of eight papers."""
     timed = Timed(SentenceEmbedder(minilm_name(), lambda: find_weights(MINILM), MINILM_DIMENSION))
     timed.encode(["Loads the model."])
     figures = {"benchmark": "store_adding", "papers": PAPERS}
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def _share(timed: Timed, size: int) -> tuple[float, float]:
-    """The model's part, and papers per second."""
+    """The model's share of the time, and papers per second."""
     papers = abstracts(PAPERS, seed=size)
     with tempfile.TemporaryDirectory() as folder:
         embedder = CachedEmbedder(timed, VectorCache(Path(folder) / "cache"))

@@ -1,4 +1,4 @@
-"""Where a store's exact search stops being quicker than Chroma's index (``EXACT_BELOW``)."""
+"""The store size at which Chroma's index becomes faster than exact search (``EXACT_BELOW``)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ K = 10
 
 
 def main() -> None:
-    """Print milliseconds of a search by size, the best round's median of each way."""
+    """Print milliseconds per search by size and method, as the best round's median."""
     embedder, figures = Clustered(), {}
     queries = embedder.encode([f"query {n}" for n in range(QUERIES)])
     with tempfile.TemporaryDirectory() as name:

@@ -1,4 +1,4 @@
-"""A store on a Chroma server of this machine beside one in a folder: loading, searching, single papers."""
+"""A store on a local Chroma server compared with one in a folder: loading, searching, single papers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDS = 5
 
 
 def main() -> None:
-    """Print papers a second and milliseconds of either place; the best round's median."""
+    """Print papers per second and milliseconds per operation for both, as the best round's median."""
     embedder, figures = Clustered(), {}
     with tempfile.TemporaryDirectory() as name, chroma_server(Path(name) / "server") as url:
         for place, its in (("folder", None), ("server", url)):

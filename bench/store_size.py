@@ -1,7 +1,7 @@
-"""100,000 papers: loading against bare Chroma, memory, searching with and without a date, recall.
+"""A store of 100,000 papers: load time against plain Chroma, memory, search time and recall.
 
-The vectors are a double's (``bench/texts.py``), clustered as those of texts; the time to make them does
-not count. IDEAGORA_BENCH_PAPERS sets another number of papers.
+The vectors are synthetic and clustered (``bench/texts.py``); the time to make them is not counted.
+IDEAGORA_BENCH_PAPERS sets another number of papers.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ QUERIES = 100
 ROUNDS = 5
 K = 10
 EARLY, LATE = "2001-01-01", "2015-01-01"
-"""Cut-offs that leave some 4 % and 60 % of the papers."""
+"""Cut-offs that leave about 4 % and 60 % of the papers."""
 
 
 def main() -> None:
-    """Print it all; two to five minutes."""
+    """Print all figures; takes two to five minutes."""
     with tempfile.TemporaryDirectory() as folder:
-        memory = _in_a_process(load, Path(folder) / "store")
-        both = _in_a_process(load_side_by_side, Path(folder) / "both")
-        found = _in_a_process(search, Path(folder) / "store")
+        memory = _run_in_process(load, Path(folder) / "store")
+        both = _run_in_process(load_side_by_side, Path(folder) / "both")
+        search_times = _run_in_process(search, Path(folder) / "store")
     print("memory while loading: " + ", ".join(f"{mib:.0f} MiB at {n} papers" for n, mib in memory.items()))
-    for name, value in (both | found).items():
+    for name, value in (both | search_times).items():
         print(f"{name}: {value}")
-    print(json.dumps({"benchmark": "store_size", "papers": SIZE, "mib": memory, **both, **found}))
+    print(json.dumps({"benchmark": "store_size", "papers": SIZE, "mib": memory, **both, **search_times}))
 
 
 def load(folder: Path) -> dict[str, Any]:
-    """Records, edges and vectors into a store; resident MiB on the way, without pages of files."""
+    """Load records, edges and vectors into a store; returns resident MiB by number of papers."""
     memory = {"0": _memory()}
     done = 0
     with Store.open(folder, Clustered()) as store, store.write_lock():
@@ -60,7 +60,7 @@ def load(folder: Path) -> dict[str, Any]:
 
 
 def load_side_by_side(folder: Path) -> dict[str, Any]:
-    """The same chunks into a store and into Chroma alone, in turns, so that both meet the same machine."""
+    """Load the same chunks into a store and into plain Chroma in turns, under the same conditions."""
     import chromadb
     from chromadb.config import Settings
 
@@ -89,13 +89,13 @@ def _loads() -> Iterator[tuple[Sequence[Paper], NDArray[np.float32]]]:
 
 
 def _memory() -> float:
-    """Resident MiB of this process without what it shares with files."""
+    """Resident memory of this process in MiB, without shared pages."""
     fields = Path("/proc/self/statm").read_text(encoding="ascii").split()
     return round((int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGESIZE") / 2**20)
 
 
 def search(folder: Path) -> dict[str, Any]:
-    """Milliseconds and recall of searches, and what opening and a small addition take."""
+    """Search time and recall, and the time to open a store and to add a few papers."""
     embedder, figures = Clustered(), {}
     queries = embedder.encode([f"query {n}" for n in range(QUERIES)])
     before = time.perf_counter()
@@ -136,15 +136,15 @@ def _milliseconds(
 
 
 def _recall(store: Store, exact: Store, queries: NDArray[np.float32]) -> float:
-    """Part of the ten nearest that the store finds."""
+    """Fraction of the ten nearest papers that the store finds."""
 
-    def ids(some: Store, query: NDArray[np.float32]) -> set[str]:
-        return {one.paper.id for one in some.search(query, K)}
+    def ids(searched: Store, query: NDArray[np.float32]) -> set[str]:
+        return {scored.paper.id for scored in searched.search(query, K)}
 
-    return sum(len(ids(store, one) & ids(exact, one)) for one in queries) / (K * len(queries))
+    return sum(len(ids(store, query) & ids(exact, query)) for query in queries) / (K * len(queries))
 
 
-def _in_a_process(work: Callable[[Path], dict[str, Any]], folder: Path) -> dict[str, Any]:
-    """What a function gives in a fresh process, so that memory is its own."""
+def _run_in_process(work: Callable[[Path], dict[str, Any]], folder: Path) -> dict[str, Any]:
+    """Run a function in a new process, so that its memory is measured alone."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(work, (folder,))

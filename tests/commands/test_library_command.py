@@ -16,7 +16,7 @@ from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.store import Store
 from tests.support.command import Done, run
 from tests.support.each import each_case
-from tests.support.local_files import FIRST_TITLE, article, pdf, wrapped, written
+from tests.support.local_files import FIRST_TITLE, article, pdf, wrap_lines, write_file
 
 HASH = {"IDEAGORA_EMBEDDER": "hash"}
 BIB = "@article{a, title = {Widths of Bridges}, year = 2019, doi = {10.1234/a}}\n@article{x, title = {Open\n"
@@ -30,9 +30,9 @@ def library(*arguments: str | Path) -> Done:
 def papers(tmp_path: Path) -> Path:
     folder = tmp_path / "papers"
     references = ["O. Steg. Widths of Bridges. 2019."]
-    written(folder, "a.pdf", article(references=references))
-    written(folder, "b.bib", BIB)
-    written(folder, "c.pdf", "<html>log in</html>")
+    write_file(folder, "a.pdf", article(references=references))
+    write_file(folder, "b.bib", BIB)
+    write_file(folder, "c.pdf", "<html>log in</html>")
     return folder
 
 
@@ -44,11 +44,11 @@ def test_each_bad_file_is_named_with_what_to_do_and_the_rest_is_read(tmp_path: P
     writer = PdfWriter(PdfReader(BytesIO(article())))
     writer.encrypt("secret", algorithm="RC4-128")
     writer.write(folder / "locked.pdf")
-    written(folder, "web.pdf", "<!DOCTYPE html><html>log in</html>")
-    about = [(18.0, "A very long report on bridges"), *wrapped("All about bridges. " * 20)]
-    written(folder, "long.pdf", pdf([about, *([(10.0, f"Page {n}")] for n in range(2, 501))]))
-    written(folder, "broken.bib", "@misc{a, title={One}, year=2001}\n\n@misc{b, title={Open\n\n" + BIB)
-    written(folder, "unknown.jsonl", '{"title": "A line"}\n{"title": "B", "abstrct": "x"}\n')
+    write_file(folder, "web.pdf", "<!DOCTYPE html><html>log in</html>")
+    about = [(18.0, "A very long report on bridges"), *wrap_lines("All about bridges. " * 20)]
+    write_file(folder, "long.pdf", pdf([about, *([(10.0, f"Page {n}")] for n in range(2, 501))]))
+    write_file(folder, "broken.bib", "@misc{a, title={One}, year=2001}\n\n@misc{b, title={Open\n\n" + BIB)
+    write_file(folder, "unknown.jsonl", '{"title": "A line"}\n{"title": "B", "abstrct": "x"}\n')
     done = library("add", folder)
     assert done.code == 0
     for told in (
@@ -120,7 +120,7 @@ def test_a_store_of_an_older_version_is_named(tmp_path: Path) -> None:
     Store.open(folder, HashEmbedder()).close()
     with closing(sqlite3.connect(folder / "records.sqlite")) as connection, connection:
         connection.execute("UPDATE manifest SET value = '0' WHERE key = 'version'")
-    done = library("add", written(tmp_path, "b.bib", BIB), "--store", folder)
+    done = library("add", write_file(tmp_path, "b.bib", BIB), "--store", folder)
     assert done.code == 1
     assert done.err.startswith("error: the store in ")
     assert "has version 0" in done.err
@@ -132,7 +132,7 @@ def test_a_store_without_texts_is_taken_as_it_is(tmp_path: Path) -> None:
     with Store.open(folder, HashEmbedder()) as store:
         store.add(starter_corpus().papers)
     assert not (folder / "texts.sqlite").exists()
-    done = library("add", written(tmp_path, "b.bib", BIB), "--store", folder, "--json")
+    done = library("add", write_file(tmp_path, "b.bib", BIB), "--store", folder, "--json")
     assert json.loads(done.out)["added"] == 1
     assert (folder / "texts.sqlite").exists()
 
@@ -147,7 +147,7 @@ def test_pipes_and_devices_are_not_read(tmp_path: Path) -> None:
 
 def test_control_characters_of_papers_do_not_reach_the_terminal(tmp_path: Path) -> None:
     record = json.dumps({"title": "Red \x1b[31m bridges of the world", "abstract": "x"})
-    assert library("add", written(tmp_path, "a.jsonl", record)).code == 0
+    assert library("add", write_file(tmp_path, "a.jsonl", record)).code == 0
     assert "\x1b[31m" not in library("search", "Red bridges of the world", "--k", "2").out
 
 

@@ -24,7 +24,7 @@ from tests.agents.test_roles import complaint
 from tests.graphs.test_runtime import Ran, World, line, task_of
 from tests.support import command, standin
 from tests.support.each import each_case
-from tests.support.local_files import ABSTRACT, FIRST_TITLE, article, pdf, written
+from tests.support.local_files import ABSTRACT, FIRST_TITLE, article, pdf, write_file
 from tests.support.loopback import Loopback
 from tests.support.role_samples import REACT, SAMPLES, paper, real_embedder, with_weights
 
@@ -223,7 +223,7 @@ def test_which_paper_has_to_be_said() -> None:
 
 
 def test_a_pdf_is_read_whole(tmp_path: Path) -> None:
-    own = read_paper_file(written(tmp_path, "a.pdf", article()))
+    own = read_paper_file(write_file(tmp_path, "a.pdf", article()))
     assert (own.paper.title, own.kind) == (FIRST_TITLE, "full text")
     assert own.paper.abstract == ABSTRACT
     assert "Ten bridges were widened" in own.text
@@ -232,13 +232,13 @@ def test_a_pdf_is_read_whole(tmp_path: Path) -> None:
 
 
 def test_a_text_is_a_title_and_sections(tmp_path: Path) -> None:
-    own = read_paper_file(written(tmp_path, "a.md", TEXT))
+    own = read_paper_file(write_file(tmp_path, "a.md", TEXT))
     assert (own.paper.title, own.kind, own.paper.abstract) == (FIRST_TITLE, "full text", ABSTRACT)
 
 
 def test_a_record_is_read_by_its_abstract(tmp_path: Path) -> None:
     entry = f"@article{{a, title={{{FIRST_TITLE}}}, year=2020, abstract={{{ABSTRACT}}}}}\n"
-    own = read_paper_file(written(tmp_path, "a.bib", entry))
+    own = read_paper_file(write_file(tmp_path, "a.bib", entry))
     assert (own.paper.title, own.kind, own.text, own.opening) == (FIRST_TITLE, "abstract", ABSTRACT, None)
 
 
@@ -260,7 +260,7 @@ def test_a_record_is_read_by_its_abstract(tmp_path: Path) -> None:
 )
 def test_files_that_hold_no_paper(tmp_path: Path, name: str, content: bytes | str, said: str) -> None:
     with pytest.raises((LibraryError, UsageError), match=said) as caught:
-        read_paper_file(written(tmp_path, name, content))
+        read_paper_file(write_file(tmp_path, name, content))
     assert "\n" not in str(caught.value)
 
 
@@ -276,7 +276,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_command_takes_the_topic_from_the_paper(home: Path) -> None:
-    written(Path(), "paper.pdf", article())
+    write_file(Path(), "paper.pdf", article())
     with Loopback(standin.answer) as server:
         base = ["generate", "--agent", "real-paper:paper.pdf", "--json", "--model", "openai/standin"]
         base += ["--api-base", server.base, "--before", "2000", "--out"]
@@ -288,7 +288,7 @@ def test_the_command_takes_the_topic_from_the_paper(home: Path) -> None:
     assert Path("run/report.md").read_text(encoding="utf-8").startswith(f"# {idea['topic']}")
     assert again.code == 0, again.err
     assert Path("run/ideas.jsonl").read_bytes() == Path("again/ideas.jsonl").read_bytes()
-    written(Path(), "paper.pdf", article("Another Title of the Bridge"))
+    write_file(Path(), "paper.pdf", article("Another Title of the Bridge"))
     other = find_agent("real-paper:paper.pdf").options.model_dump()["content"]
     assert other != json.loads(Path("run/run.json").read_text())["options"]["content"]
 

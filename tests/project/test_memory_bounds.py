@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.literature_server import File, LiteratureServer
-from tests.support.local_files import _assembled
+from tests.support.local_files import _assemble
 
 MEASURE = """
 import resource, sys
@@ -116,7 +116,7 @@ def test_a_packed_pdf(tmp_path: Path) -> None:
         "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R >>",
         f"<< /Length {2 * len(stream)} /Filter {filters} >>\nstream\n{stream.hex()}\nendstream",
     ]
-    (tmp_path / "a.pdf").write_bytes(_assembled(objects))
+    (tmp_path / "a.pdf").write_bytes(_assemble(objects))
     own, child = peaks(PAPERS, tmp_path / "a.pdf")
     assert own < 250
     assert child < 1_100

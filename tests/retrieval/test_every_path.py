@@ -25,7 +25,7 @@ from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 from tests.support.literature_server import FakeTime, File, LiteratureServer, Work, hurry
-from tests.support.local_files import article, pdf, written
+from tests.support.local_files import article, pdf, write_file
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PATHS = {
@@ -103,8 +103,8 @@ def own_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         references = [f"A. Author. {OLD}. Journal, 2019."] if number else []
         head = [(9.0, stamp[title])] if title in stamp else []
         made = article(title, references, head).replace(b"D:20220517", f"D:{day}".encode())
-        written(home, f"files/{number}.pdf", made)
-    written(home, "files/undated.bib", f"@misc{{u, title = {{{UNDATED}}}, abstract = {{Ideas.}}}}\n")
+        write_file(home, f"files/{number}.pdf", made)
+    write_file(home, "files/undated.bib", f"@misc{{u, title = {{{UNDATED}}}, abstract = {{Ideas.}}}}\n")
     with Store.open(home / "store", HashEmbedder()) as store:
         PaperIngest(store, FullTextStore(store.folder), HashEmbedder()).add([home / "files"])
     return home / "store"

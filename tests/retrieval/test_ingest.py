@@ -22,7 +22,7 @@ from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
-from tests.support.local_files import FIRST_TITLE, SECOND_TITLE, article, written
+from tests.support.local_files import FIRST_TITLE, SECOND_TITLE, article, write_file
 
 EMBEDDER = HashEmbedder()
 
@@ -56,7 +56,7 @@ def bib(key: str, title: str, **fields: str) -> str:
 
 
 def records(tmp_path: Path, name: str, *values: dict[str, object]) -> Path:
-    return written(tmp_path, name, "".join(json.dumps(value) + "\n" for value in values))
+    return write_file(tmp_path, name, "".join(json.dumps(value) + "\n" for value in values))
 
 
 # --- folders and files --------------------------------------------------------------------------
@@ -64,13 +64,13 @@ def records(tmp_path: Path, name: str, *values: dict[str, object]) -> Path:
 
 def test_a_folder_with_everything_in_it(store: Store, tmp_path: Path) -> None:
     folder = tmp_path / "papers"
-    written(folder, "deep/a.pdf", article())
-    written(folder, "deep/web.pdf", "<html>log in</html>")
-    written(folder, "b.bib", bib("b", SECOND_TITLE, year="2019") + "@article{x, title = {Never closed")
+    write_file(folder, "deep/a.pdf", article())
+    write_file(folder, "deep/web.pdf", "<html>log in</html>")
+    write_file(folder, "b.bib", bib("b", SECOND_TITLE, year="2019") + "@article{x, title = {Never closed")
     records(folder, "c.jsonl", {"title": "A third paper on bridges"}, {"title": "B", "yaer": 1})
-    written(folder, "no suffix", '{"title": "A fourth paper"}\n{"title": "A fifth paper"}\n')
-    written(folder, "notes.txt", "just notes")
-    written(folder, ".hidden/d.bib", bib("d", "Hidden"))
+    write_file(folder, "no suffix", '{"title": "A fourth paper"}\n{"title": "A fifth paper"}\n')
+    write_file(folder, "notes.txt", "just notes")
+    write_file(folder, ".hidden/d.bib", bib("d", "Hidden"))
     os.mkfifo(folder / "pipe.pdf")
     summary = add(store, folder, tmp_path / "nothing here", folder / "b.bib")
     assert counts(summary) == (5, 0, 0)
@@ -88,28 +88,28 @@ def test_a_folder_with_everything_in_it(store: Store, tmp_path: Path) -> None:
 
 
 def test_adding_again_changes_nothing_and_tells_the_same_problems(store: Store, tmp_path: Path) -> None:
-    path = written(tmp_path, "b.bib", bib("b", SECOND_TITLE, year="2019") + "@article{x}\n")
+    path = write_file(tmp_path, "b.bib", bib("b", SECOND_TITLE, year="2019") + "@article{x}\n")
     first = add(store, path)
     again = add(store, path)
     assert (counts(first), counts(again)) == ((1, 0, 0), (0, 0, 1))
     assert (again.read, again.skipped) == (0, 1)
     assert first.problems == again.problems != ()
-    moved = written(tmp_path, "other.bib", path.read_bytes())
+    moved = write_file(tmp_path, "other.bib", path.read_bytes())
     assert [problem.path for problem in add(store, moved).problems] == [str(moved)]
 
 
 def test_nothing_that_can_be_read_is_a_failure(store: Store, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert add(store, tmp_path / "empty").is_failure
-    summary = add(store, written(tmp_path, "a.pdf", "<html>"))
+    summary = add(store, write_file(tmp_path, "a.pdf", "<html>"))
     assert summary.is_failure
     assert len(add(store, tmp_path / "a.pdf").problems) == 1
 
 
 def test_a_changed_file_updates_its_papers(store: Store, tmp_path: Path) -> None:
-    add(store, written(tmp_path, "b.bib", bib("b", SECOND_TITLE, year="2019")))
+    add(store, write_file(tmp_path, "b.bib", bib("b", SECOND_TITLE, year="2019")))
     changed = bib("b", SECOND_TITLE, year="2019", abstract="Now with an abstract.")
-    assert counts(add(store, written(tmp_path, "b.bib", changed))) == (0, 1, 0)
+    assert counts(add(store, write_file(tmp_path, "b.bib", changed))) == (0, 1, 0)
     (paper_id,) = store.backend.ids()
     paper = store.get(paper_id)
     assert paper
@@ -119,8 +119,8 @@ def test_a_changed_file_updates_its_papers(store: Store, tmp_path: Path) -> None
 def test_what_may_not_be_read_stops_nothing(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad = written(tmp_path, "a.bib", bib("a", "Cannot be read"))
-    good = written(tmp_path, "b.bib", bib("b", SECOND_TITLE))
+    bad = write_file(tmp_path, "a.bib", bib("a", "Cannot be read"))
+    good = write_file(tmp_path, "b.bib", bib("b", SECOND_TITLE))
     opened = Path.open
 
     def refusing(self: Path, *arguments: object, **options: object) -> object:
@@ -142,8 +142,8 @@ def test_the_same_paper_from_three_files_is_one_record(store: Store, tmp_path: P
     entry = bib("b", FIRST_TITLE, year="2021", author="Planke, Ada", journal="Bridges")
     record = {"title": "Another title", "doi": "10.1234/BRIDGE.5", "citation_count": 7}
     paths = [
-        written(tmp_path, "a.pdf", article(head=head)),
-        written(tmp_path, "b.bib", entry),
+        write_file(tmp_path, "a.pdf", article(head=head)),
+        write_file(tmp_path, "b.bib", entry),
         records(tmp_path, "c.jsonl", record),
     ]
     assert counts(add(store, *paths)) == (1, 0, 0)
@@ -198,8 +198,8 @@ def test_references_become_citations_also_when_the_cited_comes_later(store: Stor
         "B. Birk. Birches that bend. arXiv:1801.01234.",
         "N. Obody. A paper that nobody has ever seen, 2001.",
     ]
-    citing = written(tmp_path, "a.pdf", article(references=references))
-    early = written(tmp_path, "b.bib", bib("b", "Oak", doi="10.1234/oak"))
+    citing = write_file(tmp_path, "a.pdf", article(references=references))
+    early = write_file(tmp_path, "b.bib", bib("b", "Oak", doi="10.1234/oak"))
     assert add(store, early, citing).citations == 1
     later = records(
         tmp_path,
@@ -214,7 +214,7 @@ def test_references_become_citations_also_when_the_cited_comes_later(store: Stor
 
 
 async def test_the_full_text_reaches_the_reader(store: Store, tmp_path: Path) -> None:
-    add(store, written(tmp_path, "a.pdf", article(references=["X. A title that is cited here. 2001."])))
+    add(store, write_file(tmp_path, "a.pdf", article(references=["X. A title that is cited here. 2001."])))
     library = Library(StoreSource(store, EMBEDDER), EMBEDDER, texts=FullTextStore(store.folder))
     (found,) = await library.search("bridges", 5)
     text, kind = await library.text(found.paper)
@@ -246,7 +246,7 @@ with Store.open(Path(sys.argv[1]), HashEmbedder()) as store:
 
 def test_a_killed_call_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "papers"
-    written(folder, "a.bib", bib("a", "The first paper of all"))
+    write_file(folder, "a.bib", bib("a", "The first paper of all"))
     many: list[dict[str, object]] = [{"title": f"Paper number {n} of many"} for n in range(20)]
     records(folder, "b.jsonl", *many)
     command = [sys.executable, "-c", ADD, str(tmp_path / "store"), str(folder)]
@@ -294,7 +294,7 @@ def test_a_record_of_ones_own_cannot_make_a_known_paper_another_one(store: Store
             "venue": "NeurIPS",
         },
     ]
-    summary = add(store, written(tmp_path, "a.jsonl", "\n".join(map(json.dumps, lines))))
+    summary = add(store, write_file(tmp_path, "a.jsonl", "\n".join(map(json.dumps, lines))))
     assert [str(one).partition(": ")[2].partition(".")[0] for one in summary.problems] == [
         "“Our miracle method” has the id arxiv:2201"
     ] * 2

@@ -15,7 +15,7 @@ from ideagora.retrieval.ingest.formats import pdf as pdf_reader
 from ideagora.retrieval.ingest.identifiers import arxiv_month, find_doi, find_identifiers, parse_arxiv_id
 from ideagora.retrieval.ingest.read_file import read_file
 from tests.support.each import each_case
-from tests.support.local_files import ABSTRACT, FIRST_TITLE, Line, article, pdf, wrapped, written
+from tests.support.local_files import ABSTRACT, FIRST_TITLE, Line, article, pdf, wrap_lines, write_file
 
 
 def read_all(path: Path) -> tuple[list[Document], list[Problem]]:
@@ -30,7 +30,7 @@ def only(path: Path) -> Document:
     return document
 
 
-def wrong(path: Path) -> str:
+def problem_in(path: Path) -> str:
     documents, (problem,) = read_all(path)
     assert documents == []
     assert problem.path == str(path)
@@ -93,7 +93,7 @@ def test_a_pdf_gives_record_sections_and_references(tmp_path: Path) -> None:
         "A. Planke. Oak in rivers. doi:10.1234/Oak.1, 2018.",
         "B. Birk. Birches that bend. arXiv:1801.01234v2.",
     ]
-    document = only(written(tmp_path, "a.pdf", article(references=references)))
+    document = only(write_file(tmp_path, "a.pdf", article(references=references)))
     paper, full = document.paper, document.full_text
     assert (paper.title, paper.abstract, paper.source) == (FIRST_TITLE, ABSTRACT, "pdf")
     assert (paper.date, paper.doi, paper.arxiv_id) == ("2022-05-17", None, None)
@@ -117,7 +117,7 @@ def test_a_pdf_gives_record_sections_and_references(tmp_path: Path) -> None:
 
 def test_the_stamp_and_the_first_page_tell_identifiers(tmp_path: Path) -> None:
     head: list[Line] = [(9, "arXiv:2205.01234v3 [cs.CL] 2 Jun 2023"), (9, "https://doi.org/10.1234/Bridge.5")]
-    document = only(written(tmp_path, "a.pdf", article(head=head)))
+    document = only(write_file(tmp_path, "a.pdf", article(head=head)))
     assert (document.paper.id, document.paper.doi) == ("arxiv:2205.01234", "10.1234/bridge.5")
     assert document.paper.date == "2022-05"
     assert document.full_text
@@ -125,8 +125,8 @@ def test_the_stamp_and_the_first_page_tell_identifiers(tmp_path: Path) -> None:
 
 
 def test_a_cited_arxiv_id_is_not_the_papers_own(tmp_path: Path) -> None:
-    lines: list[Line] = [(18, FIRST_TITLE), *wrapped("We follow arXiv:1801.01234 in all things. " * 9)]
-    document = only(written(tmp_path, "a.pdf", pdf([lines])))
+    lines: list[Line] = [(18, FIRST_TITLE), *wrap_lines("We follow arXiv:1801.01234 in all things. " * 9)]
+    document = only(write_file(tmp_path, "a.pdf", pdf([lines])))
     assert (document.paper.arxiv_id, document.paper.abstract, document.paper.date) == (None, None, None)
     assert document.full_text
     assert [one.kind for one in document.full_text.sections] == ["other"]
@@ -137,21 +137,23 @@ def test_metadata_gives_the_title_where_the_page_has_it(tmp_path: Path) -> None:
     lines: list[Line] = [
         (30, "The Journal of All Bridges"),
         (14, FIRST_TITLE),
-        *wrapped("Words on bridges. " * 40),
+        *wrap_lines("Words on bridges. " * 40),
     ]
-    path = written(tmp_path, "a.pdf", pdf([lines], f"/Title ({FIRST_TITLE})"))
+    path = write_file(tmp_path, "a.pdf", pdf([lines], f"/Title ({FIRST_TITLE})"))
     assert only(path).paper.title == FIRST_TITLE
-    path = written(tmp_path, "b.pdf", pdf([lines], "/Title (Microsoft Word - draft7.doc)"))
+    path = write_file(tmp_path, "b.pdf", pdf([lines], "/Title (Microsoft Word - draft7.doc)"))
     assert only(path).paper.title == "The Journal of All Bridges"
 
 
 def test_a_pdf_that_is_html_is_said_to_be_html(tmp_path: Path) -> None:
     html = "\n<!-- x --><!DOCTYPE html><html><body>Please log in</body></html>"
-    assert "it has the suffix .pdf, but is a web page (HTML)" in wrong(written(tmp_path, "a.pdf", html))
+    assert "it has the suffix .pdf, but is a web page (HTML)" in problem_in(
+        write_file(tmp_path, "a.pdf", html)
+    )
 
 
 def test_a_pdf_under_another_name_is_read(tmp_path: Path) -> None:
-    assert only(written(tmp_path, "download.txt", b"\n\n" + article())).paper.title == FIRST_TITLE
+    assert only(write_file(tmp_path, "download.txt", b"\n\n" + article())).paper.title == FIRST_TITLE
 
 
 def test_a_password_is_named_and_an_empty_one_is_none(tmp_path: Path) -> None:
@@ -161,7 +163,7 @@ def test_a_password_is_named_and_an_empty_one_is_none(tmp_path: Path) -> None:
         writer = PdfWriter(PdfReader(BytesIO(article())))
         writer.encrypt(password, owner_password="owner", algorithm="RC4-128")
         writer.write(tmp_path / name)
-    assert "password-protected. Save it without" in wrong(tmp_path / "a.pdf")
+    assert "password-protected. Save it without" in problem_in(tmp_path / "a.pdf")
     assert only(tmp_path / "b.pdf").paper.title == FIRST_TITLE
 
 
@@ -174,22 +176,22 @@ def test_what_publishers_encrypt_is_read(tmp_path: Path, algorithm: str) -> None
         writer = PdfWriter(PdfReader(BytesIO(article())))
         writer.encrypt(password, owner_password="owner", algorithm=algorithm)
         writer.write(tmp_path / name)
-    assert "password-protected. Save it without" in wrong(tmp_path / "a.pdf")
+    assert "password-protected. Save it without" in problem_in(tmp_path / "a.pdf")
     assert only(tmp_path / "b.pdf").paper.title == FIRST_TITLE
 
 
 def test_a_scan_is_named(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.pdf", pdf([[(8, "Downloaded from a library")], [], []]))
-    assert "it has no text: its pages are images (a scan). Run OCR" in wrong(path)
+    path = write_file(tmp_path, "a.pdf", pdf([[(8, "Downloaded from a library")], [], []]))
+    assert "it has no text: its pages are images (a scan). Run OCR" in problem_in(path)
 
 
 def test_500_pages_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_reader, "MAX_PAGES", 20)
     pages = [
-        [(18, FIRST_TITLE), *wrapped("First words. " * 30)],
+        [(18, FIRST_TITLE), *wrap_lines("First words. " * 30)],
         *([(10.0, f"Page {n} of many")] for n in range(499)),
     ]
-    document = only(written(tmp_path, "a.pdf", pdf(pages)))
+    document = only(write_file(tmp_path, "a.pdf", pdf(pages)))
     assert document.note == "only the first 20 and the last of its 500 pages were read"
     assert document.full_text
     text = document.full_text.sections[0].text
@@ -205,7 +207,9 @@ def test_500_pages_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_huge_files_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_reader, "MAX_BYTES", 1000)
-    assert "exceed the limit of 0 MB. Add a smaller version" in wrong(written(tmp_path, "a.pdf", article()))
+    assert "exceed the limit of 0 MB. Add a smaller version" in problem_in(
+        write_file(tmp_path, "a.pdf", article())
+    )
 
 
 def test_what_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,22 +220,24 @@ def test_what_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.Monkey
             pass
 
     monkeypatch.setattr(pdf_reader, "_pages", endless)
-    assert "takes longer than 0.05 s" in wrong(written(tmp_path, "a.pdf", article()))
+    assert "takes longer than 0.05 s" in problem_in(write_file(tmp_path, "a.pdf", article()))
 
 
 def test_a_broken_table_of_places_is_mended(tmp_path: Path) -> None:
     content = article().replace(b"startxref\n", b"startxref\n9")
-    assert only(written(tmp_path, "a.pdf", content)).paper.title == FIRST_TITLE
+    assert only(write_file(tmp_path, "a.pdf", content)).paper.title == FIRST_TITLE
 
 
 @pytest.mark.parametrize("content", [b"%PDF-1.7\n", article()[:700], b"%PDF-1.4\n" + b"\xa5" * 5000])
 def test_damaged_pdfs_are_named(tmp_path: Path, content: bytes) -> None:
-    told = wrong(written(tmp_path, "a.pdf", content))
-    assert "the PDF is damaged" in told or "its pages are images" in told or "none of its pages" in told
+    message = problem_in(write_file(tmp_path, "a.pdf", content))
+    assert (
+        "the PDF is damaged" in message or "its pages are images" in message or "none of its pages" in message
+    )
 
 
 def test_pypdf_says_nothing_on_its_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    list(read_file(written(tmp_path, "a.pdf", article()[:700])))
+    list(read_file(write_file(tmp_path, "a.pdf", article()[:700])))
     assert caplog.records == []
 
 
@@ -253,7 +259,7 @@ BIBTEX = r"""% made by hand
 
 
 def test_bibtex_is_read_and_each_broken_entry_named_by_line(tmp_path: Path) -> None:
-    documents, problems = read_all(written(tmp_path, "a.bib", BIBTEX))
+    documents, problems = read_all(write_file(tmp_path, "a.bib", BIBTEX))
     papers = [one.paper for one in documents]
     assert [paper.title for paper in papers] == [
         "The BERT of Ünter été: 50% & more",
@@ -281,7 +287,9 @@ def test_bibtex_is_read_and_each_broken_entry_named_by_line(tmp_path: Path) -> N
 def test_old_encodings_are_read(tmp_path: Path) -> None:
     text = "@article{a, title = {Über Brücken}}"
     for number, encoding in enumerate(("cp1252", "utf-8-sig", "utf-16")):
-        assert only(written(tmp_path, f"{number}.bib", text.encode(encoding))).paper.title == "Über Brücken"
+        assert (
+            only(write_file(tmp_path, f"{number}.bib", text.encode(encoding))).paper.title == "Über Brücken"
+        )
 
 
 # --- RIS, CSL-JSON ------------------------------------------------------------------------------
@@ -310,7 +318,7 @@ ER  -
 
 
 def test_ris_is_read_and_each_broken_record_named_by_line(tmp_path: Path) -> None:
-    documents, problems = read_all(written(tmp_path, "a.ris", RIS))
+    documents, problems = read_all(write_file(tmp_path, "a.ris", RIS))
     first, third = (one.paper for one in documents)
     assert (first.title, first.authors) == ("A title", ("John Doe", "Ada Planke"))
     assert (first.id, first.date, first.venue) == ("doi:10.1234/abc", "2019-03-04", "Journal of Bridges")
@@ -330,7 +338,7 @@ def test_csl_is_read_up_to_where_it_breaks(tmp_path: Path) -> None:
         "reference": [{"DOI": "10.1234/x", "year": "2010"}, {"unstructured": "Steg. Oak. 1999."}],
     }
     text = f'[\n{json.dumps(item)},\n5,\n{{"title": "", "id": 1}},\n{{"title": "C"'
-    documents, problems = read_all(written(tmp_path, "a.json", text))
+    documents, problems = read_all(write_file(tmp_path, "a.json", text))
     (document,) = documents
     paper = document.paper
     assert (paper.id, paper.title, paper.date) == ("doi:10.1234/ab(1)2", "A nice title", "2020-02")
@@ -344,7 +352,8 @@ def test_csl_is_read_up_to_where_it_breaks(tmp_path: Path) -> None:
 
 def test_one_csl_item_alone_is_read(tmp_path: Path) -> None:
     assert (
-        only(written(tmp_path, "a.json", '{"DOI": "10.1234/x", "title": ["Alone"]}')).paper.title == "Alone"
+        only(write_file(tmp_path, "a.json", '{"DOI": "10.1234/x", "title": ["Alone"]}')).paper.title
+        == "Alone"
     )
 
 
@@ -364,7 +373,7 @@ def test_json_lines_name_line_and_field(tmp_path: Path) -> None:
         '{"title": "  "}',
         '{"title": "Last"}',
     ]
-    documents, problems = read_all(written(tmp_path, "a.jsonl", "\n".join(lines)))
+    documents, problems = read_all(write_file(tmp_path, "a.jsonl", "\n".join(lines)))
     assert [one.paper.id for one in documents][:2] == ["own:1", "arxiv:2201.11903"]
     assert documents[0].paper.references == ("own:2",)
     assert documents[2].paper.title == "Last"
@@ -376,14 +385,14 @@ def test_json_lines_name_line_and_field(tmp_path: Path) -> None:
 
 
 def test_a_field_by_another_name_is_told_what_it_is_called_here(tmp_path: Path) -> None:
-    _, problems = read_all(written(tmp_path, "a.jsonl", '{"title": "A title", "year": 2020}'))
+    _, problems = read_all(write_file(tmp_path, "a.jsonl", '{"title": "A title", "year": 2020}'))
     assert problems[0].what == "unknown field 'year', did you mean 'date'?"
 
 
 def test_an_endless_line_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl_reader, "MAX_LINE_BYTES", 100)
     text = '{"title": "One"}\n{"title": "' + "x" * 1000 + '"}\n{"title": "Three"}\n'
-    documents, problems = read_all(written(tmp_path, "a.jsonl", text))
+    documents, problems = read_all(write_file(tmp_path, "a.jsonl", text))
     assert [one.paper.title for one in documents] == ["One", "Three"]
     assert [one.place for one in problems] == ["line 2"]
 
@@ -392,7 +401,7 @@ def test_an_endless_line_is_passed_over(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("a.bib", b"", "the file is empty"),
         ("a.bib", b"  \n", "the file is empty"),
@@ -405,8 +414,8 @@ def test_an_endless_line_is_passed_over(tmp_path: Path, monkeypatch: pytest.Monk
         ("a.html", b"<html>", "it is a web page (HTML)"),
     ],
 )
-def test_other_kinds_are_named(tmp_path: Path, name: str, content: bytes, told: str) -> None:
-    assert told in wrong(written(tmp_path, name, content))
+def test_other_kinds_are_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    assert message in problem_in(write_file(tmp_path, name, content))
 
 
 @pytest.mark.parametrize(
@@ -419,5 +428,5 @@ def test_other_kinds_are_named(tmp_path: Path, name: str, content: bytes, told: 
     ],
 )
 def test_the_content_counts_and_not_the_suffix(tmp_path: Path, content: str, title: str) -> None:
-    documents, problems = read_all(written(tmp_path, "a.pdf", content))
+    documents, problems = read_all(write_file(tmp_path, "a.pdf", content))
     assert (documents[0].paper.title, problems) == (title, [])

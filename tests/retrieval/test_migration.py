@@ -24,14 +24,14 @@ from ideagora.retrieval.store.fulltext import FullText, FullTextStore, Section
 from ideagora.retrieval.store.migration import StoreLocation, migrate
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import ScoredPaper
-from tests.support.chroma_server import chroma_server, empty
+from tests.support.chroma_server import chroma_server, clear_server
 from tests.support.command import run
 from tests.support.old_store import make_version_1
 
 EMBEDDER = HashEmbedder()
 PAPERS = starter_corpus().papers
 TEXT = FullText(sections=(Section(kind="method", heading="Method", text="We do."),), as_of="2020-01")
-TOLD = [("x:1", PAPERS[0].id), (PAPERS[9].id, PAPERS[3].id)]
+REPORTED = [("x:1", PAPERS[0].id), (PAPERS[9].id, PAPERS[3].id)]
 
 
 class Silent(HashEmbedder):
@@ -60,16 +60,16 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def source(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "source"))
+def source(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "source"))
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("made") / "source"
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("original") / "source"
     with Store.open(folder, EMBEDDER) as store:
         store.add(PAPERS)
-        store.add_citations(TOLD)
+        store.add_citations(REPORTED)
         store.set_metadata("corpus", "v1")
         with closing(CitationLists(folder)) as citation_lists:
             citation_lists.add_names({PAPERS[0].id: ["doi:10.1/x"]})
@@ -86,7 +86,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-def demand_same(one: Store, other: Store) -> None:
+def assert_same_content(one: Store, other: Store) -> None:
     assert search(one) == search(other)
     assert [one.get(paper.id) for paper in PAPERS] == [other.get(paper.id) for paper in PAPERS]
     assert one.backend.reported_citations() == other.backend.reported_citations()
@@ -115,14 +115,14 @@ def test_there_and_back_again(source: Path, server: str, tmp_path: Path) -> None
     back = StoreLocation(None, tmp_path / "back")
     migrate(there, back, Silent())
     with Store.open(source, EMBEDDER) as one, Store.open(back.folder, EMBEDDER) as other:
-        demand_same(one, other)
+        assert_same_content(one, other)
     again = migrate(there, back, Silent())
     assert (again.papers, again.sent) == (len(PAPERS), 0)
 
 
 def test_an_older_version_is_copied_and_stays_as_it_is(tmp_path: Path) -> None:
     source = tmp_path / "source"
-    make_version_1(source, EMBEDDER, PAPERS, TOLD)
+    make_version_1(source, EMBEDDER, PAPERS, REPORTED)
     before = content(source)
     moved = migrate(StoreLocation(None, source), StoreLocation(None, tmp_path / "new"), Silent())
     assert (moved.sent, moved.embedded, moved.citations) == (len(PAPERS), 0, 2)
@@ -190,7 +190,7 @@ def test_a_killed_migration_goes_on(source: Path, tmp_path: Path) -> None:
     moved = migrate(StoreLocation(None, source), StoreLocation(None, target), Silent())
     assert moved.sent == len(PAPERS) - 100
     with Store.open(source, EMBEDDER) as one, Store.open(target, EMBEDDER) as other:
-        demand_same(one, other)
+        assert_same_content(one, other)
 
 
 def test_from_a_folder_that_cannot_be_written(source: Path, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_what_cannot_be_migrated(source: Path, server: str, tmp_path: Path) -> N
 
 def test_the_command(source: Path, server: str, tmp_path: Path) -> None:
     url = server
-    empty(url)
+    clear_server(url)
     environment = {"IDEAGORA_EMBEDDER": "hash", "IDEAGORA_HOME": str(tmp_path / "home")}
     none = run(["library", "migrate", str(tmp_path / "x"), "--from", url], environment)
     assert (none.code, none.out) == (1, "")

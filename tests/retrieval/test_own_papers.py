@@ -25,7 +25,7 @@ from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper
 from tests.support.command import run
 from tests.support.literature_server import FakeTime, LiteratureServer, Work
-from tests.support.local_files import pdf, wrapped, written
+from tests.support.local_files import pdf, wrap_lines, write_file
 
 EMBEDDER = HashEmbedder()
 TITLES = (
@@ -47,12 +47,12 @@ def own_pdf(number: int) -> bytes:
     )
     cited = [f"A. Planke. {TITLES[n]}. Journal of Bridges, {2015 + n}." for n in range(number)]
     cited.append(f"J. Wei. {STARTER_PAPER.title}. arXiv:{STARTER_PAPER.arxiv_id}, 2022.")
-    lines = [*((18.0, line) for _, line in wrapped(title, 30)), (12.0, "Abstract"), *wrapped(abstract)]
-    lines += [(12, "1 Introduction"), *wrapped("Bridges were wide once. " * 6)]
-    lines += [(12, "2 Method"), *wrapped("Each plank is laid by hand, step by step. " * 6)]
-    lines += [(12, "Limitations"), *wrapped("Stone bridges were not tried. " * 6), (12, "References")]
+    lines = [*((18.0, line) for _, line in wrap_lines(title, 30)), (12.0, "Abstract"), *wrap_lines(abstract)]
+    lines += [(12, "1 Introduction"), *wrap_lines("Bridges were wide once. " * 6)]
+    lines += [(12, "2 Method"), *wrap_lines("Each plank is laid by hand, step by step. " * 6)]
+    lines += [(12, "Limitations"), *wrap_lines("Stone bridges were not tried. " * 6), (12, "References")]
     for place, entry in enumerate(cited, start=1):
-        lines += wrapped(f"[{place}] {entry}")
+        lines += wrap_lines(f"[{place}] {entry}")
     return pdf([lines], f"/CreationDate (D:{2015 + number}0517120000Z)")
 
 
@@ -62,8 +62,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("own")
     open_library(Settings(home=home, embedder="hash", source="starter")).close()
     for number in range(len(TITLES)):
-        written(home, f"papers/{number}.pdf", own_pdf(number))
-    written(home, "papers/more.bib", "@misc{s, title = {Bridges of Stone and Never Widened}, year = 2016}\n")
+        write_file(home, f"papers/{number}.pdf", own_pdf(number))
+    write_file(
+        home, "papers/more.bib", "@misc{s, title = {Bridges of Stone and Never Widened}, year = 2016}\n"
+    )
     with Store.open(home / "store", EMBEDDER) as store:
         PaperIngest(store, FullTextStore(store.folder), EMBEDDER).add([home / "papers"])
         store.add([FETCHED])
@@ -213,8 +215,8 @@ async def test_an_own_paper_and_the_service_ones_are_one(server: LiteratureServe
 def test_from_pdfs_to_ideas_on_the_command_line(tmp_path: Path) -> None:
     folder = tmp_path / "papers"
     for number in range(len(TITLES)):
-        written(folder, f"{number}.pdf", own_pdf(number))
-    written(folder, "more.bib", "@misc{s, title = {Bridges of Stone and Never Widened}, year = 2016}\n")
+        write_file(folder, f"{number}.pdf", own_pdf(number))
+    write_file(folder, "more.bib", "@misc{s, title = {Bridges of Stone and Never Widened}, year = 2016}\n")
     env = {"IDEAGORA_EMBEDDER": "hash", "IDEAGORA_HOME": str(tmp_path / "home")}
     generate = [
         "generate",

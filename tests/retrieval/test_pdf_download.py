@@ -15,7 +15,7 @@ from ideagora.retrieval.ingest.documents import Document, Problem
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_in_subprocess
 from tests.support.each import each_case
 from tests.support.literature_server import FakeTime, Fault, File, LiteratureServer
-from tests.support.local_files import FIRST_TITLE, article, written
+from tests.support.local_files import FIRST_TITLE, article, write_file
 
 PDF = article()
 
@@ -202,8 +202,8 @@ async def test_who_cannot_be_reached_is_not_asked_again_at_once(
 
 def test_a_pdf_is_read_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "never-seen")
-    found = read_in_subprocess(written(tmp_path, "a.pdf", PDF))
+    found = read_in_subprocess(write_file(tmp_path, "a.pdf", PDF))
     assert isinstance(found, Document)
     assert found.paper.title == FIRST_TITLE
     assert found.full_text is not None
-    assert isinstance(read_in_subprocess(written(tmp_path, "b.pdf", PDF[:200])), Problem)
+    assert isinstance(read_in_subprocess(write_file(tmp_path, "b.pdf", PDF[:200])), Problem)

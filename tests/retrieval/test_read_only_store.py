@@ -17,7 +17,7 @@ from ideagora.commands.generate import Request, run
 from ideagora.retrieval.store import store as store_module
 from ideagora.retrieval.store.embedded.read_only_copy import copy_to_temp, is_read_only_store
 from tests.support import command
-from tests.support.local_files import written
+from tests.support.local_files import write_file
 
 LINE = json.dumps({"title": "Planks that tell when they tire", "abstract": "A plank hums when it bends."})
 
@@ -27,7 +27,7 @@ def curated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A curator's store with a paper of its own, to which nothing can be written from now on."""
     shutil.copytree(command.filled_home() / "store", tmp_path / "curated")
     flags = {"home": tmp_path / "curator", "store": str(tmp_path / "curated"), "embedder": "hash"}
-    assert library_command.add([written(tmp_path, "a.jsonl", LINE)], flags, False, True) == 0
+    assert library_command.add([write_file(tmp_path, "a.jsonl", LINE)], flags, False, True) == 0
     for path in [tmp_path / "curated", *(tmp_path / "curated").rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     if os.access(tmp_path / "curated", os.W_OK):  # root may write everywhere
@@ -70,7 +70,7 @@ def test_search_and_stats_read_it_and_add_is_refused(
     assert (figures["folder"], figures["own_papers"]) == (str(curated), 1)
     assert contents(curated) == before
     if os.geteuid() != 0:
-        assert library_command.add([written(tmp_path, "b.jsonl", LINE)], flags, False, True) == 1
+        assert library_command.add([write_file(tmp_path, "b.jsonl", LINE)], flags, False, True) == 1
 
 
 def test_a_copy_is_of_one_moment_while_the_curator_writes(curated: Path) -> None:

@@ -208,9 +208,9 @@ def test_of_two_records_with_one_id_the_last_counts(store: Store) -> None:
 
 def test_progress_counts_papers_that_are_there_already(store: Store) -> None:
     store.add([paper(number) for number in range(10)])
-    told: list[tuple[int, int]] = []
-    store.add([paper(number) for number in range(50)], lambda done, total: told.append((done, total)))
-    assert told == [(42, 50), (50, 50)]
+    messages: list[tuple[int, int]] = []
+    store.add([paper(number) for number in range(50)], lambda done, total: messages.append((done, total)))
+    assert messages == [(42, 50), (50, 50)]
 
 
 # --- the index of large stores ------------------------------------------------------------------
@@ -309,7 +309,7 @@ with Store.open(Path(sys.argv[1]), HashEmbedder()) as store, store.write_lock():
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def locked(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """A process that holds the store until a line comes, or it is killed."""
     command = [sys.executable, "-c", HOLD, str(folder), "--a-flag"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
@@ -322,23 +322,23 @@ def held(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_a_killed_holder_lets_go_and_who_waits_is_told_of_it(folder: Path, store: Store) -> None:
-    told: list[str] = []
-    with held(folder) as holder:
+    messages: list[str] = []
+    with locked(folder) as holder:
 
         def kill(message: str) -> None:
-            told.append(message)
+            messages.append(message)
             holder.send_signal(signal.SIGKILL)
 
         with Store.open(folder, EMBEDDER, on_wait=kill) as waiting:
             assert waiting.add([paper(1)]) == (1, 0, 0)
-    assert len(told) == 1
-    assert f"process {holder.pid} (-c {folder} --a-flag) since 20" in told[0]
-    assert str(folder) in told[0]
+    assert len(messages) == 1
+    assert f"process {holder.pid} (-c {folder} --a-flag) since 20" in messages[0]
+    assert str(folder) in messages[0]
 
 
 def test_who_waits_too_long_is_told_whom_for(folder: Path, store: Store) -> None:
     store.add([paper(1)])
-    with held(folder) as holder, Store.open(folder, EMBEDDER, timeout=0.05) as waiting:
+    with locked(folder) as holder, Store.open(folder, EMBEDDER, timeout=0.05) as waiting:
         assert waiting.get("p:0001") == paper(1)  # records can be read all the time
         with pytest.raises(StoreBusy) as caught:
             waiting.add([paper(2)])
@@ -356,12 +356,12 @@ def test_who_waits_too_long_is_told_whom_for(folder: Path, store: Store) -> None
 
 def test_one_holder_is_announced_once(folder: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locking, "_POLL_SECONDS", 0.01)
-    told: list[str] = []
-    with held(folder), Store.open(folder, EMBEDDER, timeout=0.2, on_wait=told.append) as waiting:
+    messages: list[str] = []
+    with locked(folder), Store.open(folder, EMBEDDER, timeout=0.2, on_wait=messages.append) as waiting:
         for times in (1, 2):
             with pytest.raises(StoreBusy):
                 waiting.add([paper(1)])
-            assert len(told) == times
+            assert len(messages) == times
 
 
 def test_a_note_of_a_dead_process_holds_nobody_up(folder: Path, store: Store) -> None:
@@ -372,7 +372,7 @@ def test_a_note_of_a_dead_process_holds_nobody_up(folder: Path, store: Store) ->
 
 
 def test_an_unreadable_note_is_no_name(folder: Path, store: Store) -> None:
-    with held(folder):
+    with locked(folder):
         (folder / "store.holder.json").write_text('{"pid": 1')
         with (
             Store.open(folder, EMBEDDER, timeout=0) as other,

@@ -19,7 +19,7 @@ from ideagora.retrieval.store.chroma_server import CITATIONS, MARKS, PAPERS, Chr
 from ideagora.retrieval.store.migration import StoreLocation
 from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, ScoredPaper
-from tests.support.chroma_server import bare, chroma_server, empty, free_port
+from tests.support.chroma_server import chroma_server, clear_server, connect_client, free_port
 from tests.support.command import run
 
 EMBEDDER = HashEmbedder()
@@ -49,7 +49,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def url(server: str) -> str:
     """The server without a store."""
-    empty(server)
+    clear_server(server)
     return server
 
 
@@ -136,7 +136,7 @@ def test_another_embedder_is_refused(url: str, store: Store, tmp_path: Path) -> 
 
 
 def test_another_version_is_refused(url: str, tmp_path: Path) -> None:
-    with bare(url) as client:
+    with connect_client(url) as client:
         client.create_collection(PAPERS, metadata={"ideagora-version": "9", "ideagora-embedder": "hash"})
     with pytest.raises(LibraryError, match=r"has version 9, this program reads 2\."):
         Store.open_at(url, tmp_path / "other", EMBEDDER)
@@ -144,7 +144,7 @@ def test_another_version_is_refused(url: str, tmp_path: Path) -> None:
 
 def test_a_damaged_record_is_named(url: str, store: Store) -> None:
     store.add([paper(1)])
-    with bare(url) as client:
+    with connect_client(url) as client:
         client.get_collection(PAPERS).update(ids=["p:0001"], metadatas=[{"record": "{}"}])
     with pytest.raises(StoreCorrupted, match=r"record of p:0001 in the store on http.* is damaged"):
         store.get("p:0001")
@@ -152,7 +152,7 @@ def test_a_damaged_record_is_named(url: str, store: Store) -> None:
 
 def test_collections_that_go_are_named(url: str, store: Store) -> None:
     store.add([paper(1)])
-    with bare(url) as client:
+    with connect_client(url) as client:
         for name in (PAPERS, CITATIONS, MARKS):
             client.delete_collection(name)
     with pytest.raises(LibraryError, match=rf"{url} refused a request \(NotFoundError: "):

@@ -29,54 +29,54 @@ class Silent(HashEmbedder):
         raise AssertionError("nothing need be embedded")
 
 
-def found(store: Store, k: int = 10) -> list[tuple[str, float]]:
+def nearest(store: Store, k: int = 10) -> list[tuple[str, float]]:
     vector = EMBEDDER.encode(["reasoning step by step"])[0]
     return [(one.paper.id, one.similarity) for one in store.search(vector, k)]
 
 
 @pytest.fixture(scope="module")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, float]]:
-    with Store.open(tmp_path_factory.mktemp("fresh") / "store", EMBEDDER) as store:
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, float]]:
+    with Store.open(tmp_path_factory.mktemp("expected") / "store", EMBEDDER) as store:
         store.add(PAPERS)
-        return found(store, len(PAPERS))
+        return nearest(store, len(PAPERS))
 
 
 def test_version_1_is_brought_up_to_date_without_embedding(
-    tmp_path: Path, fresh: list[tuple[str, float]]
+    tmp_path: Path, expected: list[tuple[str, float]]
 ) -> None:
     folder = tmp_path / "store"
     make_version_1(folder, EMBEDDER, PAPERS, [("x:1", PAPERS[0].id)])
-    told: list[str] = []
-    with Store.open(folder, Silent(), on_wait=told.append) as store:
-        assert told == [f"upgrading the store in {folder} to version 2; this is done once"]
-        assert found(store, len(PAPERS)) == fresh
+    messages: list[str] = []
+    with Store.open(folder, Silent(), on_wait=messages.append) as store:
+        assert messages == [f"upgrading the store in {folder} to version 2; this is done once"]
+        assert nearest(store, len(PAPERS)) == expected
         assert (store.stats().version, store.count()) == ("2", len(PAPERS))
         assert store.get_metadata("corpus") == "kept"
         assert store.backend.reported_citations() == [("x:1", PAPERS[0].id)]
         assert [store.get(paper.id) for paper in PAPERS] == list(PAPERS)
-    with Store.open(folder, EMBEDDER, on_wait=told.append, exact_below=0) as store:
-        assert len(told) == 1
-        assert found(store) == fresh[:10]
+    with Store.open(folder, EMBEDDER, on_wait=messages.append, exact_below=0) as store:
+        assert len(messages) == 1
+        assert nearest(store) == expected[:10]
         assert store.add([PAPERS[0].model_copy(update={"title": "Zebra crossings"})]) == (0, 1, 0)
 
 
 def test_an_empty_store_of_version_1_is_brought_up_to_date(tmp_path: Path) -> None:
     make_version_1(tmp_path / "store", EMBEDDER, [])
     with Store.open(tmp_path / "store", EMBEDDER) as store:
-        assert found(store) == []
+        assert nearest(store) == []
         assert store.add(PAPERS[:3]) == (3, 0, 0)
-        assert len(found(store)) == 3
+        assert len(nearest(store)) == 3
 
 
 def test_version_1_without_whole_vectors_is_embedded_again(
-    tmp_path: Path, fresh: list[tuple[str, float]]
+    tmp_path: Path, expected: list[tuple[str, float]]
 ) -> None:
     folder = tmp_path / "store"
     make_version_1(folder, EMBEDDER, PAPERS)
     with closing(sqlite3.connect(folder / "records.sqlite")) as connection, connection:
         connection.execute("UPDATE manifest SET value = 'open' WHERE key = 'vectors'")
     with Store.open(folder, EMBEDDER) as store:
-        assert found(store, len(PAPERS)) == fresh
+        assert nearest(store, len(PAPERS)) == expected
 
 
 UPGRADE_AND_STOP = """
@@ -105,7 +105,7 @@ Store.open(Path(sys.argv[1]), HashEmbedder())
 
 @pytest.mark.parametrize("point", ["before", "after"])
 def test_killed_while_it_is_brought_up_to_date(
-    tmp_path: Path, fresh: list[tuple[str, float]], point: str
+    tmp_path: Path, expected: list[tuple[str, float]], point: str
 ) -> None:
     folder = tmp_path / "store"
     make_version_1(folder, EMBEDDER, PAPERS)
@@ -118,7 +118,7 @@ def test_killed_while_it_is_brought_up_to_date(
         (version,) = connection.execute("SELECT value FROM manifest WHERE key = 'version'").fetchone()
     assert version == ("1" if point == "before" else "2")
     with Store.open(folder, EMBEDDER, timeout=5) as store:
-        assert found(store, len(PAPERS)) == fresh
+        assert nearest(store, len(PAPERS)) == expected
         assert store.stats().version == "2"
 
 

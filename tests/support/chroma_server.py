@@ -1,4 +1,4 @@
-"""A real Chroma server on a loopback port, in a process of its own."""
+"""A real Chroma server on a loopback port, in a subprocess."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ from chromadb.api import ClientAPI
 from ideagora.retrieval.store.chroma_connection import connect, disconnect
 
 PROGRAM = Path(sys.executable).with_name("chroma")
-_SECONDS = 60.0
-_AGAIN = 0.02
+_START_SECONDS = 60.0
+_RETRY_SECONDS = 0.02
 
 
 def free_port() -> int:
-    """A port that nobody listens at."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """A free TCP port."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 @contextmanager
 def chroma_server(folder: Path) -> Iterator[str]:
-    """The URL of a server that keeps its data in a folder; it ends with the block."""
+    """Run a server with its data in a folder; yields its URL."""
     port = free_port()
     program = str(PROGRAM) if PROGRAM.exists() else shutil.which("chroma")
-    assert program, "chromadb installs a program chroma, which is not found"
+    assert program, "the program chroma, which chromadb installs, was not found"
     command = [program, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     environment = {**os.environ, "ANONYMIZED_TELEMETRY": "False"}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, env=environment, **quiet) as server:  # type: ignore[call-overload]
         url = f"http://127.0.0.1:{port}"
         try:
-            _await(url, server)
+            _wait_until_ready(url, server)
             yield url
         finally:
             server.kill()
 
 
 @contextmanager
-def bare(url: str) -> Iterator[ClientAPI]:
-    """A client of a server."""
+def connect_client(url: str) -> Iterator[ClientAPI]:
+    """A Chroma client of a server, without a store."""
     client = connect(url)
     try:
         yield client
@@ -57,16 +57,16 @@ def bare(url: str) -> Iterator[ClientAPI]:
         disconnect(client)
 
 
-def empty(url: str) -> None:
-    """Remove everything from a server."""
-    with bare(url) as client:
+def clear_server(url: str) -> None:
+    """Delete all collections of a server."""
+    with connect_client(url) as client:
         for collection in client.list_collections():
             client.delete_collection(collection.name)
 
 
-def _await(url: str, server: subprocess.Popen[bytes]) -> None:
-    """Ask until it answers; each refused connection returns at once."""
-    deadline = time.monotonic() + _SECONDS
+def _wait_until_ready(url: str, server: subprocess.Popen[bytes]) -> None:
+    """Poll the server's heartbeat."""
+    deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
             httpx.get(f"{url}/api/v2/heartbeat").raise_for_status()
@@ -74,4 +74,4 @@ def _await(url: str, server: subprocess.Popen[bytes]) -> None:
         except httpx.TransportError:
             assert server.poll() is None, "chroma run has ended"
             assert time.monotonic() < deadline, "chroma run does not answer"
-            time.sleep(_AGAIN)
+            time.sleep(_RETRY_SECONDS)

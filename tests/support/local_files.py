@@ -1,4 +1,4 @@
-"""Small PDFs and other files that the tests of one's own papers make themselves."""
+"""Small PDFs and other files for tests of the user's own papers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 Line = tuple[float, str]
-"""Size in points, and text."""
+"""Font size in points, and text."""
 
 FIRST_TITLE = "Gradual Widening of Narrow Bridges"
 SECOND_TITLE = "Measuring the Width of Bridges by Sound"
@@ -18,7 +18,7 @@ ABSTRACT = (
 
 
 def pdf(pages: Sequence[Sequence[Line]], information: str = "") -> bytes:
-    """A PDF with one line of text under the other; ``information`` are entries of its metadata."""
+    """A PDF with lines of text; ``information`` holds entries of its metadata."""
     kids = " ".join(f"{5 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -33,7 +33,7 @@ def pdf(pages: Sequence[Sequence[Line]], information: str = "") -> bytes:
             f"{page} /Contents {6 + 2 * number} 0 R >>",
             f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
         ]
-    return _assembled(objects)
+    return _assemble(objects)
 
 
 def _stream(lines: Sequence[Line]) -> str:
@@ -45,7 +45,7 @@ def _stream(lines: Sequence[Line]) -> str:
     return "\n".join(parts)
 
 
-def _assembled(objects: Sequence[str]) -> bytes:
+def _assemble(objects: Sequence[str]) -> bytes:
     out, places = BytesIO(), []
     out.write(b"%PDF-1.4\n")
     for number, body in enumerate(objects, start=1):
@@ -59,7 +59,7 @@ def _assembled(objects: Sequence[str]) -> bytes:
     return out.getvalue()
 
 
-def wrapped(text: str, width: int = 80) -> list[Line]:
+def wrap_lines(text: str, width: int = 80) -> list[Line]:
     """Prose as lines of 10 points."""
     lines, line = list[Line](), ""
     for word in text.split():
@@ -74,24 +74,24 @@ def article(title: str = FIRST_TITLE, references: Sequence[str] = (), head: Sequ
     """A paper of two pages: title, abstract, four sections, references, appendix."""
     first: list[Line] = [
         *head,
-        *((18, line) for _, line in wrapped(title, 30)),
+        *((18, line) for _, line in wrap_lines(title, 30)),
         (11, "Ada Planke, Otto Steg"),
     ]
-    first += [(12, "Abstract"), *wrapped(ABSTRACT), (12, "1 Introduction")]
-    first += wrapped("Bridges were wide once. " * 8)
+    first += [(12, "Abstract"), *wrap_lines(ABSTRACT), (12, "1 Introduction")]
+    first += wrap_lines("Bridges were wide once. " * 8)
     first += [(12, "2 Method"), (10, "We add a plank to the meas-"), (10, "ured side."), (11, "2.1 Planks")]
-    first += wrapped("Planks are cut from oak. " * 6)
-    second: list[Line] = [(12, "3 Experiments"), *wrapped("Ten bridges were widened in a year. " * 6)]
-    second += [(12, "Limitations"), *wrapped("Stone bridges were not tried. " * 4)]
+    first += wrap_lines("Planks are cut from oak. " * 6)
+    second: list[Line] = [(12, "3 Experiments"), *wrap_lines("Ten bridges were widened in a year. " * 6)]
+    second += [(12, "Limitations"), *wrap_lines("Stone bridges were not tried. " * 4)]
     second += [(12, "References")]
     for number, entry in enumerate(references, start=1):
-        second += wrapped(f"[{number}] {entry}")
-    second += [(12, "A Further Planks"), *wrapped("Here are more planks. " * 4)]
+        second += wrap_lines(f"[{number}] {entry}")
+    second += [(12, "A Further Planks"), *wrap_lines("Here are more planks. " * 4)]
     return pdf([first, second], "/CreationDate (D:20220517120000Z)")
 
 
-def written(folder: Path, name: str, content: bytes | str) -> Path:
-    """A file with this content."""
+def write_file(folder: Path, name: str, content: bytes | str) -> Path:
+    """Write a file below a folder; returns its path."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -1,4 +1,4 @@
-"""A store's folder as version 1 of the layout left it: vectors in Chroma alone, no rows, no places."""
+"""A store's folder in version 1 of the layout: vectors in Chroma only, and no file of vectors."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ CREATE INDEX citations_by_cited ON citations (cited);
 
 
 def make_version_1(
-    folder: Path, embedder: Embedder, papers: Sequence[Paper], told: Sequence[tuple[str, str]] = ()
+    folder: Path, embedder: Embedder, papers: Sequence[Paper], reported: Sequence[tuple[str, str]] = ()
 ) -> None:
-    """Write the folder; ``told`` are citations that others than the citing paper told."""
+    """Write the folder; ``reported`` are citations that do not come from the citing paper."""
     folder.mkdir(parents=True)
     vectors = ChromaIndex(folder)
     vectors.create()
@@ -40,7 +40,7 @@ def make_version_1(
     }
     rows = [(paper.id, content_hash(paper), paper.date, paper.model_dump_json()) for paper in papers]
     edges = [(one.id, cited, place) for one in papers for place, cited in enumerate(one.references or ())]
-    edges += [(citing, cited, 1_000_000) for citing, cited in told]
+    edges += [(citing, cited, 1_000_000) for citing, cited in reported]
     with closing(sqlite3.connect(folder / "records.sqlite")) as connection, connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.executescript(_TABLES)

@@ -43,16 +43,16 @@ def clean_line(text: str) -> str:
 
 def partial_date(year: str, month: str = "", day: str = "") -> str | None:
     """The ISO date of the known parts: ``("2019", "March")`` is 2019-03; ``None`` without a year."""
-    found = re.search(r"(?<!\d)(\d{4})(?!\d)", year)
-    if not found:
+    match = re.search(r"(?<!\d)(\d{4})(?!\d)", year)
+    if not match:
         return None
     number = _month(month)
     if number is None:
-        return found[1]
+        return match[1]
     try:
-        return date(int(found[1]), number, int(day)).isoformat()
+        return date(int(match[1]), number, int(day)).isoformat()
     except ValueError:
-        return f"{found[1]}-{number:02d}"
+        return f"{match[1]}-{number:02d}"
 
 
 def given_name_first(name: str) -> str:

@@ -31,11 +31,11 @@ class StoreSource:
         return await asyncio.to_thread(self._store.get, paper_id)
 
     async def references(self, paper_id: str) -> list[Paper]:
-        """The papers here that one cites, in the order of its references."""
+        """The stored papers that a paper cites, in the order of its references."""
         return await asyncio.to_thread(self._store.references, paper_id)
 
     async def citations(self, paper_id: str) -> list[Paper]:
-        """The papers here that cite one, oldest first."""
+        """The stored papers that cite a paper, oldest first."""
         return await asyncio.to_thread(self._store.citations, paper_id)
 
     async def disconnect(self) -> None:
