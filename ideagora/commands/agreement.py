@@ -1,4 +1,4 @@
-"""``ideagora agreement``: how far people and models, or any raters, say the same."""
+"""``ideagora agreement``: computes the agreement of people, models, or any raters."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ideagora.errors import IdeagoraError, UsageError
 from ideagora.report.console import cell, print_error
 
 BEYOND = {
-    True: "that is more than chance gives",
-    False: "chance alone may give as much",
-    None: "whether that is more than chance cannot be said",
+    True: "that is more than chance",
+    False: "that may be chance",
+    None: "whether that is more than chance is unknown",
 }
 """Whether an agreement is more than chance, in words."""
 
 
 def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
-    """Compare every two of the raters, and three or more among each other; the exit code."""
+    """Compare every pair of raters, and all of them if there are three or more; returns the exit code."""
     try:
         told = _compare(paths, criteria)
     except IdeagoraError as error:
@@ -63,13 +63,13 @@ def _compare(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _PairSummary:
-    """A pair of raters in words, by the figure that says most of it."""
+    """The agreement of a pair of raters in words, by its main figure."""
 
     names: str
     words: str
     value: float | None
     beyond: bool | None
-    """Whether they agree by more than chance; ``None``: it cannot be said."""
+    """Whether they agree by more than chance; ``None``: unknown."""
 
 
 def conclusion(pairs: Sequence[Mapping[str, Any]]) -> str:
@@ -108,7 +108,9 @@ def _reason(figure: Mapping[str, Any]) -> str:
 def _select(figures: Any, criteria: Sequence[str]) -> dict[str, Any]:
     unknown = [name for name in criteria if name not in figures]
     if unknown:
-        raise UsageError(f"--criteria names {unknown[0]!r}, but what both speak of is: {', '.join(figures)}.")
+        raise UsageError(
+            f"--criteria names {unknown[0]!r}, but the common criteria are: {', '.join(figures)}."
+        )
     return {name: figures[name] for name in criteria or figures}
 
 
@@ -120,7 +122,7 @@ def _show(told: Mapping[str, Any]) -> None:
         console.print(Text(cell(f"{pair['raters'][0]}  against  {pair['raters'][1]}"), style="bold"))
         console.print(_table(pair["criteria"]))
     if told["all"]:
-        console.print(Text("All raters among each other", style="bold"))
+        console.print(Text("All raters", style="bold"))
         console.print(_table(told["all"]))
     for rater in told["raters"]:
         if rater["left_out"]:

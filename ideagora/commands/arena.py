@@ -1,4 +1,4 @@
-"""``ideagora arena``: who proposes better ideas, how sure that is, and how far the judge is to be trusted."""
+"""``ideagora arena``: ranks agents by pairwise comparisons of their ideas."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _OPTION_NAMES = {field.alias: name for name, field in ArenaOptions.model_fields.
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked on the command line."""
+    """Arguments of the command."""
 
     contestants: tuple[str, ...] = ()
     topic: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Request:
 
 
 def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
-    """Carry the request out; the exit code (0, 1, 2, 3, 4 or 130)."""
+    """Run the arena; returns the exit code (0, 1, 2, 3, 4 or 130)."""
     errors = Console(stderr=True)
     logging.getLogger("ideagora").setLevel(logging.ERROR if request.quiet else logging.WARNING)
     path = None
@@ -72,7 +72,7 @@ def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> i
         path = folder_of(arena, request.out)
         board = _run_arena(request, arena, path, errors, chats)
     except KeyboardInterrupt:
-        errors.print("\nStopped. What was answered is kept; the same command goes on from here.")
+        errors.print("\nStopped. Answers are saved; the same command resumes.")
         return 130
     except BudgetExhausted as error:
         print_error(errors, str(error))
@@ -94,7 +94,7 @@ def _arena(request: Request, settings: Settings) -> Arena:
     named = resolve_contestants(request.contestants, settings.home, topics)
     if options.ablation_of is not None and options.ablation_of not in named.names:
         raise SettingsError(
-            f"--ablation-of is {options.ablation_of!r}: nobody has this name; there are "
+            f"--ablation-of is {options.ablation_of!r}: no contestant has this name; there are "
             f"{', '.join(named.names)}."
         )
     return Arena(named, choose_topics(named, topics), options, settings)
@@ -126,7 +126,7 @@ def _topics(request: Request, settings: Settings) -> list[Topic]:
 
 
 def folder_of(arena: Arena, out: Path | None) -> Path:
-    """``--out``, or a folder of the home's arenas; absolute, since an agent may change the directory."""
+    """``--out``, or a folder in the home; absolute because agents may change the working directory."""
     return out.absolute() if out is not None else arena.settings.home / "arenas" / arena.identity
 
 
@@ -169,7 +169,7 @@ def _run_arena(
 
 
 def _write_pages(path: Path, begun: list[AgentRun]) -> None:
-    """The arena's page, and one for each run of an agent that has none yet."""
+    """Write the arena's page, and the missing pages of the agents' runs."""
     from ideagora.report.arena.page import write_arena_report
     from ideagora.report.run.write import HTML_FILE, write_report
 
@@ -180,7 +180,7 @@ def _write_pages(path: Path, begun: list[AgentRun]) -> None:
 
 
 def _say_cost(arena: Arena, begun: list[AgentRun], path: Path, request: Request, errors: Console) -> None:
-    """What the arena is expected to cost, before it starts; nothing where nothing is left to be asked."""
+    """Print the expected cost, unless no calls are left."""
     settings = arena.settings
     asked = {*arena.models, *(settings.models if begun else ())}
     if asked <= {"offline"} or settings.replay or (not request.fresh and _is_done(path)):
@@ -193,11 +193,11 @@ def _say_cost(arena: Arena, begun: list[AgentRun], path: Path, request: Request,
     number = sum(calls for _, calls, _ in bill)
     errors.print(Text(f"Expected: at most about {number} calls ({parts}), {total}."), soft_wrap=True)
     if unsaid := agents_without_estimate(todo):
-        errors.print(Text(f"Not in it: what {plain(', '.join(unsaid))} may ask."), soft_wrap=True)
+        errors.print(Text(f"Not included: calls of {plain(', '.join(unsaid))}."), soft_wrap=True)
 
 
 def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | None]]:
-    """(model, calls, US dollars or ``None``) for ideas, style and verdicts."""
+    """(model, calls, cost in USD or ``None``) for ideas, style and verdicts."""
     from ideagora.models.budget import expected_cost
 
     settings, options = arena.settings, arena.options
@@ -220,7 +220,7 @@ def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | No
 
 
 def _most_verdicts(arena: Arena) -> int:
-    """Verdicts if every agent comes to an idea, with an experiment, on every topic."""
+    """Maximum number of verdicts, if every agent has an idea with an experiment on every topic."""
     from ideagora.evaluators.arena.lineup import Contestant, Lineup
 
     lineup = build_lineup(arena.contestants.idea_sets, arena.topics)

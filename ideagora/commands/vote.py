@@ -1,4 +1,4 @@
-"""``ideagora vote``: blind ballots out of an arena's folder, and people's votes back into it."""
+"""``ideagora vote``: exports blind ballots from an arena and imports the votes."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from ideagora.report.console import plain, print_error
 from ideagora.schema import Idea
 
 VOTES = "votes"
-"""Folder beside the arena's verdicts: a key and the votes of each voter."""
-_MOST_SPOILT = 20
+"""Folder of keys and votes in the arena's folder."""
+_MAX_REPORTED = 20
 
 
 def export(folder: Path, voter: str, out: Path | None, number: int, seed: int, as_json: bool = False) -> int:
-    """Write a ballot file for one voter; the exit code."""
+    """Write a ballot file for one voter; returns the exit code."""
     return _exit_code(lambda: _export(folder, voter, out, number, seed, as_json))
 
 
 def import_(folder: Path, file: Path, voter: str, as_json: bool = False) -> int:
-    """Take a filled-in ballot file back; the exit code."""
+    """Import a filled-in ballot file; returns the exit code."""
     return _exit_code(lambda: _import(folder, file, voter, as_json))
 
 
@@ -59,8 +59,8 @@ def _export(folder: Path, voter: str, out: Path | None, number: int, seed: int, 
         raise UsageError(f"{folder} has no pair to vote on. Run: ideagora arena … --out {folder}")
     ballots = deal_ballots(choose_pairs(pairs, number, seed), name, seed)
     path = out or Path(f"ballots-{name}.csv")
-    if path.exists():  # somebody may have filled it in
-        raise UsageError(f"{path} is there already. Import it first, or choose another --out.")
+    if path.exists():  # it may have been filled in
+        raise UsageError(f"{path} exists already. Import it first, or choose another --out.")
     text = ballot_text(ballot_rows(ballots, ideas), path)
     key = {**_key(folder, name), **{ballot.id: ballot for ballot in ballots}}
     _write(folder / VOTES / f"{name}.key.jsonl", "".join(b.model_dump_json() + "\n" for b in key.values()))
@@ -72,7 +72,7 @@ def _export(folder: Path, voter: str, out: Path | None, number: int, seed: int, 
         return 0
     _print(f"{len(ballots)} ballots (of {len(pairs)} pairs) in {path}.")
     _print(
-        f"In the columns {', '.join(criteria)}: 1 when the first is better, 2 when the second is, tie when "
+        f"In the columns {', '.join(criteria)}: 1 if the first is better, 2 if the second is, tie if "
         "neither is; leave a cell empty where you can't say."
     )
     _print(f"Then: ideagora vote import {folder} {path} --voter {name}")
@@ -90,7 +90,7 @@ def _import(folder: Path, file: Path, voter: str, as_json: bool) -> int:
         raise UsageError(f"there is no folder {folder}: give the folder of an arena's run.")
     if not key:
         raise UsageError(
-            f"no ballots were dealt to {name!r} from {folder}. Use the name that was given to: "
+            f"no ballots were exported for {name!r} from {folder}. Use the name given to: "
             "ideagora vote export."
         )
     result = count_ballots(read_ballot_rows(file), key, name, first=2 if file.suffix == ".csv" else 1)
@@ -105,21 +105,21 @@ def _import(folder: Path, file: Path, voter: str, as_json: bool) -> int:
 
 def _show(result: BallotCount, kept: int, votes: Path, folder: Path, as_json: bool) -> None:
     if as_json:
-        spoilt = [vars(one) for one in result.spoilt]
+        invalid = [vars(one) for one in result.invalid]
         told: dict[str, Any] = {"votes": str(votes), "read": len(result.verdicts), "kept": kept}
-        print(json.dumps({**told, "blank": result.blank, "spoilt": spoilt}, ensure_ascii=False))
+        print(json.dumps({**told, "blank": result.blank, "spoilt": invalid}, ensure_ascii=False))
         return
     errors = Console(stderr=True)
-    for one in result.spoilt[:_MOST_SPOILT]:
+    for one in result.invalid[:_MAX_REPORTED]:
         errors.print(Text(plain(f"row {one.row}, {one.field}: {one.why}.")), soft_wrap=True)
-    if len(result.spoilt) > _MOST_SPOILT:
-        errors.print(f"… and {len(result.spoilt) - _MOST_SPOILT} more; --json lists all.")
+    if len(result.invalid) > _MAX_REPORTED:
+        errors.print(f"… and {len(result.invalid) - _MAX_REPORTED} more; --json lists all.")
     _print(f"Votes read: {len(result.verdicts)}; ballots left blank: {result.blank}.")
     if result.verdicts:
         _print(f"Kept: {kept}, in {votes}")
         _print(f"Compare: ideagora agreement {folder} {votes}")
     else:
-        print_error(errors, "no ballot was filled in, so nothing was taken over.")
+        print_error(errors, "no ballot is filled in, so nothing is imported.")
 
 
 def _voter(voter: str) -> str:

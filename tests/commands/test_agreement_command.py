@@ -140,7 +140,7 @@ def test_the_table_shows_figures_intervals_and_what_was_left_out(model: Path, hu
     [
         (["{model}"], "Give two raters or more"),
         (["{model}", "none.csv"], "none.csv cannot be read"),
-        (["{model}", "{scores}"], "only two of a kind can be compared"),
+        (["{model}", "{scores}"], "only raters of the same kind can be compared"),
         (["{scores}", "{other}"], "no item in common"),
         (["{scores}", "{nameless}"], "no column that names the item"),
         (["{scores}", "{twice}"], "has two rows for 'i1'"),
@@ -167,7 +167,7 @@ def test_it_begins_with_one_sentence_of_conclusion(model: Path, human: Path, tmp
     assert done.code == 0, done.err
     first = " ".join(done.out.split("\n\n")[0].split())
     assert re.match(
-        r"\S+model.jsonl and \S+ada.jsonl agree on 64% of 11 items, kappa \S+; chance alone may", first
+        r"\S+model.jsonl and \S+ada.jsonl agree on 64% of 11 items, kappa \S+; that may be", first
     )
     more = written(tmp_path / "bob.jsonl", [verdict("bob", topic, "ant", "bee", 1.0) for topic in TOPICS])
     first = " ".join(agreement(model, human, more).out.split("\n\n")[0].split())
@@ -177,7 +177,7 @@ def test_it_begins_with_one_sentence_of_conclusion(model: Path, human: Path, tmp
 def test_scores_are_concluded_by_their_correlation(tmp_path: Path) -> None:
     figure = {"value": 0.5, "low": -0.1, "high": 0.9, "n": 12, "reason": None}
     pair = {"raters": ["a", "b"], "criteria": {"overall": {"spearman": figure}}}
-    assert conclusion([pair]) == "a and b correlate by 0.50 (12 items); chance alone may give as much."
+    assert conclusion([pair]) == "a and b correlate by 0.50 (12 items); that may be chance."
     unknown = {
         "raters": ["a", "c"],
         "criteria": {"overall": {"spearman": {**figure, "value": None, "reason": "x."}}},

@@ -100,7 +100,7 @@ def test_ideas_on_different_topics_are_not_compared(capsys: Capsys) -> None:
     said = error_of(held, capsys, 1)
     assert "No two contestants have an idea on the same topic" in said
     assert held.board["status"] == "nothing_scored"
-    assert "these share none: alpha and beta" in held.notes
+    assert "without a common topic: alpha and beta" in held.notes
     assert len(held.chat.calls) == 0
 
 
@@ -127,7 +127,7 @@ def test_topics_that_were_not_asked_for_are_left_out_and_said() -> None:
     held = Held(field({"alpha": 1, "beta": 2}), topic=[TOPICS[0]])
     assert held.board["topics"] == [TOPICS[0]]
     assert "alpha: ideas on 2 other topics were left out" in held.notes
-    assert "one topic only" in held.notes
+    assert "only one topic" in held.notes
 
 
 def test_a_missing_idea_costs_nobody_else_anything() -> None:
@@ -155,7 +155,7 @@ def test_the_same_idea_twice_is_no_tie(capsys: Capsys) -> None:
     same = [idea("alpha", topic, 1) for topic in TOPICS]
     copies = [one.model_copy(update={"agent": "beta"}) for one in same]
     held = Held([write("alpha", same), write("beta", copies)])
-    assert "No verdict has values" in error_of(held, capsys, 1)
+    assert "No verdict is scored" in error_of(held, capsys, 1)
     assert {one.reason for one in held.verdicts} == {"the two are the same text"}
     assert len(held.chat.calls) == 0
     third = Held([write("alpha", same), write("beta", copies), *field({"gamma": 2})], out="third")
@@ -233,7 +233,7 @@ def test_a_contestant_without_any_fit_idea_has_no_rating() -> None:
 )  # fmt: skip
 def test_a_judge_who_says_nothing_readable_decides_nothing(said: str, reason: str, capsys: Capsys) -> None:
     held = Held(field({"alpha": 1, "beta": 2}, TOPICS[:1]), judge(always(said)))
-    assert f"No verdict has values, so there is no ranking: {reason}: 2." in error_of(held, capsys, 1)
+    assert f"No verdict is scored, so there is no ranking: {reason}: 2." in error_of(held, capsys, 1)
     assert held.board["status"] == "nothing_scored"
     assert held.board["coverage"]["reasons"] == {reason: 2}
     assert len(held.chat.calls) == 6, "asked again twice, and no more"
@@ -251,7 +251,7 @@ def test_what_cannot_be_read_is_left_out_and_counted() -> None:
     assert held.code == 0
     row = held.row("beta")
     assert (row["won"], row["tied"], row["lost"], row["unscored"]) == (2, 0, 0, 2)
-    assert "2 of 6 verdicts have no values and count nowhere (unreadable answer: 2)" in held.notes
+    assert "2 of 6 verdicts are unscored and do not count (unreadable answer: 2)" in held.notes
 
 
 def test_one_order_of_a_match_without_values_leaves_the_other() -> None:
@@ -299,7 +299,7 @@ def test_fresh_asks_again_what_could_not_be_read_and_nothing_else() -> None:
         ({"protocol": "paper", "schedule": "swiss"}, "paper's protocol is a round robin"),
         ({"max_comparisons": 0}, "--max-comparisons is 0"),
         ({"bootstrap": 5}, "--bootstrap is 5"),
-        ({"ablation_of": "delta"}, "nobody has this name; there are alpha, beta"),
+        ({"ablation_of": "delta"}, "no contestant has this name; there are alpha, beta"),
     ],
 )
 def test_options_that_cannot_be(options: dict[str, Any], told: str, capsys: Capsys) -> None:
@@ -387,7 +387,7 @@ def test_experiments_that_nobody_has() -> None:
     ideas = [write(name, [idea(name, TOPICS[0], experiment=None)]) for name in ("alpha", "beta")]
     held = Held(ideas, judge(always("first")), experiments=True)
     assert held.code == 0
-    assert "No verdict on experiment designs has values" in held.notes
+    assert "No verdict on experiment designs is scored" in held.notes
 
 
 @each_case("name, left", [("verdicts.jsonl", 0), ("verdicts.jsonl", 3), ("ideas.jsonl", 1)])

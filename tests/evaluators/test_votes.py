@@ -97,7 +97,7 @@ def test_a_ballot_file_says_nothing_of_who_made_an_idea_and_starts_no_formula(
     assert "\n'=A title" not in text  # the topic comes first in a row
     again = vote("export", arena, "--voter", "ada", "--out", path)
     assert (again.code, path.read_text(encoding="utf-8-sig")) == (2, text)
-    assert "is there already" in again.err
+    assert "exists already" in again.err
     row = next(csv.DictReader(io.StringIO(text)))
     assert row["first"].startswith("'=A title")
     assert (row["novelty"], row["clarity"]) == ("", "")
@@ -150,9 +150,9 @@ def test_what_cannot_be_read_is_named_and_is_no_vote(arena: Path, tmp_path: Path
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     done = vote("import", arena, path, "--voter", "ada")
     assert done.code == 0
-    assert "row 1, novelty: 'the first' is none of 1, 2, tie." in done.err
-    assert "row 2, clarity: 'maybe' is none of 1, 2, tie." in done.err
-    assert "row 4, ballot: no ballot of this run has this number." in done.err
+    assert "row 1, novelty: 'the first' is not 1, 2 or tie." in done.err
+    assert "row 2, clarity: 'maybe' is not 1, 2 or tie." in done.err
+    assert "row 4, ballot: no ballot of this run has this id." in done.err
     assert [v.criteria for v in read_verdicts(arena / "votes" / "ada.jsonl")] == [{"novelty": 0.0}]
 
 
@@ -160,7 +160,7 @@ def test_a_row_has_the_number_that_a_spreadsheet_shows(arena: Path, tmp_path: Pa
     path = tmp_path / "ada.csv"
     vote("export", arena, "--voter", "ada", "--pairs", "2", "--out", path)
     done = vote("import", arena, filled(path, {"novelty": "X", "clarity": "1"}, rows=1), "--voter", "ada")
-    assert "row 2, novelty: 'X' is none of 1, 2, tie." in done.err
+    assert "row 2, novelty: 'X' is not 1, 2 or tie." in done.err
     assert "Votes read: 1; ballots left blank: 1." in done.out
 
 
@@ -170,7 +170,7 @@ def test_a_row_has_the_number_that_a_spreadsheet_shows(arena: Path, tmp_path: Pa
         (["export", "{}", "--voter", "../x"], "--voter is '../x'"),
         (["export", "{}/none", "--voter", "a"], "has no readable ideas.jsonl"),
         (["export", "{}", "--voter", "a", "--out", "a.docx"], "a.docx has to end in .csv"),
-        (["import", "{}", "none.csv", "--voter", "a"], "no ballots were dealt to 'a'"),
+        (["import", "{}", "none.csv", "--voter", "a"], "no ballots were exported for 'a'"),
         (["import", "{}/none", "none.csv", "--voter", "a"], "there is no folder"),
     ],
 )
@@ -183,7 +183,7 @@ def test_bad_input_is_one_clear_line(arena: Path, arguments: list[str], said: st
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"\xff\xfe\x00", "no UTF-8 text"), (b"a,b\n1,2\n", "no column “ballot”"), (b'{"ballot"', "line 1")],
+    [(b"\xff\xfe\x00", "not UTF-8 text"), (b"a,b\n1,2\n", "no column “ballot”"), (b'{"ballot"', "line 1")],
 )
 def test_a_file_that_is_no_ballot_file(arena: Path, tmp_path: Path, content: bytes, said: str) -> None:
     vote("export", arena, "--voter", "ada", "--out", tmp_path / "ada.csv")

@@ -1,4 +1,4 @@
-"""How far raters agree: any two of them item by item, and all of them together.
+"""Agreement of raters: of two raters item by item, and of all raters.
 
 Verdicts are compared match by match, as the share of matches with the same winner (Chain of Ideas, section
 4.2, Table 1), and by the ratings that each side gives the agents (its Figures 6 and 7). Scores are compared
@@ -35,10 +35,10 @@ Figures = dict[str, Figure]
 
 
 def agreement(one: Rater, other: Rater) -> dict[str, Figures]:
-    """Every figure of two raters by criterion, on what both said something on.
+    """Agreement of two raters by criterion, over the items that both rated.
 
     Raises:
-        UsageError: the two are of different kinds, or share nothing.
+        UsageError: the raters are of different kinds, or have no item in common.
     """
     return {name: _figures(one, other, name, items) for name, items in shared_items(one, other).items()}
 
@@ -50,19 +50,19 @@ def _figures(one: Rater, other: Rater, criterion: str, items: Sequence[Item]) ->
         return compare_scores(columns[0], columns[1], topics)
     if one.kind == "ratings":
         return {"pearson": pearson(*columns), "spearman": spearman(*columns), "kendall": kendall(*columns)}
-    told = compare_labels(columns[0], columns[1], topics)
-    return {**told, **_rating_correlations(one, other, criterion, items)}
+    labels = compare_labels(columns[0], columns[1], topics)
+    return {**labels, **_rating_correlations(one, other, criterion, items)}
 
 
 def _clusters(items: Sequence[Item]) -> np.ndarray[Any, np.dtype[np.int64]] | None:
-    """The topic of each item by number; ``None`` where not all are known: then an item is its own cluster."""
+    """Topic number of each item; ``None`` unless all are known, in which case each item is a cluster."""
     if any(item.topic is None for item in items):
         return None
     return np.unique([str(item.topic) for item in items], return_inverse=True)[1].astype(np.int64)
 
 
 def _rating_correlations(one: Rater, other: Rater, criterion: str, items: Sequence[Item]) -> Figures:
-    """Correlations of the agents' ratings, each side's from its verdicts on the matches that both judged."""
+    """Correlations of the agents' ratings, from each rater's verdicts on the matches that both judged."""
     names = ("pearson", "spearman", "kendall")
     try:
         figures = compare_ratings(*(_ratings(rater, criterion, items) for rater in (one, other)))
@@ -88,8 +88,8 @@ def _ratings(rater: Rater, criterion: str, items: Sequence[Item]) -> Ratings:
 def _is_usable(verdict: Verdict, criterion: str, wanted: set[tuple[str, ...]]) -> bool:
     if verdict.criteria is None or len(verdict.agents) != 2:
         return False
-    said = (verdict.kind, *sorted(verdict.subject)) in wanted
-    return said and criterion in with_overall(verdict.criteria)
+    is_wanted = (verdict.kind, *sorted(verdict.subject)) in wanted
+    return is_wanted and criterion in with_overall(verdict.criteria)
 
 
 def _value_of(criterion: str) -> Values:
@@ -97,9 +97,9 @@ def _value_of(criterion: str) -> Values:
 
 
 def agreement_of_all(raters: Sequence[Rater]) -> dict[str, Figures]:
-    """Agreement of three or more raters of a kind, by criterion: alpha, and intraclass correlations.
+    """Agreement of three or more raters by criterion: alpha, and intraclass correlations.
 
-    An item that only some rated counts for alpha, and not for the intraclass correlations.
+    Items that only some raters rated count for alpha, but not for the intraclass correlations.
     """
     criteria = dict.fromkeys(name for rater in raters for name in rater.values)
     return {name: _agreement_of_all_on(raters, name) for name in criteria}
@@ -116,6 +116,6 @@ def _agreement_of_all_on(raters: Sequence[Rater], criterion: str) -> Figures:
 
 
 def figures_as_json(figures: Mapping[str, Figures]) -> dict[str, dict[str, Any]]:
-    """Figures for the record: ``{criterion: {figure: {"value", "low", "high", "n", "reason"}}}``."""
+    """Figures as JSON values: ``{criterion: {figure: {"value", "low", "high", "n", "reason"}}}``."""
     order = sorted(figures, key=lambda name: name != OVERALL)
     return {name: {of: asdict(audit_figure(one)) for of, one in figures[name].items()} for name in order}

@@ -1,4 +1,4 @@
-"""Ballots as files that people can fill in: CSV for a spreadsheet, JSON lines for a program."""
+"""Reads and writes ballot files: CSV for spreadsheets, JSON lines for programs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ideagora.evaluators.agreement.table_files import read_table
 from ideagora.schema import Idea
 
 NOT_ASKED = "–"
-"""In the cell of a criterion that is not for this ballot: designs and ideas have their own."""
+"""Cell of a criterion that does not apply to the ballot: designs and ideas have different criteria."""
 FORMULA = ("=", "+", "-", "@", "\N{MINUS SIGN}")
-"""What makes a spreadsheet take a cell for a formula: such a cell gets an apostrophe in front."""
+"""Characters that start a formula in spreadsheets; such cells are prefixed with an apostrophe."""
 _IGNORED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]*")
-"""What may stand before such a sign: a spreadsheet trims it, or it is not seen."""
+"""Characters before them that spreadsheets trim or do not show."""
 
 
-def shown(idea: Idea, kind: str) -> str:
-    """What a voter reads of an idea: its parts by name, or its experiment. Nothing of who made it."""
+def ballot_view(idea: Idea, kind: str) -> str:
+    """The idea (or its experiment) as text for a voter, without its author."""
     if kind == "experiment":
         plan = idea.experiment
         if plan is None:
@@ -41,13 +41,13 @@ def shown(idea: Idea, kind: str) -> str:
 
 
 def ballot_rows(ballots: Sequence[Ballot], ideas: Mapping[str, Idea]) -> list[dict[str, str]]:
-    """One row a ballot: its number, the topic, both ideas, an empty cell a criterion, a comment."""
+    """One row per ballot: id, topic, both ideas, an empty cell per criterion, a comment."""
     return [
         {
             "ballot": ballot.id,
             "topic": ballot.topic,
-            "first": shown(ideas[ballot.subject[0]], ballot.kind),
-            "second": shown(ideas[ballot.subject[1]], ballot.kind),
+            "first": ballot_view(ideas[ballot.subject[0]], ballot.kind),
+            "second": ballot_view(ideas[ballot.subject[1]], ballot.kind),
             **dict.fromkeys(ballot.criteria, ""),
             "comment": "",
         }
@@ -56,10 +56,10 @@ def ballot_rows(ballots: Sequence[Ballot], ideas: Mapping[str, Idea]) -> list[di
 
 
 def ballot_text(rows: Sequence[Mapping[str, str]], path: Path) -> str:
-    """The rows as the file's ending says: ``.csv`` or ``.jsonl``.
+    """The content of a ballot file, by its suffix: ``.csv`` or ``.jsonl``.
 
     Raises:
-        UsageError: another ending.
+        UsageError: the suffix is another.
     """
     if path.suffix == ".jsonl":
         return "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
@@ -69,22 +69,22 @@ def ballot_text(rows: Sequence[Mapping[str, str]], path: Path) -> str:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(file, columns, restval=NOT_ASKED)
     writer.writeheader()
-    writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
-    return "\ufeff" + file.getvalue()  # the mark by which spreadsheets know UTF-8
+    writer.writerows({name: _escape(value) for name, value in row.items()} for row in rows)
+    return "\ufeff" + file.getvalue()  # the byte order mark tells spreadsheets that it is UTF-8
 
 
-def _harmless(cell: str) -> str:
-    """The cell as text: no sign at its start, in whatever width, makes a formula of it."""
-    begin = _IGNORED.sub("", cell, count=1)[:1]
+def _escape(cell: str) -> str:
+    """The cell, prefixed with an apostrophe if a spreadsheet would read it as a formula."""
+    start = _IGNORED.sub("", cell, count=1)[:1]
     is_control = cell[:1] in ("\t", "\r", "\n")
-    return f"'{cell}" if is_control or unicodedata.normalize("NFKC", begin).startswith(FORMULA) else cell
+    return f"'{cell}" if is_control or unicodedata.normalize("NFKC", start).startswith(FORMULA) else cell
 
 
 def read_ballot_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a filled-in file, CSV (comma, semicolon or tab) or JSON lines.
 
     Raises:
-        UsageError: it cannot be read, or is no ballot file; says what to do.
+        UsageError: it cannot be read, or is not a ballot file.
     """
     rows = [{name: str(value) for name, value in row.items()} for row in read_table(path)]
     if not any("ballot" in row for row in rows):

@@ -1,9 +1,8 @@
-"""Blind ballots: pairs of ideas for people to judge, and their crosses as verdicts.
+"""Blind ballots: pairs of ideas for people to judge, and their votes as verdicts.
 
-A ballot shows two ideas as the judges saw them and says nothing of who made them. What a ballot stands
-for is kept in a key beside the run, so a ballot file can be given to anybody. Both orders are dealt: who
-votes sees some pairs one way round and some the other (Chain of Ideas, section 4.2, has people and models
-judge the same pairs).
+A ballot shows two ideas as the judges saw them, without their authors. The key of a ballot file stays with
+the run, so the file can be given to anybody. Each voter sees half of the pairs in the swapped order. (In
+Chain of Ideas, section 4.2, people and models judge the same pairs.)
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ CHOICES = {
     **dict.fromkeys(("2", "2.0", "second", "b"), 0.0),
     **dict.fromkeys(("tie", "=", "equal", "same", "draw"), 0.5),
 }
-"""What a voter may write, and which side it is for."""
+"""Accepted entries, and their outcome."""
 
 
 class Ballot(Record):
@@ -39,7 +38,7 @@ class Ballot(Record):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two ideas that were judged against each other, by id in ascending order."""
+    """Two ideas that were compared, by id in ascending order."""
 
     topic: str
     kind: Literal["idea", "experiment"]
@@ -50,7 +49,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class InvalidBallot:
-    """A ballot, or one cross on it, that cannot be read."""
+    """A ballot, or one entry on it, that cannot be read."""
 
     ballot: str
     row: int
@@ -60,15 +59,15 @@ class InvalidBallot:
 
 @dataclass(frozen=True)
 class BallotCount:
-    """What came back: verdicts, what could not be read, and how many ballots were left blank."""
+    """Verdicts, unreadable entries, and the number of blank ballots."""
 
     verdicts: tuple[Verdict, ...]
-    spoilt: tuple[InvalidBallot, ...]
+    invalid: tuple[InvalidBallot, ...]
     blank: int
 
 
 def collect_pairs(verdicts: Iterable[Verdict]) -> list[Pair]:
-    """Every pair that was put before a judge, once, whatever the order and the outcome."""
+    """Every judged pair once, whatever the order and the outcome."""
     criteria: dict[str, tuple[str, ...]] = {}
     seen: dict[tuple[str, str, tuple[str, str]], tuple[str, str]] = {}
     for verdict in verdicts:
@@ -86,7 +85,7 @@ def collect_pairs(verdicts: Iterable[Verdict]) -> list[Pair]:
 
 
 def choose_pairs(pairs: Sequence[Pair], number: int, seed: int) -> list[Pair]:
-    """At most ``number`` pairs in which agents and topics take part as evenly as can be."""
+    """At most ``number`` pairs, balanced over agents and topics."""
     left = list(pairs)
     random.Random(seed).shuffle(left)
     met: Counter[tuple[str, ...]] = Counter()
@@ -102,7 +101,7 @@ def choose_pairs(pairs: Sequence[Pair], number: int, seed: int) -> list[Pair]:
 
 
 def deal_ballots(pairs: Sequence[Pair], voter: str, seed: int) -> list[Ballot]:
-    """The ballots of one voter: the same pairs for everyone, in an order and the sides of their own."""
+    """The ballots of one voter: the same pairs for everyone, shuffled and swapped per voter."""
     chance = random.Random(f"{seed}:{voter}")
     swapped = [number % 2 for number in range(len(pairs))]  # half the pairs each way round
     chance.shuffle(swapped)
@@ -127,56 +126,54 @@ def _ballot(pair: Pair, voter: str, order: int) -> Ballot:
 def count_ballots(
     rows: Sequence[Mapping[str, str]], key: Mapping[str, Ballot], voter: str, first: int = 1
 ) -> BallotCount:
-    """The crosses of filled-in rows as verdicts of ``human:<voter>``. A cross left out stays out.
+    """The entries of filled-in rows as verdicts of ``human:<voter>``; empty cells are left out.
 
     Args:
-        rows: as the file has them.
-        key: the ballots that were dealt, by their number.
-        voter: who votes.
-        first: what the first row is called: 2 below the head of a spreadsheet.
+        rows: rows of the file.
+        key: the exported ballots by id.
+        voter: name of the voter.
+        first: number of the first row; 2 below the header of a spreadsheet.
     """
     verdicts: dict[str, Verdict] = {}
-    spoilt: list[InvalidBallot] = []
+    invalid: list[InvalidBallot] = []
     blank = 0
     for number, row in enumerate(rows, first):
         name = row.get("ballot", "").strip()
         if name not in key:
-            spoilt.append(InvalidBallot(name, number, "ballot", "no ballot of this run has this number"))
+            invalid.append(InvalidBallot(name, number, "ballot", "no ballot of this run has this id"))
             continue
-        crosses, unreadable = _crosses(row, key[name], number)
-        spoilt += unreadable
+        entries, unreadable = _read_entries(row, key[name], number)
+        invalid += unreadable
         if name in verdicts:
-            spoilt.append(
-                InvalidBallot(name, number, "ballot", "it is in the file twice: the later one counts")
-            )
-        if crosses:
-            verdicts[name] = _verdict(key[name], crosses, voter, row.get("comment", "").strip())
+            invalid.append(InvalidBallot(name, number, "ballot", "it occurs twice; the later one counts"))
+        if entries:
+            verdicts[name] = _verdict(key[name], entries, voter, row.get("comment", "").strip())
         elif not unreadable:
             blank += 1
-    return BallotCount(tuple(verdicts.values()), tuple(spoilt), blank)
+    return BallotCount(tuple(verdicts.values()), tuple(invalid), blank)
 
 
-def _crosses(
+def _read_entries(
     row: Mapping[str, str], ballot: Ballot, number: int
 ) -> tuple[dict[str, float], list[InvalidBallot]]:
-    crosses, spoilt = {}, []
+    entries, invalid = {}, []
     for name in ballot.criteria:
         written = row.get(name, "").strip()
         if written.lower() in CHOICES:
-            crosses[name] = CHOICES[written.lower()]
+            entries[name] = CHOICES[written.lower()]
         elif written:
-            spoilt.append(InvalidBallot(ballot.id, number, name, f"{written[:40]!r} is none of 1, 2, tie"))
-    return crosses, spoilt
+            invalid.append(InvalidBallot(ballot.id, number, name, f"{written[:40]!r} is not 1, 2 or tie"))
+    return entries, invalid
 
 
-def _verdict(ballot: Ballot, crosses: dict[str, float], voter: str, comment: str) -> Verdict:
+def _verdict(ballot: Ballot, entries: dict[str, float], voter: str, comment: str) -> Verdict:
     return Verdict(
         id=stable_id("vote", voter, ballot.id),
         evaluator="arena",
         protocol="vote",
         topic=ballot.topic,
         subject=ballot.subject,
-        criteria=crosses,
+        criteria=entries,
         status="scored",
         judge=f"human:{voter}",
         order=ballot.order,

@@ -1,8 +1,8 @@
-"""What one rater said, as values by item, so that any two raters can be compared.
+"""Reads raters as values by item, so that any two of them can be compared.
 
-A rater is a file: verdicts (one judge's or a whole run's), scores in a table, or a leaderboard. Verdicts
-become one value a match, 1 when the idea with the lower id is better, 0 when the other is; a match whose
-two orders disagree is a tie, 0.5. Nothing is filled in: an item that a rater said nothing on is not there.
+A rater is a file: verdicts (of one judge or a whole run), a table of scores, or a leaderboard. Verdicts
+become one value per match: 1 if the idea with the lower id is better, 0 if the other is, 0.5 if the two
+orders disagree. Items without a rating are missing, never filled in.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OVERALL = "overall"
 
 @dataclass(frozen=True)
 class Item:
-    """What a value is about; ``topic`` is the cluster that the bootstrap draws, where it is known."""
+    """A rated item; ``topic`` is its cluster, if known."""
 
     name: tuple[str, ...]
     topic: str | None = None
@@ -37,21 +37,21 @@ class Item:
 
 @dataclass(frozen=True)
 class Rater:
-    """Values by criterion and item; ``verdicts`` where the rater gave them."""
+    """Values by criterion and item, with the verdicts that they come from, if any."""
 
     name: str
     kind: Kind
     values: Mapping[str, Mapping[Item, float]]
     verdicts: tuple[Verdict, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """What could not be used, with how often."""
+    """Number of unusable values, by reason."""
 
 
 def read_rater(path: Path) -> Rater:
     """A rater from a run's folder, JSON lines of verdicts, a leaderboard, or a table of scores.
 
     Raises:
-        UsageError: it is none of these; says what was looked for.
+        UsageError: it is none of these.
     """
     if path.is_dir():
         return rater_of_verdicts(str(path), read_verdicts(path))
@@ -64,7 +64,7 @@ def read_rater(path: Path) -> Rater:
 
 
 def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
-    """One value a match and criterion; a match in two orders that disagree is a tie."""
+    """One value per match and criterion; a match whose two orders disagree is a tie."""
     kept = tuple(verdicts)
     said: dict[str, dict[Item, list[float]]] = {}
     left_out: dict[str, int] = {}
@@ -86,7 +86,7 @@ def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
 
 
 def with_overall(criteria: Mapping[str, float]) -> dict[str, float]:
-    """The criteria and, where there are several, who was better by more of them."""
+    """The criteria and, if there are several, the outcome of the majority."""
     more = {OVERALL: majority_outcome(criteria.values())} if len(criteria) > 1 else {}
     return {**criteria, **more}
 
@@ -96,15 +96,15 @@ def _settle(said: list[float]) -> float:
 
 
 def shared_items(one: Rater, other: Rater) -> dict[str, list[Item]]:
-    """The items that both said something on, by criterion, in a fixed order.
+    """The items that both rated, by criterion, in a fixed order.
 
     Raises:
-        UsageError: the two are of different kinds, or share nothing; says what each has.
+        UsageError: the raters are of different kinds, or have no item in common.
     """
     if one.kind != other.kind:
         raise UsageError(
-            f"{one.name} has {one.kind} and {other.name} has {other.kind}: only two of a kind can be "
-            "compared."
+            f"{one.name} has {one.kind} and {other.name} has {other.kind}: only raters of the same kind "
+            "can be compared."
         )
     found = {
         criterion: sorted(set(items) & set(other.values.get(criterion, {})), key=lambda item: item.name)
@@ -144,12 +144,12 @@ def _ratings(rows: Rows) -> dict[Item, float]:
 
 
 def _rater_of_scores(name: str, path: Path, rows: list[dict[str, Any]]) -> Rater:
-    """A table with a column that names the item, maybe one for the topic, and columns of numbers."""
+    """A table with a column that names the item, an optional topic column, and columns of numbers."""
     columns = list(dict.fromkeys(column for row in rows for column in row))
     key = next((column for column in ITEM_COLUMNS if column in columns), None)
     if key is None:
         raise UsageError(
-            f"{path} has no column that names the item: call it one of {', '.join(ITEM_COLUMNS)} "
+            f"{path} has no column that names the item: call it {', '.join(ITEM_COLUMNS)} "
             f"(it has: {', '.join(map(str, columns)) or 'none'})."
         )
     values: dict[str, dict[Item, float]] = {}
@@ -164,7 +164,7 @@ def _rater_of_scores(name: str, path: Path, rows: list[dict[str, Any]]) -> Rater
             if number is None:
                 left_out[column] = left_out.get(column, 0) + 1
             elif item in values.setdefault(column, {}):
-                raise UsageError(f"{path} has two rows for {item.name[0]!r}: one row an item.")
+                raise UsageError(f"{path} has two rows for {item.name[0]!r}: give one row per item.")
             else:
                 values[column][item] = number
     return Rater(name, "scores", {column: found for column, found in values.items() if found}, (), left_out)

@@ -1,4 +1,4 @@
-"""Tables that people and programs hand in: CSV as spreadsheets save it, or JSON lines."""
+"""Reads tables: CSV as saved by spreadsheets, or JSON lines."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from ideagora.errors import UsageError
 
 LARGEST = 50_000_000
-"""Bytes of a table that are read at most."""
+"""Maximum number of bytes of a table."""
 
 
 def read_table(path: Path) -> list[dict[str, Any]]:
-    """The rows by column; the kind is told by the content. A cell that is not there is not in its row.
+    """The rows by column; the format is detected from the content. Missing cells are missing in their row.
 
     Raises:
-        UsageError: it cannot be read; names the file, and the line where there is one.
+        UsageError: it cannot be read.
     """
     text = _text(path)
     return _json_rows(path, text) if text.lstrip().startswith("{") else _csv_rows(path, text)
@@ -27,10 +27,10 @@ def read_table(path: Path) -> list[dict[str, Any]]:
 def _text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST:
-            raise UsageError(f"{path} is over {LARGEST // 1_000_000} MB: no table of that size is read.")
+            raise UsageError(f"{path} is over {LARGEST // 1_000_000} MB: the maximum size of a table.")
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no UTF-8 text; save it as CSV UTF-8"
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text; save it as CSV UTF-8"
         raise UsageError(f"{path} cannot be read: {reason}.") from None
 
 
@@ -42,9 +42,9 @@ def _json_rows(path: Path, text: str) -> list[dict[str, Any]]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"{path}, line {number}: it is no JSON ({error}).") from None
+            raise UsageError(f"{path}, line {number}: it is not JSON ({error}).") from None
         if not isinstance(row, dict):
-            raise UsageError(f"{path}, line {number}: it is no JSON object.")
+            raise UsageError(f"{path}, line {number}: it is not a JSON object.")
         rows.append({str(name): value for name, value in row.items() if value is not None})
     return rows
 
@@ -56,7 +56,7 @@ def _csv_rows(path: Path, text: str) -> list[dict[str, Any]]:
     try:
         read = list(csv.DictReader(io.StringIO(text), delimiter=comma, strict=True))
     except csv.Error as error:
-        raise UsageError(f"{path} is no CSV that can be read: {error}. Save it as CSV UTF-8.") from None
+        raise UsageError(f"{path} is not readable CSV: {error}. Save it as CSV UTF-8.") from None
     return [
         {name.strip(): value for name, value in row.items() if name and value is not None} for row in read
     ]

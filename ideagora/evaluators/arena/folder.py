@@ -11,8 +11,7 @@ from ideagora.config import Settings
 from ideagora.errors import RunError
 from ideagora.evaluators.arena.leaderboard.records import Leaderboard, leaderboard_from_json
 from ideagora.evaluators.arena.lineup import PARTS, Contestant, Lineup, MissingEntry, flag_injections
-from ideagora.evaluators.arena.verdict_log import read_verdicts
-from ideagora.evaluators.verdict_files import VERDICTS_FILE
+from ideagora.evaluators.verdict_files import VERDICTS_FILE, recover_verdicts
 from ideagora.graphs.run_folder import RunFolder, folder_error, write_atomically
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
 from ideagora.schema import Idea, Topic, Verdict
@@ -76,7 +75,7 @@ def read_leaderboard(path: Path, clean: Callable[[Any], Any] | None = None) -> L
 
 def load_verdicts(path: Path) -> list[Verdict]:
     """All verdicts of a folder, in file order."""
-    return list(read_verdicts(path / VERDICTS_FILE).values())
+    return list(recover_verdicts(path / VERDICTS_FILE).values())
 
 
 def load_finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:

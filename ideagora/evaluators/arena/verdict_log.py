@@ -10,9 +10,7 @@ from io import FileIO
 from pathlib import Path
 from types import TracebackType
 
-from pydantic import ValidationError
-
-from ideagora.evaluators.verdict_files import VERDICTS_FILE
+from ideagora.evaluators.verdict_files import VERDICTS_FILE, recover_verdicts, verdict_lines
 from ideagora.graphs.run_folder import folder_error, write_atomically
 from ideagora.schema import Verdict
 
@@ -23,7 +21,7 @@ class VerdictLog:
     def __init__(self, folder: Path, on_verdict: Callable[[Verdict], None] | None = None) -> None:
         self.path = folder / VERDICTS_FILE
         self._heard = on_verdict
-        self._by_id = read_verdicts(self.path)
+        self._by_id = recover_verdicts(self.path)
         self.was_cut = _is_cut(self.path)
         """Whether the last line of the file was incomplete."""
         self._file: FileIO | None = None
@@ -72,28 +70,10 @@ class VerdictLog:
 
     def _write_all(self, verdicts: Iterable[Verdict]) -> None:
         try:
-            write_atomically(self.path, "".join(verdict.model_dump_json() + "\n" for verdict in verdicts))
+            write_atomically(self.path, verdict_lines(verdicts))
         except OSError as error:
             raise folder_error(self.path, error) from None
 
 
 def _is_cut(path: Path) -> bool:
     return path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
-
-
-def read_verdicts(path: Path) -> dict[str, Verdict]:
-    """The verdicts of a file by their id; a line that is none (cut short by a kill) is left out."""
-    if not path.exists():
-        return {}
-    verdicts: dict[str, Verdict] = {}
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise folder_error(path, error) from None
-    for line in lines:
-        try:
-            verdict = Verdict.model_validate_json(line)
-        except ValidationError:
-            continue
-        verdicts[verdict.id] = verdict
-    return verdicts

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ideagora.evaluators.arena.folder import as_judged
-from ideagora.evaluators.arena.verdict_log import read_verdicts
-from ideagora.evaluators.verdict_files import VERDICTS_FILE
+from ideagora.evaluators.verdict_files import VERDICTS_FILE, recover_verdicts
 from ideagora.report.run.load import map_strings
 from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea, Verdict
@@ -86,7 +85,7 @@ def matches_by_topic(
     """
     known = {idea.id: as_judged(idea) for idea in ideas}
     found: dict[str, dict[tuple[str, ...], list[Verdict]]] = {}
-    for verdict in map(_clean, read_verdicts(folder / VERDICTS_FILE).values()):
+    for verdict in map(_clean, recover_verdicts(folder / VERDICTS_FILE).values()):
         if len(verdict.subject) == 2 and len(verdict.agents) == 2 and set(verdict.subject) <= known.keys():
             pair = (verdict.kind, *sorted(verdict.subject))
             topic = known[verdict.subject[0]].topic

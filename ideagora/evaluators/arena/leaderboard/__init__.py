@@ -1,1 +1,1 @@
-"""From verdicts to the leaderboard: ratings, intervals, audit of the judges, notes."""
+"""The leaderboard: ratings, intervals, audit of the judges, notes."""

@@ -1,4 +1,4 @@
-"""What a leaderboard can't say, in words: the limits that its figures don't show by themselves."""
+"""Notes on the limits of a leaderboard that its figures do not show."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Compa
 from ideagora.evaluators.statistics.separation import POWER
 
 OFFLINE = (
-    "The offline model compares measured properties of the texts (similarities, named things, lengths of "
+    "The offline model compares measured properties of the texts (similarities, named entities, lengths of "
     "sentences) and understands nothing. For verdicts on ideas use --judge with a language model."
 )
 TURNS_ROUND = 0.5
-"""Share of flipped verdicts from which a judge follows the order rather than the ideas."""
+"""Share of flipped matches from which a note is given."""
 ONE_SIDED = 0.9
 FEWEST_FOR_A_SLOT = 6
-"""Verdicts below which a fair judge names one slot all the time in more than 1 of 20 arenas."""
+"""With fewer verdicts, a fair judge always prefers one slot in more than 1 of 20 arenas."""
 MANY_UNSCORED = 0.05
 SURE = 0.95
 
 
 def leaderboard_notes(board: Leaderboard, lineup: Lineup, overall: Comparisons) -> tuple[str, ...]:
-    """One sentence for each thing that a reader of the ranking should know before believing it."""
+    """One sentence per limit that a reader of the ranking should know."""
     return (
         *_of_status(board),
         *_of_contestants(board, lineup),
@@ -40,43 +40,43 @@ def _of_status(board: Leaderboard) -> Iterator[str]:
     if board.status == "budget":
         yield (
             f"The budget ended the arena after {coverage.asked} of at most {coverage.expected} "
-            "verdicts: the figures are those so far."
+            "verdicts: the figures are preliminary."
         )
     if board.status == "incomplete":
         so_far = f" after {coverage.asked} of at most {coverage.expected} verdicts"
         yield (
-            f"Incomplete{so_far if coverage.expected else ' before the first verdict'}, since something "
-            "was down: the figures are those so far, and the same command goes on."
+            f"Incomplete{so_far if coverage.expected else ' before the first verdict'}, since a provider or "
+            "source was down: the figures are preliminary, and the same command resumes."
         )
     elif not coverage.asked and board.status != "budget":
         yield "No two contestants have an idea on the same topic, so there was nothing to judge."
     if coverage.asked and not coverage.scored:
-        yield f"No verdict has values, so there is no ranking: {_reasons(board)}."
+        yield f"No verdict is scored, so there is no ranking: {_reasons(board)}."
     elif coverage.asked and board.missing_pairs:
         pairs = "; ".join(f"{one} and {other}" for one, other in board.missing_pairs)
-        yield f"Not all contestants can be put on one scale. Verdicts on these pairs would do: {pairs}."
+        yield f"Not all contestants can be put on one scale. Verdicts on these pairs would help: {pairs}."
     if coverage.unscored and coverage.scored:
         share = coverage.unscored / coverage.asked
-        much = " Many: the ranking is of what could be read." if share > MANY_UNSCORED else ""
+        much = " The ranking covers only what could be read." if share > MANY_UNSCORED else ""
         counts = f"{coverage.unscored} of {coverage.asked} verdicts"
-        yield f"{counts} have no values and count nowhere ({_reasons(board)}).{much}"
+        yield f"{counts} are unscored and do not count ({_reasons(board)}).{much}"
     if (plans := board.experiments) is not None and plans.status == "nothing_scored":
-        yield "No verdict on experiment designs has values: two ideas with one must meet on a topic."
+        yield "No verdict on experiment designs is scored: two ideas with experiments must meet on a topic."
     yield from _of_flags(board)
 
 
 def _of_flags(board: Leaderboard) -> Iterator[str]:
-    """Whose ideas speak to the judge, and how."""
+    """Contestants whose ideas address the judge."""
     for one in board.contestants:
         kinds = dict.fromkeys(flag for idea in one.flagged for flag in idea.flags)
         if kinds:
             ideas = "an idea" if len(one.flagged) == 1 else f"{len(one.flagged)} ideas"
-            yield f"{one.agent}: {ideas} may speak to the judge ({', '.join(kinds)}); judged all the same."
+            yield f"{one.agent}: {ideas} may address the judge ({', '.join(kinds)}); judged nevertheless."
 
 
 def _reasons(board: Leaderboard) -> str:
     counts = board.coverage.reasons.items()
-    return ", ".join(f"{reason}: {count}" for reason, count in counts) or "none was judged yet"
+    return ", ".join(f"{reason}: {count}" for reason, count in counts) or "no verdict yet"
 
 
 def _of_contestants(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _of_contestants(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
             topics = "topic" if len(one.missing) == 1 else "topics"
             first = one.missing[0]
             yield (
-                f"{one.agent} is missing on {len(one.missing)} {topics}; that counts neither for nor "
+                f"{one.agent} is missing on {len(one.missing)} {topics}; this counts neither for nor "
                 f"against it (“{first.topic[:40]}”: {first.reason})."
             )
     apart = [
@@ -97,7 +97,7 @@ def _of_contestants(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
     if apart:
         named = "; ".join(f"{one} and {other}" for one, other in apart[:5])
         more = f" and {len(apart) - 5} more" if len(apart) > 5 else ""
-        yield f"Ideas on different topics are not compared, and these share none: {named}{more}."
+        yield f"Ideas on different topics are not compared; without a common topic: {named}{more}."
 
 
 def _has_ideas(lineup: Lineup, name: str) -> bool:
@@ -108,34 +108,34 @@ def _of_judges(board: Leaderboard, overall: Comparisons) -> Iterator[str]:
     if board.smoke_test:
         yield f"Smoke test, not a ranking. {OFFLINE}"
     elif "offline" in board.judges:
-        yield f"{OFFLINE} The ranking counts its verdicts beside the others'."
+        yield f"{OFFLINE} The ranking includes its verdicts."
     if not len(overall):
         return
     outcomes = overall.outcome
     if (outcomes == TIE).all():
-        yield "Every verdict is a tie: the judge sees no difference, and so does this ranking."
+        yield "Every verdict is a tie: neither the judge nor this ranking distinguishes the ideas."
     for slot, outcome in (("first", FIRST), ("second", SECOND)):
         share = float((outcomes == outcome).mean())
         if share >= ONE_SIDED and len(outcomes) >= FEWEST_FOR_A_SLOT:
-            told = f"The judge prefers whatever is shown {slot} ({share:.0%} of verdicts)"
-            yield f"{told}: the ranking says nothing of the ideas."
+            preference = f"The judge prefers whatever is shown {slot} ({share:.0%} of verdicts)"
+            yield f"{preference}: the ranking says nothing about the ideas."
     flips = getattr(board.audit.get("flip_rate"), "value", None)
     if flips is not None and flips >= TURNS_ROUND and not (outcomes == TIE).all():
-        yield f"In {flips:.0%} of the matches the verdict changes when the two ideas change places."
+        yield f"In {flips:.0%} of the matches the verdict changes when the order is swapped."
 
 
 def _of_records(board: Leaderboard) -> Iterator[str]:
     named = [row.agent for row in board.ranking if row.agent in board.unbounded]
     if named:
         yield (
-            f"Won or lost everything against the rest: {', '.join(named)}. Such a rating says which way, not "
-            "how far (each contestant was given one tie against the average of the others)."
+            f"Won or lost everything against the rest: {', '.join(named)}. Their ratings show the direction, "
+            "not the distance (each contestant was given one tie against the average of the others)."
         )
 
 
 def _of_size(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
     if board.status == "complete" and len(lineup.topics) < 2:
-        yield "There is one topic only: nothing can be said about other topics, and no interval can be given."
+        yield "There is only one topic: nothing can be said about other topics, and there are no intervals."
     for step in board.separation:
         if step.probability is not None and step.probability < SURE:
             yield (
@@ -159,9 +159,9 @@ def _number(count: int, what: str) -> str:
 
 
 def _of_intervals(board: Leaderboard) -> Iterator[str]:
-    """Whose interval is missing, and how many refits the others' intervals do without."""
+    """Contestants without an interval, and refits that were left out."""
     for name in board.alone:
-        yield f"{name} meets the others on one topic only, so it has a rating and no interval."
+        yield f"{name} meets the others on one topic only, so it has a rating but no interval."
     refits = board.refits
     if refits is not None and refits.unratable:
         yield (
