@@ -1,7 +1,7 @@
-"""A run's checkpoints: LangGraph's SQLite saver, reading plain values and nothing that runs code.
+"""A run's checkpoints: LangGraph's SQLite saver, restricted to plain values.
 
-A run's folder may come from somebody else. LangGraph's serializer would import and call whatever its
-file names; here only LangGraph's own list of harmless types is built, and any other name is refused.
+A run folder may come from someone else. LangGraph's serializer would import and call whatever the file
+names; here only LangGraph's own list of safe types is allowed, and any other name is rejected.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _CONSTRUCTORS = range(6)
 
 
 class DamagedCheckpoints(Exception):
-    """The checkpoints cannot be read: the graph begins anew, its answered calls in the cache."""
+    """The checkpoints cannot be read; the graph has to begin again, with calls from the cache."""
 
 
 def plain_serializer(path: Path) -> JsonPlusSerializer:
-    """LangGraph's serializer for the checkpoints at a path, refusing every type but harmless ones."""
+    """LangGraph's serializer for the checkpoints at a path; rejects every type that is not safe."""
     import ormsgpack
     from langgraph.checkpoint.serde._msgpack import SAFE_MSGPACK_TYPES
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -63,17 +63,17 @@ def plain_serializer(path: Path) -> JsonPlusSerializer:
 
 def _refused(path: Path, what: str) -> UntrustedCheckpoints:
     return UntrustedCheckpoints(
-        f"{path} is refused: it holds {one_line(what, 80)}, and checkpoints hold plain values only. Nothing "
-        "of it was run. Run the same command again to begin anew from the cache."
+        f"{path} is rejected: it contains {one_line(what, 80)}, but checkpoints contain plain values only. "
+        "None of its code was run. Run the same command again to start from the cache."
     )
 
 
 @asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
-    """The saver of a run's folder.
+async def open_saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open the saver of a run folder.
 
     Raises:
-        sqlite3.DatabaseError: the file is no database.
+        sqlite3.DatabaseError: the file is not a database.
     """
     import aiosqlite
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -84,11 +84,11 @@ async def opened(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
 
 
 async def last_state(graph: Any, config: Any) -> Any:
-    """What the checkpoints say of the graph (a ``StateSnapshot``).
+    """The latest ``StateSnapshot`` of the graph.
 
     Raises:
         DamagedCheckpoints: they cannot be read, or are newer than the clock.
-        UntrustedCheckpoints: they hold something that would run code.
+        UntrustedCheckpoints: they contain something that would run code.
     """
     from langgraph.checkpoint.base.id import uuid6
 
@@ -99,5 +99,5 @@ async def last_state(graph: Any, config: Any) -> Any:
     newest = known.config["configurable"].get("checkpoint_id", "")
     # LangGraph finds the latest by their ids, which begin with the time: later ones would come before it.
     if newest >= str(uuid6()):
-        raise DamagedCheckpoints("they are newer than the clock, which was set back")
+        raise DamagedCheckpoints("they are newer than the clock; it may have been set back")
     return known

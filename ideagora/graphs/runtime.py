@@ -1,9 +1,9 @@
-"""The runtime: one function runs any graph in a run's folder, and continues it after a stop.
+"""The runtime: one function runs any graph in a run folder, and continues it after a stop.
 
-What is run is a ``Job``: an agent at a topic (``task.py``), or an evaluator at its ideas.
+It runs a ``Job``: an agent on a topic (``task.py``), or an evaluator on ideas.
 
-LangGraph saves a checkpoint after each step (SQLite, in the folder); a step that was cut short runs
-again, and the calls it had answered come from the cache of answers.
+LangGraph saves a checkpoint after each step (SQLite, in the folder). An interrupted step runs again, and the
+calls that it had made are answered from the cache.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from ideagora import __version__
 from ideagora.agents.role import ROLES
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
-from ideagora.graphs.checkpoints import DamagedCheckpoints, last_state, opened
+from ideagora.graphs.checkpoints import DamagedCheckpoints, last_state, open_saver
+from ideagora.graphs.events import BeginEvent, Listener, NoteEvent, RetriedEvent, StepEvent
 from ideagora.graphs.outages import Outages
 from ideagora.graphs.run_folder import IDEAS_HASH, RunFolder, folder_error, now
 from ideagora.graphs.services import Services
 from ideagora.models.budget import Budget, create_budget
 from ideagora.models.cache.answers import ResponseCache
-from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry, retry_counts
+from ideagora.models.cache.retry_failed import keys_to_retry, retry_counts
 from ideagora.models.client import LLMClient
 from ideagora.models.request import server_address
-from ideagora.models.usage import BEGIN, UsageTracker, current_label, usage_label
+from ideagora.models.usage import UsageTracker, current_label, usage_label
 from ideagora.prompts.loader import load_prompt
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from ideagora.retrieval.library import Library
     from ideagora.retrieval.target_paper import TargetPaper
 
-RECORDED = (
+RECORDED_PACKAGES = (
     "langgraph",
     "langchain-core",
     "litellm",
@@ -66,11 +67,11 @@ IDENTITY_FIELDS = (
     "full_text",
     "seed",
 )
-"""Settings that can change a result: they are part of what a run is known by."""
+"""Settings that can change a result; they are part of a run's identity."""
 
 
 def identity_parts(settings: Settings, models: Sequence[str] | None = None) -> list[str]:
-    """What of the settings a run is known by, with the servers that answer for the models."""
+    """The parts of a run's identity that come from the settings, with the servers of the models."""
     chosen = settings.model_dump(mode="json", include=set(IDENTITY_FIELDS))
     servers = {model: settings.server_of(model) for model in models or settings.models}
     return [f"{name}={chosen[name]}" for name in IDENTITY_FIELDS] + [
@@ -78,51 +79,50 @@ def identity_parts(settings: Settings, models: Sequence[str] | None = None) -> l
     ]
 
 
-_FOLDER_AT_FAULT = (
+_FOLDER_ERRORS = (
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM,
     sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
 )  # fmt: skip
-"""SQLite's codes for a folder that cannot be used; with any other the file is damaged."""
+"""SQLite codes for an unusable folder; any other code means that the file is damaged."""
 log = logging.getLogger(__name__)
-
-Listener = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
 class Job:
-    """One graph to be run in one folder. All of it is plain, or made when it is asked for."""
+    """One graph to run in one folder."""
 
     name: str
     identity: str
-    """The same for the same work: it finds its folder, its checkpoints and its run again."""
+    """The same for the same work; identifies folder, checkpoints and run."""
     settings: Settings
     record: Mapping[str, Any]
-    """What ``run.json`` says of this job besides the settings: topic, agent, options, …"""
+    """Fields of ``run.json`` besides the settings: topic, agent, options, …"""
     build: Callable[[], Any]
-    """Gives the uncompiled graph."""
+    """Returns the graph, not compiled."""
     start: Mapping[str, Any]
-    """The graph's first state."""
+    """The initial state."""
     finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Mapping[str, Any]]
-    """From the last state, the usage and what was down to files in the folder; gives what ``run.json``
-    says at the end. Of an incomplete run the state may lack whatever the graph did not come to.
+    """Writes results from the final state, the usage and the outages; returns further fields of ``run.json``.
+
+    The state of an incomplete run may lack what the graph did not reach.
     """
     options: Any = None
     down: tuple[str, ...] = ()
-    """What was down before the graph began: the run is incomplete, whatever the graph comes to."""
+    """Outages before the graph began, which make the run incomplete in any case."""
     first_text: str = ""
-    """A text that will be embedded, to load the model beside the first call; empty: none will be."""
+    """A text that will be embedded, to load the model during the first call; empty if none will be."""
     recursion_limit: int = 200
-    """Steps of the graph at most."""
+    """Maximum number of steps."""
     context: Callable[[Services], Any] | None = None
-    """What the nodes get instead of the services; made inside the run's event loop."""
+    """Creates the context of the nodes, if it is not ``Services``; called in the run's event loop."""
     target_paper: Callable[[], Awaitable[TargetPaper]] | None = None
-    """Reads the paper that the job is about, before cut-off and bans."""
+    """Reads the paper that the job is about, even if cut-off or exclusions would hide it."""
     models: tuple[str, ...] | None = None
-    """The models that may be asked; ``None``: those of the settings."""
+    """The models that may be called; ``None`` for those of the settings."""
 
     @property
-    def asked(self) -> tuple[str, ...]:
-        """The models that may be asked."""
+    def allowed_models(self) -> tuple[str, ...]:
+        """The models that may be called."""
         return tuple(self.settings.models) if self.models is None else self.models
 
 
@@ -135,148 +135,190 @@ async def run_job(
     chats: Mapping[str, BaseChatModel] | None = None,
     budget: Budget | None = None,
 ) -> tuple[str, ...]:
-    """Run a graph in an open folder, or go on where it was stopped.
+    """Run a graph in an open folder, or continue it.
 
-    ``library`` has its cut-off and bans applied. On an error or a stop the folder says so, and the same
-    call goes on; after an error or an outage the graph begins anew, with all answered calls in the cache.
-    ``budget`` is that of the whole command; ``None``: the settings' holds for this run alone.
+    After an interruption the graph continues where it stopped; after an error or an outage it begins again,
+    with all earlier calls in the cache.
+
+    Args:
+        job: the graph and its settings.
+        folder: the open folder.
+        library: the library with cut-off and exclusions applied, if the graph uses one.
+        embedder: creates the embedder of the offline model.
+        listener: gets every event.
+        chats: chat models by name, instead of those of the providers.
+        budget: the budget of the whole command; ``None`` to apply that of the settings to this run alone.
 
     Returns:
-        What was down, one line each; empty: the run is done. Else it is incomplete: what there is stands
-        in the folder, and the same call goes on.
+        The outages, one line each. If there are none, the run is done; otherwise it is incomplete, and the
+        same call continues it.
 
     Raises:
-        IdeagoraError: it failed for another reason than an outage, or the budget is spent.
+        IdeagoraError: the run failed for a reason other than an outage, or the budget is spent.
     """
     if job.first_text:
         _warm_up(embedder, job.first_text)
     graph = job.build()  # before the record: it defines the roles, whose prompts are recorded
-    tracker, record = UsageTracker(), _opening_record(job, folder)
-    events = folder.events()
-    tracker.restore(events)
     budget = budget or create_budget(job.settings, {})
+    run = _begin_run(job, folder, listener, budget)
+    if library is not None:
+        library.begin_run(run.on_event, run.events, job.identity)
+    client = LLMClient(
+        job.settings,
+        cache=ResponseCache.for_home(job.settings.home),
+        tracker=run.tracker,
+        chats=chats,
+        embedder=embedder,
+        run_id=job.identity,
+        raw_folder=folder.path / "raw",
+        on_event=run.on_event,
+        budget=budget,
+        retry_counts=retry_counts(folder.events()),
+    )
+    record = run.record
+    try:
+        outages = await _run_graph(job, graph, folder, library, client, run)
+        if run.changes:
+            record["notes"] = [_restart_note(run.changes), *record["notes"]]
+        return outages
+    except BaseException as error:
+        record.update(status=_status(error), error=_error_text(error))
+        raise
+    finally:
+        await client.aclose()
+        if library is not None:
+            record.update(await _end_library(library, record["notes"]))
+        record.update(usage=run.tracker.summary(), finished=now())
+        folder.write(record)
+
+
+@dataclass
+class _Run:
+    """What is recorded while a job runs."""
+
+    record: dict[str, Any]
+    """The content of ``run.json``."""
+    tracker: UsageTracker
+    outages: Outages
+    on_event: Listener
+    events: Sequence[Mapping[str, Any]]
+    """Events before the interruption, if the graph continues."""
+    changes: list[str]
+    """Why the graph begins again although the run was only interrupted."""
+
+
+def _begin_run(job: Job, folder: RunFolder, listener: Listener, budget: Budget) -> _Run:
+    """Write the first record, and decide whether the graph continues or begins again."""
+    previous = folder.read() or {}
+    record, tracker, events = _first_record(job, previous), UsageTracker(), folder.events()
+    tracker.restore(events)
     budget.include(str(folder.path), tracker)
-    previous = record.pop("previous")
-    changed = changes(previous, record) if previous.get("status") in _GOES_ON else []
-    goes_on = _left(previous.get("status"), job, folder, events) and not changed
+    changed = changes(previous, record) if previous.get("status") in _RESUMABLE else []
+    resumes = _can_resume(previous.get("status"), job, folder, events) and not changed
     if changed:
         folder.delete_checkpoints()
-        log.warning("%s: %s", folder.path, _begun_anew(changed))
+        log.warning("%s: %s", folder.path, _restart_note(changed))
     folder.write({**record, "usage": tracker.summary()})
-    outages = Outages(events if goes_on else ())
+    earlier = events if resumes else []
+    outages = Outages(earlier)
 
     def on_event(event: Mapping[str, Any]) -> None:
         folder.log(event)
         outages.record(event)
         listener(event)
 
-    if not goes_on:
-        tracker.restore([{"event": BEGIN}])
-        on_event({"event": BEGIN})
+    if not resumes:
+        tracker.restore([BeginEvent(event="begin")])
+        on_event(BeginEvent(event="begin"))
+    return _Run(record, tracker, outages, on_event, earlier, changed)
 
+
+async def _run_graph(
+    job: Job, graph: Any, folder: RunFolder, library: Library | None, client: LLMClient, run: _Run
+) -> tuple[str, ...]:
+    """Run the graph, complete the record, and return the outages."""
+    client.warm_up(job.allowed_models)
+    await client.check(job.allowed_models)
     if library is not None:
-        library.begin_run(on_event, events if goes_on else (), job.identity)
-    client = LLMClient(
-        job.settings,
-        cache=ResponseCache.for_home(job.settings.home),
-        tracker=tracker,
-        chats=chats,
-        embedder=embedder,
-        run_id=job.identity,
-        raw_folder=folder.path / "raw",
-        on_event=on_event,
-        budget=budget,
-        retry_counts=retry_counts(folder.events()),
+        await library.resolve_exclusions()
+    services = Services(client, library, job.options, _note_sender(run.on_event), job.target_paper)
+    with usage_label("shared"):
+        context = services if job.context is None else job.context(services)
+        state, error = await _stream_or_restart(job, graph, folder, context, run.on_event)
+    outages = (*job.down, *_find_outages(error, run.outages))
+    run.record.update(
+        **job.finish(state, run.tracker, outages),
+        status="incomplete" if outages else "done",
+        error=" ".join(outages) or None,
+        outages=list(outages),
     )
-    try:
-        client.warm_up(job.asked)
-        await client.check(job.asked)
-        if library is not None:
-            await library.resolve_exclusions()
-        services = Services(client, library, job.options, _voice(on_event), job.target_paper)
-        with usage_label("shared"):
-            context = services if job.context is None else job.context(services)
-            state, error = await _drive(job, graph, folder, context, on_event)
-        down = (*job.down, *_down(error, outages))
-        status = {"status": "incomplete" if down else "done", "error": " ".join(down) or None}
-        record.update(**job.finish(state, tracker, down), **status, outages=list(down))
-        record[IDEAS_HASH] = folder.ideas_hash()
-        if changed:
-            record["notes"] = [_begun_anew(changed), *record["notes"]]
-        return down
-    except BaseException as error:
-        record.update(status=_status(error), error=_told(error))
-        raise
-    finally:
-        await client.aclose()
-        if library is not None:
-            record.update(await _closed(library, record["notes"]))
-        record.update(usage=tracker.summary(), finished=now())
-        folder.write(record)
+    run.record[IDEAS_HASH] = folder.ideas_hash()
+    return outages
 
 
-def _down(error: IdeagoraError | None, outages: Outages) -> tuple[str, ...]:
-    """What was down, when a graph came to its end or to an error.
+def _find_outages(error: IdeagoraError | None, outages: Outages) -> tuple[str, ...]:
+    """The outages when a graph has ended, possibly with an error.
 
     Raises:
-        IdeagoraError: the error, when nothing was down that it could come from.
+        IdeagoraError: the error, if no outage can have caused it.
     """
-    if error is None or (outages.reasons and not error.retryable):  # then it may well come from those
+    if error is None or (outages.reasons and not error.retryable):  # an outage may have caused it
         return outages.reasons
     if not error.retryable:
         raise error
     return outages.reasons if str(error) in outages.reasons else (*outages.reasons, str(error))
 
 
-def _left(previous: str | None, job: Job, folder: RunFolder, events: list[dict[str, Any]]) -> bool:
-    """Whether the graph goes on where it was left; else it begins anew, its answered calls in the cache."""
+def _can_resume(previous: str | None, job: Job, folder: RunFolder, events: list[dict[str, Any]]) -> bool:
+    """Whether the graph continues where it stopped; otherwise it begins again, with calls from the cache."""
     if previous == "failed" and not job.settings.replay and (keys := keys_to_retry(events)):
-        folder.log({"event": RETRIED, "keys": keys})
-    if previous in ("failed", "incomplete", "done", None):  # done, and what it made is not to be read
+        folder.log(RetriedEvent(event="asked anew", keys=keys))
+    if previous in ("failed", "incomplete", "done", None):  # done, but its results are unreadable
         folder.delete_checkpoints()
         return False
     return True
 
 
-async def _closed(library: Library, notes: list[str]) -> dict[str, Any]:
-    """What the literature leaves in the record."""
+async def _end_library(library: Library, notes: list[str]) -> dict[str, Any]:
+    """End the library's part of the run; return its fields of the record."""
     await library.disconnect()
     library.end_run()
     return {"notes": notes + library.notes, "held_back": _held_back(library)}
 
 
-async def _drive(
+async def _stream_or_restart(
     job: Job, builder: Any, folder: RunFolder, context: Any, on_event: Listener
 ) -> tuple[Mapping[str, Any], IdeagoraError | None]:
-    """The graph's last state, and the error that ended it.
-
-    Checkpoints that cannot be read are dropped: the cache has all answers.
-    """
-    try:
-        return await _streamed(job, builder, folder, context, on_event)
-    except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FOLDER_AT_FAULT:
-            raise folder_error(folder.path, error) from None
-        log.warning("the checkpoints in %s cannot be read (%s): the run begins anew", folder.path, error)
-    except DamagedCheckpoints as error:
-        log.warning("the checkpoints in %s cannot be used (%s): the run begins anew", folder.path, error)
-    folder.delete_checkpoints()
-    on_event({"event": BEGIN})
-    return await _streamed(job, builder, folder, context, on_event)
-
-
-async def _streamed(
-    job: Job, builder: Any, folder: RunFolder, context: Any, on_event: Listener
-) -> tuple[Mapping[str, Any], IdeagoraError | None]:
-    """Stream the graph to its end, telling the start and end of every step.
+    """Run the graph; begin again if its checkpoints cannot be read, since the cache has all answers.
 
     Returns:
-        Its last state, and the error of a step that ended it before.
+        The final state, and the error that ended the graph, if any.
+    """
+    try:
+        return await _stream(job, builder, folder, context, on_event)
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FOLDER_ERRORS:
+            raise folder_error(folder.path, error) from None
+        log.warning("the checkpoints in %s cannot be read (%s): the run begins again", folder.path, error)
+    except DamagedCheckpoints as error:
+        log.warning("the checkpoints in %s cannot be used (%s): the run begins again", folder.path, error)
+    folder.delete_checkpoints()
+    on_event(BeginEvent(event="begin"))
+    return await _stream(job, builder, folder, context, on_event)
+
+
+async def _stream(
+    job: Job, builder: Any, folder: RunFolder, context: Any, on_event: Listener
+) -> tuple[Mapping[str, Any], IdeagoraError | None]:
+    """Stream the graph to its end, with an event at the start and end of every step.
+
+    Returns:
+        The final state, and the error that ended the graph, if any.
 
     Raises:
-        IdeagoraError: one that is fatal.
+        IdeagoraError: a fatal error.
     """
-    async with opened(folder.path) as saver:
+    async with open_saver(folder.path) as saver:
         graph = builder.compile(checkpointer=saver, name=job.name)
         config = {
             "configurable": {"thread_id": job.identity},
@@ -288,14 +330,14 @@ async def _streamed(
         failure: IdeagoraError | None = None
         # Not ``next``: that leaves out tasks which are done and wait for their step's checkpoint.
         if not known.values or known.tasks:
-            steps = _Steps(on_event)
+            steps = _StepEvents(on_event)
             stream = graph.astream(
                 start, config, context=context, stream_mode="tasks", subgraphs=True, durability="async"
             )
             async with aclosing(stream):  # or its tasks outlive an error of the listener
                 try:
                     async for namespace, payload in stream:
-                        steps.tell(namespace, payload)
+                        steps.emit(namespace, payload)
                 except IdeagoraError as error:
                     if error.fatal:
                         raise
@@ -305,55 +347,58 @@ async def _streamed(
         return values, failure
 
 
-class _Steps:
-    """Turns LangGraph's task stream into step events with the branch that they belong to."""
+class _StepEvents:
+    """Converts LangGraph's task stream to step events, with the branch they belong to."""
 
     def __init__(self, on_event: Listener) -> None:
         self._on_event = on_event
         self._branch: dict[str, int] = {}
         self._started: dict[str, float] = {}
 
-    def tell(self, namespace: tuple[str, ...], payload: Mapping[str, Any]) -> None:
-        """One payload of ``stream_mode="tasks"``: a task that starts, or one that ended."""
+    def emit(self, namespace: tuple[str, ...], payload: Mapping[str, Any]) -> None:
+        """Emit the event of one payload of ``stream_mode="tasks"``: a task that starts or has ended."""
         identity, step = str(payload["id"]), str(payload["name"])
         branch = next(
             (self._branch[part.split(":")[-1]] for part in namespace if part.split(":")[-1] in self._branch),
             None,
         )
-        event: dict[str, Any] = {"event": "step", "step": step, "branch": branch}
         if "triggers" in payload:
             anchored = payload["input"].get("anchored") if isinstance(payload["input"], Mapping) else None
             if isinstance(anchored, Mapping) and {"branch", "query"} <= anchored.keys():
-                event["branch"] = self._branch[identity] = int(anchored["branch"])
-                event["query"] = str(anchored["query"])
+                branch, query = int(anchored["branch"]), str(anchored["query"])
+                self._branch[identity] = branch
+                event = StepEvent(event="step", step=step, branch=branch, query=query, status="started")
+            else:
+                event = StepEvent(event="step", step=step, branch=branch, status="started")
             self._started[identity] = time.monotonic()
-            self._on_event({**event, "status": "started"})
         else:
             seconds = round(time.monotonic() - self._started.pop(identity, time.monotonic()), 3)
-            error = payload.get("error")
-            status = "failed" if error else "done"
-            self._on_event(
-                {**event, "branch": self._branch.get(identity, branch), "status": status, "seconds": seconds}
+            event = StepEvent(
+                event="step",
+                step=step,
+                branch=self._branch.get(identity, branch),
+                status="failed" if payload.get("error") else "done",
+                seconds=seconds,
             )
+        self._on_event(event)
 
 
 def _warm_up(embedder: Callable[[], Embedder], text: str) -> None:
-    """Load the embedding model beside the first call. Nothing is loaded where the text's vector is kept."""
+    """Load the embedding model during the first call, unless the text's vector is cached."""
 
     def load() -> None:
-        with suppress(IdeagoraError):  # whoever needs the model meets the error too
+        with suppress(IdeagoraError):  # the error is raised again where the model is needed
             embedder().encode([text])
 
     threading.Thread(target=load, name="embedder warm-up", daemon=True).start()
 
 
-def _voice(on_event: Listener) -> Callable[[str], None]:
-    return lambda text: on_event({"event": "note", "label": current_label.get(), "text": text})
+def _note_sender(on_event: Listener) -> Callable[[str], None]:
+    return lambda text: on_event(NoteEvent(event="note", label=current_label.get(), text=text))
 
 
-def _opening_record(job: Job, folder: RunFolder) -> dict[str, Any]:
-    """What ``run.json`` says from the start on; ``previous`` is the status found in the folder."""
-    held = folder.read() or {}
+def _first_record(job: Job, previous: Mapping[str, Any]) -> dict[str, Any]:
+    """``run.json`` at the start of a run."""
     return {
         "id": job.identity,
         **job.record,
@@ -362,41 +407,40 @@ def _opening_record(job: Job, folder: RunFolder) -> dict[str, Any]:
         "versions": {"ideagora": __version__, "python": platform.python_version(), **_versions()},
         "prompts": {name: load_prompt(name).hash for name in sorted(ROLES)},
         "code": code_hash(),
-        "offline": "offline" in job.asked,
+        "offline": "offline" in job.allowed_models,
         "status": "running",
         "error": None,
         "failures": [],
         "outages": [],
         "held_back": [],
         "notes": list(job.record.get("notes", [])),
-        "started": held.get("started") or now(),
+        "started": previous.get("started") or now(),
         "finished": None,
-        "previous": held,
     }
 
 
-_GOES_ON = ("running", "interrupted", "budget")
+_RESUMABLE = ("running", "interrupted", "budget")
 
 
-def changes(held: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
-    """What is no longer as it was when a run began: versions, prompts, the program's own code."""
+def changes(previous: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
+    """What has changed since a run began: versions, prompts, the program's own code."""
     found = []
     for part in ("versions", "prompts"):
-        before, now_ = held.get(part), record[part]
+        before, after = previous.get(part), record[part]
         if isinstance(before, Mapping):
             found += [
-                f"{name} was {str(before[name])[:20]}, is {str(now_[name])[:20]}" if part == "versions"
+                f"{name} was {str(before[name])[:20]}, is {str(after[name])[:20]}" if part == "versions"
                 else f"the prompt {name} has changed"
-                for name in sorted(before.keys() & now_.keys()) if before[name] != now_[name]
+                for name in sorted(before.keys() & after.keys()) if before[name] != after[name]
             ]  # fmt: skip
-    if not found and held.get("code") not in (None, record["code"]):
+    if not found and previous.get("code") not in (None, record["code"]):
         found.append("the program's code has changed")
     return found
 
 
-def _begun_anew(changed: Sequence[str]) -> str:
-    told = "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "")
-    return f"Begun anew from the cache, so that nothing is mixed: {told}."
+def _restart_note(changed: Sequence[str]) -> str:
+    reasons = "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "")
+    return f"Started again from the cache, to avoid mixing versions: {reasons}."
 
 
 @cache
@@ -411,7 +455,7 @@ def code_hash() -> str:
 
 def _versions() -> dict[str, str]:
     installed = {}
-    for name in RECORDED:
+    for name in RECORDED_PACKAGES:
         try:
             installed[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -429,7 +473,7 @@ def _status(error: BaseException) -> str:
     return "failed" if isinstance(error, Exception) else "interrupted"
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     if isinstance(error, IdeagoraError):
         return str(error)
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):

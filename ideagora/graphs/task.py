@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ideagora.config import Settings
 from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
+from ideagora.graphs.events import Listener
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime import Job, Listener, identity_parts, run_job
+from ideagora.graphs.runtime import Job, identity_parts, run_job
 from ideagora.models.redact import one_line
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Topic, stable_id

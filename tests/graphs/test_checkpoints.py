@@ -79,7 +79,7 @@ def test_a_folder_of_a_stranger_runs_no_code() -> None:
         shutil.rmtree("run", ignore_errors=True)
         change = f"UPDATE {table} SET type = ?, {column} = ?"
         task = interrupted(partial(replace, change=change, values=(kind, value)))
-        with pytest.raises(UntrustedCheckpoints, match=r"checkpoints\.sqlite is refused: it holds os\.mkdir"):
+        with pytest.raises(UntrustedCheckpoints, match=r"sqlite is rejected: it contains os\.mkdir"):
             Ran(task)
         assert not Path("broken-in").exists()
         assert len(Ran(task).ideas) == 2, "the same command then begins anew"

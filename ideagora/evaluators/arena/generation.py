@@ -16,8 +16,8 @@ from ideagora.config import Settings
 from ideagora.errors import IdeagoraError
 from ideagora.evaluators.arena.contestants import AgentContestant
 from ideagora.evaluators.arena.lineup import ContestantIdeas, MissingEntry
+from ideagora.graphs.events import Listener
 from ideagora.graphs.generate import folder_for, generate
-from ideagora.graphs.runtime import Listener
 from ideagora.graphs.task import Task
 from ideagora.retrieval.run_notes import WARNING_PREFIXES
 from ideagora.schema import Idea, Topic
