@@ -90,8 +90,8 @@ async def _walk(source: str) -> list[dict[str, Any]]:
     """Three steps forward and three backward from the paper in the middle."""
     with LiteratureServer(a_field()) as server, tempfile.TemporaryDirectory() as home:
         fake = FakeTime()
-        time = Clock(fake.clock, fake.sleep, lambda: NOW)
-        library = open_library(_settings(server, Path(home), source), time=time)
+        clock = Clock(fake.clock, fake.sleep, lambda: NOW)
+        library = open_library(_settings(server, Path(home), source), clock=clock)
         found = await library.search(f"{TOPIC} skill {PAPERS // 2}", 5)
         steps: list[dict[str, Any]] = []
         for name, ask in (("forward", library.citations), ("backward", library.references)):

@@ -32,16 +32,15 @@ STARTER, LOCAL = "starter", "local"
 OFFLINE_SOURCES = (STARTER, LOCAL)
 """Sources that need no network."""
 _STARTER_MARK = "starter corpus"
-_ANY_AGE = 36_500
-"""Days."""
+_UNLIMITED_DAYS = 36_500
 ClientFactory = Callable[[Settings, HttpCache, Clock], RemoteSource]
 
 
 def source_names(settings: Settings) -> tuple[str, ...]:
-    """The sources that a setting names, each once.
+    """The sources in the settings, without duplicates.
 
     Raises:
-        SettingsError: one of them does not exist; lists the known ones.
+        SettingsError: a source does not exist; the message lists the known ones.
     """
     names = tuple(dict.fromkeys(name.strip() for name in settings.source.split(",") if name.strip()))
     for name in names or ("",):
@@ -52,15 +51,14 @@ def source_names(settings: Settings) -> tuple[str, ...]:
         ):
             known = ", ".join((*OFFLINE_SOURCES, *CLIENT_FACTORIES, *installed_sources()))
             raise SettingsError(
-                f"unknown source {name!r}. Set --source or IDEAGORA_SOURCE to one or several of: "
-                f"{known} (with commas between them), or to a source of your own: module:object or "
-                "path.py:object."
+                f"unknown source {name!r}. Set --source or IDEAGORA_SOURCE to one or more of "
+                f"{known} (comma-separated), or to your own source as module:object or path.py:object."
             )
     return names
 
 
 def collection_of(names: Sequence[str], store: Store, embedder: Embedder) -> Collection:
-    """What is here of the starter corpus and of the user's own papers, as far as they are named."""
+    """The starter corpus and the user's own papers, as far as they are among the names."""
     own = FullTextStore(store.folder).own_papers() if LOCAL in names else ()
     papers = starter_corpus().papers if STARTER in names else ()
     return Collection(store, embedder, own, {paper.id: paper for paper in papers})
@@ -72,21 +70,21 @@ def write_through_source(
     store: Store,
     embedder: Embedder,
     run_notes: RunNotes,
-    time: Clock,
+    clock: Clock,
     cache: HttpCache,
 ) -> tuple[WriteThroughSource, Callable[[], None]]:
-    """The sources of these names joined, with the store behind them; and what closes it all."""
+    """The named sources, federated and backed by the store, and a function that closes everything."""
 
-    def made(name: str) -> RemoteSource:
+    def open_source(name: str) -> RemoteSource:
         if name in OFFLINE_SOURCES:
             return CollectionWithNetwork(name, collection_of((name,), store, embedder))
         return (
-            CLIENT_FACTORIES[name](settings, cache, time)
+            CLIENT_FACTORIES[name](settings, cache, clock)
             if name in CLIENT_FACTORIES
-            else ReplayablePlugin(load_plugin(name, time), cache, time)
+            else ReplayablePlugin(load_plugin(name, clock), cache, clock)
         )
 
-    remotes = [made(name) for name in names]
+    remotes = [open_source(name) for name in names]
     citation_lists = CitationLists(store.folder)
 
     def close() -> None:
@@ -94,35 +92,41 @@ def write_through_source(
         cache.close()
         store.close()
 
-    joined = FederatedSource(remotes, run_notes)
-    days = _ANY_AGE if settings.replay else settings.literature_days
-    return WriteThroughSource(joined, store, citation_lists, embedder, run_notes, time, days), close
+    federated = FederatedSource(remotes, run_notes)
+    days = _UNLIMITED_DAYS if settings.replay else settings.literature_days
+    return WriteThroughSource(federated, store, citation_lists, embedder, run_notes, clock, days), close
 
 
-def open_http_cache(settings: Settings, time: Clock) -> HttpCache:
-    """The cache of what services answered."""
+def open_http_cache(settings: Settings, clock: Clock) -> HttpCache:
+    """The cache of responses from services."""
     path = settings.home / "cache" / "literature.sqlite"
-    today = lambda: time.now().date()  # noqa: E731
+    today = lambda: clock.now().date()  # noqa: E731
     return HttpCache(path, settings.literature_days, today, replay=settings.replay)
 
 
-def open_access_texts(settings: Settings, cache: HttpCache, time: Clock) -> OpenAccessTexts:
-    """The way to open-access PDFs; what the user set as a service's address may be on a private network."""
-    arxiv_at = arxiv_base(settings)
-    named = (settings.semantic_scholar_url, settings.openalex_url, settings.arxiv_url)
-    permitted = {origin for url in named if url and (origin := origin_of(url))}
-    own = origin_of(arxiv_at)
-    paces = {own.host: (arxiv.INTERVAL, _pace(settings, arxiv.NAME))} if own else {}
-    downloads = PdfDownloader(permitted, time=time, paces=paces, only_allowed=settings.forbid_real_calls)
-    return OpenAccessTexts(downloads, cache, arxiv_at, time)
+def open_access_texts(settings: Settings, cache: HttpCache, clock: Clock) -> OpenAccessTexts:
+    """Access to open-access PDFs; addresses from the settings may be on a private network."""
+    arxiv_url = arxiv_base(settings)
+    urls = (settings.semantic_scholar_url, settings.openalex_url, settings.arxiv_url)
+    allowed = {origin for url in urls if url and (origin := origin_of(url))}
+    arxiv_origin = origin_of(arxiv_url)
+    rate_limits = (
+        {arxiv_origin.host: (arxiv.INTERVAL, _shared_rate_limit(settings, arxiv.NAME))}
+        if arxiv_origin
+        else {}
+    )
+    downloads = PdfDownloader(
+        allowed, clock=clock, rate_limits=rate_limits, only_allowed=settings.forbid_real_calls
+    )
+    return OpenAccessTexts(downloads, cache, arxiv_url, clock)
 
 
 def arxiv_base(settings: Settings) -> str:
-    """The address of arXiv, or of what stands in for it."""
+    """The base URL of arXiv or its replacement."""
     return (settings.arxiv_url or arxiv.URL).rstrip("/").removesuffix("/api/query")
 
 
-def _semantic_scholar(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource:
+def _semantic_scholar(settings: Settings, cache: HttpCache, clock: Clock) -> RemoteSource:
     key = _key(semantic_scholar.KEYS)
     base = (settings.semantic_scholar_url or semantic_scholar.URL).rstrip("/").removesuffix("/graph/v1")
     client = HttpClient(
@@ -130,33 +134,33 @@ def _semantic_scholar(settings: Settings, cache: HttpCache, time: Clock) -> Remo
         base,
         RateLimitPolicy(semantic_scholar.INTERVAL),
         cache,
-        time,
+        clock,
         key_name=semantic_scholar.KEYS[0],
         headers={"x-api-key": key} if key else None,
-        pace=_pace(settings, semantic_scholar.NAME),
+        shared=_shared_rate_limit(settings, semantic_scholar.NAME),
     )
     return semantic_scholar.SemanticScholar(client)
 
 
-def _openalex(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource:
+def _openalex(settings: Settings, cache: HttpCache, clock: Clock) -> RemoteSource:
     key = _key(openalex.KEYS)
     client = HttpClient(
         openalex.NAME,
         settings.openalex_url or openalex.URL,
-        RateLimitPolicy(openalex.INTERVAL, at_once=4),
+        RateLimitPolicy(openalex.INTERVAL, max_concurrency=4),
         cache,
-        time,
+        clock,
         key_name=openalex.KEYS[0],
         params={"api_key": key} if key else None,
-        pace=_pace(settings, openalex.NAME),
+        shared=_shared_rate_limit(settings, openalex.NAME),
     )
     return openalex.OpenAlex(client)
 
 
-def _arxiv(settings: Settings, cache: HttpCache, time: Clock) -> RemoteSource:
-    policy = RateLimitPolicy(arxiv.INTERVAL, at_once=1)
-    pace = _pace(settings, arxiv.NAME)
-    return arxiv.Arxiv(HttpClient(arxiv.NAME, arxiv_base(settings), policy, cache, time, pace=pace))
+def _arxiv(settings: Settings, cache: HttpCache, clock: Clock) -> RemoteSource:
+    policy = RateLimitPolicy(arxiv.INTERVAL, max_concurrency=1)
+    shared = _shared_rate_limit(settings, arxiv.NAME)
+    return arxiv.Arxiv(HttpClient(arxiv.NAME, arxiv_base(settings), policy, cache, clock, shared=shared))
 
 
 CLIENT_FACTORIES: Mapping[str, ClientFactory] = {
@@ -164,10 +168,10 @@ CLIENT_FACTORIES: Mapping[str, ClientFactory] = {
     openalex.NAME: _openalex,
     arxiv.NAME: _arxiv,
 }
-"""Sources on the network by name."""
+"""Creates the client of each web service, by name."""
 
 
-def _pace(settings: Settings, name: str) -> SharedRateLimit:
+def _shared_rate_limit(settings: Settings, name: str) -> SharedRateLimit:
     return SharedRateLimit(settings.home / "cache" / f"pace-{name}")
 
 
@@ -179,21 +183,21 @@ def open_library(
     settings: Settings,
     on_wait: Callable[[str], None] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
-    time: Clock = SYSTEM_CLOCK,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Library:
-    """Open the literature that the settings name; blocks, and on first use fills the store.
+    """Open the library of the sources in the settings. Blocks; the first use fills the store.
 
-    ``starter`` is the starter corpus, ``local`` what the user added. With a source on the network, the
-    sources named are asked, and what they tell goes into the store.
+    ``starter`` is the starter corpus, ``local`` the papers that the user added. Papers from web services
+    are written to the store.
 
     Args:
-        settings: ``source``, the sources' URLs, ``store``, ``embedder`` and ``home`` count.
-        on_wait: told whom we wait for when another process holds the store.
-        on_progress: called with (done, total) papers while the starter corpus is filled in.
-        time: the sources' clock.
+        settings: ``source``, the sources' URLs, ``store``, ``embedder`` and ``home`` are used.
+        on_wait: called with a message while another process holds the store.
+        on_progress: called with (done, total) papers while the starter corpus is added.
+        clock: clock of the sources.
 
     Raises:
-        SettingsError: no such source, or a URL that is none.
+        SettingsError: unknown source or invalid URL.
         EmbedderError: no usable weights.
         FolderUnusable, StoreBusy, StoreCorrupted, LibraryError: as ``Store.open``.
     """
@@ -202,14 +206,14 @@ def open_library(
     store = Store.from_settings(settings, embedder, on_wait, copy_if_read_only=True)
     try:
         if not set(names) <= set(OFFLINE_SOURCES):
-            return _on_network(names, settings, store, embedder, time)
+            return _open_with_services(names, settings, store, embedder, clock)
         if STARTER in names:
             add_starter_corpus(store, on_progress)
         collection = collection_of(names, store, embedder)
         if names == (LOCAL,) and not collection.own:
             raise LibraryError(
-                f"--source {LOCAL} reads the papers that you added, and there are none in {store.folder}. "
-                "Add some: ideagora library add PATH; or name another source beside it."
+                f"--source {LOCAL} reads the papers that you added, but {store.folder} has none. "
+                "Add some with ideagora library add PATH, or add another source."
             )
     except BaseException:
         store.close()
@@ -223,16 +227,16 @@ def open_library(
     )
 
 
-def _on_network(
-    names: Sequence[str], settings: Settings, store: Store, embedder: Embedder, time: Clock
+def _open_with_services(
+    names: Sequence[str], settings: Settings, store: Store, embedder: Embedder, clock: Clock
 ) -> Library:
-    run_notes, cache = RunNotes(), open_http_cache(settings, time)
-    grown, close = write_through_source(names, settings, store, embedder, run_notes, time, cache)
+    run_notes, cache = RunNotes(), open_http_cache(settings, clock)
+    source, close = write_through_source(names, settings, store, embedder, run_notes, clock, cache)
     return Library(
-        grown,
+        source,
         embedder,
         texts=FullTextStore(store.folder),
-        open_access_texts=open_access_texts(settings, cache, time) if settings.full_text else None,
+        open_access_texts=open_access_texts(settings, cache, clock) if settings.full_text else None,
         run_notes=run_notes,
         http_cache=cache,
         copy_of=store.copy_of,
@@ -241,9 +245,9 @@ def _on_network(
 
 
 def add_starter_corpus(store: Store, on_progress: Callable[[int, int], None] | None) -> None:
-    """Put the starter corpus in unless this very corpus is there; one process does it, others wait.
+    """Add the starter corpus to a store unless it has this version; concurrent processes wait.
 
-    A passing copy goes without: nothing would be left of the work, and runs read the corpus as it ships.
+    Skipped for temporary copies: the work would be lost, and runs read the corpus from the package.
     """
     if store.copy_of is not None:
         return

@@ -1,6 +1,6 @@
-"""What code from outside must not take with it: the working directory, and the end of the process.
+"""Keeps external code from changing the working directory or ending the process.
 
-It guards against accidents. Code that means harm can undo it: it has the rights of the process.
+Guards against accidents only: malicious code has the rights of the process and can undo it.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import NoReturn
 
 _lock = threading.Lock()
 real_exit = os._exit
-"""The real one, whoever is guarded."""
+"""``os._exit`` without guard."""
 
 
 class ProcessExit(BaseException):
-    """Raised in code from outside that would have ended the process of everybody."""
+    """Raised in external code that tries to end the process."""
 
 
 @contextmanager
 def guard_process() -> Iterator[None]:
-    """While inside, ``os._exit`` raises, in this process; in the end the working directory is as it was."""
+    """Make ``os._exit`` raise within the context, and restore the working directory afterwards."""
     global _guarded, _process
-    place = _working_directory()
+    folder = _working_directory()
     with _lock:
         _guarded, _process = _guarded + 1, os.getpid()
         os._exit = _refuse_exit
@@ -36,9 +36,9 @@ def guard_process() -> Iterator[None]:
             _guarded -= 1
             if _guarded == 0:
                 os._exit = real_exit
-        if place is not None and _working_directory() != place:
+        if folder is not None and _working_directory() != folder:
             with suppress(OSError):
-                os.chdir(place)
+                os.chdir(folder)
 
 
 _guarded = 0
@@ -48,11 +48,11 @@ _process = 0
 def _working_directory() -> Path | None:
     try:
         return Path.cwd()
-    except OSError:  # it was removed
+    except OSError:  # removed
         return None
 
 
 def _refuse_exit(status: int) -> NoReturn:
-    if os.getpid() != _process:  # a child that was forked may end as it likes
+    if os.getpid() != _process:  # a forked child may exit
         real_exit(status)
     raise ProcessExit(f"os._exit({status!r}) would have ended the whole run")

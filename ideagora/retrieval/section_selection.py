@@ -1,4 +1,4 @@
-"""Sections of a full text, chosen to fit a number of tokens."""
+"""Selects the sections of a full text that fit a token limit."""
 
 from __future__ import annotations
 
@@ -9,40 +9,39 @@ from collections.abc import Sequence
 from ideagora.retrieval.store.fulltext import Section
 
 READER_TOKENS = 6_000
-"""Tokens of a paper that a reader is shown; about ten pages."""
-_BYTES_A_TOKEN = 3.5
-"""English text has some 4.5 bytes a token with today's tokenizers, other scripts fewer."""
+"""Tokens of a paper that the reader role is shown; about ten pages."""
+_BYTES_PER_TOKEN = 3.5
+"""English text has about 4.5 bytes per token with current tokenizers, other scripts fewer."""
 _FIRST = ("introduction", "method", "experiment", "limitation")
-_LEAST = 40
-"""Tokens below which a cut section says nothing."""
-_CUT = " […]"
+_MIN_TOKENS = 40
+"""Shorter excerpts of a section are omitted."""
+_ELLIPSIS = " […]"
 _SENTENCE_END = re.compile(r"[.!?][)\]”\"]*(?=\s)|\n")
 
 
 def estimate_tokens(text: str) -> int:
-    """An upper estimate of a text's tokens, since each model counts in its own way."""
-    return math.ceil(len(text.encode("utf-8", "replace")) / _BYTES_A_TOKEN)
+    """A conservative estimate of a text's tokens, since tokenizers differ."""
+    return math.ceil(len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN)
 
 
 def select_sections(sections: Sequence[Section], tokens: int) -> str:
-    """The sections, each under its heading, in their order, within a number of tokens.
+    """The sections with their headings, in order, cut to a number of tokens.
 
-    What says most of a paper comes first: introduction, method, experiments and limitations share
-    the room evenly, and what a short one leaves goes to the longer ones. What these four leave goes
-    to related work, then to the rest, and the appendix is last.
+    Introduction, method, experiments and limitations share the tokens evenly; what a short section
+    leaves goes to longer ones. The remainder goes to related work and other sections, then the appendix.
     """
-    lengths = [estimate_tokens(_told(section)) + 1 for section in sections]
+    lengths = [estimate_tokens(_text_of(section)) + 1 for section in sections]
     first = [place for place, section in enumerate(sections) if section.kind in _FIRST]
-    shares = _shared(first, lengths, tokens)
+    shares = _allocate(first, lengths, tokens)
     for kinds in (("related", "other"), ("appendix",)):
         places = [place for place, section in enumerate(sections) if section.kind in kinds]
-        shares |= _shared(places, lengths, tokens - sum(shares.values()))
-    parts = [_cut(_told(section), shares.get(place, 0) - 1) for place, section in enumerate(sections)]
+        shares |= _allocate(places, lengths, tokens - sum(shares.values()))
+    parts = [_truncate(_text_of(section), shares.get(place, 0) - 1) for place, section in enumerate(sections)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _shared(places: Sequence[int], lengths: Sequence[int], tokens: int) -> dict[int, int]:
-    """Tokens for each place: none more than it needs, and what is scarce in equal parts."""
+def _allocate(places: Sequence[int], lengths: Sequence[int], tokens: int) -> dict[int, int]:
+    """Tokens per section: at most its length, scarce tokens in equal parts."""
     shares: dict[int, int] = {}
     waiting = sorted(places, key=lambda place: lengths[place])
     for number, place in enumerate(waiting):
@@ -51,17 +50,17 @@ def _shared(places: Sequence[int], lengths: Sequence[int], tokens: int) -> dict[
     return shares
 
 
-def _told(section: Section) -> str:
+def _text_of(section: Section) -> str:
     return f"{section.heading}\n{section.text}" if section.heading else section.text
 
 
-def _cut(text: str, tokens: int) -> str:
-    """The beginning of a text, up to the end of a sentence, within a number of tokens."""
+def _truncate(text: str, tokens: int) -> str:
+    """The beginning of a text up to the end of a sentence, within a number of tokens."""
     if estimate_tokens(text) <= tokens:
         return text
-    if tokens < _LEAST:
+    if tokens < _MIN_TOKENS:
         return ""
-    room = int((tokens - estimate_tokens(_CUT)) * _BYTES_A_TOKEN)
+    room = int((tokens - estimate_tokens(_ELLIPSIS)) * _BYTES_PER_TOKEN)
     head = text.encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
     ends = [match.end() for match in _SENTENCE_END.finditer(head)]
-    return head[: ends[-1] if ends and ends[-1] > room // 2 else None].rstrip() + _CUT
+    return head[: ends[-1] if ends and ends[-1] > room // 2 else None].rstrip() + _ELLIPSIS

@@ -1,4 +1,4 @@
-"""The nearest spelling of a text's words among the words of the papers at hand."""
+"""Corrects the spelling of a text with the words of the papers."""
 
 from __future__ import annotations
 
@@ -6,32 +6,34 @@ import re
 from collections.abc import Iterable
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SHORTEST = 5
-"""Letters from which a word is looked up: shorter ones are near to too many others."""
-_NEAR = 0.8
-"""Similarity (0 to 1, ``difflib``) from which a known word is offered for an unknown one."""
-_WORDS_AT_MOST = 30
+_MIN_LETTERS = 5
+"""Letters from which a word is corrected; shorter words resemble too many others."""
+_MIN_SIMILARITY = 0.8
+"""Similarity (0 to 1, ``difflib``) from which a known word replaces an unknown one."""
+_MAX_WORDS = 30
 
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:
-    """All words of the texts that are long enough to be looked up, in lower case."""
-    return frozenset(word.lower() for text in texts for word in _WORD.findall(text) if len(word) >= _SHORTEST)
+    """The words of the texts that are long enough to be corrected, in lower case."""
+    return frozenset(
+        word.lower() for text in texts for word in _WORD.findall(text) if len(word) >= _MIN_LETTERS
+    )
 
 
 def nearest_spelling(text: str, known: frozenset[str]) -> str | None:
-    """The text with its unknown words as known ones spell them; ``None`` when nothing is to be changed.
+    """The text with unknown words replaced by similar known words; ``None`` if nothing changes.
 
-    A word is unknown when neither the papers nor the English dictionary have it.
+    A word is unknown if it is neither in the papers nor in the English dictionary.
     """
     from difflib import get_close_matches
 
     changes: dict[str, str] = {}
-    for word in _WORD.findall(text)[:_WORDS_AT_MOST]:
+    for word in _WORD.findall(text)[:_MAX_WORDS]:
         lower = word.lower()
-        if len(lower) >= _SHORTEST and lower not in known and not _is_english(lower):
-            alike = sorted(one for one in known if abs(len(one) - len(lower)) <= 2)
-            if found := get_close_matches(lower, alike, 1, _NEAR):
-                changes[word] = found[0]
+        if len(lower) >= _MIN_LETTERS and lower not in known and not _is_english(lower):
+            candidates = sorted(other for other in known if abs(len(other) - len(lower)) <= 2)
+            if matches := get_close_matches(lower, candidates, 1, _MIN_SIMILARITY):
+                changes[word] = matches[0]
     return _WORD.sub(lambda match: changes.get(match[0], match[0]), text) if changes else None
 
 

@@ -1,7 +1,7 @@
-"""One paper, from a file or the library, for a run that is about this very paper.
+"""Reads the one paper that a run is about, from a file or the library.
 
-It is read past the cut-off date and the bans of the run's topic: a benchmark bans its target paper,
-and the target is what is wanted here. Nothing but this paper is told, and what was read is recorded.
+The topic's cut-off and exclusions do not apply to it: a benchmark excludes its target paper, which is
+exactly the paper wanted here. No other paper is returned, and what was read is recorded.
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ if TYPE_CHECKING:
     from ideagora.retrieval.library import Library
 
 TOKENS = 10_000
-"""Tokens of the full text that are read: more than a reader in a chain gets, since it is the only paper."""
+"""Tokens of the full text that are read; more than for a paper in a chain, since it is the only one."""
 OPENING = 400
-"""Words of the full text's beginning that count as its introduction."""
+"""Words at the beginning of the full text that count as its introduction."""
 SHORTEST = 200
-"""Characters; a text file with fewer is no paper."""
+"""Characters; a shorter text file is not a paper."""
 TEXT_SUFFIXES = frozenset({".txt", ".text", ".md"})
-_LONGEST_TITLE = 300
-_LARGEST = 10_000_000
-"""Bytes of a text file."""
-_MOST_LOOKED_AT = 100
-"""Things in a file; one paper is wanted."""
+_MAX_TITLE = 300
+_MAX_BYTES = 10_000_000
+"""Size of a text file."""
+_MAX_DOCUMENTS = 100
+"""Documents read from a file before it is rejected."""
 
 
 class TargetPaper(Record):
-    """A paper and the longest text of it that could be had."""
+    """A paper and its longest available text."""
 
     paper: Paper
     text: str
     kind: Literal["full text", "abstract"]
     opening: str | None = None
-    """How the full text begins."""
+    """The beginning of the full text."""
 
 
 def is_file_name(which: str) -> bool:
-    """Whether a file is meant, there or not: an id has neither a folder's slash nor a file's suffix."""
+    """Whether a name denotes a file, existing or not, rather than a paper id."""
     path = Path(which).expanduser()
     known = path.suffix.lower() in {*SUFFIXES, *TEXT_SUFFIXES}
     return path.is_file() or known or which.startswith(("/", "./", "../", "~"))
 
 
 async def read_target_paper(which: str, library: Library) -> TargetPaper:
-    """The paper of a file (PDF, text, a bibliography with one entry), or with an id in the library.
+    """Read a paper from a file (PDF, text, bibliography with one entry) or from the library by id.
 
     Raises:
-        UsageError: there is no such file or paper, or the file holds several.
-        LibraryError: there is nothing to read: no text in the file, no abstract in the record.
+        UsageError: the file or paper does not exist, or the file contains several papers.
+        LibraryError: the file has no text, or the record no abstract.
     """
     if is_file_name(which):
         return read_paper_file(Path(which).expanduser())
@@ -71,64 +71,64 @@ async def read_target_paper(which: str, library: Library) -> TargetPaper:
         paper = await library.paper(paper_id)
         if paper is not None:
             text, kind = await library.text(paper, TOKENS)
-            return _whole(paper, text if kind == "full text" else "", which)
+            return _with_text(paper, text if kind == "full text" else "", which)
     raise UsageError(
-        f"The library has no paper {which!r}. Name a file, an id as “ideagora library search” shows it, or "
-        "add the paper first: ideagora library add FILE."
+        f"The library has no paper {which!r}. Use a file, an id as shown by ideagora library search, or "
+        "add the paper first with ideagora library add FILE."
     )
 
 
 def read_paper_file(path: Path) -> TargetPaper:
-    """The only paper of a file.
+    """Read the only paper in a file.
 
     Raises:
         UsageError, LibraryError: as ``read_target_paper``.
     """
     if not path.is_file():
-        raise UsageError(f"There is no file {path}. Look at the path, or name a paper of the library by id.")
+        raise UsageError(f"file not found: {path}. Check the path, or use the id of a paper in the library.")
     if path.suffix.lower() in TEXT_SUFFIXES and isinstance(file_type_of(path), UnknownFileType):
-        paper, full_text = _of_text(path)
-        return _whole(paper, select_sections(full_text.sections, TOKENS), str(path))
-    found = list(islice(read_with_limits(path), _MOST_LOOKED_AT))
-    documents = [one for one in found if isinstance(one, Document)]
+        paper, full_text = _read_text_file(path)
+        return _with_text(paper, select_sections(full_text.sections, TOKENS), str(path))
+    results = list(islice(read_with_limits(path), _MAX_DOCUMENTS))
+    documents = [result for result in results if isinstance(result, Document)]
     if not documents:
-        raise LibraryError(str(found[0]) if found else f"{path} holds no paper. Name another file.")
+        raise LibraryError(str(results[0]) if results else f"{path} contains no paper. Use another file.")
     if len(documents) > 1:
         raise UsageError(
-            f"{path} holds {len(documents)} papers, one is wanted. Add it to the library (ideagora library "
-            "add) and name the paper by its id."
+            f"{path} contains {len(documents)} papers; one is expected. Add the file to the library "
+            "(ideagora library add) and use the id of a paper."
         )
     sections = documents[0].full_text.sections if documents[0].full_text else ()
-    return _whole(documents[0].paper, select_sections(sections, TOKENS), str(path))
+    return _with_text(documents[0].paper, select_sections(sections, TOKENS), str(path))
 
 
-def _of_text(path: Path) -> tuple[Paper, FullText]:
-    """A text file whose first line is the title."""
+def _read_text_file(path: Path) -> tuple[Paper, FullText]:
+    """Read a text file whose first line is the title."""
     with path.open("rb") as file:
-        content = file.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
+        content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
         raise LibraryError(
-            f"{path} has more than {_LARGEST / 1e6:.0f} MB, which no paper's text has. Name another."
+            f"{path} is larger than {_MAX_BYTES / 1e6:.0f} MB, too large for a paper. Use another file."
         )
     text = clean_text(re.sub(r"(?m)^#+[ \t]*", "", decode(content)))
     title, _, rest = text.strip().partition("\n")
-    if len(text.strip()) < SHORTEST or not re.search(r"\w", title) or len(title) > _LONGEST_TITLE:
+    if len(text.strip()) < SHORTEST or not re.search(r"\w", title) or len(title) > _MAX_TITLE:
         raise LibraryError(
-            f"{path} is no paper's text: its first line should be the title, with the text below. "
+            f"{path} is not the text of a paper: expected the title in the first line and the text below. "
             f"It begins “{title.strip()[:60]}” and has {len(text.strip())} characters."
         )
     record = make_paper(title, Identifiers(), "text", abstract=extract_abstract(rest))
     return record, FullText(sections=tuple(extract_sections(rest)))
 
 
-def _whole(paper: Paper, full_text: str, which: str) -> TargetPaper:
-    """The paper with its longest text; a title alone has no idea in it."""
+def _with_text(paper: Paper, full_text: str, which: str) -> TargetPaper:
+    """The paper with its longest text; a title alone is not enough."""
     if full_text:
         opening = " ".join(full_text.split()[:OPENING])
         return TargetPaper(paper=paper, text=full_text, kind="full text", opening=opening)
     if paper.abstract and paper.abstract.strip():
         return TargetPaper(paper=paper, text=paper.abstract, kind="abstract")
     raise LibraryError(
-        f"Of {which} (“{paper.title[:80]}”) neither an abstract nor a text is known, so no idea can be taken "
-        "from it. Name its PDF."
+        f"{which} (“{paper.title[:80]}”) has neither abstract nor full text, so no idea can be extracted. "
+        "Use its PDF instead."
     )

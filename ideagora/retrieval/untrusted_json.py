@@ -1,7 +1,7 @@
-"""JSON and text from strangers, made safe to keep.
+"""Parses and sanitizes untrusted JSON and text, in linear time and memory.
 
-Control characters, lone surrogates, NaN, deep nesting, numbers beyond measure and documents of millions
-of values never reach a record. Time and memory grow with the text, not faster.
+Removes control characters, lone surrogates, NaN and huge numbers; rejects deep nesting and documents
+with millions of values.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import re
 from typing import Any
 
 MAX_DEPTH = 40
-"""Levels of lists and objects; what services and idea generators write has fewer than ten."""
+"""Levels of lists and objects; services and idea generators use fewer than ten."""
 MAX_VALUES = 2_000_000
-"""Values of one document: some 400 MB of memory at worst."""
+"""Values per document; at worst some 400 MB of memory."""
 MAX_INTEGER = 2**53
-"""Whole numbers beyond it are damage: no reader of JSON has to keep them exactly."""
+"""Larger integers are not exact in every JSON parser and are treated as invalid."""
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
 class UnreadableJSON(ValueError):
-    """A value cannot be read; the message says why, in half a sentence."""
+    """A value cannot be parsed; the message gives the reason as a clause."""
 
 
 class TooDeep(UnreadableJSON):
@@ -34,18 +34,18 @@ class TooDeep(UnreadableJSON):
 
 
 def clean_text(text: str) -> str:
-    """The text without control characters, with plain line ends; lone surrogates become U+FFFD."""
+    """The text without control characters, with \\n line ends; lone surrogates become U+FFFD."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _SURROGATE.sub("\ufffd", _UNPRINTABLE.sub("", text))
 
 
 def clean_value(value: Any, depth: int = 0) -> Any:
-    """A JSON value with tidy strings; NaN, infinities and numbers beyond measure become ``None``.
+    """A JSON value with clean strings; NaN, infinities and huge numbers become ``None``.
 
     Raises:
-        TooDeep: nested deeper than ``MAX_DEPTH``.
-        Unreadable: it is something that JSON does not have.
+        TooDeep: it is nested deeper than ``MAX_DEPTH``.
+        UnreadableJSON: it has a type that JSON does not have.
     """
     if depth > MAX_DEPTH:
         raise TooDeep
@@ -61,41 +61,43 @@ def clean_value(value: Any, depth: int = 0) -> Any:
         return None
     if value is None or isinstance(value, bool | int | float):
         return value
-    raise UnreadableJSON(f"it holds {type(value).__name__}, which is no JSON")
+    raise UnreadableJSON(f"it contains {type(value).__name__}, which is not a JSON type")
 
 
-def parse_json(text: str | bytes, most_values: int = MAX_VALUES) -> Any:
-    """The tidy value of a JSON text.
+def parse_json(text: str | bytes, max_values: int = MAX_VALUES) -> Any:
+    """The sanitized value of a JSON text.
 
     Raises:
-        Unreadable: it is none, or has more than ``most_values`` values.
+        UnreadableJSON: it is not valid JSON, or has more than ``max_values`` values.
     """
     try:
-        document = _decoded(text)
-        _demand_few(document, most_values)
-        return clean_value(json.loads(document, parse_constant=_nothing, parse_int=_whole))
+        document = _decode(text)
+        _check_size(document, max_values)
+        return clean_value(json.loads(document, parse_constant=_parse_constant, parse_int=_parse_int))
     except json.JSONDecodeError as error:
-        raise UnreadableJSON(f"it is no JSON ({error.msg.lower()} at character {error.pos + 1})") from None
+        raise UnreadableJSON(
+            f"it is not valid JSON ({error.msg.lower()} at character {error.pos + 1})"
+        ) from None
     except UnicodeDecodeError as error:
-        raise UnreadableJSON(f"it is no UTF-8 text (byte {error.start + 1})") from None
+        raise UnreadableJSON(f"it is not UTF-8 text (byte {error.start + 1})") from None
     except RecursionError:
         raise TooDeep from None
 
 
-def parse_pruned_json(text: str | bytes, most_values: int = MAX_VALUES) -> Any:
-    """As ``parse_json``, but what is nested too deep becomes ``None`` and leaves the rest readable."""
+def parse_pruned_json(text: str | bytes, max_values: int = MAX_VALUES) -> Any:
+    """As ``parse_json``, but replaces values that are nested too deep with ``None``."""
     try:
-        return parse_json(text, most_values)
+        return parse_json(text, max_values)
     except TooDeep:
-        return parse_json(_pruned(_decoded(text)), most_values)
+        return parse_json(_prune(_decode(text)), max_values)
 
 
-def _decoded(text: str | bytes) -> str:
+def _decode(text: str | bytes) -> str:
     return text.decode("utf-8-sig") if isinstance(text, bytes) else text
 
 
-def _pruned(text: str) -> str:
-    """The document with null in place of what is nested too deep."""
+def _prune(text: str) -> str:
+    """The document with null in place of values that are nested too deep."""
     parts, depth, start = [], 0, 0
     for token in _TOKEN.finditer(text):
         if token[0] in "[{":
@@ -110,16 +112,16 @@ def _pruned(text: str) -> str:
     return "".join(parts) + text[start:] if depth < MAX_DEPTH else text[:0]
 
 
-def _demand_few(text: str, most: int) -> None:
-    """Refuse a document of too many values before each of them takes 50 bytes and more."""
+def _check_size(text: str, limit: int) -> None:
+    """Reject a document with too many values before parsing it, which takes 50 bytes or more per value."""
     number = text.count(",") + text.count("[") + text.count("{")
-    if number > most:
-        raise UnreadableJSON(f"it has {number:,} values, more than {most:,} are not read")
+    if number > limit:
+        raise UnreadableJSON(f"it has {number:,} values; the limit is {limit:,}")
 
 
-def _whole(digits: str) -> int | None:
+def _parse_int(digits: str) -> int | None:
     return int(digits) if len(digits) <= len(str(MAX_INTEGER)) + 1 else None
 
 
-def _nothing(_: str) -> None:
+def _parse_constant(_: str) -> None:
     return None

@@ -342,7 +342,7 @@ def test_unicode_line_ends_in_what_a_model_says(server: Loopback) -> None:
         (b"\x89PNG\xff\x00", ["cannot be read", "no UTF-8 text"]),
         (b"", ["has no topic"]),
         (b"\n  \n", ["has no topic"]),
-        (b'tools\n{"topic": "x"\n', ["line 2: it is no JSON"]),
+        (b'tools\n{"topic": "x"\n', ["line 2: it is not valid JSON"]),
         (b'\n{"topics": "x"}', ["line 2: has no field “topic”"]),
         (b'{"topic": "tools", "before": "x"}', ["line 1: --before is 'x'"]),
         (b'{"topic": "tools", "banned": "x"}', ["line 1: excluded is 'x'"]),

@@ -273,7 +273,7 @@ def test_a_source_of_literature_that_was_down_is_asked_again(
         server.faults.append(NoPage(503, service="openalex", forever=True))
         assert run(request) == 4
         shown = capsys.readouterr()
-        assert "openalex did not answer" in shown.err, "it is told on the screen"
+        assert "openalex did not respond" in shown.err, "it is told on the screen"
         assert record()["status"] == "incomplete"
         server.faults.clear()
         assert run(request) == 0

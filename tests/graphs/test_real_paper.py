@@ -204,7 +204,7 @@ def test_results_are_asked_for_again() -> None:
 
 def test_a_paper_without_a_text_gives_no_idea() -> None:
     bare = World([line(1, 0).papers["p0"].model_copy(update={"abstract": " "})])
-    with pytest.raises(LibraryError, match="neither an abstract nor a text is known"):
+    with pytest.raises(LibraryError, match="neither abstract nor full text"):
         Ran(real("p0"), bare)
 
 
@@ -247,14 +247,14 @@ def test_a_record_is_read_by_its_abstract(tmp_path: Path) -> None:
     [
         ("scan.pdf", pdf([[(10, "x")]]), "it has no text: its pages are images"),
         ("broken.pdf", b"%PDF-1.4\nnothing", "the PDF is damaged"),
-        ("empty.txt", "", "its first line should be the title"),
-        ("short.txt", "A title\nand a line", "its first line should be the title"),
+        ("empty.txt", "", "expected the title in the first line"),
+        ("short.txt", "A title\nand a line", "expected the title in the first line"),
         (
             "bare.bib",
             "@article{a, title={A Title Without More}, year=2020}",
-            "neither an abstract nor a text",
+            "neither abstract nor full text",
         ),
-        ("two.bib", "@article{a, title={One Title}}\n@article{b, title={Other Title}}", "holds 2 papers"),
+        ("two.bib", "@article{a, title={One Title}}\n@article{b, title={Other Title}}", "contains 2 papers"),
         ("picture.png", b"\x89PNG\r\n", "it is a picture"),
     ],
 )
@@ -298,7 +298,7 @@ def test_the_command_takes_the_topic_from_the_paper(home: Path) -> None:
     [
         (["--agent", "real-paper"], "Which paper? Give a file or an id"),
         (["--agent", "real-paper:"], "Which paper? Give a file or an id"),
-        (["--agent", "real-paper:nowhere.pdf"], "There is no file nowhere.pdf"),
+        (["--agent", "real-paper:nowhere.pdf"], "file not found: nowhere.pdf"),
         (["--agent", f"real-paper:{REACT}", "--topics", "topics"], "works on one paper"),
         (["--agent", f"real-paper:{REACT}", "--branches", "2"], "has no option --branches"),
         (["--agent", "real-papers:x"], "there is no module 'real-papers'"),

@@ -119,7 +119,7 @@ async def opened(server: LiteratureServer, tmp_path: Path, own_store: Path) -> A
             shutil.copytree(own_store, tmp_path / "store", dirs_exist_ok=True)
         fake = FakeTime()
         time = Clock(fake.clock, fake.sleep, lambda: NOW)
-        made.append(open_library(settings_for(server, tmp_path, source), time=time))
+        made.append(open_library(settings_for(server, tmp_path, source), clock=time))
         return made[-1]
 
     yield opener
@@ -266,7 +266,7 @@ async def test_a_banned_paper_behind_another_ones_link_is_held_back(
 @pytest.mark.parametrize(
     ("file", "why"),
     [
-        (File(b"<html>"), "it is a web page (HTML), not a PDF"),
+        (File(b"<html>"), "it is an HTML page, not a PDF"),
         (File(b"", 302, {"Location": "http://169.254.169.254/x"}), "private network"),
         (File(b"", 302, {"Location": "late.pdf"}), "redirects"),
         (File(b"%PDF-1.4", announced=2_000_000_000), "it has 2,000 MB"),

@@ -53,7 +53,7 @@ def a_time(fake: FakeTime) -> Clock:
     return Clock(fake.clock, fake.sleep, lambda: NOW)
 
 
-def a_door(
+def make_client(
     server: LiteratureServer, fake: FakeTime, cache: HttpCache | None = None, **policy: Any
 ) -> HttpClient:
     return HttpClient(
@@ -69,7 +69,7 @@ def a_door(
 
 @pytest.fixture
 async def client(server: LiteratureServer, fake: FakeTime) -> AsyncIterator[HttpClient]:
-    made = a_door(server, fake)
+    made = make_client(server, fake)
     yield made
     await made.disconnect()
 
@@ -108,11 +108,11 @@ async def test_the_limiter_keeps_starts_apart() -> None:
     limiter = Limiter(3.0, a_time(fake))
     starts = []
     for _ in range(4):
-        await limiter.turn()
+        await limiter.acquire()
         starts.append(fake.seconds)
     assert starts == [1_000.0, 1_003.0, 1_006.0, 1_009.0]
     await limiter.pause(60.0)
-    await limiter.turn()
+    await limiter.acquire()
     assert fake.seconds == 1_069.0
 
 
@@ -155,7 +155,7 @@ async def test_retries_end_and_then_the_source_is_left_alone_for_a_while(
     server: LiteratureServer, client: HttpClient, fake: FakeTime
 ) -> None:
     server.faults.append(Fault(503, forever=True))
-    with pytest.raises(SourceUnavailable, match=r"semantic-scholar did not answer \(HTTP 503.*--source"):
+    with pytest.raises(SourceUnavailable, match=r"semantic-scholar did not respond \(HTTP 503.*--source"):
         await title(client)
     assert len(server.requests) == 5
     with pytest.raises(SourceUnavailable, match="HTTP 503"):
@@ -167,7 +167,7 @@ async def test_retries_end_and_then_the_source_is_left_alone_for_a_while(
 
 
 async def test_a_silent_server_is_given_up(server: LiteratureServer, fake: FakeTime) -> None:
-    client = a_door(server, fake, timeout=0.05, retries=1)
+    client = make_client(server, fake, timeout=0.05, retries=1)
     server.faults.append(Fault(hang=True, forever=True))
     with pytest.raises(SourceUnavailable, match="ReadTimeout"):
         await title(client)
@@ -177,7 +177,7 @@ async def test_a_silent_server_is_given_up(server: LiteratureServer, fake: FakeT
 
 async def test_nobody_at_home(fake: FakeTime) -> None:
     with LiteratureServer(WORKS) as gone:
-        client = a_door(gone, fake)
+        client = make_client(gone, fake)
     with pytest.raises(SourceUnavailable, match="ConnectError"):
         await title(client)
     await client.disconnect()
@@ -195,7 +195,7 @@ async def test_nobody_at_home(fake: FakeTime) -> None:
 async def test_what_will_not_pass_is_told_at_once(
     server: LiteratureServer, fake: FakeTime, fault: Fault, told: str
 ) -> None:
-    client = a_door(server, fake, largest=2 * 2**20)
+    client = make_client(server, fake, max_bytes=2 * 2**20)
     server.faults.append(fault)
     with pytest.raises(SourceUnavailable, match=told):
         await title(client)
@@ -233,14 +233,14 @@ async def test_redirects_elsewhere_are_refused(
     server: LiteratureServer, client: HttpClient, target: str
 ) -> None:
     server.faults.append(Fault(302, headers={"Location": target}))
-    with pytest.raises(SourceUnavailable, match="redirects to another place"):
+    with pytest.raises(SourceUnavailable, match="redirected to another origin"):
         await title(client)
     assert len(server.requests) == 1
 
 
 async def test_redirects_for_ever_end(server: LiteratureServer, client: HttpClient) -> None:
     server.faults.append(Fault(302, headers={"Location": "?again"}, forever=True))
-    with pytest.raises(SourceUnavailable, match="redirects"):
+    with pytest.raises(SourceUnavailable, match="redirected"):
         await title(client)
     assert len(server.requests) == 6
 
@@ -260,7 +260,7 @@ def a_cache(folder: Path, later: timedelta = timedelta(), days: int = 30) -> Htt
 
 async def test_a_question_is_asked_once(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
     for _ in range(2):  # two processes
-        client = a_door(server, fake, a_cache(tmp_path))
+        client = make_client(server, fake, a_cache(tmp_path))
         assert (
             await asyncio.gather(*[title(client)] * 1, *(title(client) for _ in range(3))) == ["A title"] * 4
         )
@@ -273,14 +273,14 @@ async def test_an_old_answer_is_asked_for_again(
     server: LiteratureServer, fake: FakeTime, tmp_path: Path
 ) -> None:
     for later, requests in [(timedelta(), 1), (timedelta(days=29), 1), (timedelta(days=30), 2)]:
-        client = a_door(server, fake, a_cache(tmp_path, later))
+        client = make_client(server, fake, a_cache(tmp_path, later))
         await title(client)
         assert len(server.requests) == requests
         await client.disconnect()
 
 
 async def test_failures_are_not_kept(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
-    client = a_door(server, fake, a_cache(tmp_path), retries=0)
+    client = make_client(server, fake, a_cache(tmp_path), retries=0)
     server.faults += [Fault(200, body=b"{"), Fault(400)]
     for _ in range(2):
         with pytest.raises(SourceUnavailable):
@@ -293,7 +293,7 @@ async def test_failures_are_not_kept(server: LiteratureServer, fake: FakeTime, t
 async def test_only_kept_answers_when_that_is_wanted(
     server: LiteratureServer, fake: FakeTime, tmp_path: Path
 ) -> None:
-    client = a_door(server, fake, a_cache(tmp_path))
+    client = make_client(server, fake, a_cache(tmp_path))
     with cache_only(), pytest.raises(NotCached):
         await title(client)
     assert server.requests == []
@@ -305,7 +305,7 @@ async def test_only_kept_answers_when_that_is_wanted(
 
 async def test_no_key_is_kept_on_disk(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
     cache = a_cache(tmp_path)
-    client = a_door(server, fake, cache)
+    client = make_client(server, fake, cache)
     await title(client)
     await client.disconnect()
     cache.close()
@@ -355,9 +355,9 @@ async def test_the_limiter_waits_for_other_processes(tmp_path: Path) -> None:
     other = SharedRateLimit(tmp_path / "pace", lambda: 50.0, 2)
     other.reserve(5.0)
     limiter = Limiter(1.0, a_time(fake), SharedRateLimit(tmp_path / "pace", lambda: 50.0, 1))
-    await limiter.turn()
+    await limiter.acquire()
     assert fake.slept == [5.0]
-    await limiter.turn()
+    await limiter.acquire()
     assert fake.slept == [5.0, 1.0]
     await limiter.pause(20.0)
     assert other.reserve(1.0) == 20.0
@@ -370,8 +370,8 @@ async def test_two_libraries_of_one_home_keep_to_one_pace(server: LiteratureServ
             "semantic-scholar",
             server.url("semantic-scholar"),
             RateLimitPolicy(1.0),
-            time=a_time(fake),
-            pace=SharedRateLimit(tmp_path / "pace", lambda: fake.seconds, me),
+            clock=a_time(fake),
+            shared=SharedRateLimit(tmp_path / "pace", lambda: fake.seconds, me),
         )
         for me in (1, 2)
     ]
@@ -418,7 +418,7 @@ async def test_no_source_takes_its_key_along_on_a_redirect(fake: FakeTime) -> No
                 "https://127.0.0.1/",
             ):
                 server.faults.append(Fault(302, headers={"Location": target}))
-                with pytest.raises(SourceUnavailable, match="another place") as caught:
+                with pytest.raises(SourceUnavailable, match="another origin") as caught:
                     await title(client)
                 assert KEY not in str(caught.value)
             await client.disconnect()
@@ -442,7 +442,7 @@ async def test_bodies_are_bounded_after_unpacking(server: LiteratureServer, fake
         Fault(200, headers=packed, body=zeros),
         Fault(200, headers=packed, body=gzip.compress(bytes(2**20 + 1))),
     ]
-    client = a_door(server, fake, largest=2**20, retries=0)
+    client = make_client(server, fake, max_bytes=2**20, retries=0)
     for fault in refused:
         server.faults.append(fault)
         with pytest.raises(SourceUnavailable, match="sent more than 1 MiB"):
@@ -455,7 +455,7 @@ async def test_bodies_are_bounded_after_unpacking(server: LiteratureServer, fake
     ]
     for fault in unreadable:
         server.faults.append(fault)
-        with pytest.raises(SourceUnavailable, match="did not answer"):
+        with pytest.raises(SourceUnavailable, match="did not respond"):
             await title(client)
         fake.seconds += 61
     await client.disconnect()
@@ -463,8 +463,8 @@ async def test_bodies_are_bounded_after_unpacking(server: LiteratureServer, fake
 
 async def test_a_body_that_drips_for_ever_is_given_up(server: LiteratureServer, fake: FakeTime) -> None:
     server.faults.append(Fault(hang=True, forever=True))
-    client = a_door(server, fake, longest=0.2, retries=0)
-    with pytest.raises(SourceUnavailable, match="no whole answer within"):
+    client = make_client(server, fake, total_timeout=0.2, retries=0)
+    with pytest.raises(SourceUnavailable, match="no complete response within"):
         await title(client)
     await client.disconnect()
 
@@ -520,11 +520,11 @@ def test_pages_of_an_earlier_layout_are_taken_over(tmp_path: Path) -> None:
 
 
 async def test_a_replay_asks_nobody(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
-    client = a_door(server, fake, a_cache(tmp_path))
+    client = make_client(server, fake, a_cache(tmp_path))
     await title(client)
     await client.disconnect()
     cache = HttpCache(a_cache(tmp_path).path, 0, lambda: (NOW + timedelta(days=999)).date(), replay=True)
-    replay = a_door(server, fake, cache)
+    replay = make_client(server, fake, cache)
     assert await title(replay) == "A title"
     with pytest.raises(NotCached, match="--replay"):
         await title(replay, HttpRequest("/graph/v1/paper/other"))

@@ -68,7 +68,7 @@ async def opened(server: LiteratureServer, tmp_path: Path) -> AsyncIterator[Open
     def opener(source: str = ALL, later: timedelta = timedelta()) -> Library:
         fake = FakeTime()
         time = Clock(fake.clock, fake.sleep, lambda: NOW + later)
-        made.append(open_library(settings_for(server, tmp_path, source), time=time))
+        made.append(open_library(settings_for(server, tmp_path, source), clock=time))
         return made[-1]
 
     yield opener
@@ -122,7 +122,7 @@ async def test_a_source_that_is_down_is_left_out_and_told(server: LiteratureServ
     server.faults.append(Fault(503, service="openalex", forever=True))
     assert titles([one.paper for one in await library.search("ideas research", 20)]) >= {OLD.title}
     [note] = [note for note in library.notes if "down" in note]
-    assert note.startswith("Source down: openalex, 1 request failed (openalex did not answer")
+    assert note.startswith("Source down: openalex, 1 request failed (openalex did not respond")
     server.faults.append(Fault(503, forever=True))
     with pytest.raises(SourceUnavailable, match=r"semantic-scholar.*openalex.*arxiv"):
         await library.search("another question", 5)

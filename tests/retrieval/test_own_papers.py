@@ -128,7 +128,7 @@ async def test_a_large_collection_asks_the_index_for_the_same(
 ) -> None:
     library = opened("local")
     compared = [await library.search("narrow bridges", k) for k in (1, 3, 50)]
-    monkeypatch.setattr(collection_module, "_COMPARED_AT_MOST", 0)
+    monkeypatch.setattr(collection_module, "_MAX_EXACT", 0)
     assert [await library.search("narrow bridges", k) for k in (1, 3, 50)] == compared
 
 
@@ -197,7 +197,7 @@ async def test_an_own_paper_and_the_service_ones_are_one(server: LiteratureServe
     )
     fake = FakeTime()
     time = Clock(fake.clock, fake.sleep, lambda: datetime(2026, 3, 1, tzinfo=UTC))
-    with open_library(settings, time=time) as library:
+    with open_library(settings, clock=time) as library:
         found = {one.paper.title: one.paper for one in await library.search("narrow bridges", 20)}
         first = found[TITLES[0]]
         assert (first.doi, first.citation_count) == ("10.1234/one", 9)
@@ -230,7 +230,7 @@ def test_from_pdfs_to_ideas_on_the_command_line(tmp_path: Path) -> None:
     ]
     empty = run(generate, env)
     assert empty.code == 1
-    assert "there are none in" in empty.err
+    assert "has none. Add some" in empty.err
     assert "ideagora library add PATH" in empty.err
     assert run(["library", "add", str(folder), "--quiet"], env).code == 0
     done = run([*generate, "--json"], env)

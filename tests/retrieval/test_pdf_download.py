@@ -30,7 +30,7 @@ def downloads(server: LiteratureServer, **options: object) -> PdfDownloader:
     fake = FakeTime()
     own = origin_of(server.url("files"))
     assert own is not None
-    given = {"permitted": {own}, "time": Clock(fake.clock, fake.sleep), **options}
+    given = {"allowed_origins": {own}, "clock": Clock(fake.clock, fake.sleep), **options}
     return PdfDownloader(**given)  # type: ignore[arg-type]
 
 
@@ -53,15 +53,15 @@ async def test_a_pdf_is_fetched_as_it_is(server: LiteratureServer, tmp_path: Pat
 @pytest.mark.parametrize(
     ("file", "why"),
     [
-        (File(b"<!DOCTYPE html><html>log in"), "web page"),
-        (File(b"x" * 5_000), "it is no PDF"),
-        (File(b""), "it is no PDF"),
+        (File(b"<!DOCTYPE html><html>log in"), "HTML page"),
+        (File(b"x" * 5_000), "not a PDF"),
+        (File(b""), "not a PDF"),
         (File(PDF, 404), "HTTP 404"),
         (File(PDF, 503), "HTTP 503"),
-        (File(PDF, announced=2 * 10**9), "it has 2,000 MB, more than 50 are not read"),
-        (File(PDF, headers={"Content-Encoding": "gzip"}), "packed"),
-        (File(b"", 302, {"Location": "ftp://example.org/a.pdf"}), "ftp is no way to a PDF"),
-        (File(b"", 302, {"Location": "file:///etc/passwd"}), "file is no way to a PDF"),
+        (File(PDF, announced=2 * 10**9), "it has 2,000 MB; the limit is 50 MB"),
+        (File(PDF, headers={"Content-Encoding": "gzip"}), "compressed"),
+        (File(b"", 302, {"Location": "ftp://example.org/a.pdf"}), "unsupported scheme .ftp."),
+        (File(b"", 302, {"Location": "file:///etc/passwd"}), "unsupported scheme .file."),
     ],
 )
 async def test_what_is_no_pdf_or_too_large_is_refused(
@@ -78,7 +78,7 @@ async def test_two_gigabytes_are_not_read(server: LiteratureServer, tmp_path: Pa
     assert not (tmp_path / "got.pdf").exists()
     endless = File(b"%PDF-1.4\n" + b"x" * 65_536, endless=True)
     with pytest.raises(LinkRefused, match="more than 1 MB"):
-        await fetched(server, "b.pdf", endless, tmp_path, bounds=DownloadLimits(bytes=1_000_000))
+        await fetched(server, "b.pdf", endless, tmp_path, limits=DownloadLimits(max_bytes=1_000_000))
     assert (tmp_path / "got.pdf").stat().st_size <= 1_000_000
 
 
@@ -130,7 +130,7 @@ async def test_only_the_origin_that_the_user_named_may_be_private(
         with pytest.raises(LinkRefused, match="private network"):
             await downloads(server).fetch(other.url("files/a.pdf"), tmp_path / "got.pdf")
         with pytest.raises(LinkRefused, match="private network"):
-            await downloads(server, permitted=()).fetch(server.url("files/a.pdf"), tmp_path / "got.pdf")
+            await downloads(server, allowed_origins=()).fetch(server.url("files/a.pdf"), tmp_path / "got.pdf")
         assert server.requests == other.requests == []
 
 
@@ -145,8 +145,8 @@ async def test_a_name_is_judged_by_all_its_addresses_and_asked_once(
 
     server.files["/files/a.pdf"] = File(PDF)
     named = server.url("files/a.pdf").replace("127.0.0.1", "mirror.test")
-    permitted = {Origin("http", "mirror.test", server.port)}
-    await downloads(server, permitted=permitted, resolve=resolve).fetch(named, tmp_path / "got.pdf")
+    allowed = {Origin("http", "mirror.test", server.port)}
+    await downloads(server, allowed_origins=allowed, resolve=resolve).fetch(named, tmp_path / "got.pdf")
     assert asked == ["mirror.test"]  # the connection goes to the address that was looked at
     assert server.requests[0].headers["host"] == f"mirror.test:{server.port}"
     with pytest.raises(LinkRefused, match="private network"):
@@ -180,8 +180,8 @@ async def test_a_server_that_says_nothing_is_left_after_a_while(
     server: LiteratureServer, tmp_path: Path
 ) -> None:
     server.faults.append(Fault(hang=True))
-    with pytest.raises(LinkRefused, match="did not come within") as refused:
-        await fetched(server, "a.pdf", File(PDF), tmp_path, bounds=DownloadLimits(seconds=0.2))
+    with pytest.raises(LinkRefused, match="no response within") as refused:
+        await fetched(server, "a.pdf", File(PDF), tmp_path, limits=DownloadLimits(timeout=0.2))
     assert not refused.value.permanent
 
 
@@ -190,7 +190,7 @@ async def test_who_cannot_be_reached_is_not_asked_again_at_once(
 ) -> None:
     fake = FakeTime()
     gone = Origin("http", "127.0.0.1", 9)
-    client = PdfDownloader({gone}, time=Clock(fake.clock, fake.sleep))
+    client = PdfDownloader({gone}, clock=Clock(fake.clock, fake.sleep))
     for _ in range(2):
         with pytest.raises(LinkRefused, match="Connect"):
             await client.fetch("http://127.0.0.1:9/a.pdf", tmp_path / "got.pdf")

@@ -39,7 +39,9 @@ class Recited(HttpClient):
 
     body = b""
 
-    async def _sent_in_time(self, question: HttpRequest, client: httpx.AsyncClient) -> tuple[int, bytes]:
+    async def _send_within_timeout(
+        self, request: HttpRequest, client: httpx.AsyncClient
+    ) -> tuple[int, bytes]:
         return 200, self.body
 
 
@@ -47,7 +49,7 @@ def recited(name: str, folder: Path) -> tuple[Recited, HttpCache]:
     fake = FakeTime()
     time = Clock(fake.clock, fake.sleep)
     cache = HttpCache(folder / "literature.sqlite", 30, lambda: time.now().date())
-    policy = RateLimitPolicy(0.0, retries=0, rest=0.0, largest=2**24)
+    policy = RateLimitPolicy(0.0, retries=0, cooldown=0.0, max_bytes=2**24)
     return Recited(name, "http://127.0.0.1:9", policy, cache, time), cache
 
 

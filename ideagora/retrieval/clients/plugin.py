@@ -48,7 +48,7 @@ def installed_sources() -> tuple[str, ...]:
     return tuple(sorted(metadata.entry_points(group=ENTRY_POINT_GROUP).names))
 
 
-def load_plugin(name: str, time: Clock = SYSTEM_CLOCK) -> PluginSource:
+def load_plugin(name: str, clock: Clock = SYSTEM_CLOCK) -> PluginSource:
     """Load an external source by name.
 
     Raises:
@@ -64,7 +64,7 @@ def load_plugin(name: str, time: Clock = SYSTEM_CLOCK) -> PluginSource:
         raise SettingsError(
             f"--source {name}: the source cannot be created ({_reason(error)}). {_HOW}"
         ) from error
-    return PluginSource(name, plugin, time)
+    return PluginSource(name, plugin, clock)
 
 
 class PluginSource:
@@ -74,13 +74,13 @@ class PluginSource:
         SettingsError: it has no ``search`` method.
     """
 
-    def __init__(self, spec: str, plugin: Any, time: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(self, spec: str, plugin: Any, clock: Clock = SYSTEM_CLOCK) -> None:
         if not callable(getattr(plugin, "search", None)):
             raise SettingsError(f"--source {spec}: {_describe(plugin)} has no search(query, k). {_HOW}")
         name = getattr(plugin, "name", None) or spec.rpartition(":")[2]
         self.name = one_line(str(name), 60).replace(",", " ")
         self.plugin = plugin
-        self._time = time
+        self._clock = clock
         prefixes = getattr(plugin, "prefixes", ())
         self.prefixes: tuple[str, ...] = (*map(str, prefixes), "")
         self.has_citations = self.offers("references") or self.offers("citations")
@@ -186,7 +186,7 @@ class PluginSource:
         given = {name: value for name, value in fields.items() if value is not None}
         paper = build_paper(
             source=self.name,
-            day=self._time.now().date().isoformat(),
+            day=self._clock.now().date().isoformat(),
             own_id=given.get("id"),
             title=given.get("title"),
             dates=[given.get("date")],

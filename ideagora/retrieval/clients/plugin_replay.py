@@ -31,10 +31,10 @@ class ReplayablePlugin:
     Outside of a replay the plug-in is called every time, since it may change.
     """
 
-    def __init__(self, source: PluginSource, cache: HttpCache, time: Clock) -> None:
+    def __init__(self, source: PluginSource, cache: HttpCache, clock: Clock) -> None:
         self._source = source
         self._cache = cache
-        self._time = time
+        self._clock = clock
         self.name = source.name
         self.prefixes = source.prefixes
         self.has_citations = source.has_citations
@@ -88,6 +88,6 @@ class ReplayablePlugin:
                 raise not_cached(self.name)
             return adapter.validate_json(cached.body)
         value = await method(*arguments)
-        cached = CachedHttpResponse(200, adapter.dump_json(value), self._time.now().date().isoformat())
+        cached = CachedHttpResponse(200, adapter.dump_json(value), self._clock.now().date().isoformat())
         await asyncio.to_thread(self._cache.put, key, cached)
         return value  # type: ignore[no-any-return]

@@ -52,7 +52,7 @@ class WriteThroughSource:
         citation_lists: CitationLists,
         embedder: Embedder,
         run_notes: RunNotes,
-        time: Clock,
+        clock: Clock,
         days: int,
     ) -> None:
         self._sources = sources
@@ -61,7 +61,7 @@ class WriteThroughSource:
         self._citation_lists = citation_lists
         self._embedder = embedder
         self._run_notes = run_notes
-        self._time = time
+        self._clock = clock
         self._days = days
         self._write_lock = threading.Lock()
         self._seen: dict[str, Paper] = {}
@@ -152,7 +152,7 @@ class WriteThroughSource:
         return list(dict.fromkeys([paper_id, *await asyncio.to_thread(self._citation_lists.names, paper_id)]))
 
     def _today(self) -> date:
-        return self._time.now().date()
+        return self._clock.now().date()
 
     def _write(self, papers: Sequence[Paper]) -> list[Paper]:
         """Write papers to the store; returns them without duplicates, under their ids in the store."""

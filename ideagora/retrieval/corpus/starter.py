@@ -1,7 +1,7 @@
-"""The starter corpus: real papers in connected threads, with summaries in our own words.
+"""The starter corpus: real papers in connected threads, with our own summaries.
 
-It ships in the package (``starter/*.jsonl``, one file a thread, one paper a line), so that the
-first idea needs neither a network nor a key.
+It ships with the package (``starter_papers/*.jsonl``, one file per thread, one paper per line), so that
+the first idea needs neither network nor key.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class StarterCorpus:
     papers: tuple[Paper, ...]
     """Each paper once, in the order of the files; references resolve within the corpus."""
     threads: Mapping[str, tuple[str, ...]]
-    """Ids of each thread's papers, also of those that another thread has first."""
+    """Ids of each thread's papers, including those shared with other threads."""
     fingerprint: str
-    """SHA-256 over the files: tells a store whether it holds this corpus."""
+    """SHA-256 of the files; identifies the corpus in a store."""
 
 
 @lru_cache(maxsize=1)
 def starter_corpus() -> StarterCorpus:
-    """The corpus that ships in the package, read once.
+    """The corpus of the package, read once.
 
     Raises:
-        LibraryError: a line cannot be read; names file and line.
+        LibraryError: a line is invalid; the message names file and line.
     """
     folder = importlib.resources.files("ideagora.retrieval.corpus") / _FOLDER
     files = {entry.name: entry.read_text(encoding="utf-8") for entry in folder.iterdir()}
@@ -46,23 +46,22 @@ def starter_corpus() -> StarterCorpus:
 
 
 def merge(files: Mapping[str, str]) -> StarterCorpus:
-    """Make one corpus of the threads' files (name -> text).
+    """Merge the files of the threads (name -> text) into one corpus.
 
-    A paper of two threads is one paper: the record of the file that comes first in the alphabet, with
-    the references of both. A reference is dropped when it leads out of the corpus, to the paper
-    itself, or to a paper of a later month.
+    A paper in several threads keeps the record of the alphabetically first file, with the references of
+    all. References outside the corpus, to the paper itself or to papers of a later month are dropped.
 
     Raises:
-        LibraryError: a line cannot be read; names file and line.
+        LibraryError: a line is invalid; the message names file and line.
     """
     papers: dict[str, Paper] = {}
     threads: dict[str, dict[str, None]] = {}
     for name in sorted(files):
         for paper in _papers(name, files[name]):
-            papers[paper.id] = _united(papers.get(paper.id), paper)
+            papers[paper.id] = _merge_references(papers.get(paper.id), paper)
             threads.setdefault(paper.thread or name, {})[paper.id] = None
     return StarterCorpus(
-        papers=tuple(_resolved(paper, papers) for paper in papers.values()),
+        papers=tuple(_with_valid_references(paper, papers) for paper in papers.values()),
         threads={thread: tuple(ids) for thread, ids in threads.items()},
         fingerprint=_fingerprint(files),
     )
@@ -77,7 +76,7 @@ def _papers(name: str, text: str) -> Iterator[Paper]:
                 reason = " ".join(str(error).split())[:200]
                 raise LibraryError(
                     f"starter corpus, {name}, line {number}: {type(error).__name__}: {reason}. "
-                    "Install ideagora anew."
+                    "Reinstall ideagora."
                 ) from error
 
 
@@ -88,18 +87,18 @@ def _paper(line: object) -> Paper:
     return Paper.model_validate({**fields, "abstract": line["summary"], "source": "starter"})
 
 
-def _united(first: Paper | None, paper: Paper) -> Paper:
+def _merge_references(first: Paper | None, paper: Paper) -> Paper:
     if first is None:
         return paper
     references = dict.fromkeys([*(first.references or ()), *(paper.references or ())])
     return first.model_copy(update={"references": tuple(references)})
 
 
-def _resolved(paper: Paper, papers: Mapping[str, Paper]) -> Paper:
-    """The paper with the references that lead to an earlier (or the same month's) paper of the corpus."""
+def _with_valid_references(paper: Paper, papers: Mapping[str, Paper]) -> Paper:
+    """The paper with its references to papers of the corpus that are not from a later month."""
     cited = [papers[i] for i in paper.references or () if i in papers and i != paper.id]
-    kept = [other.id for other in cited if _is_not_later(other, paper)]
-    return paper.model_copy(update={"references": tuple(dict.fromkeys(kept))})
+    references = [other.id for other in cited if _is_not_later(other, paper)]
+    return paper.model_copy(update={"references": tuple(dict.fromkeys(references))})
 
 
 def _is_not_later(cited: Paper, citing: Paper) -> bool:

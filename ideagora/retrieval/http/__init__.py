@@ -1,1 +1,1 @@
-"""HTTP for API clients and downloads: rate limits, retries, cache, and checks of foreign links."""
+"""HTTP for API clients and downloads: rate limits, retries, caching and link checks."""

@@ -1,4 +1,4 @@
-"""The body of a response, read up to a bound that counts after unpacking."""
+"""Reads a response body up to a limit that counts decompressed bytes."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ if TYPE_CHECKING:
     import httpx
 
 ACCEPTED = "gzip"
-"""For ``Accept-Encoding``: what is unpacked here, piece by piece."""
-_PIECE = 65_536
+"""Value of ``Accept-Encoding``; decompressed in chunks."""
+_CHUNK = 65_536
 _GZIP = 16 + zlib.MAX_WBITS
 
 
 class BodyTooLarge(Exception):
-    """A body has more bytes than were asked for."""
+    """A body exceeds the limit."""
 
 
-async def read_bounded_body(response: httpx.Response, most: int) -> bytes:
-    """The body, unpacked. Whoever sends more is cut off; its announced length may be a lie.
+async def read_bounded_body(response: httpx.Response, max_bytes: int) -> bytes:
+    """The decompressed body, whatever length the response announces.
 
     Raises:
-        TooLarge: it has more than ``most`` bytes, as sent or unpacked.
-        httpx.DecodingError: it is packed otherwise than asked for, damaged or cut off.
+        BodyTooLarge: it has more than ``max_bytes`` bytes, compressed or decompressed.
+        httpx.DecodingError: its encoding was not requested, or it is corrupt or truncated.
     """
     import httpx
 
-    packing = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
-    if packing not in ("identity", "gzip", "x-gzip"):
-        raise httpx.DecodingError(f"it is packed as {packing[:40]}, which was not asked for")
-    unpack = zlib.decompressobj(_GZIP) if packing != "identity" else None
+    encoding = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
+    if encoding not in ("identity", "gzip", "x-gzip"):
+        raise httpx.DecodingError(f"encoding {encoding[:40]} was not requested")
+    decompressor = zlib.decompressobj(_GZIP) if encoding != "identity" else None
     body, received = bytearray(), 0
-    async for part in response.aiter_raw(_PIECE):
+    async for part in response.aiter_raw(_CHUNK):
         received += len(part)
         try:
-            body += unpack.decompress(part, most + 1 - len(body)) if unpack else part
+            body += decompressor.decompress(part, max_bytes + 1 - len(body)) if decompressor else part
         except zlib.error as error:
-            raise httpx.DecodingError(f"it cannot be unpacked ({error})") from None
-        if max(len(body), received) > most:
+            raise httpx.DecodingError(f"cannot be decompressed ({error})") from None
+        if max(len(body), received) > max_bytes:
             raise BodyTooLarge
-    if unpack and not unpack.eof:
-        raise httpx.DecodingError("it is cut off")
+    if decompressor and not decompressor.eof:
+        raise httpx.DecodingError("truncated")
     return bytes(body)

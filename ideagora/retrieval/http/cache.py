@@ -1,7 +1,7 @@
-"""Answers of the sources of literature on disk, so that the same question is not asked twice.
+"""On-disk cache of responses from literature services.
 
-A table of our own, because hishel follows the HTTP standard's rules for caches: batch questions are
-POSTs, and the services send no lifetime or forbid one, so it would keep next to nothing of theirs.
+hishel is not used because it follows the HTTP standard's caching rules: batch requests are POSTs, and
+the services send no lifetime or forbid caching, so it would cache almost nothing.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _TABLES = (
     " PRIMARY KEY (run, key)) WITHOUT ROWID",
     "CREATE INDEX IF NOT EXISTS seen_pages ON seen (key, digest)",
 )
-_FORMER = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'answers'"
-"""The table of earlier versions, which had one page for a question."""
-_MOVED = (
+_OLD_TABLE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'answers'"
+"""Detects the table of earlier versions, which had one response per request."""
+_MIGRATE = (
     "INSERT OR IGNORE INTO pages SELECT key, 'former', status, body, day FROM answers",
     "DROP TABLE answers",
 )
@@ -42,11 +42,11 @@ _UNSEEN = (
     "DELETE FROM pages WHERE key = ? AND digest != ?"
     " AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.key = pages.key AND seen.digest = pages.digest)"
 )
-"""Earlier answers to a question that no run has seen."""
+"""Deletes older responses to a request that no run has seen."""
 
 
 class CachedHttpResponse(NamedTuple):
-    """An answer as it came: HTTP status (200 or 404), body, and the day (YYYY-MM-DD) it came."""
+    """HTTP status (200 or 404), body, and day (YYYY-MM-DD) of a response."""
 
     status: int
     body: bytes
@@ -54,22 +54,22 @@ class CachedHttpResponse(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Names this very answer."""
+        """Identifies this response."""
         head = f"{self.status} {self.day} ".encode()
         return hashlib.sha256(head + self.body).hexdigest()[:32]
 
 
 class HttpCache:
-    """``<home>/cache/literature.sqlite``; for any number of threads and processes.
+    """``<home>/cache/literature.sqlite``; safe for threads and processes.
 
-    It remembers which answers a run has seen, and keeps those for its replay when newer ones come.
-    Nothing is deleted for its age, so one run's setting takes nothing from another.
+    The cache records which responses a run has seen, and keeps them for its replay when newer ones
+    arrive. Responses are never deleted for their age, so the settings of runs do not interfere.
 
     Args:
         path: the file.
-        days: age up to which an answer is used again; 0: none is.
-        today: tells the day.
-        replay: whether answers of any age count, since nobody is to be asked.
+        days: maximum age of responses that are used again; 0 for none.
+        today: returns the current day.
+        replay: whether responses of any age are used, since no requests are made.
     """
 
     def __init__(self, path: Path, days: int, today: Callable[[], date], *, replay: bool = False) -> None:
@@ -77,28 +77,28 @@ class HttpCache:
         self.days = days
         self.replay = replay
         self._today = today
-        self._run: str | None = None
+        self._run_id: str | None = None
         self._seen_first = False
         self._database = Database(self._connect)
 
-    def begin_run(self, run: str, *, resumed: bool) -> None:
-        """From now on a run asks: what it gets is noted as seen by it.
+    def begin_run(self, run_id: str, *, resumed: bool) -> None:
+        """Start recording the responses that a run sees.
 
         Args:
-            run: its identity.
-            resumed: it was stopped before; what it saw then counts, whatever its age.
+            run_id: identity of the run.
+            resumed: whether the run was stopped before; responses it has seen are used whatever their age.
         """
-        self._run, self._seen_first = run, resumed or self.replay
+        self._run_id, self._seen_first = run_id, resumed or self.replay
 
     def end_run(self) -> None:
-        """No run asks any more."""
-        self._run, self._seen_first = None, self.replay
+        """Stop recording."""
+        self._run_id, self._seen_first = None, self.replay
 
     def get(self, key: str) -> CachedHttpResponse | None:
-        """The answer to a question; ``None``: there is none, or it is too old, or damaged.
+        """The response to a request; ``None`` if there is none or it is too old or corrupt.
 
         Raises:
-            FolderUnusable: the file cannot be made or read.
+            FolderUnusable: the file cannot be created or read.
         """
         row = self._do(lambda db: self._row(db, key))
         try:
@@ -106,39 +106,39 @@ class HttpCache:
         except (zlib.error, TypeError):
             return None
 
-    def put(self, key: str, answer: CachedHttpResponse) -> None:
-        """Keep an answer.
+    def put(self, key: str, response: CachedHttpResponse) -> None:
+        """Store a response.
 
         Raises:
             FolderUnusable: the file cannot be written.
         """
-        row = (key, answer.digest, answer.status, zlib.compress(answer.body), answer.day)
+        row = (key, response.digest, response.status, zlib.compress(response.body), response.day)
 
         def work(db: sqlite3.Connection) -> None:
             with transaction(db):
                 db.execute("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)", row).close()
-                self._note_seen(db, key, answer.digest)
-                db.execute(_UNSEEN, (key, answer.digest)).close()
+                self._note_seen(db, key, response.digest)
+                db.execute(_UNSEEN, (key, response.digest)).close()
 
         self._do(work)
 
     def oldest_day(self) -> str:
-        """Answers of this day and before are too old; of an empty day none is."""
+        """Responses from this day or earlier are too old; empty if none are."""
         return "" if self.replay else (self._today() - timedelta(days=self.days)).isoformat()
 
     def _row(self, db: sqlite3.Connection, key: str) -> tuple[str, int, bytes, str] | None:
-        row = db.execute(_SEEN, (key, self._run)).fetchone() if self._seen_first else None
+        row = db.execute(_SEEN, (key, self._run_id)).fetchone() if self._seen_first else None
         row = row or db.execute(_NEWEST, (key, self.oldest_day())).fetchone()
         if row:
             self._note_seen(db, key, row[0])
         return row  # type: ignore[no-any-return]
 
     def _note_seen(self, db: sqlite3.Connection, key: str, digest: str) -> None:
-        if self._run is not None and not self.replay:
-            db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", (self._run, key, digest)).close()
+        if self._run_id is not None and not self.replay:
+            db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", (self._run_id, key, digest)).close()
 
     def close(self) -> None:
-        """Close the file; the next use opens it again."""
+        """Close the file; the next use reopens it."""
         self._database.disconnect()
 
     def _do(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -156,8 +156,8 @@ class HttpCache:
             except (OSError, sqlite3.Error) as error:
                 self._database.disconnect()
                 raise FolderUnusable(
-                    f"the cache of literature {self.path} cannot be used: {error}. "
-                    "Free some space or choose another IDEAGORA_HOME, then run the same command again."
+                    f"the literature cache {self.path} cannot be used: {error}. "
+                    "Free some disk space or set another IDEAGORA_HOME, then run the same command again."
                 ) from None
 
     def _connect(self) -> sqlite3.Connection:
@@ -172,9 +172,9 @@ class HttpCache:
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    """Create the tables, and move the rows of the former table to the new one."""
+    """Create the tables, and move the rows of the old table to the new one."""
     create_tables(db, _TABLES)
-    if db.execute(_FORMER).fetchone():
+    if db.execute(_OLD_TABLE).fetchone():
         with transaction(db):
-            for statement in _MOVED if db.execute(_FORMER).fetchone() else ():
+            for statement in _MIGRATE if db.execute(_OLD_TABLE).fetchone() else ():
                 db.execute(statement).close()

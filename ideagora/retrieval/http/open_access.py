@@ -1,4 +1,4 @@
-"""Full texts of papers that anybody may read: fetched, read, and kept by their link."""
+"""Full texts of open-access papers, downloaded, parsed and cached by link."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ideagora.retrieval.ingest.read_file import READERS_VERSION
 from ideagora.retrieval.store.fulltext import FullText
 from ideagora.schema import Paper
 
-_HAD, _REFUSED = 200, 422
+_OK, _REFUSED = 200, 422
 
 
 class FetchedText(NamedTuple):
-    """The text behind a link, and the paper that the PDF itself says it is."""
+    """The text at a link, and the paper that the PDF identifies itself as."""
 
     text: FullText
     paper: Paper
@@ -32,84 +32,87 @@ class FetchedText(NamedTuple):
 
 
 class OpenAccessTexts:
-    """Reads PDFs from the links of papers.
+    """Reads open-access PDFs from the links of papers.
 
-    What was read, and what was refused for good, is kept as long as answers of services are.
+    Texts and permanent failures are cached as long as responses of services.
 
     Args:
-        arxiv: address under which arXiv's PDFs stand.
+        arxiv: base URL of arXiv's PDFs.
     """
 
-    def __init__(self, downloads: PdfDownloader, cache: HttpCache, arxiv: str, time: Clock) -> None:
+    def __init__(self, downloads: PdfDownloader, cache: HttpCache, arxiv: str, clock: Clock) -> None:
         self._downloads = downloads
         self._cache = cache
         self._arxiv = arxiv
-        self._time = time
-        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._clock = clock
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def links(self, paper: Paper, first_version: bool) -> list[str]:
-        """Where the PDF may be had, the best place first.
+        """Links to the PDF, best first.
 
         Args:
-            first_version: of arXiv's versions the first one, whose text is as old as the paper's date.
+            first_version: link to arXiv's first version, whose text is as old as the paper's date.
         """
-        known = paper.arxiv_id or parse_arxiv_id(paper.pdf_url)
+        arxiv_id = paper.arxiv_id or parse_arxiv_id(paper.pdf_url)
         version = "v1" if first_version else ""
-        links = [f"{self._arxiv}/pdf/{known}{version}"] if known else []
+        links = [f"{self._arxiv}/pdf/{arxiv_id}{version}"] if arxiv_id else []
         return links if parse_arxiv_id(paper.pdf_url) or not paper.pdf_url else [*links, paper.pdf_url]
 
     async def read(self, paper: Paper, first_version: bool) -> tuple[FetchedText | None, list[str]]:
-        """The text of a paper, and why it could not be had from the links that were tried before."""
+        """The text of a paper, if available, and the reasons why earlier links failed."""
         reasons: list[str] = []
         for link in self.links(paper, first_version):
             try:
-                return await self._at(link, paper), reasons
+                return await self._read_link(link, paper), reasons
             except LinkRefused as error:
                 reasons.append(str(error))
         return None, reasons
 
-    async def _at(self, link: str, paper: Paper) -> FetchedText:
-        """The text behind a link; two branches that want it at once fetch it once."""
-        lock = self._reading.setdefault(link, asyncio.Lock())
+    async def _read_link(self, link: str, paper: Paper) -> FetchedText:
+        """The text at a link; concurrent calls download it once."""
+        lock = self._locks.setdefault(link, asyncio.Lock())
         async with lock:
             key = hashlib.sha256(f"pdf\x1f{READERS_VERSION}\x1f{link}".encode()).hexdigest()
-            kept = await asyncio.to_thread(self._cache.get, key)
-            if kept is None and self._cache.replay:
-                raise LinkRefused("it was not read when this run was made (--replay)", permanent=False)
-            if kept is None:
-                kept = await self._asked(link)
-                await asyncio.to_thread(self._cache.put, key, kept)
-        if kept.status == _REFUSED:
-            raise LinkRefused(kept.body.decode())
-        told = json.loads(kept.body)
-        found = FetchedText(FullText.model_validate(told["text"]), Paper.model_validate(told["paper"]), link)
-        if paper.arxiv_id and found.paper.arxiv_id and paper.arxiv_id != found.paper.arxiv_id:
-            raise LinkRefused(f"it is another paper (arXiv:{found.paper.arxiv_id})")
-        return found
+            cached = await asyncio.to_thread(self._cache.get, key)
+            if cached is None and self._cache.replay:
+                raise LinkRefused("not downloaded in the original run (--replay)", permanent=False)
+            if cached is None:
+                cached = await self._fetch(link)
+                await asyncio.to_thread(self._cache.put, key, cached)
+        if cached.status == _REFUSED:
+            raise LinkRefused(cached.body.decode())
+        fields = json.loads(cached.body)
+        text, source = FullText.model_validate(fields["text"]), Paper.model_validate(fields["paper"])
+        if paper.arxiv_id and source.arxiv_id and paper.arxiv_id != source.arxiv_id:
+            raise LinkRefused(f"it is another paper (arXiv:{source.arxiv_id})")
+        return FetchedText(text, source, link)
 
-    async def _asked(self, link: str) -> CachedHttpResponse:
-        """What came of a link, to be kept.
+    async def _fetch(self, link: str) -> CachedHttpResponse:
+        """The text or permanent failure of a link, as a response to be cached.
 
         Raises:
-            Refused: this time; another time may be better.
+            LinkRefused: the failure is temporary.
         """
         try:
-            status, body = _HAD, _body(await self._found(link))
+            status, body = _OK, _serialize(await self._download(link))
         except LinkRefused as error:
             if not error.permanent:
                 raise
             status, body = _REFUSED, str(error).encode()
-        return CachedHttpResponse(status, body, self._time.now().date().isoformat())
+        return CachedHttpResponse(status, body, self._clock.now().date().isoformat())
 
-    async def _found(self, link: str) -> ReadResult:
+    async def _download(self, link: str) -> ReadResult:
         with tempfile.TemporaryDirectory(prefix="ideagora-pdf-") as folder:
             path = Path(folder) / "paper.pdf"
             await self._downloads.fetch(link, path)
             return await asyncio.to_thread(read_in_subprocess, path)
 
 
-def _body(found: ReadResult) -> bytes:
-    if not isinstance(found, Document) or found.full_text is None:
-        raise LinkRefused("it has no text" if isinstance(found, Document) else found.what)
-    told = {"text": found.full_text.model_dump(mode="json"), "paper": found.paper.model_dump(mode="json")}
-    return json.dumps(told).encode()
+def _serialize(result: ReadResult) -> bytes:
+    if not isinstance(result, Document) or result.full_text is None:
+        raise LinkRefused("it has no text" if isinstance(result, Document) else result.what)
+    fields = {
+        "text": result.full_text.model_dump(mode="json"),
+        "paper": result.paper.model_dump(mode="json"),
+    }
+    return json.dumps(fields).encode()

@@ -1,4 +1,4 @@
-"""Where an address leads. A key belongs to one origin and never goes to another."""
+"""Origins of URLs and redirect rules: a key is sent to one origin only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PORTS = {"http": 80, "https": 443}
 
 
 class Origin(NamedTuple):
-    """Scheme, host and port of an address."""
+    """Scheme, host and port of a URL."""
 
     scheme: str
     host: str
@@ -19,7 +19,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(url: str | httpx.URL) -> Origin | None:
-    """Where an address leads; ``None`` for one that is no http(s) address."""
+    """The origin of a URL; ``None`` if it is not an http(s) URL."""
     import httpx
 
     try:
@@ -34,7 +34,7 @@ def origin_of(url: str | httpx.URL) -> Origin | None:
 def may_follow(source: Origin, target: Origin | None, *, has_key: bool) -> bool:
     """Whether a redirect may be followed: on the same host, never from https to http.
 
-    With a key in the request only within the very same origin.
+    A request with a key may only be redirected within the same origin.
     """
     if target is None or target.host != source.host:
         return False

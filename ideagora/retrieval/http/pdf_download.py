@@ -1,9 +1,8 @@
-"""Fetching a PDF from a link that a stranger wrote.
+"""Downloads PDFs from untrusted links.
 
-The link may lead anywhere, so each hop is looked at before anything is sent: its name is resolved, all
-its addresses have to be public ones, and the connection goes to the very address that was looked at
-(a name that resolves otherwise a moment later gains nothing). What comes is bounded in size, time and
-redirects, and has to begin as a PDF does.
+Each hop is checked before a request is sent: the host is resolved, all its addresses must be public,
+and the connection goes to a checked address (so DNS rebinding has no effect). Size, time and redirects
+are limited, and the content must start like a PDF.
 """
 
 from __future__ import annotations
@@ -32,151 +31,148 @@ Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 _NAT64 = ip_network("64:ff9b::/96")
 _INTERNAL = tuple(map(ip_network, ("64:ff9b:1::/48", "::/96", "fec0::/10")))
-"""Not global, though ``ipaddress`` holds them so: local translation (RFC 8215), and two retired forms."""
+"""Not global, although ``ipaddress`` says so: local translation (RFC 8215) and two deprecated forms."""
 
 
 class LinkRefused(LibraryError):
-    """There is no PDF to be had from a link; the message says why, without a full stop.
+    """No PDF can be downloaded from a link; the message gives the reason, without a full stop.
 
-    ``permanent``: asking again tomorrow would give the same.
+    ``permanent``: a later attempt would fail as well.
     """
 
-    def __init__(self, why: str, *, permanent: bool = True) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, *, permanent: bool = True) -> None:
+        super().__init__(reason)
         self.permanent = permanent
 
 
 @dataclass(frozen=True)
 class DownloadLimits:
-    """What a download may take."""
+    """Limits of a download; times in seconds."""
 
-    bytes: int = 50_000_000
-    seconds: float = 90.0
-    redirects: int = 5
-    at_once: int = 3
+    max_bytes: int = 50_000_000
+    timeout: float = 90.0
+    max_redirects: int = 5
+    max_concurrency: int = 3
     interval: float = 1.0
-    """Seconds between two requests to one host."""
-    connect: float = 15.0
-    """Seconds until there is a connection."""
-    rest: float = 60.0
-    """Seconds for which a host that could not be reached is left alone."""
+    """Between two requests to one host."""
+    connect_timeout: float = 15.0
+    cooldown: float = 60.0
+    """Time without requests to a host that could not be reached."""
 
 
 async def resolve_host(host: str, port: int) -> list[str]:
-    """The addresses of a name.
+    """The IP addresses of a host.
 
     Raises:
-        OSError: it has none.
+        OSError: it cannot be resolved.
     """
     infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(info[4][0]) for info in infos))
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one of the open internet, also where it wraps another one."""
+    """Whether an address is on the public internet; also checks embedded IPv4 addresses."""
     if isinstance(address, IPv6Address):
         inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
         if address in _NAT64:
             inner.append(IPv4Address(int(address) & 0xFFFF_FFFF))
         if any(address in network for network in _INTERNAL) or any(
-            one is not None and not is_public(one) for one in inner
+            embedded is not None and not is_public(embedded) for embedded in inner
         ):
             return False
     return address.is_global and not address.is_multicast
 
 
 class PdfDownloader:
-    """The way to PDFs.
+    """Downloads PDFs.
 
     Args:
-        permitted: origins that may be on this machine or in its network, since the user named them in
-            the settings (a mirror, a test server). Nothing else opens such addresses.
-        only_permitted: go nowhere else.
-        paces: intervals (seconds) and files shared with other processes, by host, where a host has its own.
+        allowed_origins: origins from the user's settings that may be on this machine or its network (a
+            mirror, a test server). No other private addresses are contacted.
+        only_allowed: refuse all other origins.
+        rate_limits: interval (seconds) and shared rate limit, by host, if a host has its own.
     """
 
     def __init__(
         self,
-        permitted: Iterable[Origin] = (),
-        bounds: DownloadLimits | None = None,
-        time: Clock = SYSTEM_CLOCK,
+        allowed_origins: Iterable[Origin] = (),
+        limits: DownloadLimits | None = None,
+        clock: Clock = SYSTEM_CLOCK,
         resolve: Resolve = resolve_host,
-        paces: dict[str, tuple[float, SharedRateLimit]] | None = None,
+        rate_limits: dict[str, tuple[float, SharedRateLimit]] | None = None,
         *,
         only_allowed: bool = False,
     ) -> None:
-        self._permitted = frozenset(permitted)
-        self._only_permitted = only_allowed
-        self._bounds = bounds or DownloadLimits()
-        self._time = time
+        self._allowed_origins = frozenset(allowed_origins)
+        self._only_allowed = only_allowed
+        self._limits = limits or DownloadLimits()
+        self._clock = clock
         self._resolve = resolve
-        self._paces = paces or {}
+        self._rate_limits = rate_limits or {}
         self._limiters: dict[str, Limiter] = {}
-        self._resting: dict[str, tuple[float, str]] = {}
-        self._free: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self._unreachable: dict[str, tuple[float, str]] = {}
+        self._slots: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
 
-    async def fetch(self, link: str, into: Path) -> None:
-        """Write the PDF behind a link to a file.
+    async def fetch(self, link: str, path: Path) -> None:
+        """Download the PDF at a link to a file.
 
         Raises:
-            Refused: there is none, or it is not fetched from there.
+            LinkRefused: there is no PDF, or the link may not be followed.
         """
         import httpx
 
-        async with self._turn():
+        async with self._download_slots():
             try:
-                async with asyncio.timeout(self._bounds.seconds):
-                    await self._followed(httpx.URL(link), into)
+                async with asyncio.timeout(self._limits.timeout):
+                    await self._follow(httpx.URL(link), path)
             except TimeoutError:
-                raise LinkRefused(
-                    f"it did not come within {self._bounds.seconds:g} s", permanent=False
-                ) from None
+                raise LinkRefused(f"no response within {self._limits.timeout:g} s", permanent=False) from None
             except httpx.InvalidURL as error:
-                raise LinkRefused(one_line(f"the link is none: {error}", 120)) from None
+                raise LinkRefused(one_line(f"invalid URL: {error}", 120)) from None
             except (httpx.TransportError, httpx.StreamError) as error:
-                raise LinkRefused(_told(error), permanent=False) from None
+                raise LinkRefused(_error_text(error), permanent=False) from None
 
-    async def _followed(self, url: httpx.URL, into: Path) -> None:
-        """Go from redirect to redirect until something else comes."""
+    async def _follow(self, url: httpx.URL, path: Path) -> None:
+        """Follow redirects and save the final response."""
         import httpx
 
-        timeout = httpx.Timeout(self._bounds.seconds, connect=self._bounds.connect)
-        # No proxy: it would look the name up once more, and reach what only it can reach.
+        timeout = httpx.Timeout(self._limits.timeout, connect=self._limits.connect_timeout)
+        # No proxy: it would resolve the host again, and may reach private hosts.
         async with httpx.AsyncClient(timeout=timeout, trust_env=False) as client:
-            for _ in range(self._bounds.redirects + 1):
-                request = await self._pinned(client, url)
-                response = await self._sent(client, request, url.host)
+            for _ in range(self._limits.max_redirects + 1):
+                request = await self._pinned_request(client, url)
+                response = await self._send(client, request, url.host)
                 try:
                     if response.status_code not in REDIRECTS or "location" not in response.headers:
-                        await self._written(response, into)
+                        await self._save(response, path)
                         return
                     url = url.join(response.headers["location"])
                 finally:
                     await response.aclose()
-        raise LinkRefused(f"it sends us round in redirects (more than {self._bounds.redirects})")
+        raise LinkRefused(f"more than {self._limits.max_redirects} redirects")
 
-    async def _sent(self, client: httpx.AsyncClient, request: httpx.Request, host: str) -> httpx.Response:
-        """The response, its body not yet read. Who could not be reached is left alone for a while."""
+    async def _send(self, client: httpx.AsyncClient, request: httpx.Request, host: str) -> httpx.Response:
+        """The response with an unread body; hosts that could not be reached are skipped for a while."""
         import httpx
 
-        until, why = self._resting.get(host, (0.0, ""))
-        if self._time.clock() < until:
-            raise LinkRefused(why, permanent=False)
-        await self._limiter(host).turn()
+        until, reason = self._unreachable.get(host, (0.0, ""))
+        if self._clock.monotonic() < until:
+            raise LinkRefused(reason, permanent=False)
+        await self._limiter(host).acquire()
         try:
             return await client.send(request, stream=True)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            self._resting[host] = (self._time.clock() + self._bounds.rest, _told(error))
+            self._unreachable[host] = (self._clock.monotonic() + self._limits.cooldown, _error_text(error))
             raise
 
-    async def _pinned(self, client: httpx.AsyncClient, url: httpx.URL) -> httpx.Request:
-        """A request that goes to the address that was looked at, under the name that the link has."""
+    async def _pinned_request(self, client: httpx.AsyncClient, url: httpx.URL) -> httpx.Request:
+        """A request to the checked address, with the host name of the link."""
         origin = _origin(url)
         address = await self._address(origin)
-        shown = f"[{address}]" if isinstance(address, IPv6Address) else str(address)
+        ip = f"[{address}]" if isinstance(address, IPv6Address) else str(address)
         return client.build_request(
             "GET",
-            url.copy_with(host=shown, username=None, password=None, fragment=None),
+            url.copy_with(host=ip, username=None, password=None, fragment=None),
             headers={
                 "Host": url.netloc.decode("ascii"),
                 "User-Agent": f"ideagora/{__version__}",
@@ -187,85 +183,93 @@ class PdfDownloader:
         )
 
     async def _address(self, origin: Origin) -> Address:
-        """The address of a host, when it may be asked at all."""
-        host, known = one_line(origin.host, 60), _literal(origin.host)
-        private = LinkRefused(f"{host} leads into a private network, not to the internet")
-        is_permitted = origin in self._permitted
-        if known and not is_permitted and not is_public(known):
+        """A checked address of a host.
+
+        Raises:
+            LinkRefused: the host cannot be resolved or may not be contacted.
+        """
+        host, literal = one_line(origin.host, 60), _parse_address(origin.host)
+        private = LinkRefused(f"{host} is in a private network")
+        is_allowed = origin in self._allowed_origins
+        if literal and not is_allowed and not is_public(literal):
             raise private
-        if self._only_permitted and not is_permitted:
-            raise LinkRefused("nothing may leave this machine (IDEAGORA_FORBID_REAL_CALLS)", permanent=False)
+        if self._only_allowed and not is_allowed:
+            raise LinkRefused("network access is forbidden (IDEAGORA_FORBID_REAL_CALLS)", permanent=False)
         try:
-            names = [origin.host] if known else await self._resolve(origin.host, origin.port)
-        except (OSError, UnicodeError) as error:  # the latter of a name that no DNS can hold
-            told = f"{host} cannot be found ({getattr(error, 'strerror', None) or 'no such name'})"
-            raise LinkRefused(told, permanent=False) from None
-        addresses = [address for address in map(_literal, names) if address]
+            names = [origin.host] if literal else await self._resolve(origin.host, origin.port)
+        except (OSError, UnicodeError) as error:  # UnicodeError: not a valid host name
+            cause = getattr(error, "strerror", None) or "unknown host"
+            raise LinkRefused(f"{host} cannot be resolved ({cause})", permanent=False) from None
+        addresses = [address for address in map(_parse_address, names) if address]
         if not addresses:
             raise LinkRefused(f"{host} has no address", permanent=False)
-        if not is_permitted and not all(map(is_public, addresses)):
+        if not is_allowed and not all(map(is_public, addresses)):
             raise private
         return addresses[0]
 
-    async def _written(self, response: httpx.Response, into: Path) -> None:
-        """The body into the file, as long as it looks like a PDF of a size that we take."""
+    async def _save(self, response: httpx.Response, path: Path) -> None:
+        """Write the body to the file, while it looks like a PDF within the size limit."""
         status = response.status_code
         if status != 200:
             raise LinkRefused(
                 f"HTTP {status}", permanent=400 <= status < 500 and status not in TRANSIENT_STATUS
             )
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise LinkRefused("it comes packed, and we asked for it plain")
-        most, told = self._bounds.bytes, response.headers.get("content-length", "")
-        if told.isdecimal() and len(told) < 20 and int(told) > most:
-            raise LinkRefused(f"it has {int(told) / 1e6:,.0f} MB, more than {most / 1e6:,.0f} are not read")
+            raise LinkRefused("it is compressed, which was not requested")
+        limit, length = self._limits.max_bytes, response.headers.get("content-length", "")
+        if length.isdecimal() and len(length) < 20 and int(length) > limit:
+            raise LinkRefused(f"it has {int(length) / 1e6:,.0f} MB; the limit is {limit / 1e6:,.0f} MB")
         size, head = 0, b""
-        with into.open("wb") as file:
+        with path.open("wb") as file:
             async for part in response.aiter_raw(65_536):
                 size += len(part)
-                if size > most:
-                    raise LinkRefused(f"it has more than {most / 1e6:,.0f} MB")
+                if size > limit:
+                    raise LinkRefused(f"it has more than {limit / 1e6:,.0f} MB")
                 if len(head) < PDF_HEADER_LIMIT:
-                    head = _demand_pdf(head + part)
+                    head = _check_pdf_head(head + part)
                 file.write(part)
         if b"%PDF-" not in head:
-            raise LinkRefused("it is no PDF")
+            raise LinkRefused("not a PDF")
 
     def _limiter(self, host: str) -> Limiter:
         if host not in self._limiters:
-            interval, pace = self._paces.get(host, (self._bounds.interval, None))
-            self._limiters[host] = Limiter(interval, self._time, pace)
+            interval, shared = self._rate_limits.get(host, (self._limits.interval, None))
+            self._limiters[host] = Limiter(interval, self._clock, shared)
         return self._limiters[host]
 
-    def _turn(self) -> asyncio.Semaphore:
-        """One of the downloads at a time; of the event loop that runs."""
+    def _download_slots(self) -> asyncio.Semaphore:
+        """The semaphore that limits concurrent downloads in the running event loop."""
         loop = asyncio.get_running_loop()
-        if self._free is None or self._free[0] is not loop:
-            self._free = (loop, asyncio.Semaphore(self._bounds.at_once))
-        return self._free[1]
+        if self._slots is None or self._slots[0] is not loop:
+            self._slots = (loop, asyncio.Semaphore(self._limits.max_concurrency))
+        return self._slots[1]
 
 
-def _demand_pdf(head: bytes) -> bytes:
-    """The beginning of a body that may still be a PDF."""
+def _check_pdf_head(head: bytes) -> bytes:
+    """The start of a body, if it may still be a PDF.
+
+    Raises:
+        LinkRefused: it is not a PDF.
+    """
     if looks_like_html(head):
-        raise LinkRefused("it is a web page (HTML), not a PDF")
+        raise LinkRefused("it is an HTML page, not a PDF")
     if len(head) >= PDF_HEADER_LIMIT and b"%PDF-" not in head[:PDF_HEADER_LIMIT]:
-        raise LinkRefused("it is no PDF")
+        raise LinkRefused("not a PDF")
     return head
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return one_line(f"{type(error).__name__}: {error}", 120)
 
 
 def _origin(url: httpx.URL) -> Origin:
     origin = origin_of(url)
     if origin is None:
-        raise LinkRefused(one_line(f"{url.scheme or 'a link without scheme'} is no way to a PDF", 80))
+        raise LinkRefused(one_line(f"unsupported scheme {url.scheme!r}", 80))
     return origin
 
 
-def _literal(host: str) -> Address | None:
+def _parse_address(host: str) -> Address | None:
     try:
         return ip_address(host.partition("%")[0])
     except ValueError:

@@ -1,7 +1,6 @@
-"""The pace of one service for all processes of a home: who asked last, and when.
+"""Rate limit of a service, shared by all processes with the same home folder.
 
-A small file a service. Whoever wants to ask reads there when another process did so last, and writes
-down its own moment, under a lock that the end of a process releases.
+One small file per service holds the last process and the next free time, updated under a file lock.
 """
 
 from __future__ import annotations
@@ -12,30 +11,27 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-_LONGEST_WAIT = 60.0
-"""Seconds; a clock that was set back keeps nobody longer."""
+_MAX_WAIT = 60.0
+"""Seconds; limits the wait after the system clock was set back."""
 
 
 class SharedRateLimit:
-    """When other processes let us ask.
+    """Rate limit across processes; without effect if the file cannot be written."""
 
-    Where the file cannot be written, each process keeps to its own pace.
-    """
-
-    def __init__(self, path: Path, wall: Callable[[], float] = time.time, me: int | None = None) -> None:
+    def __init__(self, path: Path, wall: Callable[[], float] = time.time, pid: int | None = None) -> None:
         self._path = path
         self._wall = wall
-        self._me = me or os.getpid()
+        self._pid = pid or os.getpid()
 
     def reserve(self, interval: float) -> float:
-        """Take the next moment, ``interval`` seconds after another process's; the seconds until then."""
-        return self._noted(lambda now, free: max(now, free), interval)
+        """Reserve the slot ``interval`` seconds after the last one; returns the seconds to wait."""
+        return self._update(lambda now, free: max(now, free), interval)
 
     def pause(self, seconds: float) -> None:
-        """Nobody starts for so long."""
-        self._noted(lambda now, free: max(now + seconds, free), 0.0)
+        """Let no process start a request for some seconds."""
+        self._update(lambda now, free: max(now + seconds, free), 0.0)
 
-    def _noted(self, choose: Callable[[float, float], float], interval: float) -> float:
+    def _update(self, choose: Callable[[float, float], float], interval: float) -> float:
         import fcntl
 
         with suppress(OSError):
@@ -43,21 +39,21 @@ class SharedRateLimit:
             with self._path.open("a+", encoding="ascii") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.seek(0)
-                who, free = _read(file.read())
+                pid, free = _parse(file.read())
                 now = self._wall()
-                free = min(free, now + _LONGEST_WAIT) if who != self._me else now
+                free = min(free, now + _MAX_WAIT) if pid != self._pid else now
                 start = choose(now, free)
                 file.seek(0)
                 file.truncate()
-                file.write(f"{self._me} {start + interval}")
+                file.write(f"{self._pid} {start + interval}")
                 return start - now
         return 0.0
 
 
-def _read(text: str) -> tuple[int, float]:
-    """Who took the last moment, and from when on the next one is free; nobody for what cannot be read."""
-    who, _, free = text.partition(" ")
+def _parse(text: str) -> tuple[int, float]:
+    """Process id of the last slot and the next free time; (0, 0.0) if the text is invalid."""
+    pid, _, free = text.partition(" ")
     try:
-        return int(who), float(free)
+        return int(pid), float(free)
     except ValueError:
         return 0, 0.0
