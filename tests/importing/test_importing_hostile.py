@@ -51,8 +51,8 @@ class _Bomb:
         (b"", "empty"),
         (b"\xef\xbb\xbf \r\n", "empty"),
         (b"[]", "no records"),
-        (b'[{"idea": "x"', "no JSON"),
-        (b'["\xe9"]', "no UTF-8"),
+        (b'[{"idea": "x"', "not valid JSON"),
+        (b'["\xe9"]', "not UTF-8"),
         (b"[" * 100_000, "nested"),
         (b"<html>log in</html>", "web page"),
         (b"just words", "no records"),
@@ -102,7 +102,7 @@ def test_a_document_that_is_too_large_is_rejected_unread(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ('{"method": "cut', "no JSON"),
+        ('{"method": "cut', "not valid JSON"),
         ("[" * 5000, "nested"),
         ('{"method": "deep", "a": ' + "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1) + "}", "nested deeper"),
         ("7", "a number"),
