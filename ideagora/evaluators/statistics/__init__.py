@@ -1,1 +1,1 @@
-"""Figures out of verdicts: pure functions on columns, without graphs, models or files."""
+"""Statistics of verdicts: pure functions on columns, without graphs, models or files."""

@@ -1,8 +1,8 @@
-"""How far two sets of verdicts, scores or ratings agree, or many raters among each other.
+"""Agreement of two or more raters by their verdicts, scores or ratings.
 
 Correlations are SciPy's, kappa is scikit-learn's, alpha is the ``krippendorff`` package's; the intraclass
 correlations (``icc``) are ours, since no dependency has them. Missing values are nan and are left out in
-pairs. A constant rater makes most figures undefined: None, and why.
+pairs. A constant rater makes most figures undefined: ``None`` with a reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ALL_ALIKE = "All values are the same, so agreement beyond chance is undefined."
 
 
 def percent(one: Column, other: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
-    """Share of units on which both say the same, as in the paper's Table 1 (after Zheng et al. 2024)."""
+    """Share of units with equal values, as in the paper's Table 1 (after Zheng et al. 2024)."""
     return _paired(
         lambda a, b: float(np.mean(a == b)), one, other, clusters, "rate", "No unit has both values."
     )
@@ -41,7 +41,7 @@ def percent(one: Column, other: Column, clusters: NDArray[np.int64] | None = Non
 def cohen_kappa(
     one: Column, other: Column, clusters: NDArray[np.int64] | None = None, weights: Weights | None = None
 ) -> Figure:
-    """Cohen's kappa: agreement beyond what their shares would give; ``weights`` for ordered labels."""
+    """Cohen's kappa: agreement beyond chance; ``weights`` for ordered labels."""
     from sklearn.metrics import cohen_kappa_score
 
     def kappa(a: Column, b: Column) -> float | None:

@@ -1,6 +1,6 @@
-"""How far the judges can be trusted: what a ranking should never be shown without.
+"""Audit of the judges: reliability and biases.
 
-Every figure has its n and an interval over topics, or says why it has none.
+Every figure has its n and an interval over topics, or a reason why it has none.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ class Audit:
     """The figures beside a ranking."""
 
     flip_rate: Figure
-    """Share of matches, judged in both orders, whose verdict changes with the order."""
+    """Share of matches judged in both orders whose verdict changes with the order."""
     first_slot_rate: Figure
-    """Share of the idea shown first, ties as half; 0.5 for a judge that does not care."""
+    """Share of points of the idea shown first, ties as half; 0.5 for a judge without position bias."""
     length_correlation: Figure
     """Spearman's correlation of the outcome with the log ratio of the two lengths."""
     own_family: Figure
-    """What judges give to agents of their own model family beyond what other judges do, as a share."""
+    """Points that judges give to agents of their own model family beyond the ratings by other judges."""
     judge_pairs: tuple[JudgePair, ...]
     krippendorff_alpha: Figure
     """Of all judges over all matches, nominal: first, second, tie."""
     intransitive: Figure
-    """Share of triples of agents in which each beats the next in a circle; n counts the decided triples."""
+    """Share of cyclic triples of agents; n counts the triples in which each pair has a winner."""
 
 
 def audit(

@@ -1,4 +1,4 @@
-"""Verdicts as columns: what every rating, interval and audit is computed from."""
+"""Verdicts as columns, the input of all statistics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST, SECOND, TIE = 1.0, 0.0, 0.5
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Scored pairwise verdicts on one criterion, one row a verdict; unscored ones are not in here.
+    """Scored pairwise verdicts on one criterion, one row per verdict.
 
     All arrays have the shape (n,). ``first`` and ``second`` are positions in ``agents`` in the order in
     which the judge saw their ideas, ``topic`` in ``topics``, ``judge`` in ``judges``.

@@ -1,4 +1,4 @@
-"""Who can be compared with whom: the parts into which verdicts fall, and the pairs that would join them."""
+"""Connected components of agents, and the pairs that would connect them."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def tiers(comparisons: Comparisons) -> tuple[tuple[str, ...], ...]:
 
 
 def unbounded_agents(comparisons: Comparisons) -> tuple[str, ...]:
-    """Agents at an infinite distance from the largest group: they won, or lost, all that joins them to it."""
+    """Agents at an infinite distance from the largest group: all verdicts between them go one way."""
     return tuple(agent for group in tiers(comparisons)[1:] for agent in group)
 
 
 def restrict_to(comparisons: Comparisons, agents: tuple[str, ...]) -> Comparisons:
-    """The verdicts between these agents only; topics and judges keep their positions."""
+    """The verdicts between these agents; topics and judges keep their positions."""
     position = {agent: new for new, agent in enumerate(agents)}
     new = np.array([position.get(agent, -1) for agent in comparisons.agents], dtype=np.int64)
     kept = comparisons.rows((new[comparisons.first] >= 0) & (new[comparisons.second] >= 0))

@@ -1,4 +1,4 @@
-"""A figure with its interval and its n, and the leave-a-topic-out jackknife that gives the interval."""
+"""Figures with intervals from a jackknife over topics."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Kind = Literal["rate", "correlation", "agreement", "number"]
 Chosen = NDArray[np.bool_]
 LEVEL = 0.95
 BOUNDS: dict[Kind, tuple[float, float]] = {"rate": (0.0, 1.0), "agreement": (-1.0, 1.0)}
-"""What a figure of a kind cannot go beyond, and so its interval does not either."""
+"""Range of a kind of figure, to which intervals are clipped."""
 GROUPS = 50
-"""At most so many groups of clusters are left out in turn."""
+"""Maximum number of groups of clusters."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Figure:
 
 
 def missing_figure(reason: str, n: int = 0) -> Figure:
-    """A figure that cannot be had."""
+    """A figure without a value, for the given reason."""
     return Figure(None, n, reason=reason)
 
 

@@ -1,4 +1,4 @@
-"""A match is two ideas before one judge, in one order or both: settling it, and points from it."""
+"""Matches (two ideas before one judge, in one or both orders) and their points."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def score_range(
 
 
 def settle_match(comparisons: Comparisons) -> Comparisons:
-    """One row for each match: the verdict if all its rows say the same, and else a tie.
+    """One row per match: the verdict if all its rows agree, otherwise a tie.
 
-    Rows of an agent against itself are left out, since their two orders cannot be told apart.
+    Rows of an agent against itself are left out, since their two orders are indistinguishable.
     """
     rows = comparisons.rows(comparisons.first != comparisons.second)
     start, low, high = score_range(rows)

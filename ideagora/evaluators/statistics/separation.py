@@ -1,4 +1,4 @@
-"""How many more topics, and so verdicts, would tell two agents apart.
+"""Number of further topics and verdicts needed to separate two agents.
 
 Topics are the sample: more verdicts on the same topics say nothing of how the agents fare on others. So the
 question is the size of a paired sample. A difference d with a standard deviation of s over topics is found
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from ideagora.evaluators.statistics.intervals import Intervals
 
 POWER = 0.8
-"""How often the topics named are enough, if the difference stays as it is."""
+"""Probability that the topics suffice, if the difference stays the same."""
 MOST_TOPICS = 1_000_000
-"""Beyond, the two are as good as equal."""
+"""Above this number, the agents are treated as equal."""
 
 
 @dataclass(frozen=True)
 class Separation:
     """Further topics, and verdicts on them at the present number a topic; ``None`` with a reason.
 
-    0: the two are told apart already.
+    0 means that the two are separated already.
     """
 
     topics: int | None

@@ -1,1 +1,1 @@
-"""The arena's page, plots and terminal views."""
+"""Page, plots and terminal views of an arena."""

@@ -1,7 +1,7 @@
-"""The matches of an arena for its page: each verdict with both ideas as the judge saw them, and its reason.
+"""The matches of an arena for its page: both ideas as the judge saw them, with verdicts and reasons.
 
-A page holds so many characters of matches and no more: matches of neighbours in the ranking come first, topic
-by topic in turn, and what is left out is counted.
+The page is limited in size: matches of neighbours in the ranking come first, topics in turn; omitted matches
+are counted.
 """
 
 from __future__ import annotations

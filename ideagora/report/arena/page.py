@@ -1,6 +1,6 @@
-"""The arena's page: what ``leaderboard.json`` says, as ``report.md``, ``report.html`` and plots.
+"""Writes the arena's page from ``leaderboard.json``: ``report.md``, ``report.html`` and plots.
 
-It computes no figure; a figure that is missing is shown as missing, with its reason where one is given.
+It computes no figures; missing figures are shown as missing, with their reason.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AUDIT = {
     "krippendorff_alpha": "agreement between judges, Krippendorff's alpha",
     "intransitive_triples": "triples of agents that beat each other in a circle",
 }
-"""What the figures of the audit mean, in the order in which they are shown; others follow."""
+"""Meaning of the figures of the audit, in display order; others follow."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class LeaderboardView:
 
 @dataclass(frozen=True)
 class ArenaPage:
-    """All that the arena's templates show."""
+    """The context of the arena's templates."""
 
     leaderboard: Leaderboard
     boards: Sequence[LeaderboardView]
     audit: Sequence[tuple[str, AuditFigure]]
     """(meaning, figure)."""
     other_rankings: Sequence[tuple[str, Rows]]
-    """Other ratings of the same verdicts, to be set beside the ranking."""
+    """Other ratings of the same verdicts."""
     entries: Mapping[str, Sequence[Idea]]
     """Ideas by topic."""
     in_full: frozenset[str]

@@ -1,7 +1,6 @@
-"""Plots of a leaderboard, as files to print and to show.
+"""Plots of a leaderboard with matplotlib, as SVG and PNG.
 
-matplotlib draws them: it is what researchers' own plots are made with, and it writes SVG and PNG alike.
-Every text goes in as plain text, since names come from outside.
+All text is plain text, since names are untrusted.
 """
 
 from __future__ import annotations

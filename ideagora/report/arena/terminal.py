@@ -1,4 +1,4 @@
-"""What a person sees of an arena in the terminal: live progress, and the table with its audit and notes.
+"""Terminal views of an arena: live progress, and the leaderboard with audit and notes.
 
 Everything from a model, a file or a plug-in is printed as plain text.
 """
