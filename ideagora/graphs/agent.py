@@ -1,4 +1,4 @@
-"""What an ideation agent is to the runtime: a graph, a first state, and ideas out of the last one."""
+"""An ideation agent for the runtime: a graph, its initial state, and the ideas of its final state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Origin:
-    """What the runtime knows about how ideas came about, to be written into them."""
+    """What the runtime records in ideas about their origin."""
 
     agent: str
     model: str
@@ -29,33 +29,33 @@ class Origin:
 
 @dataclass(frozen=True)
 class Agent:
-    """An ideation agent as the runtime sees it. ``build`` gives an uncompiled LangGraph graph."""
+    """An ideation agent. ``build`` returns a LangGraph graph that is not compiled."""
 
     name: str
     about: str
     source: str
-    """The paper it comes from, or where it was plugged in from."""
+    """The paper it implements, or where an external agent comes from."""
     options: BaseModel
     build: Callable[[], Any]
     start: Callable[[Topic], dict[str, Any]]
     ideas: Callable[[Mapping[str, Any], Origin], list[Idea]]
-    """Best first. The state of an incomplete run may lack anything; then it gives what there is."""
+    """The ideas, best first; may get the partial state of an incomplete run."""
     failures: Callable[[Mapping[str, Any]], list[dict[str, Any]]]
     expected_calls: Callable[[BaseModel], dict[Group, int] | None]
-    """``None``: the agent does not say."""
+    """``None`` if unknown."""
     steps: tuple[str, ...]
     """Names of the graph's nodes, in the order in which they usually run."""
     notes: Callable[[Mapping[str, Any]], list[str]] = lambda state: []
-    """What of the literature could not be used, for the report."""
+    """Notes for the report, such as papers that could not be read."""
     fingerprint: str = ""
-    """Changes with the code or file of an agent from outside, so that its old runs are not taken for new."""
+    """Changes with the code or file of an external agent, so that old runs are not reused."""
     context: Callable[[Services, Topic], Any] | None = None
-    """What the nodes get instead of ``Services``."""
+    """Creates the context of the nodes, if it is not ``Services``."""
     subgraphs: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
-    """Graphs that steps run inside themselves, by the step's name, to be drawn with it."""
+    """Graphs that run inside a step, by step name, for drawings."""
     target_paper: str | None = None
-    """A file or an id: the one paper that the agent is about. It is read before cut-off and bans apply."""
+    """File or id of the paper that the agent is about; read regardless of cut-off and exclusions."""
     own_topic: str | None = None
-    """What a run is called for which no topic was given, where the agent finds the topic itself."""
+    """Placeholder topic of a run if the agent determines the topic itself."""
     unready: str | None = None
-    """What is missing before the agent can run, and what to do."""
+    """Why the agent cannot run yet, and what to do."""

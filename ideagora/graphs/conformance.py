@@ -1,7 +1,7 @@
-"""The conformance suite: what the arena will ask of an agent, tried on the offline model.
+"""Conformance checks: what the arena requires of an agent, tested with the offline model.
 
-Each trial is a run of its own in a scratch folder, with the starter corpus. A trial says what was seen
-and, when it failed, how to mend it.
+Each trial is a run in a temporary folder, with the starter corpus. A check reports what it found and, if it
+failed, how to fix it.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _gives_ideas(texts: tuple[str, ...], trials: list[Trial]) -> Check:
     if failed:
         text, trial = failed[0]
         told = f"“{text}”: {trial.error or 'no idea'}"
-        return Check("gives ideas", "failed", told, "Mend what is said here first; the rest depends on it.")
+        return Check("gives ideas", "failed", told, "Fix this first; the other checks depend on it.")
     counts = ", ".join(str(len(trial.ideas)) for trial in trials)
     return Check("gives ideas", "passed", f"for {len(texts)} topics: {counts}")
 
@@ -162,7 +162,7 @@ def _gives_ideas(texts: tuple[str, ...], trials: list[Trial]) -> Check:
 def _fields(trials: list[Trial]) -> Check:
     left_out = [why for trial in trials for why in trial.failures]
     if left_out:
-        return Check("fields", "failed", left_out[0], "Give every idea a title and a method, as texts.")
+        return Check("fields", "failed", left_out[0], "Set title and method of every idea, as strings.")
     ideas = [idea for trial in trials for idea in trial.ideas]
     lacking = {n for n in ("motivation", "novelty", "experiment") if not any(getattr(i, n) for i in ideas)}
     told = (
@@ -178,7 +178,7 @@ def _references(trials: list[Trial]) -> Check:
             "references",
             "failed",
             f"the library does not know {', '.join(unknown[:3])}",
-            "Give the ids that the library gave (paper.id), not titles or numbers.",
+            "Use the ids of the library (paper.id), not titles or numbers.",
         )
     count = sum(len(idea.references) for trial in trials for idea in trial.ideas)
     return Check("references", "passed", f"{count}, all known to the library" if count else "it gives none")
@@ -192,9 +192,9 @@ async def _same_again(bench: ConformanceBench, topic: Topic, first: Trial) -> Ch
     name = "same seed, same ideas"
     again = await bench.trial(topic)
     if [_comparable(idea) for idea in again.ideas] == [_comparable(idea) for idea in first.ideas]:
-        return Check(name, "passed", "a second run with an empty cache gave the same")
+        return Check(name, "passed", "a second run with an empty cache returned the same ideas")
     mend = "Draw random numbers from random.Random(seed); sort what comes from sets, threads or the clock."
-    return Check(name, "failed", str(again.error or "a second run gave other ideas"), mend)
+    return Check(name, "failed", str(again.error or "a second run returned different ideas"), mend)
 
 
 def _comparable(idea: Idea) -> str:
@@ -205,14 +205,16 @@ async def _cut_off(bench: ConformanceBench, topic: Topic, first: Trial) -> Check
     name = "cut-off date"
     trial = await bench.trial(topic.model_copy(update={"before": BEFORE}))
     if isinstance(trial.error, AgentFailed):
-        mend = "With a cut-off some papers are missing: look before you take the first of a list."
+        mend = (
+            "With a cut-off, lists of papers may be shorter or empty: check before using the first element."
+        )
         return Check(name, "failed", str(trial.error), mend)
     late = [paper.id for idea in trial.ideas for paper in idea.neighbours if _is_late(paper)]
     hidden = _unknown_references(trial)
     if late or hidden:
         told = f"with --before {BEFORE} it names {', '.join([*late, *hidden][:3])}"
         return Check(
-            name, "failed", told, "Read literature through `library` only; it keeps later papers away."
+            name, "failed", told, "Read literature only through `library`, which hides later papers."
         )
     return Check(name, "passed", f"with --before {BEFORE} no reference is later")
 
@@ -226,17 +228,17 @@ async def _budget(bench: ConformanceBench, topic: Topic, first: Trial) -> Check:
         return Check(
             "budget",
             "passed",
-            "it asks no model through the door; what it spends by itself is not counted",
+            "it makes no calls through `model`; its own spending is not counted",
         )
     trial = await bench.trial(
         topic, chats={"offline": _priced()}, budget=1e-6, price_prompt=1e6, price_completion=1e6
     )
     if isinstance(trial.error, BudgetExhausted):
         return Check(
-            "budget", "passed", f"calls through the door: {first.calls}; it ends when the budget is spent"
+            "budget", "passed", f"{first.calls} calls through `model`; it stops when the budget is spent"
         )
-    mend = "Let BudgetExhausted pass: do not catch every Exception around model()."
-    return Check("budget", "failed", str(trial.error or "it went on without money"), mend)
+    mend = "Do not catch BudgetExhausted: avoid `except Exception` around model()."
+    return Check("budget", "failed", str(trial.error or "it continued after the budget was spent"), mend)
 
 
 def _priced() -> BaseChatModel:
@@ -252,10 +254,10 @@ async def _empty_library(bench: ConformanceBench, topic: Topic, first: Trial) ->
     name = "empty library"
     trial = await bench.trial(topic, library=Library(Nothing(), bench.library.embedder))
     if trial.ideas or isinstance(trial.error, TopicNotCovered):
-        return Check(name, "passed", str(trial.error or "it gives ideas without literature"))
+        return Check(name, "passed", str(trial.error or "it returns ideas without literature"))
     if isinstance(trial.error, AgentFailed) and "(an empty list)" in str(trial.error):
-        return Check(name, "passed", "it gives no idea, and says so with an empty list")
-    mend = "search() may find nothing: return [] then, or ideas without references."
+        return Check(name, "passed", "it returns an empty list")
+    mend = "search() may return an empty list: then return [], or ideas without references."
     return Check(name, "failed", str(trial.error), mend)
 
 
@@ -287,9 +289,9 @@ class Nothing:
 def _quiet(trials: list[Trial]) -> Check:
     printed = sum(trial.printed for trial in trials)
     if printed:
-        told = f"it printed {printed} characters, which were sent to stderr"
+        told = f"it printed {printed} characters, which were redirected to stderr"
         return Check("stdout", "failed", told, "Print to sys.stderr, or runtime.context.say(…) in a graph.")
-    return Check("stdout", "passed", "it prints nothing there")
+    return Check("stdout", "passed", "it prints nothing to stdout")
 
 
 def _steps(agent: Agent, trials: list[Trial]) -> Check:
@@ -306,8 +308,10 @@ def _plain_state(trials: list[Trial]) -> Check:
         try:
             json.dumps(dict(trial.state))
         except (TypeError, ValueError) as error:
-            return Check("state", "failed", str(error), "Keep texts, numbers, lists and dicts in the state.")
-    return Check("state", "passed", "plain values, so it can be continued after a stop")
+            return Check(
+                "state", "failed", str(error), "Use only strings, numbers, lists and dicts in the state."
+            )
+    return Check("state", "passed", "plain values, so a run can be continued")
 
 
 def _in_time(trials: list[Trial]) -> Check:

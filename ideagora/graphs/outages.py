@@ -1,4 +1,4 @@
-"""What was down while a run was made. A run that missed an answer for that is incomplete, not done."""
+"""Outages during a run; a run that misses an answer because of one is incomplete, not done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ideagora.retrieval.run_notes import EVENT as LITERATURE
 
 
 class Outages:
-    """Requests without an answer and sources that were down, as the events of a run tell of them."""
+    """Requests without an answer and sources that were down, collected from the events of a run."""
 
     def __init__(self, earlier: Iterable[Mapping[str, Any]] = ()) -> None:
         self._open: dict[str, str] = {}
@@ -19,7 +19,7 @@ class Outages:
             self.record(event)
 
     def record(self, event: Mapping[str, Any]) -> None:
-        """Take in one event; an answer that came after all closes its request's outage."""
+        """Process one event; a later answer ends the outage of its request."""
         kind = event.get("event")
         if kind == BEGIN:
             self._open.clear()
@@ -32,5 +32,5 @@ class Outages:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """What was down, each reason once, in an order that time does not change."""
+        """The reasons, each once, sorted."""
         return tuple(sorted(set(self._open.values())))

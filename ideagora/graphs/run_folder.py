@@ -63,7 +63,7 @@ class RunFolder:
             self._take_over()
         except Timeout:
             raise RunBusy(
-                f"{self.path} is at work in another process ({self._owner()}). Wait for it, or stop it."
+                f"{self.path} is in use by another process ({self._owner()}). Wait for it, or stop it."
             ) from None
         except OSError as error:
             self.__exit__(None, None, None)

@@ -1,4 +1,4 @@
-"""What a graph's nodes may use: the typed context that LangGraph hands to each of them."""
+"""The context that LangGraph passes to the nodes of a graph."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Services:
-    """The model door, the library with cut-off and bans applied, the agent's options, and a voice."""
+    """Model client, library with cut-off and exclusions applied, options, and progress notes."""
 
     client: LLMClient
     books: Library | None
-    """The library, where the graph was given one."""
+    """The library, if the graph uses one."""
     options: Any
     """The agent's own options (a frozen pydantic model)."""
     say: Callable[[str], None]
-    """Tell the user, in a few words, what was just found; labelled with the branch at work."""
+    """Report progress in a few words, labelled with the current branch."""
     target_paper: Callable[[], Awaitable[TargetPaper]] | None = None
-    """Reads the paper that the run is about, whatever cut-off and bans say; ``None``: it is about none."""
+    """Reads the paper that the run is about, even if cut-off or exclusions would hide it; else ``None``."""
 
     @property
     def makes_leads(self) -> bool:
-        """Whether the offline model is at work: it gives leads in place of ideas."""
+        """Whether the offline model is used, which makes leads instead of ideas."""
         return self.client.settings.model_of("main") == "offline"
 
     @property

@@ -246,7 +246,7 @@ def test_a_second_process_is_told_who_is_at_work(model: standin.Model, server: L
     model.wait_for(3, unless=first.has_ended)
     second = command.run(arguments(server))
     assert (second.code, second.out) == (1, "")
-    named = f"run is at work in another process (process {first.process.pid}: ideagora generate '{TOPIC}'"
+    named = f"run is in use by another process (process {first.process.pid}: ideagora generate '{TOPIC}'"
     assert named in second.err
     first.send(signal.SIGKILL)
     first.wait()
