@@ -1,15 +1,14 @@
-"""Texts to vectors: the real embedder, a small one for tests, and a cache around either.
+"""Embedders: sentence-transformers, a hash embedder for tests, and a cache for either.
 
-A vector depends on its text alone. A batch pads its texts to one length, and that shows: of 250
-abstracts encoded in batches of 32, only 24 came out with the bytes that they have on their own
-(differences up to 1.4e-7), and rounding only moves the problem to the values near a rounding edge.
-So every text is encoded by itself. That costs nothing here, because nothing is padded: 250
-abstracts of about 100 words took 10.9 s singly, 11.7 s in batches of 8 and 12.6 s in batches of 32
-(all-MiniLM-L6-v2, fp32, two cores, torch 2.13).
+A vector depends on its text alone. Batches pad their texts to one length, which changes the vectors: of 250
+abstracts encoded in batches of 32, only 24 had the same bytes as when encoded singly (differences up to
+1.4e-7), and rounding does not help for values near a rounding boundary. So every text is encoded singly.
+That costs nothing here, because nothing is padded: 250 abstracts of about 100 words took 10.9 s singly,
+11.7 s in batches of 8 and 12.6 s in batches of 32 (all-MiniLM-L6-v2, fp32, two cores, torch 2.13).
 
-The cores are used by encoding several texts at once, each in one torch thread. torch's own way, two
-threads for one text, gives the same bytes, but as soon as another process wants one of the cores,
-each of the model's many small steps waits for the thread that does not run. Seconds for 100 abstracts:
+Several texts are encoded in parallel, each in one torch thread. Two torch threads for one text give the
+same bytes, but when another process uses one of the cores, each small step of the model waits for the
+thread that is not running. Seconds for 100 abstracts:
 
     two cores            quiet    one core busy with another process
     2 torch threads        4.1    74
@@ -49,17 +48,17 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 HASH = "hash"
-_MOST_AT_ONCE = 4
-_LOAD_FAULTS = (OSError, ValueError, LookupError, RuntimeError, TypeError, AttributeError, ImportError)
-"""What the libraries raise over a folder that is no model, or not a whole one."""
+_MAX_PARALLEL = 4
+_LOAD_ERRORS = (OSError, ValueError, LookupError, RuntimeError, TypeError, AttributeError, ImportError)
+"""What the libraries raise for a folder without a complete model."""
 
 
 class Embedder(Protocol):
-    """Anything that turns texts into vectors of unit length."""
+    """Encodes texts as vectors of unit length."""
 
     @property
     def name(self) -> str:
-        """What the vectors go by in caches and stores: vectors of one name can be compared."""
+        """Name of the vectors in caches and stores; vectors with the same name are comparable."""
         ...
 
     @property
@@ -73,15 +72,15 @@ class Embedder(Protocol):
 
 
 def load_embedder(name: str, cache_folder: Path | None) -> Embedder:
-    """The embedder that a setting names. The model itself is loaded when the cache first misses.
+    """Create the embedder for a setting. The model is loaded at the first cache miss.
 
     Args:
-        name: ``hash``, a sentence-transformers model, or a folder that holds one.
-        cache_folder: where vectors are kept (``vectors.sqlite``); ``None``: not at all.
+        name: ``hash``, a sentence-transformers model, or a folder with one.
+        cache_folder: folder of the vector cache; ``None``: no cache.
 
     Raises:
-        EmbedderError: no weights, or not the pinned ones. For the default model this shows at the
-            first text that is not in the cache; for any other, whose name is made from its weights, here.
+        EmbedderError: the weights are missing or not the pinned ones. For the default model this is
+            raised at the first cache miss, for other models here, since their name depends on the weights.
     """
     if name == HASH:
         return HashEmbedder()
@@ -97,7 +96,7 @@ def _real_embedder(name: str) -> SentenceEmbedder:
 
 
 class SentenceEmbedder:
-    """A sentence-transformers model on the CPU in fp32, loaded when the first text comes."""
+    """A sentence-transformers model on the CPU in fp32, loaded at the first text."""
 
     def __init__(self, name: str, locate: Callable[[], Weights], dimension: int | None = None) -> None:
         self.name = name
@@ -108,18 +107,18 @@ class SentenceEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector; loads the model when only the model knows."""
+        """Length of a vector; loads the model if necessary."""
         if self._dimension is None:
             with self._model() as model:
                 self._dimension = model.get_embedding_dimension()
         if self._dimension is None:
             raise EmbedderError(
-                f"embedder {self.name} does not tell its dimension. Set IDEAGORA_EMBEDDER to another one."
+                f"embedder {self.name} does not report its dimension. Set IDEAGORA_EMBEDDER to another one."
             )
         return self._dimension
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row of unit length per text; texts longer than the model's window (256 tokens) are cut.
+        """Encode texts, one row of unit length each; texts are cut at the model's 256 tokens.
 
         Raises:
             EmbedderError: the weights are missing, are not the pinned ones, or cannot be loaded.
@@ -134,20 +133,20 @@ class SentenceEmbedder:
         try:
             return np.stack(list(pool.map(self._encode_one, texts)))
         finally:
-            pool.shutdown(cancel_futures=True)  # after an error, or Ctrl-C, the rest is not wanted
+            pool.shutdown(cancel_futures=True)  # drop the rest after an error or Ctrl-C
 
     def _encode_one(self, text: str) -> NDArray[np.float32]:
         import numpy as np
         import torch
 
         with self._model() as model:
-            torch.set_num_threads(1)  # torch keeps the number per thread
+            torch.set_num_threads(1)  # the setting is per thread
             rows = model.encode([text], normalize_embeddings=True, show_progress_bar=False)
         return np.asarray(rows[0], dtype=np.float32)
 
     @contextmanager
     def _model(self) -> Iterator[SentenceTransformer]:
-        """Borrow one of the copies: a tokenizer must not be used by two threads at once."""
+        """Borrow a copy of the model, since tokenizers are not thread-safe."""
         with self._lock:
             if self._models is None:
                 self._models = _copies(_load_model(self._locate()), _cores())
@@ -159,12 +158,12 @@ class SentenceEmbedder:
 
 
 def _cores() -> int:
-    ours = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(ours, _MOST_AT_ONCE)
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(available, _MAX_PARALLEL)
 
 
 def _copies(model: SentenceTransformer, number: int) -> LifoQueue[SentenceTransformer]:
-    """A model and its copies, which all have the same weights in memory."""
+    """Copies of a model that share its weights in memory."""
     models: LifoQueue[SentenceTransformer] = LifoQueue()
     models.put(model)
     for _ in range(number - 1):
@@ -174,8 +173,8 @@ def _copies(model: SentenceTransformer, number: int) -> LifoQueue[SentenceTransf
 
 
 def _load_model(weights: Weights) -> SentenceTransformer:
-    """Load a folder's model without a word on the terminal and without a look at the network."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # or it warns in every process forked later
+    """Load a model from a folder, without output or network access."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # or forked processes print warnings
     with hub_disabled():
         from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
@@ -185,16 +184,16 @@ def _load_model(weights: Weights) -> SentenceTransformer:
         transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         try:
             return SentenceTransformer(str(weights.folder), device="cpu", local_files_only=True).float()
-        except (*_LOAD_FAULTS, SafetensorError) as error:
+        except (*_LOAD_ERRORS, SafetensorError) as error:
             reason = " ".join(str(error).split())[:200]
             raise EmbedderError(
                 f"the embedder in {weights.folder} cannot be loaded ({type(error).__name__}: {reason}). "
-                "Set IDEAGORA_EMBEDDER to the folder of a whole sentence-transformers model."
+                "Set IDEAGORA_EMBEDDER to the folder of a complete sentence-transformers model."
             ) from error
 
 
 class CachedEmbedder:
-    """An embedder whose vectors are kept, by the SHA-256 of the text."""
+    """Caches the vectors of an embedder by the SHA-256 of the text."""
 
     def __init__(self, inner: Embedder, cache: VectorCache) -> None:
         self._inner = inner
@@ -202,7 +201,7 @@ class CachedEmbedder:
 
     @property
     def name(self) -> str:
-        """Name of the embedder inside."""
+        """Name of the wrapped embedder."""
         return self._inner.name
 
     @property
@@ -211,24 +210,26 @@ class CachedEmbedder:
         return self._inner.dimension
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As the embedder inside, which sees only texts that are not in the cache, each once."""
+        """Encode texts; the wrapped embedder gets each text that is not in the cache, once."""
         import numpy as np
 
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         by_key = {_key(text): text for text in texts}
-        vectors = {key: np.frombuffer(value, dtype="<f4") for key, value in self._kept(list(by_key)).items()}
+        vectors = {
+            key: np.frombuffer(value, dtype="<f4") for key, value in self._cached(list(by_key)).items()
+        }
         missing = {key: text for key, text in by_key.items() if key not in vectors}
         if missing:
             vectors.update(zip(missing, self._inner.encode(list(missing.values())), strict=True))
             self._cache.put(self.name, {key: vectors[key].astype("<f4").tobytes() for key in missing})
         return np.stack([vectors[_key(text)] for text in texts]).astype(np.float32)
 
-    def _kept(self, keys: Sequence[str]) -> dict[str, bytes]:
-        kept = self._cache.get(self.name, keys)
-        lengths = {len(value) for value in kept.values()}
-        is_whole = len(lengths) == 1 and all(length > 0 and length % 4 == 0 for length in lengths)
-        return kept if is_whole else {}
+    def _cached(self, keys: Sequence[str]) -> dict[str, bytes]:
+        vectors = self._cache.get(self.name, keys)
+        lengths = {len(value) for value in vectors.values()}
+        is_valid = len(lengths) == 1 and all(length > 0 and length % 4 == 0 for length in lengths)
+        return vectors if is_valid else {}
 
 
 def _key(text: str) -> str:
@@ -236,17 +237,17 @@ def _key(text: str) -> str:
 
 
 class HashEmbedder:
-    """A bag of hashed words and letter triples: no model, no meaning, the same on every machine.
+    """A bag of hashed words and character trigrams, for tests. Not semantic; the same on every machine.
 
-    For tests. Texts that share words come out similar, and longer words weigh more, which keeps
-    articles and prepositions from making everything alike.
+    Texts that share words are similar. Longer words have more weight, so articles and prepositions do not
+    dominate.
     """
 
     name = HASH
     dimension = 512
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row of unit length per text, shape (len(texts), 512)."""
+        """Encode texts, one row of unit length each, shape (len(texts), 512)."""
         import numpy as np
 
         rows = np.zeros((len(texts), self.dimension), dtype=np.float64)
@@ -254,7 +255,7 @@ class HashEmbedder:
             for feature, weight in _features(text):
                 index, sign = _bucket(feature, self.dimension)
                 row[index] += sign * weight
-            if not row.any():  # no word in it
+            if not row.any():  # no words
                 row[0] = 1.0
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return rows.astype(np.float32)

