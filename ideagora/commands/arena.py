@@ -64,7 +64,7 @@ class Request:
 def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
     """Run the arena; returns the exit code (0, 1, 2, 3, 4 or 130)."""
     errors = Console(stderr=True)
-    logging.getLogger("ideagora").setLevel(logging.ERROR if request.quiet else logging.WARNING)
+    logging.getLogger("ideagora").setLevel(logging.WARNING)
     path = None
     try:
         settings = load_settings(**request.settings)

@@ -70,7 +70,7 @@ class Request:
 def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
     """Run the command, and return its exit code (0, 1, 2, 3, 4 or 130)."""
     console, errors = Console(), Console(stderr=True)
-    logging.getLogger("ideagora").setLevel(logging.ERROR if request.quiet else logging.WARNING)
+    logging.getLogger("ideagora").setLevel(logging.WARNING)
     try:
         settings = load_settings(**request.settings)
         tasks = _tasks(request, settings)
