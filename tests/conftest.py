@@ -13,19 +13,26 @@ import tempfile
 from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+if TYPE_CHECKING:
+    from tests.support import standin
+    from tests.support.loopback import Loopback
+
 ROOT = Path(__file__).resolve().parent.parent
 HOME = Path(tempfile.mkdtemp(prefix="ideagora-tests-"))
+SHARED = "TESTS_SHARED_FOLDER"
+"""The variable that names a folder of all worker processes, in which they leave what is slow to make."""
 
 
 def _prepare_environment() -> None:
     for name in list(os.environ):
         if name.startswith(("IDEAGORA_", "LANGSMITH_", "LANGCHAIN_")) or name.endswith("_API_KEY"):
             del os.environ[name]
+    os.environ.setdefault(SHARED, str(HOME))  # workers inherit it from the process that starts them
     os.environ.update(
         IDEAGORA_FORBID_REAL_CALLS="1",
         IDEAGORA_HOME=str(HOME),
@@ -33,6 +40,7 @@ def _prepare_environment() -> None:
         HF_HUB_OFFLINE="1",
         LITELLM_LOCAL_MODEL_COST_MAP="True",
         TOKENIZERS_PARALLELISM="false",
+        OMP_NUM_THREADS="1",  # the tests themselves run on all cores
         # For subprocesses, which start in an empty folder.
         PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")])),
     )
@@ -153,3 +161,30 @@ def _empty_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
     folder = tmp_path_factory.mktemp("cwd")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("IDEAGORA_HOME", str(folder / "home"))
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of this test, with a filled store, for commands with the hash embedder."""
+    from tests.support import command
+
+    monkeypatch.setenv("IDEAGORA_EMBEDDER", "hash")
+    monkeypatch.setenv("COLUMNS", "100")
+    return Path(shutil.copytree(command.filled_home(), os.environ["IDEAGORA_HOME"]))
+
+
+@pytest.fixture
+def model() -> standin.Model:
+    """The model behind ``server``; a test may change how it answers."""
+    from tests.support import standin
+
+    return standin.Model()
+
+
+@pytest.fixture
+def server(model: standin.Model) -> Iterator[Loopback]:
+    """A model provider on loopback."""
+    from tests.support.loopback import Loopback
+
+    with Loopback(model) as running:
+        yield running

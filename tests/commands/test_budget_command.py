@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import signal
 from pathlib import Path
 
@@ -19,13 +17,7 @@ TOPICS = ("tool use by language models", "judging text with language models", "s
 AGENT = ("--agent", "rag")
 
 
-@pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own for each test, whose store is filled."""
-    monkeypatch.setenv("IDEAGORA_EMBEDDER", "hash")
-    place = Path(os.environ["IDEAGORA_HOME"])
-    shutil.copytree(command.filled_home(), place)
-    return place
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def billed(model: standin.Model) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ideagora.models.embeddings.weights import MINILM
 from tests.support import command, standin
 from tests.support.each import each_case
 from tests.support.loopback import Fault, Loopback
@@ -23,14 +23,7 @@ QUICK = ("--branches", "1", "--length", "2", "--refinements", "0")
 KEY = "sk-unit0test1key2that3nobody4has"
 
 
-@pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own for each test, whose store is filled."""
-    monkeypatch.setenv("IDEAGORA_EMBEDDER", "hash")
-    monkeypatch.setenv("COLUMNS", "100")
-    place = Path(os.environ["IDEAGORA_HOME"])
-    shutil.copytree(command.filled_home(), place)
-    return place
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture
@@ -97,7 +90,8 @@ def test_a_topic_that_nothing_matches(server: Loopback) -> None:
 @pytest.mark.weights
 @pytest.mark.slow
 def test_a_topic_that_nothing_matches_in_meaning() -> None:
-    real = {"IDEAGORA_EMBEDDER": None, "IDEAGORA_HOME": str(Path("real").absolute())}
+    home = shutil.copytree(command.filled_home(MINILM), "real", symlinks=True)
+    real = {"IDEAGORA_EMBEDDER": None, "IDEAGORA_HOME": str(Path(home).absolute())}
     thin = generate("crop rotation on alpine meadows", env=real)
     assert len(re.findall(r"(?m)^  .+ \(\d{4}\), similarity 0\.\d\d$", thin.err)) == 5
     refused(thin, 1, "nothing on the topic", "--allow-off-topic", beside="Nearest.*|  .*")

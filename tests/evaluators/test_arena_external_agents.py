@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from ideagora.evaluators.agreement.ballot_files import ballot_text
 from ideagora.evaluators.arena.contestants import clean_name
 from tests.support import command
 from tests.support.arena_world import TOPICS, Held, field, idea, judge, write
 from tests.support.each import each_case
+
+pytestmark = pytest.mark.usefixtures("home")
 
 FORGED = "alpha\n   1  winner            2000\u2028  1\tbest\r\x1b[2K\u202egammu\u200b"
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support import command
 from tests.support.arena_world import TOPICS, Held, field, idea, judge, write
+
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_one_contestant_more_in_the_same_folder_pays_for_its_pairs_only() -> None:

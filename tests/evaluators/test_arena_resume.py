@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +21,7 @@ LIMIT = ("--completion-limit", "800")
 SHORT = "direct"
 
 
-@pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own for each test, whose store is filled."""
-    monkeypatch.setenv("IDEAGORA_EMBEDDER", "hash")
-    monkeypatch.setenv("COLUMNS", "100")
-    place = Path(os.environ["IDEAGORA_HOME"])
-    shutil.copytree(command.filled_home(), place)
-    return place
-
-
-@pytest.fixture
-def model() -> standin.Model:
-    """What answers; a test may change how."""
-    return standin.Model()
-
-
-@pytest.fixture
-def server(model: standin.Model) -> Iterator[Loopback]:
-    """The server that the command asks."""
-    with Loopback(model) as running:
-        yield running
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def arguments(server: Loopback, *contestants: str, out: Path = RUN) -> list[str]:

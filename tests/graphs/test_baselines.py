@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -135,14 +133,6 @@ def test_the_offline_direct_idea_is_made_of_the_topic_and_says_so() -> None:
 
 
 # --- the command --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("IDEAGORA_EMBEDDER", "hash")
-    place = Path(os.environ["IDEAGORA_HOME"])
-    shutil.copytree(command.filled_home(), place)
-    return place
 
 
 @pytest.mark.parametrize("name", ["direct", "rag"])

@@ -735,14 +735,6 @@ async def test_a_file_gives_the_ideas_of_the_topic_and_names_the_nearest_other(r
 # --- the command line -------------------------------------------------------------------------
 
 
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("IDEAGORA_EMBEDDER", "hash")
-    place = Path(os.environ["IDEAGORA_HOME"])
-    shutil.copytree(command.filled_home(), place)
-    return place
-
-
 def generate(thing: str, *more: str) -> list[str]:
     return ["generate", TOPIC, "--agent", thing, "--json", "--out", "run", *more]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -21,13 +23,14 @@ from ideagora.agents.offline_leads.difficulties import (
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.graphs.chain_of_ideas.leads import describe_positions, explain_few_leads, select_pairs
 from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.weights import MINILM
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 from ideagora.report.run.leads import novelty_lines, reading_list
 from ideagora.report.run.novelty import novelty_summary
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import ClosestPaper, Idea, NoveltyCheck, Paper
-from tests.support.command import run
+from tests.support.command import filled_home, run
 from tests.support.role_samples import with_weights
 
 TOPIC = "language models as judges"
@@ -247,6 +250,7 @@ def shown_words(idea: dict[str, Any]) -> int:
 @pytest.mark.slow
 @with_weights
 def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -> None:
+    shutil.copytree(filled_home(MINILM), os.environ["IDEAGORA_HOME"], symlinks=True)
     done = run(["generate", TOPIC, "--json"])
     assert done.code == 0, done.err
     answer = json.loads(done.out)

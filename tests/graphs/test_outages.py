@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,27 +43,7 @@ DOWN = (Fault(503, "out for lunch"), Fault(429, "slow down"), Fault(cut=True), F
 """What passes by itself."""
 
 
-@pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own for each test, whose store is filled."""
-    monkeypatch.setenv("IDEAGORA_EMBEDDER", "hash")
-    monkeypatch.setenv("COLUMNS", "100")
-    place = Path(os.environ["IDEAGORA_HOME"])
-    shutil.copytree(command.filled_home(), place)
-    return place
-
-
-@pytest.fixture
-def model() -> standin.Model:
-    """What answers; a test may change how."""
-    return standin.Model()
-
-
-@pytest.fixture
-def server(model: standin.Model) -> Iterator[Loopback]:
-    """The server that the command asks."""
-    with Loopback(model) as running:
-        yield running
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def base(server: Loopback) -> list[str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -265,14 +263,6 @@ def test_files_that_hold_no_paper(tmp_path: Path, name: str, content: bytes | st
 
 
 # --- the command --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("IDEAGORA_EMBEDDER", "hash")
-    place = Path(os.environ["IDEAGORA_HOME"])
-    shutil.copytree(command.filled_home(), place)
-    return place
 
 
 def test_the_command_takes_the_topic_from_the_paper(home: Path) -> None:

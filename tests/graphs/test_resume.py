@@ -7,13 +7,11 @@ that there is: killed, interrupted, out of budget, let down by its provider.
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import shutil
 import signal
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,26 +29,7 @@ PRICES = ("--price-prompt", "100", "--price-completion", "100")
 LIMITED = (*PRICES, "--completion-limit", "800")
 
 
-@pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home of its own for each test, whose store is filled."""
-    monkeypatch.setenv("IDEAGORA_EMBEDDER", "hash")
-    place = Path(os.environ["IDEAGORA_HOME"])
-    shutil.copytree(command.filled_home(), place)
-    return place
-
-
-@pytest.fixture
-def model() -> standin.Model:
-    """What answers; a test may change how."""
-    return standin.Model()
-
-
-@pytest.fixture
-def server(model: standin.Model) -> Iterator[Loopback]:
-    """The server that the command asks."""
-    with Loopback(model) as running:
-        yield running
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def arguments(server: Loopback, *more: str, out: Path = RUN) -> list[str]:

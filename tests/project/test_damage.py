@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +24,9 @@ TOPIC = "tool use by language models"
 
 
 @pytest.fixture
-def model() -> standin.Model:
-    """What answers; a test may change how."""
-    return standin.Model()
-
-
-@pytest.fixture
-def server(model: standin.Model, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+def server(server: Loopback, home: Path) -> Loopback:
     """The server that the command asks, beside a home whose store is filled."""
-    monkeypatch.setenv("IDEAGORA_EMBEDDER", "hash")
-    shutil.copytree(command.filled_home(), os.environ["IDEAGORA_HOME"])
-    with Loopback(model) as running:
-        yield running
+    return server
 
 
 def direct(server: Loopback, *more: str) -> list[str]:

@@ -143,12 +143,27 @@ def _command(
 
 
 @cache
-def filled_home() -> Path:
-    """A home whose store holds the starter corpus under the hash embedder; copy it before use."""
+def filled_home(embedder: str = "hash") -> Path:
+    """A home whose store holds the starter corpus; copy it before use (with ``symlinks=True``).
+
+    Args:
+        embedder: ``hash``, or another one, whose vectors all tests of a run share.
+    """
     from ideagora.config import Settings
+    from ideagora.models.embeddings.cache import CACHE_FILE
     from ideagora.retrieval.factory import open_library
 
     home = Path(mkdtemp(prefix="ideagora-filled-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
-    open_library(Settings(home=home, embedder="hash")).close()
+    if embedder != "hash":
+        (home / "cache").mkdir()
+        (home / "cache" / CACHE_FILE).symlink_to(shared_vectors() / CACHE_FILE)
+    open_library(Settings(home=home, embedder=embedder)).close()
     return home
+
+
+def shared_vectors() -> Path:
+    """The folder in which all tests of a run keep the vectors of the real embedder."""
+    folder = Path(os.environ["TESTS_SHARED_FOLDER"]) / "vectors"
+    folder.mkdir(exist_ok=True)
+    return folder

@@ -31,7 +31,7 @@ from ideagora.models.embeddings.embedder import Embedder, load_embedder
 from ideagora.models.embeddings.weights import MINILM
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import Paper
-from tests.support import baseline_samples
+from tests.support import baseline_samples, command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -425,8 +425,8 @@ class Remembering:
 
 @cache
 def real_embedder() -> Embedder:
-    """Return ideagora's default embedder, loaded once for all tests."""
-    return Remembering(load_embedder(MINILM, None))
+    """Return ideagora's default embedder; all tests share its vectors."""
+    return Remembering(load_embedder(MINILM, command.shared_vectors()))
 
 
 _needs_weights = pytest.mark.skipif(find_spec(PACKAGE) is None, reason="the extra `weights` is not installed")
