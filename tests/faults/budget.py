@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ideagora.errors import BudgetExhausted, ModelUnavailable
+from ideagora.errors import BudgetExhausted
 from tests.faults.outcome import Outcome, bad_end, first_line
 from tests.faults.worlds import environment, new_home
 from tests.support import command, standin
@@ -24,8 +24,6 @@ LIMIT = 1_000
 TOPICS = tuple(f"{side} for tool use by language models" for side in standin.SIDES)
 AT_ONCE = (1, 8, 64)
 KILLS = 3
-STOPPED = (BudgetExhausted.exit_code, ModelUnavailable.exit_code)
-"""A provider that fails so often may count as down before the budget is spent."""
 SECONDS = 0.05
 """That an answer takes."""
 
@@ -100,7 +98,7 @@ def _verdict(case: Case, provider: Provider, ended: Sequence[command.Done]) -> s
     bad = next(filter(None, map(bad_end, ended)), None)
     if bad is None and provider.bill.usd > case.budget + provider.ceiling:
         bad = "OVER BUDGET"
-    if bad is None and ended[-1].code not in STOPPED:
+    if bad is None and ended[-1].code != BudgetExhausted.exit_code:
         bad = f"NOT STOPPED: {ended[-1].code}"
     return bad or "kept"
 

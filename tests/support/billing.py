@@ -11,6 +11,8 @@ from tests.support.loopback import Answer, Body, Fault, Reply
 class Bill:
     """Answers as ``answer`` says, and some requests badly; a token a character of the prompt.
 
+    No two requests in a row fail, so that a retry helps and nobody takes the provider for down.
+
     Args:
         answer: gives the text of a reply.
         price_prompt: US dollars per million tokens.
@@ -43,12 +45,12 @@ class Bill:
             asked = sum(len(message["content"]) for message in body["messages"])
             said = body["max_tokens"] - count % 5
             self.usd += asked * self._prices[0] + said * self._prices[1]
-        return self._bad(count % 12) or Reply(self._answer(body), asked, said, usage=count % 12 != 6)
+        return self._bad(count % 12) or Reply(self._answer(body), asked, said, usage=count % 12 != 11)
 
     def _bad(self, kind: int) -> Fault | None:
         faults = {
-            2: Fault(cut=True),
-            3: Fault(garbage=b'{"choices": [{"message": {"content": "half'),
-            4: Fault(504),
+            3: Fault(cut=True),
+            5: Fault(garbage=b'{"choices": [{"message": {"content": "half'),
+            7: Fault(504),
         }
-        return Fault(hang=True) if kind == 5 and self._hangs else faults.get(kind)
+        return Fault(hang=True) if kind == 9 and self._hangs else faults.get(kind)
