@@ -341,7 +341,13 @@ def test_the_last_line_of_a_verdict_holds(tmp_path: Path) -> None:
     held = Held(field({"alpha": 1, "beta": 2}, TOPICS[:1]))
     first, second = held.verdicts
     heard: list[Verdict] = []
-    with VerdictLog(tmp_path, heard.append) as log:
+
+    def on_verdict(verdict: Verdict) -> None:
+        """A verdict is on disk before anybody is told: a kill right after loses nothing."""
+        assert (tmp_path / "verdicts.jsonl").read_text().endswith(verdict.model_dump_json() + "\n")
+        heard.append(verdict)
+
+    with VerdictLog(tmp_path, on_verdict) as log:
         for one in (first, second, first.model_copy(update={"rationale": "Now I know."})):
             log.add(one)
     with VerdictLog(tmp_path) as log:

@@ -107,6 +107,9 @@ def test_alpha_takes_gaps_and_every_rater_alike() -> None:
     assert found.value is not None
     assert 0.5 < found.value < 1
     assert krippendorff_alpha(table[:, ::-1]).value == pytest.approx(found.value)
+    clustered = krippendorff_alpha(table, clusters=np.array([0, 0, 0, 1, 1, 2]))
+    assert clustered.value == found.value
+    assert clustered.low != found.low, "units of one topic are no independent evidence"
 
 
 def test_ratings_of_two_judges_are_compared_over_shared_agents() -> None:
