@@ -159,7 +159,7 @@ def test_an_option_that_is_no_number() -> None:
 
 def test_a_model_without_its_key() -> None:
     real = {"IDEAGORA_FORBID_REAL_CALLS": None}
-    refused(generate(TOPIC, "--model", "openai/gpt-4o", env=real), 1, "openai/gpt-4o", "set OPENAI_API_KEY")
+    refused(generate(TOPIC, "--model", "openai/gpt-4o", env=real), 1, "openai/gpt-4o", "Set OPENAI_API_KEY")
 
 
 def test_a_model_with_markup_in_its_name(server: Loopback) -> None:
@@ -174,7 +174,7 @@ def test_neither_a_topic_nor_topics_or_both() -> None:
 
 
 def test_a_cut_off_before_everything() -> None:
-    refused(generate(TOPIC, "--before", "1990"), 1, "no paper that may be shown", "--before")
+    refused(generate(TOPIC, "--before", "1990"), 1, "no paper that may be used", "--before")
 
 
 # --- folders ----------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def test_branches_whose_provider_was_down_are_made_by_the_same_command(
         assert partly.code == 4, partly.err
         told = json.loads(partly.out)
         assert (len(told["ideas"]), told["status"]) == (1, "incomplete")
-        assert "The same command goes on and asks only for what is missing" in partly.err
+        assert "Run the same command again to fetch only what is missing" in partly.err
         assert (record()["status"], len(record()["failures"])) == ("incomplete", 2)
         assert told["outages"] == record()["outages"] != []
         report = (RUN / "report.md").read_text(encoding="utf-8")
@@ -135,7 +135,7 @@ def test_nobody_answers_and_then_somebody_does(home: Path) -> None:
         port, address = server.port, base(server)
     nobody = command.run(["generate", TOPIC, "--json", "--out", "run", "--agent", "direct", *address])
     assert (nobody.code, json.loads(nobody.out)["ideas"]) == (4, []), nobody.err
-    assert "goes on" in nobody.err
+    assert "Run the same command again" in nobody.err
     assert "Traceback" not in nobody.err
     with Loopback(standin.Model(), port=port):
         done = command.run(["generate", TOPIC, "--json", "--out", "run", "--agent", "direct", *address])
@@ -217,7 +217,7 @@ def test_topics_do_not_wait_one_by_one_for_a_provider_that_is_down(
     partly = command.run(["generate", *patient])
     assert partly.code == 4, partly.err
     assert len(model.asked) == 3 + 3, "retries for the first topic, one try for each of the others"
-    assert partly.err.count("away") == partly.err.count("The same command goes on") == 2, partly.err
+    assert partly.err.count("away") == partly.err.count("Run the same command again") == 2, partly.err
     assert "and 1 more" not in partly.err.splitlines()[-2]
     whole = command.run(["arena", "direct", "rag", *patient[:6], "--topics", "topics.txt", "--out", "arena"])
     assert whole.code == 4

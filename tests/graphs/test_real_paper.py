@@ -288,7 +288,7 @@ def test_the_command_takes_the_topic_from_the_paper(home: Path) -> None:
     [
         (["--agent", "real-paper"], "Which paper? Give a file or an id"),
         (["--agent", "real-paper:"], "Which paper? Give a file or an id"),
-        (["--agent", "real-paper:nowhere.pdf"], "file not found: nowhere.pdf"),
+        (["--agent", "real-paper:nowhere.pdf"], "There is no file nowhere.pdf"),
         (["--agent", f"real-paper:{REACT}", "--topics", "topics"], "works on one paper"),
         (["--agent", f"real-paper:{REACT}", "--branches", "2"], "has no option --branches"),
         (["--agent", "real-papers:x"], "there is no module 'real-papers'"),

@@ -165,7 +165,7 @@ def test_an_interrupt_is_130_and_goes_on(model: standin.Model, server: Loopback)
     running.send(signal.SIGINT)
     ended = running.wait()
     assert (ended.code, ended.out) == (130, "")
-    assert "the same command goes on" in ended.err
+    assert "Run the same command again to resume" in ended.err
     assert "Traceback" not in ended.err
     assert record()["status"] == "interrupted"
     assert not (RUN / "ideas.jsonl").exists()
@@ -286,7 +286,7 @@ def test_a_server_that_is_away_and_comes_back(model: standin.Model, server: Loop
     failed = command.run(arguments(server))
     assert (failed.code, json.loads(failed.out)["ideas"]) == (4, [])
     assert "out for lunch" in failed.err
-    assert "The same command goes on" in failed.err
+    assert "Run the same command again" in failed.err
     model.reply = standin.answer
     done(server)
     # What failed was asked too, and is on the bill.

@@ -359,7 +359,7 @@ def test_a_topic_without_a_paper_is_thin() -> None:
     assert len(caught.value.nearest) == 5
     ran = Ran(task_of(branches=2, allow_thin=True, length=1), relevance_judge=off_topic, folder="thin")
     assert len(ran.ideas) == 2
-    with pytest.raises(TopicNotCovered, match="no paper that may be shown"):
+    with pytest.raises(TopicNotCovered, match="no paper that may be used"):
         Ran(task_of(), World([]), folder="none")
 
 

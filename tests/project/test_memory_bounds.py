@@ -37,9 +37,9 @@ from ideagora.retrieval.ingest.formats.pdf_subprocess import read_with_limits
 for one in read_with_limits(file): pass
 """
 ANSWER = """
-from ideagora.retrieval.clients.normalize import json_object
+from ideagora.retrieval.clients.normalize import parse_json_object
 try:
-    json_object(file.read_bytes())
+    parse_json_object(file.read_bytes())
 except ValueError:
     pass
 """
@@ -50,7 +50,7 @@ from ideagora.retrieval.http.client import HttpClient, RateLimitPolicy, HttpRequ
 async def ask():
     client = HttpClient("openalex", sys.argv[2], RateLimitPolicy(0.0, retries=0))
     try:
-        await client.ask(HttpRequest("/body"), bytes)
+        await client.fetch(HttpRequest("/body"), bytes)
     except SourceUnavailable:
         pass
     await client.disconnect()

@@ -23,8 +23,8 @@ FAMILIES = {
     "xai": r"grok",
 }
 """Model family -> prefixes of its models' names."""
-_PATTERNS = {
-    family: re.compile(rf"(?:[a-z]++\.)*+(?:meta-)?(?:{begins})") for family, begins in FAMILIES.items()
+_FAMILY_PREFIX = {
+    family: re.compile(rf"\A(?:[a-z]++\.)*+(?:meta-)?(?:{begins})") for family, begins in FAMILIES.items()
 }
 DIGITS = 4
 
@@ -73,4 +73,7 @@ def family_of(models: Sequence[str]) -> str | None:
 
 def _family(model: str) -> str | None:
     name = model.strip().casefold().rpartition("/")[2]
-    return next((family for family, pattern in _PATTERNS.items() if pattern.match(name)), None)
+    for family, pattern in _FAMILY_PREFIX.items():
+        if pattern.match(name):
+            return family
+    return None
