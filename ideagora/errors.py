@@ -11,9 +11,9 @@ every other branch, topic or agent would fail too, so it ends the command.
     │   ├── EmptyTopic              exit 2   it has no text
     │   └── TopicNotCovered                  the library has no papers on it
     ├── LibraryError                         the literature cannot be read
-    │   ├── SourceUnavailable       exit 4   a source did not answer
+    │   ├── SourceUnavailable       exit 4   a source did not respond
     │   │   └── SourceRejected      exit 1   a source rejected the request
-    │   ├── StoreUnavailable        exit 4   the store's server did not answer
+    │   ├── StoreUnavailable        exit 4   the store's server did not respond
     │   ├── StoreBusy                        another process uses the store
     │   └── StoreCorrupted                   the store's files cannot be read
     ├── ModelError                           a model call failed
@@ -89,7 +89,7 @@ class LibraryError(IdeagoraError):
 
 
 class SourceUnavailable(LibraryError):
-    """A source did not answer."""
+    """A source did not respond."""
 
     exit_code = 4
     retryable = True
@@ -103,7 +103,7 @@ class SourceRejected(SourceUnavailable):
 
 
 class StoreUnavailable(LibraryError):
-    """The store's server did not answer."""
+    """The store's server did not respond."""
 
     exit_code = 4
     retryable = True

@@ -1,7 +1,7 @@
-"""Records that cross rooms: frozen pydantic models, plain enough to live in a graph's state.
+"""Records shared by all packages: frozen pydantic models that can be part of a graph's state.
 
-Nothing in here computes a judgement. A missing value is ``None`` (or an empty list where the
-source really said "none"), never a default that could be mistaken for a measurement.
+A missing value is ``None``, or an empty list if the source explicitly has none; never a default that could
+be mistaken for a measurement.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PARTIAL_DATE = re.compile(r"^\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\
 
 
 class Record(BaseModel):
-    """A frozen record; unknown fields are refused so that a typo never passes silently."""
+    """A frozen record; unknown fields are rejected, so that a typo is not ignored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -25,7 +25,7 @@ class Record(BaseModel):
 def last_day(date: str) -> str:
     """The last day that a partial ISO date (YYYY, YYYY-MM or YYYY-MM-DD) can mean, as YYYY-MM-DD.
 
-    A cut-off has to be safe: a paper known only by its year may have appeared on 31 December.
+    Cut-offs use it: a paper of which only the year is known may have appeared on 31 December.
     """
     year, month, day = [*date.split("-"), None, None][:3]
     assert year is not None
@@ -37,7 +37,7 @@ def last_day(date: str) -> str:
 
 
 def stable_id(*parts: str) -> str:
-    """A short identifier (12 hex digits) that depends on the parts only."""
+    """A short identifier (12 hex digits) that depends only on the parts."""
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
 
 
@@ -48,13 +48,13 @@ class Topic(Record):
 
     text: str = Field(min_length=1)
     before: str | None = None
-    """Cut-off date: no paper dated on or after it may be seen (ISO, may be partial)."""
+    """Cut-off date: papers dated on or after it are hidden (ISO, may be partial)."""
     inspirations: tuple[str, ...] = ()
-    """Paper ids that the ideas should start from (benchmarks use it)."""
+    """Ids of papers that the ideas should start from (used by benchmarks)."""
     excluded: tuple[str, ...] = Field(default=(), alias="banned")
-    """Titles or ids that must never be shown to an agent (the target paper of a benchmark).
+    """Titles or ids of papers that are hidden from the agent, such as the target paper of a benchmark.
 
-    Files say ``banned``, as they always have; both names are read.
+    Called ``banned`` in files; both names are accepted.
     """
 
     @field_validator("before")
@@ -76,7 +76,7 @@ class Paper(Record):
     """``arxiv:<id>``, ``doi:<doi>`` or a source's own ``<source>:<id>``."""
     title: str
     abstract: str | None = None
-    """Abstract, or (starter corpus) a summary in our own words; ``None`` when the source has none."""
+    """Abstract, or in the starter corpus our own summary; ``None`` if the source has none."""
     authors: tuple[str, ...] = ()
     date: str | None = None
     """ISO date, possibly partial (YYYY or YYYY-MM)."""
@@ -84,16 +84,16 @@ class Paper(Record):
     arxiv_id: str | None = None
     doi: str | None = None
     pdf_url: str | None = None
-    """Link to a PDF that anybody may read, as a source told it; nothing has been fetched from there."""
+    """Link to an open-access PDF, as reported by a source; not verified."""
     other_ids: tuple[str, ...] = ()
-    """Further ids, as sources have them (``s2:…``, ``openalex:…``)."""
+    """Ids in other sources (``s2:…``, ``openalex:…``)."""
     citation_count: int | None = None
     citations_as_of: str | None = None
     references: tuple[str, ...] | None = None
-    """Ids of the papers that this one cites, as far as the library knows them; ``None``: not asked."""
+    """Ids of the papers that this one cites, as far as known; ``None`` if they were not requested."""
     source: str = "unknown"
     thread: str | None = None
-    """Name of the starter corpus's thread, where the paper comes from it."""
+    """The paper's thread in the starter corpus, if it comes from there."""
 
     @field_validator("date")
     @classmethod
@@ -102,26 +102,26 @@ class Paper(Record):
 
     @property
     def year(self) -> str:
-        """Year for display; ``n.d.`` when the date is unknown."""
+        """Year for display; ``n.d.`` if the date is unknown."""
         return self.date[:4] if self.date else "n.d."
 
     @property
     def url(self) -> str | None:
-        """Where a reader finds the paper, when an identifier tells."""
+        """The paper's web page, if it has an arXiv id or a DOI."""
         if self.arxiv_id:
             return f"https://arxiv.org/abs/{self.arxiv_id}"
         return f"https://doi.org/{self.doi}" if self.doi else None
 
 
 class ScoredPaper(Record):
-    """A paper with the cosine similarity (-1 to 1) that found it."""
+    """A paper with its cosine similarity to the query, -1 to 1."""
 
     paper: Paper
     similarity: float = Field(allow_inf_nan=False)
 
 
 class Entity(Record):
-    """A named thing of a paper (model, data set, metric, technique) with what the paper says of it."""
+    """A model, data set, metric or technique, with its description in the paper."""
 
     name: str
     description: str
@@ -129,7 +129,7 @@ class Entity(Record):
 
 
 class Reading(Record):
-    """What the reader took from one paper (Chain of Ideas, Tables 10 and 11)."""
+    """What the reader extracted from one paper (Chain of Ideas, Tables 10 and 11)."""
 
     method: str
     problem: str | None = None
@@ -145,14 +145,14 @@ class Link(Record):
 
     paper: Paper
     position: int
-    """0 is the anchor, negative is backward in time, positive forward."""
+    """0 for the anchor, negative for earlier papers, positive for later ones."""
     reason: str
-    """Why the paper was taken into the chain."""
+    """Why the paper was added to the chain."""
     reading: Reading | None = None
 
 
 class Transition(Record):
-    """What changed between two neighbours of the chain (Table 12)."""
+    """What changed between two consecutive papers of the chain (Table 12)."""
 
     earlier: str
     later: str
@@ -163,14 +163,14 @@ class Transition(Record):
 
 
 class Source(Record):
-    """Which paper a part of an idea came from, with the words it rests on."""
+    """The paper that a part of an idea is based on, with a quote."""
 
     part: str
     paper_id: str
     quote: str
-    """Words that the part rests on; said so in the text when they do not stand in the paper."""
+    """The words that the part is based on. If they are not in the paper, the text says so."""
     verbatim: bool = True
-    """Whether the words stand in the text that was shown."""
+    """Whether the quote occurs in the text that the model read."""
 
 
 class Direction(Record):
@@ -181,11 +181,11 @@ class Direction(Record):
     limitation_from: str
     mechanism: str
     mechanism_from: str
-    """The limitation it takes up and the mechanism it brings, each with the id of its paper."""
+    """The limitation that it addresses and the mechanism that it uses, each with the id of its paper."""
 
 
 FAR_FROM_TOPIC = 0.30
-"""Mean cosine to the topic below which a chain is called far from it (docs/offline.md)."""
+"""Mean cosine to the topic below which a chain counts as far from it (docs/offline.md)."""
 
 
 class Chain(Record):
@@ -197,13 +197,13 @@ class Chain(Record):
     transitions: tuple[Transition, ...] = ()
     direction: Direction | None = None
     stopped: dict[str, str] = Field(default_factory=dict)
-    """Why growth ended, by side (``forward``, ``backward``)."""
+    """Why the chain ended, by direction (``forward``, ``backward``)."""
     topic_similarity: float | None = Field(default=None, allow_inf_nan=False)
-    """Mean cosine of its papers to the topic, -1 to 1; ``None``: not measured (older runs)."""
+    """Mean cosine of its papers to the topic, -1 to 1; ``None`` in older runs, which did not measure it."""
 
     @property
     def is_far_from_topic(self) -> bool:
-        """Whether its papers are on average further from the topic than papers on it are."""
+        """Whether ``topic_similarity`` is below ``FAR_FROM_TOPIC``."""
         return self.topic_similarity is not None and self.topic_similarity < FAR_FROM_TOPIC
 
 
@@ -219,35 +219,35 @@ class Experiment(Record):
     refuted_if: str | None = None
     """The outcome that would refute the idea."""
     suggestions: tuple[str, ...] = ()
-    """What the reviewer asked for."""
+    """The reviewer's suggestions."""
     declined: tuple[str, ...] = ()
     """Suggestions that the refiner did not follow, each with its reason."""
     searched: tuple[str, ...] = ()
-    """Queries that were searched for the refinement."""
+    """Queries of the literature searches for the refinement."""
     found: tuple[Paper, ...] = ()
-    """Papers that the searches found and the refiner was shown."""
+    """Papers from these searches that the refiner got."""
     rounds: int = 0
-    """Refinements done."""
+    """Number of refinements."""
 
 
 class ClosestPaper(Record):
-    """One paper that the novelty check found near the idea."""
+    """A paper close to the idea, as found by the novelty check."""
 
     paper_id: str
     title: str
     similarity: float = Field(allow_inf_nan=False)
     """Cosine between idea and paper, -1 to 1."""
     overlap: str | None
-    """Words of the paper that the idea comes close to; ``None`` when nothing comes near."""
+    """Words of the paper that overlap with the idea; ``None`` if none do."""
     facets: dict[str, str] = Field(default_factory=dict)
-    """For purpose, mechanism, evaluation: ``same``, ``related`` or ``different``."""
+    """``same``, ``related`` or ``different``, by ``purpose``, ``mechanism`` and ``evaluation``."""
     difference: str | None = None
-    """What sets the idea apart from the paper, in the judge's words."""
+    """How the idea differs from the paper, in the judge's words."""
     too_close: bool = False
 
 
 class DroppedDraft(Record):
-    """A draft that was rewritten, and the papers that it was too close to."""
+    """A draft that was rewritten, with the papers that it was too close to."""
 
     title: str
     summary: str
@@ -255,34 +255,34 @@ class DroppedDraft(Record):
 
 
 class NoveltyCheck(Record):
-    """Evidence on novelty. ``unchecked`` says that no answer could be had; it is not a verdict."""
+    """Evidence on novelty. ``unchecked`` means that there is no answer; it is not a verdict."""
 
     status: Literal["novel", "too_close", "unchecked"]
     closest: tuple[ClosestPaper, ...] = ()
     rounds: int = 0
-    """Rewrites that were made because a paper was too close."""
+    """Number of rewrites because a paper was too close."""
     compared: int = 0
-    """Papers that the judge was shown."""
+    """Number of papers that the judge got."""
     reported: int = 0
-    """Papers on which the judge reported."""
+    """Number of papers that the judge reported on."""
     library: int | None = None
-    """Papers that the library holds and may show; ``None``: not recorded, or a service without an end."""
+    """Number of papers in the library that are not hidden; ``None`` if unknown."""
     judge: str | None = None
-    """The model that compared; ``offline`` compares sentences by similarity. ``None``: not recorded."""
+    """The judge's model; ``offline`` compares sentences by similarity. ``None`` if not recorded."""
     dropped: tuple[DroppedDraft, ...] = ()
-    """The drafts before this one, in order."""
+    """Earlier drafts, in order."""
     reason: str | None = None
 
 
 class Usage(Record):
-    """What was asked of a provider. ``cost_usd`` is ``None`` when a price is not known."""
+    """Calls to a provider, with tokens, cost and time. ``cost_usd`` is ``None`` if a price is unknown."""
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float | None = 0.0
     estimated_usd: float = 0.0
-    """The part of ``cost_usd`` that no provider reported: the most that such calls may have cost."""
+    """The part of ``cost_usd`` that no provider reported: an upper bound for those calls."""
     seconds: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
@@ -299,30 +299,30 @@ class Usage(Record):
 
 
 class Idea(Record):
-    """A research idea with where it came from."""
+    """A research idea with its provenance."""
 
     id: str
     topic: str
     agent: str
     kind: Literal["idea", "lead"] = "idea"
-    """A lead, which is what the offline model makes, pairs a limitation with a mechanism and is no plan."""
+    """The offline model produces leads: a limitation paired with a mechanism, not a plan."""
     title: str
     motivation: str | None = None
     novelty: str | None = None
-    """``None``: an imported idea whose source says none."""
+    """``None`` for an imported idea without one."""
     method: str
     summary: str | None = None
     experiment: Experiment | None = None
     references: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     neighbours: tuple[Paper, ...] = ()
-    """Papers beside the chain that the idea was made with."""
+    """Papers outside the chain that were used for the idea."""
     chain: Chain | None = None
     novelty_check: NoveltyCheck | None = None
     facets: dict[str, str] = Field(default_factory=dict)
-    """purpose, mechanism, evaluation."""
+    """Texts by ``purpose``, ``mechanism`` and ``evaluation``."""
     wins: str | None = None
-    """Result of the pairwise choice among the branches, e.g. ``3 won, 1 tied of 4``."""
+    """Result of the pairwise comparisons among the branches, e.g. ``3 won, 1 tied of 4``."""
     branch: int | None = None
     model: str = "unknown"
     usage: Usage = Usage()
@@ -331,7 +331,7 @@ class Idea(Record):
 
 
 class Verdict(Record):
-    """One answer of one judge: scored with values, or unscored with a reason."""
+    """One answer of one judge: scored with criteria, or unscored with a reason."""
 
     model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
 
@@ -345,15 +345,15 @@ class Verdict(Record):
     reason: str | None = None
     judge: str
     order: int = 0
-    """0: the order that was drawn; 1: the two swapped."""
+    """0 for the drawn order, 1 for the swapped order."""
     usage: Usage = Usage()
     kind: Literal["idea", "experiment"] = "idea"
-    """What was judged of the subjects."""
+    """The part of the subjects that was judged."""
     agents: tuple[str, ...] = ()
-    """Who made the subjects, in the order shown. The judge never saw it."""
+    """The agents of the subjects, in the order shown; hidden from the judge."""
     words: tuple[int, ...] = ()
-    """Words of each subject as it was shown."""
+    """Number of words of each subject as shown."""
     rationale: str | None = Field(default=None, alias="told")
-    """The judge's reasons in its own words. Files call it ``told``; both names are read."""
+    """The judge's reasons in its own words. Called ``told`` in files; both names are accepted."""
     flags: tuple[str, ...] = ()
-    """What was suspicious about a subject, e.g. text that speaks to the judge."""
+    """What is suspicious about a subject, e.g. text that addresses the judge."""

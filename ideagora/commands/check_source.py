@@ -27,16 +27,17 @@ def check(source: str, query: str, flags: dict[str, Any], as_json: bool) -> int:
         settings = load_settings(**flags)
         with stdout_guarded():
             remote = _remote(source, settings)
-            found = asyncio.run(_findings(remote, query))
+            findings = asyncio.run(_findings(remote, query))
     except IdeagoraError as error:
         print_error(Console(stderr=True), str(error))
         return error.exit_code
-    failed = [one for one in found if one.outcome == "failed"]
+    failed = [finding for finding in findings if finding.outcome == "failed"]
     if as_json:
-        told = {"source": remote.name, "ok": not failed, "findings": [one._asdict() for one in found]}
-        print(json.dumps(told, ensure_ascii=False))
+        rows = [finding._asdict() for finding in findings]
+        result = {"source": remote.name, "ok": not failed, "findings": rows}
+        print(json.dumps(result, ensure_ascii=False))
     else:
-        _show(remote.name, found)
+        _print_findings(remote.name, findings)
     return 1 if failed else 0
 
 
@@ -59,12 +60,12 @@ async def _findings(remote: RemoteSource, query: str) -> list[Finding]:
     return await check_source(remote, query)
 
 
-def _show(name: str, found: list[Finding]) -> None:
+def _print_findings(name: str, findings: list[Finding]) -> None:
     console = Console()
-    for one in found:
-        mark, style = _MARKS[one.outcome]
-        told = f"  {one.requirement}" + (f": {plain(one.told)}" if one.told else "")
-        console.print(Text.assemble((mark, style), told), soft_wrap=True)
-    failed = sum(one.outcome == "failed" for one in found)
+    for finding in findings:
+        mark, style = _MARKS[finding.outcome]
+        text = f"  {finding.requirement}" + (f": {plain(finding.told)}" if finding.told else "")
+        console.print(Text.assemble((mark, style), text), soft_wrap=True)
+    failed = sum(finding.outcome == "failed" for finding in findings)
     end = f"{failed} to fix." if failed else f"{plain(name)} can be used as --source."
     console.print(Text(end, style="bold"))

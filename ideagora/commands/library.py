@@ -72,10 +72,10 @@ def _open_store(
     """Open the store of the settings.
 
     Args:
-        settings: name the store.
+        settings: the settings, which name the store.
         say: receives status messages.
         fill: add the starter corpus first, so that later papers are matched against it.
-        may_copy: use a temporary copy if the store is read-only.
+        copy_if_read_only: use a temporary copy if the store is read-only.
     """
     from ideagora.graphs.run_folder import make_private
     from ideagora.models.embeddings.embedder import load_embedder

@@ -68,4 +68,4 @@ def _verdict(file: Path, number: int, line: str) -> Verdict:
         field = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"{file}, line {number}: {field}: {first['msg'].lower()}.") from None
     except ValueError as error:
-        raise UsageError(f"{file}, line {number}: it is not JSON ({error}).") from None
+        raise UsageError(f"{file}, line {number}: it is not valid JSON ({error}).") from None

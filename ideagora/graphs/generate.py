@@ -1,4 +1,4 @@
-"""From a request to ideas: topics, the agent with its options, the folders, and one run for each topic."""
+"""Generates ideas: checks topics, chooses the run folders, and runs the agent on each topic."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ideagora.retrieval.library import Library
 
 LONGEST_TOPIC = 300
-"""Words; a topic is a phrase or a paragraph, not a document."""
+"""Maximum words of a topic: a phrase or a paragraph, not a document."""
 LARGEST_TOPICS = 32_000_000
-"""Bytes of a file of topics."""
+"""Maximum bytes of a file of topics."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,17 @@ class Outcome:
     ideas: tuple[Idea, ...] = ()
     error: IdeagoraError | None = None
     down: tuple[str, ...] = ()
-    """What was down, one line each: the run is incomplete, and the same command goes on."""
+    """Outages, one line each; if there are any, the run is incomplete and the same command resumes it."""
     already_done: bool = False
-    """The folder held the finished run already; nothing was asked of anyone."""
+    """Whether the folder already has the finished run, so that nothing was called."""
 
 
 def check_topic(text: str, offline: bool, **fields: Any) -> Topic:
-    """A topic that can be worked on.
+    """Return the topic with normalized spaces.
 
     Raises:
         TopicError: it is empty, too long, or in a script that the offline model cannot read.
-        UsageError: the cut-off is no date.
+        UsageError: a field is invalid, such as a cut-off that is not a date.
     """
     clean = " ".join(text.split())
     if not re.search(r"\w", clean):
@@ -62,8 +62,8 @@ def check_topic(text: str, offline: bool, **fields: Any) -> Topic:
         )
     if (count := len(clean.split())) > LONGEST_TOPIC or len(clean) > 20 * LONGEST_TOPIC:
         raise TopicError(
-            f"The topic has {count} words and {len(clean)} characters; {LONGEST_TOPIC} words are "
-            "the most. Keep the question, leave out the background."
+            f"The topic has {count} words and {len(clean)} characters; the limit is {LONGEST_TOPIC} "
+            "words. Keep the question, leave out the background."
         )
     if offline and _share_of_latin(clean) < 0.7:
         raise TopicError(
@@ -74,9 +74,9 @@ def check_topic(text: str, offline: bool, **fields: Any) -> Topic:
         return Topic(text=clean, **fields)
     except ValidationError as error:
         first = error.errors()[0]
-        field, said = str(first["loc"][0]), first["msg"].removeprefix("Value error, ")
+        field, message = str(first["loc"][0]), first["msg"].removeprefix("Value error, ")
         name = {"before": "--before", "text": "the topic"}.get(field, field)
-        raise UsageError(f"{name} is {first['input']!r}: {said}.") from None
+        raise UsageError(f"{name} is {first['input']!r}: {message}.") from None
 
 
 def _share_of_latin(text: str) -> float:
@@ -85,45 +85,45 @@ def _share_of_latin(text: str) -> float:
 
 
 def read_topics(path: Path, offline: bool, **fields: Any) -> list[Topic]:
-    """Topics of a file: a topic a line, or JSON lines with ``topic`` (or ``text``) and optional fields.
+    """Read a file of topics: one per line, or JSON lines with ``topic`` (or ``text``) and optional fields.
 
-    What a line does not say, or says as null, is as in ``fields``; a ban there holds for every line.
+    Fields that are missing or null are taken from ``fields``; exclusions there apply to every line.
 
     Raises:
-        UsageError: the file cannot be read, or a line is no topic; names the line.
+        UsageError: the file cannot be read, or a line is not a topic; names the line.
     """
     try:
         if path.stat().st_size > LARGEST_TOPICS:
-            most = f"{LARGEST_TOPICS / 1e6:.0f} MB"
-            raise UsageError(f"--topics {path} has more than {most}. Split it into several files.")
-        # Not splitlines: a topic in JSON may have U+2028 and its like in it.
+            limit = f"{LARGEST_TOPICS / 1e6:.0f} MB"
+            raise UsageError(f"--topics {path} has more than {limit}. Split it into several files.")
+        # Not splitlines: a topic in JSON may contain U+2028 and the like.
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise UsageError(f"--topics {path} cannot be read: {reason}.") from None
     topics = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            topics.append(_topic_of_line(line.strip(), offline, fields))
+            topics.append(_parse_topic(line.strip(), offline, fields))
         except IdeagoraError as error:
             raise UsageError(f"{path}, line {number}: {error}") from None
     if not topics:
-        raise UsageError(f"{path} has no topic. Write one a line.")
+        raise UsageError(f"{path} has no topic. Write one per line.")
     return list(dict.fromkeys(topics))
 
 
-def _topic_of_line(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic:
+def _parse_topic(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic:
     if not line.startswith("{"):
         return check_topic(line, offline, **fields)
     from ideagora.retrieval.untrusted_json import UnreadableJSON, parse_json
 
     try:
-        told = parse_json(line)
+        values = parse_json(line)
     except UnreadableJSON as error:
         raise UsageError(f"{error}.") from None
-    record = {name: value for name, value in told.items() if value is not None}
+    record = {name: value for name, value in values.items() if value is not None}
     text = record.get("topic") or record.get("text")
     if not isinstance(text, str):
         raise UsageError("has no field “topic”.")
@@ -138,7 +138,7 @@ def _topic_of_line(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic
 
 
 def folder_for(task: Task, out: Path | None, several: bool) -> Path:
-    """Where the run goes: ``--out``, a folder in it for each of several topics, or the home's runs."""
+    """The run's folder: ``--out``, a folder in it per topic, or one in the home's ``runs``."""
     name = f"{_slug(task.topic.text)}-{task.identity[:8]}"
     if out is None:
         return task.settings.home / "runs" / name
@@ -156,9 +156,9 @@ def library_session(
     on_wait: Callable[[str], None] | None,
     on_progress: Callable[[int, int], None] | None,
 ) -> Iterator[tuple[Library, Callable[[], Embedder]]]:
-    """The library and the embedder that the offline model shares with it; closed at the end.
+    """Open the library, with the embedder that the offline model shares with it; close it at the end.
 
-    Meanwhile stdout is kept from what a source from outside may print.
+    Meanwhile, output of plugin sources does not go to stdout.
     """
     from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
     from ideagora.retrieval.factory import open_library
@@ -173,12 +173,12 @@ def library_session(
 
 
 def load_usage_trackers(folders: Iterable[Path]) -> dict[str, UsageTracker]:
-    """What the runs in these folders have been billed so far, by folder."""
-    meters = {}
+    """The usage of the runs in these folders so far, by folder."""
+    trackers = {}
     for folder in folders:
-        meters[str(folder)] = tracker = UsageTracker()
+        trackers[str(folder)] = tracker = UsageTracker()
         tracker.restore(read_events(folder / "events.jsonl"))
-    return meters
+    return trackers
 
 
 async def generate(
@@ -189,10 +189,13 @@ async def generate(
     chats: Mapping[str, BaseChatModel] | None = None,
     budget: Budget | None = None,
 ) -> list[Outcome]:
-    """Run each task in its folder, one after the other; one topic's error leaves the others.
+    """Run each task in its folder, one after the other; an error ends only its own task.
 
-    ``library`` is called only when something is left to do. A single task's error is raised. The tasks'
-    budget is one for all of them; ``budget`` is that of a command which does more than these tasks.
+    ``library`` is called only if a task is not done yet. The tasks share one budget; ``budget`` is that of a
+    command that does more than these tasks.
+
+    Raises:
+        IdeagoraError: the only task failed, or the error is fatal.
     """
     if budget is None and tasks:
         budget = create_budget(
@@ -201,7 +204,7 @@ async def generate(
     outcomes = []
     for task, path in tasks:
         try:
-            outcomes.append(await _one(task, path, library, listener, fresh, chats, budget))
+            outcomes.append(await _generate_one(task, path, library, listener, fresh, chats, budget))
         except IdeagoraError as error:
             if len(tasks) == 1 or error.fatal:
                 raise
@@ -209,7 +212,7 @@ async def generate(
     return outcomes
 
 
-async def _one(
+async def _generate_one(
     task: Task,
     path: Path,
     library: Callable[[], tuple[Library, Callable[[], Embedder]]],
@@ -223,6 +226,6 @@ async def _one(
             folder.clear()
         elif (ideas := folder.finished_ideas()) is not None:
             return Outcome(task, path, tuple(ideas), already_done=True)
-        books, embedder = library()
-        made, down = await run_task(task, folder, books, embedder, listener, chats, budget)
-        return Outcome(task, path, tuple(made), down=down)
+        opened, embedder = library()
+        new_ideas, outages = await run_task(task, folder, opened, embedder, listener, chats, budget)
+        return Outcome(task, path, tuple(new_ideas), down=outages)

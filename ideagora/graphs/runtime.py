@@ -3,127 +3,54 @@
 It runs a ``Job``: an agent on a topic (``task.py``), or an evaluator on ideas.
 
 LangGraph saves a checkpoint after each step (SQLite, in the folder). An interrupted step runs again, and the
-calls that it had made are answered from the cache.
+calls that it made are answered from the cache.
 """
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 import logging
-import platform
 import sqlite3
 import threading
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from functools import cache
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ideagora import __version__
-from ideagora.agents.role import ROLES
-from ideagora.config import Settings
-from ideagora.errors import BudgetExhausted, IdeagoraError
+from ideagora.errors import IdeagoraError
 from ideagora.graphs.checkpoints import DamagedCheckpoints, last_state, open_saver
-from ideagora.graphs.events import BeginEvent, Listener, NoteEvent, RetriedEvent, StepEvent
+from ideagora.graphs.events import BeginEvent, Listener, NoteEvent, RetriedEvent, StepEvents
+from ideagora.graphs.job import Job
 from ideagora.graphs.outages import Outages
 from ideagora.graphs.run_folder import IDEAS_HASH, RunFolder, folder_error, now
+from ideagora.graphs.run_record import (
+    changes,
+    error_text,
+    failure_status,
+    first_record,
+    hidden_papers,
+    restart_note,
+)
 from ideagora.graphs.services import Services
 from ideagora.models.budget import Budget, create_budget
 from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.cache.retry_failed import keys_to_retry, retry_counts
 from ideagora.models.client import LLMClient
-from ideagora.models.request import server_address
 from ideagora.models.usage import UsageTracker, current_label, usage_label
-from ideagora.prompts.loader import load_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.target_paper import TargetPaper
-
-RECORDED_PACKAGES = (
-    "langgraph",
-    "langchain-core",
-    "litellm",
-    "chromadb",
-    "sentence-transformers",
-    "pydantic",
-    "torch",
-)
-IDENTITY_FIELDS = (
-    "model",
-    "reader_model",
-    "judge_model",
-    "temperature",
-    "embedder",
-    "source",
-    "store",
-    "full_text",
-    "seed",
-)
-"""Settings that can change a result; they are part of a run's identity."""
-
-
-def identity_parts(settings: Settings, models: Sequence[str] | None = None) -> list[str]:
-    """The parts of a run's identity that come from the settings, with the servers of the models."""
-    chosen = settings.model_dump(mode="json", include=set(IDENTITY_FIELDS))
-    servers = {model: settings.server_of(model) for model in models or settings.models}
-    return [f"{name}={chosen[name]}" for name in IDENTITY_FIELDS] + [
-        f"server of {model}={server_address(place)}" for model, place in sorted(servers.items()) if place
-    ]
-
 
 _FOLDER_ERRORS = (
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM,
     sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
 )  # fmt: skip
 """SQLite codes for an unusable folder; any other code means that the file is damaged."""
+_RESUMABLE = ("running", "interrupted", "budget")
+"""Statuses of a run that continues where it stopped."""
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Job:
-    """One graph to run in one folder."""
-
-    name: str
-    identity: str
-    """The same for the same work; identifies folder, checkpoints and run."""
-    settings: Settings
-    record: Mapping[str, Any]
-    """Fields of ``run.json`` besides the settings: topic, agent, options, …"""
-    build: Callable[[], Any]
-    """Returns the graph, not compiled."""
-    start: Mapping[str, Any]
-    """The initial state."""
-    finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Mapping[str, Any]]
-    """Writes results from the final state, the usage and the outages; returns further fields of ``run.json``.
-
-    The state of an incomplete run may lack what the graph did not reach.
-    """
-    options: Any = None
-    down: tuple[str, ...] = ()
-    """Outages before the graph began, which make the run incomplete in any case."""
-    first_text: str = ""
-    """A text that will be embedded, to load the model during the first call; empty if none will be."""
-    recursion_limit: int = 200
-    """Maximum number of steps."""
-    context: Callable[[Services], Any] | None = None
-    """Creates the context of the nodes, if it is not ``Services``; called in the run's event loop."""
-    target_paper: Callable[[], Awaitable[TargetPaper]] | None = None
-    """Reads the paper that the job is about, even if cut-off or exclusions would hide it."""
-    models: tuple[str, ...] | None = None
-    """The models that may be called; ``None`` for those of the settings."""
-
-    @property
-    def allowed_models(self) -> tuple[str, ...]:
-        """The models that may be called."""
-        return tuple(self.settings.models) if self.models is None else self.models
 
 
 async def run_job(
@@ -179,10 +106,10 @@ async def run_job(
     try:
         outages = await _run_graph(job, graph, folder, library, client, run)
         if run.changes:
-            record["notes"] = [_restart_note(run.changes), *record["notes"]]
+            record["notes"] = [restart_note(run.changes), *record["notes"]]
         return outages
     except BaseException as error:
-        record.update(status=_status(error), error=_error_text(error))
+        record.update(status=failure_status(error), error=error_text(error))
         raise
     finally:
         await client.aclose()
@@ -210,14 +137,14 @@ class _Run:
 def _begin_run(job: Job, folder: RunFolder, listener: Listener, budget: Budget) -> _Run:
     """Write the first record, and decide whether the graph continues or begins again."""
     previous = folder.read() or {}
-    record, tracker, events = _first_record(job, previous), UsageTracker(), folder.events()
+    record, tracker, events = first_record(job, previous), UsageTracker(), folder.events()
     tracker.restore(events)
     budget.include(str(folder.path), tracker)
     changed = changes(previous, record) if previous.get("status") in _RESUMABLE else []
     resumes = _can_resume(previous.get("status"), job, folder, events) and not changed
     if changed:
         folder.delete_checkpoints()
-        log.warning("%s: %s", folder.path, _restart_note(changed))
+        log.warning("%s: %s", folder.path, restart_note(changed))
     folder.write({**record, "usage": tracker.summary()})
     earlier = events if resumes else []
     outages = Outages(earlier)
@@ -283,7 +210,7 @@ async def _end_library(library: Library, notes: list[str]) -> dict[str, Any]:
     """End the library's part of the run; return its fields of the record."""
     await library.disconnect()
     library.end_run()
-    return {"notes": notes + library.notes, "held_back": _held_back(library)}
+    return {"notes": notes + library.notes, "held_back": hidden_papers(library)}
 
 
 async def _stream_or_restart(
@@ -330,7 +257,7 @@ async def _stream(
         failure: IdeagoraError | None = None
         # Not ``next``: that leaves out tasks which are done and wait for their step's checkpoint.
         if not known.values or known.tasks:
-            steps = _StepEvents(on_event)
+            steps = StepEvents(on_event)
             stream = graph.astream(
                 start, config, context=context, stream_mode="tasks", subgraphs=True, durability="async"
             )
@@ -347,42 +274,6 @@ async def _stream(
         return values, failure
 
 
-class _StepEvents:
-    """Converts LangGraph's task stream to step events, with the branch they belong to."""
-
-    def __init__(self, on_event: Listener) -> None:
-        self._on_event = on_event
-        self._branch: dict[str, int] = {}
-        self._started: dict[str, float] = {}
-
-    def emit(self, namespace: tuple[str, ...], payload: Mapping[str, Any]) -> None:
-        """Emit the event of one payload of ``stream_mode="tasks"``: a task that starts or has ended."""
-        identity, step = str(payload["id"]), str(payload["name"])
-        branch = next(
-            (self._branch[part.split(":")[-1]] for part in namespace if part.split(":")[-1] in self._branch),
-            None,
-        )
-        if "triggers" in payload:
-            anchored = payload["input"].get("anchored") if isinstance(payload["input"], Mapping) else None
-            if isinstance(anchored, Mapping) and {"branch", "query"} <= anchored.keys():
-                branch, query = int(anchored["branch"]), str(anchored["query"])
-                self._branch[identity] = branch
-                event = StepEvent(event="step", step=step, branch=branch, query=query, status="started")
-            else:
-                event = StepEvent(event="step", step=step, branch=branch, status="started")
-            self._started[identity] = time.monotonic()
-        else:
-            seconds = round(time.monotonic() - self._started.pop(identity, time.monotonic()), 3)
-            event = StepEvent(
-                event="step",
-                step=step,
-                branch=self._branch.get(identity, branch),
-                status="failed" if payload.get("error") else "done",
-                seconds=seconds,
-            )
-        self._on_event(event)
-
-
 def _warm_up(embedder: Callable[[], Embedder], text: str) -> None:
     """Load the embedding model during the first call, unless the text's vector is cached."""
 
@@ -395,87 +286,3 @@ def _warm_up(embedder: Callable[[], Embedder], text: str) -> None:
 
 def _note_sender(on_event: Listener) -> Callable[[str], None]:
     return lambda text: on_event(NoteEvent(event="note", label=current_label.get(), text=text))
-
-
-def _first_record(job: Job, previous: Mapping[str, Any]) -> dict[str, Any]:
-    """``run.json`` at the start of a run."""
-    return {
-        "id": job.identity,
-        **job.record,
-        "settings": job.settings.model_dump(mode="json", include=set(IDENTITY_FIELDS)),
-        "seed": job.settings.seed,
-        "versions": {"ideagora": __version__, "python": platform.python_version(), **_versions()},
-        "prompts": {name: load_prompt(name).hash for name in sorted(ROLES)},
-        "code": code_hash(),
-        "offline": "offline" in job.allowed_models,
-        "status": "running",
-        "error": None,
-        "failures": [],
-        "outages": [],
-        "held_back": [],
-        "notes": list(job.record.get("notes", [])),
-        "started": previous.get("started") or now(),
-        "finished": None,
-    }
-
-
-_RESUMABLE = ("running", "interrupted", "budget")
-
-
-def changes(previous: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
-    """What has changed since a run began: versions, prompts, the program's own code."""
-    found = []
-    for part in ("versions", "prompts"):
-        before, after = previous.get(part), record[part]
-        if isinstance(before, Mapping):
-            found += [
-                f"{name} was {str(before[name])[:20]}, is {str(after[name])[:20]}" if part == "versions"
-                else f"the prompt {name} has changed"
-                for name in sorted(before.keys() & after.keys()) if before[name] != after[name]
-            ]  # fmt: skip
-    if not found and previous.get("code") not in (None, record["code"]):
-        found.append("the program's code has changed")
-    return found
-
-
-def _restart_note(changed: Sequence[str]) -> str:
-    reasons = "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "")
-    return f"Started again from the cache, to avoid mixing versions: {reasons}."
-
-
-@cache
-def code_hash() -> str:
-    """Changes with any line of the package's code."""
-    digest = hashlib.sha256()
-    package = Path(__file__).parents[1]
-    for file in sorted(package.rglob("*.py")):
-        digest.update(str(file.relative_to(package)).encode() + file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _versions() -> dict[str, str]:
-    installed = {}
-    for name in RECORDED_PACKAGES:
-        try:
-            installed[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return installed
-
-
-def _held_back(library: Library) -> list[dict[str, str]]:
-    return [{"id": paper_id, "title": title, "why": why} for paper_id, title, why in library.held_back]
-
-
-def _status(error: BaseException) -> str:
-    if isinstance(error, BudgetExhausted):
-        return "budget"
-    return "failed" if isinstance(error, Exception) else "interrupted"
-
-
-def _error_text(error: BaseException) -> str:
-    if isinstance(error, IdeagoraError):
-        return str(error)
-    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
-        return "interrupted"
-    return f"{type(error).__name__}: {error}"

@@ -19,8 +19,8 @@ class Services:
     """Model client, library with cut-off and exclusions applied, options, and progress notes."""
 
     client: LLMClient
-    books: Library | None
-    """The library, if the graph uses one."""
+    optional_library: Library | None
+    """The library, or ``None`` if the graph does not use one."""
     options: Any
     """The agent's own options (a frozen pydantic model)."""
     say: Callable[[str], None]
@@ -30,12 +30,12 @@ class Services:
 
     @property
     def makes_leads(self) -> bool:
-        """Whether the offline model is used, which makes leads instead of ideas."""
+        """Whether the offline model is used, which produces leads instead of ideas."""
         return self.client.settings.model_of("main") == "offline"
 
     @property
     def library(self) -> Library:
-        """The library of a graph that reads literature."""
-        if self.books is None:
+        """The library. Raises ``RunError`` if the graph was started without one."""
+        if self.optional_library is None:
             raise RunError("This graph was started without a library.")
-        return self.books
+        return self.optional_library

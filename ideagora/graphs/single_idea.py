@@ -1,4 +1,4 @@
-"""What agents have in common whose run gives one idea: state in, idea out, all of the run spent on it."""
+"""Shared code of agents whose run produces one idea."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FACETS = ("purpose", "mechanism", "evaluation")
 
 
 def ideas_so_far(state: Mapping[str, Any], make: Callable[[Mapping[str, Any] | None], Idea]) -> list[Idea]:
-    """The idea of a run that may have ended early; ``make`` is given its plan where there is one."""
+    """The idea of a run that may have ended early. ``make`` gets the plan, if there is one."""
     return [make(state.get("plan"))] if "draft" in state else []
 
 
@@ -27,11 +27,11 @@ def one_idea(
     """The idea of a finished run.
 
     Args:
-        topic: its topic's text.
-        draft: title, motivation, novelty and method, with summary, facets and sources where there are.
-        plan: fields of an ``Experiment``; ``None``: there is none.
-        origin: what the runtime knows; all labels of the run belong to the idea.
-        papers: what the sources of the draft point into.
+        topic: the text of the topic.
+        draft: title, motivation, novelty and method; optionally summary, facets and sources.
+        plan: fields of an ``Experiment``, if there is a plan.
+        origin: agent, model and usage; the usage of all labels counts for the idea.
+        papers: papers that the draft's sources refer to.
         more: further fields of the idea.
     """
     sources = tuple(Source.model_validate(source) for source in draft.get("sources", ()))

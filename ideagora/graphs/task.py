@@ -1,4 +1,4 @@
-"""One topic for one agent, as the runtime runs it: how it is known, what is recorded, where ideas go."""
+"""Runs an agent on a topic, as a job of the runtime."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from ideagora.config import Settings
 from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.events import Listener
+from ideagora.graphs.job import Job
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime import Job, identity_parts, run_job
+from ideagora.graphs.run_record import identity_parts
+from ideagora.graphs.runtime import run_job
 from ideagora.models.redact import one_line
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Topic, stable_id
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from ideagora.retrieval.library import Library
     from ideagora.retrieval.target_paper import TargetPaper
 
-SUMMARIES_ARE_OURS = (
+STARTER_CORPUS_NOTE = (
     "The starter corpus ships summaries in our own words, not the papers' abstracts: what is quoted here "
     "are words of those summaries."
 )
@@ -41,7 +43,7 @@ class Task:
 
     @property
     def identity(self) -> str:
-        """The same for the same command: a repeated command finds its run again."""
+        """The run's identity; equal for equal commands, so that a repeated command finds its run."""
         parts = [self.topic.model_dump_json(), self.agent.name, self.options.model_dump_json()]
         parts += [self.agent.fingerprint] if self.agent.fingerprint else []
         return stable_id(*parts, *identity_parts(self.settings))
@@ -56,24 +58,28 @@ async def run_task(
     chats: Mapping[str, BaseChatModel] | None = None,
     budget: Budget | None = None,
 ) -> tuple[list[Idea], tuple[str, ...]]:
-    """Run the agent's graph in an open folder, or go on where it was stopped (``run_job``).
+    """Run the agent's graph in an open folder, or continue it (see ``run_job``).
 
     Returns:
-        The ideas, which are in the folder by then, and what was down; empty: the run is done.
+        The ideas, which are also written to the folder, and the outages; without any, the run is done.
+
+    Raises:
+        IdeagoraError: the run failed, or an external graph cannot be run.
     """
-    made: list[Idea] = []
+    ideas: list[Idea] = []
 
     def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
-        made.extend(task.agent.ideas(state, _origin(task, tracker)))
-        folder.write_ideas(made)
-        asked = bool(tracker.by_role or tracker.cached)
-        told = {"offline": asked and "offline" in task.settings.models}  # of what has asked no model: no
-        notes = [*_notes(task), *task.agent.notes(state)]
+        ideas.extend(task.agent.ideas(state, _origin(task, tracker)))
+        folder.write_ideas(ideas)
+        has_called = bool(tracker.by_role or tracker.cached)
         return {
-            "failures": task.agent.failures(state), "notes": notes, **told, **_found_topic(task, made)
-        }  # fmt: skip
+            "failures": task.agent.failures(state),
+            "notes": [*_notes(task), *task.agent.notes(state)],
+            "offline": has_called and "offline" in task.settings.models,
+            **_topic_of_agent(task, ideas),
+        }
 
-    make = task.agent.context
+    create_context = task.agent.context
     job = Job(
         name=task.agent.name,
         identity=task.identity,
@@ -84,38 +90,38 @@ async def run_task(
         finish=finish,
         options=task.options,
         first_text=task.topic.text,
-        context=None if make is None else lambda services: make(services, task.topic),
+        context=None if create_context is None else lambda services: create_context(services, task.topic),
         target_paper=_target_paper(task.agent, library),
     )
     try:
-        down = await run_job(job, folder, library.for_topic(task.topic), embedder, listener, chats, budget)
+        outages = await run_job(job, folder, library.for_topic(task.topic), embedder, listener, chats, budget)
     except IdeagoraError:
         raise
     except Exception as error:
-        if make is None:
+        if create_context is None:
             raise
-        why = one_line(f"{type(error).__name__}: {error}", 200)  # of LangGraph, on what foreign code gave it
-        raise AgentFailed(f"{task.agent.name} cannot be run: {why}.") from None
-    return made, down
+        reason = one_line(f"{type(error).__name__}: {error}", 200)  # LangGraph's error on an external graph
+        raise AgentFailed(f"{task.agent.name} cannot be run: {reason}.") from None
+    return ideas, outages
 
 
-def _found_topic(task: Task, made: Sequence[Idea]) -> dict[str, Any]:
-    """The topic that the agent found itself, for ``run.json``; nothing where one was given."""
-    if task.topic.text != task.agent.own_topic or not made:
+def _topic_of_agent(task: Task, ideas: Sequence[Idea]) -> dict[str, Any]:
+    """The field ``topic`` of ``run.json`` if the agent chose the topic, else nothing."""
+    if task.topic.text != task.agent.own_topic or not ideas:
         return {}
-    return {"topic": task.topic.model_copy(update={"text": made[0].topic}).model_dump(mode="json")}
+    return {"topic": task.topic.model_copy(update={"text": ideas[0].topic}).model_dump(mode="json")}
 
 
 def _target_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[TargetPaper]] | None:
-    """How the agent's own paper is read: from the library as a whole, and nothing else from there."""
-    which = agent.target_paper
-    if which is None:
+    """A function that reads the agent's target paper from the library without cut-off and exclusions."""
+    paper_id = agent.target_paper
+    if paper_id is None:
         return None
 
     async def read() -> TargetPaper:
         from ideagora.retrieval.target_paper import read_target_paper
 
-        return await read_target_paper(which, library)
+        return await read_target_paper(paper_id, library)
 
     return read
 
@@ -130,14 +136,14 @@ def _record(task: Task) -> dict[str, Any]:
 
 
 def _notes(task: Task) -> list[str]:
-    return [SUMMARIES_ARE_OURS] if "starter" in task.settings.source.split(",") else []
+    return [STARTER_CORPUS_NOTE] if "starter" in task.settings.source.split(",") else []
 
 
 def _origin(task: Task, tracker: UsageTracker) -> Origin:
-    used = tracker.answers_by_label
+    by_label = tracker.answers_by_label
     return Origin(
         agent=task.agent.name,
         model=" + ".join(task.settings.models),
-        usage={name: answers.usage for name, answers in used.items()},
-        answered={name: answers.latest for name, answers in used.items()},
+        usage={name: answers.usage for name, answers in by_label.items()},
+        answered={name: answers.latest for name, answers in by_label.items()},
     )

@@ -134,7 +134,7 @@ class RequestAttempt:
         except TransientError as error:
             times = "1 attempt" if self.attempts == 1 else f"{self.attempts} attempts"
             raise ModelUnavailable(
-                f"{self.request.model} did not answer in {times}; last error: {error}. "
+                f"{self.request.model} did not respond in {times}; last error: {error}. "
                 "Try again later, or raise --retries.",
                 self.failed_usage,
             ) from None

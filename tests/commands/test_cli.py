@@ -65,7 +65,7 @@ def test_a_topic_without_a_word(topic: str) -> None:
 
 
 def test_a_topic_as_long_as_a_document() -> None:
-    refused(generate("word " * 10_000), 1, "10000 words", "300 words are the most", "leave out")
+    refused(generate("word " * 10_000), 1, "10000 words", "the limit is 300 words", "leave out")
 
 
 @each_case("topic", ["大型语言模型的检索增强生成", "языковые модели и поиск", "검색 증강 생성"])
@@ -192,7 +192,7 @@ def test_folders_that_cannot_be_made() -> None:
 def test_a_folder_that_holds_something_else() -> None:
     Path("mine").mkdir()
     Path("mine/report.md").write_text("a report of mine", encoding="utf-8")
-    refused(generate(TOPIC, "--out", "mine"), 1, "mine is not empty and holds no run", "another --out")
+    refused(generate(TOPIC, "--out", "mine"), 1, "mine is not empty and is not a run folder", "another --out")
     assert [path.name for path in Path("mine").iterdir()] == ["report.md"]
     assert Path("mine/report.md").read_text(encoding="utf-8") == "a report of mine"
 
@@ -333,7 +333,7 @@ def test_unicode_line_ends_in_what_a_model_says(server: Loopback) -> None:
 @each_case(
     "content, patterns",
     [
-        (b"\x89PNG\xff\x00", ["cannot be read", "no UTF-8 text"]),
+        (b"\x89PNG\xff\x00", ["cannot be read", "not UTF-8 text"]),
         (b"", ["has no topic"]),
         (b"\n  \n", ["has no topic"]),
         (b'tools\n{"topic": "x"\n', ["line 2: it is not valid JSON"]),

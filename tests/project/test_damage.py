@@ -34,7 +34,7 @@ def direct(server: Loopback, *more: str) -> list[str]:
     return ["generate", TOPIC, "--agent", "direct", "--out", "run", *base, *more]
 
 
-def test_ideas_that_were_lost_from_a_finished_run_are_made_again(caplog: Any) -> None:
+def test_ideas_that_were_lost_from_a_finished_run_are_generated_again(caplog: Any) -> None:
     task = task_of(branches=2, length=2)
     Ran(task)
     path = Path("run/ideas.jsonl")
@@ -43,10 +43,10 @@ def test_ideas_that_were_lost_from_a_finished_run_are_made_again(caplog: Any) ->
         path.write_bytes(damaged)
         again = Ran(task)
         assert (path.read_bytes(), again.calls) == (whole, [])
-    assert "is not as it was written" in caplog.text
+    assert "has changed since it was written" in caplog.text
 
 
-def test_a_record_that_was_cut_short_is_set_aside_and_made_anew(caplog: Any) -> None:
+def test_a_truncated_record_is_renamed_and_the_run_begins_again(caplog: Any) -> None:
     task = task_of(branches=2, length=2)
     Ran(task)
     whole = Path("run/ideas.jsonl").read_bytes()

@@ -69,7 +69,7 @@ class Papers:
 
     async def search(self, query: str, k: int) -> list[ScoredPaper]:
         if self.is_down:
-            raise SourceUnavailable("papers did not answer.")
+            raise SourceUnavailable("papers did not respond.")
         return [ScoredPaper(paper=one, similarity=0.5) for one in (KNOWN, OTHER)][:k]
 
     async def paper(self, paper_id: str) -> Paper | None:

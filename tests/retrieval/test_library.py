@@ -298,16 +298,16 @@ class Down:
     name = "down"
 
     async def search(self, query: str, k: int) -> list[ScoredPaper]:
-        raise SourceUnavailable("down did not answer. Try again later.")
+        raise SourceUnavailable("down did not respond. Try again later.")
 
     async def paper(self, paper_id: str) -> Paper | None:
-        raise SourceUnavailable("down did not answer. Try again later.")
+        raise SourceUnavailable("down did not respond. Try again later.")
 
     async def references(self, paper_id: str) -> list[Paper]:
-        raise SourceUnavailable("down did not answer. Try again later.")
+        raise SourceUnavailable("down did not respond. Try again later.")
 
     async def citations(self, paper_id: str) -> list[Paper]:
-        raise SourceUnavailable("down did not answer. Try again later.")
+        raise SourceUnavailable("down did not respond. Try again later.")
 
     async def disconnect(self) -> None:
         raise AssertionError("nobody asked for that")

@@ -348,7 +348,7 @@ def run(**changed: Any) -> dict[str, Any]:
             },
         ],
         "offline": False,
-        "notes": ["Semantic Scholar did not answer twice; the starter corpus was used."],
+        "notes": ["Semantic Scholar did not respond twice; the starter corpus was used."],
         "started": "2025-07-01T10:00:00Z",
         "finished": "2025-07-01T10:03:01Z",
     }

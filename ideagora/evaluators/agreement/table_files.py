@@ -15,7 +15,7 @@ LARGEST = 50_000_000
 
 
 def read_table(path: Path) -> list[dict[str, Any]]:
-    """The rows by column; the format is detected from the content. Missing cells are missing in their row.
+    """The rows by column, without empty cells; the format is detected from the content.
 
     Raises:
         UsageError: it cannot be read.
@@ -42,7 +42,7 @@ def _json_rows(path: Path, text: str) -> list[dict[str, Any]]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"{path}, line {number}: it is not JSON ({error}).") from None
+            raise UsageError(f"{path}, line {number}: it is not valid JSON ({error}).") from None
         if not isinstance(row, dict):
             raise UsageError(f"{path}, line {number}: it is not a JSON object.")
         rows.append({str(name): value for name, value in row.items() if value is not None})

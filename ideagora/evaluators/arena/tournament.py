@@ -44,8 +44,10 @@ from ideagora.evaluators.arena.protocol import schedule_of
 from ideagora.evaluators.arena.verdict_log import VerdictLog
 from ideagora.graphs.events import Listener
 from ideagora.graphs.generate import load_usage_trackers
+from ideagora.graphs.job import Job
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime import Job, identity_parts, run_job
+from ideagora.graphs.run_record import identity_parts
+from ideagora.graphs.runtime import run_job
 from ideagora.graphs.task import Task
 from ideagora.models.budget import Budget, create_budget
 from ideagora.models.usage import UsageTracker

@@ -64,38 +64,38 @@ class ExternalIdea(BaseModel):
 
     @field_validator("title", "method")
     @classmethod
-    def _said(cls, value: str) -> str:
+    def _require_text(cls, value: str) -> str:
         if not value.strip():
             raise ValueError("it is empty")
         return value.strip()
 
     @field_validator("title")
     @classmethod
-    def _short(cls, value: str) -> str:
+    def _limit_title(cls, value: str) -> str:
         if len(value) > MAX_TITLE_LENGTH:
             raise ValueError(f"it has {len(value):,} characters; the limit is {MAX_TITLE_LENGTH} for a title")
         return " ".join(value.split())
 
     @field_validator("motivation", "novelty", "summary")
     @classmethod
-    def _absent(cls, value: str | None) -> str | None:
+    def _empty_to_none(cls, value: str | None) -> str | None:
         return value.strip() or None if value is not None else None
 
     @field_validator("experiment", mode="before")
     @classmethod
-    def _plan(cls, value: Any) -> Any:
+    def _parse_plan(cls, value: Any) -> Any:
         if isinstance(value, str):
             return {"steps": (value.strip(),)} if value.strip() else None
         return {"steps": tuple(value)} if isinstance(value, list) else value
 
     @field_validator("references", mode="before")
     @classmethod
-    def _ids(cls, value: Any) -> Any:
+    def _parse_references(cls, value: Any) -> Any:
         if value is None:
             return ()
         if not isinstance(value, list | tuple):
             raise ValueError("use a list of paper ids")
-        return tuple(one["id"] if isinstance(one, Mapping) and "id" in one else one for one in value)
+        return tuple(item["id"] if isinstance(item, Mapping) and "id" in item else item for item in value)
 
 
 def plain_ideas(result: Any, name: str) -> list[Any]:
