@@ -1,8 +1,8 @@
-"""Chain-of-Ideas, 3 branches, length 5, one refinement, against a loopback model at 1 s per call.
+"""Chain-of-Ideas with 3 branches, length 5 and one refinement, on a loopback model with 1 s per call.
 
-For orientation, the published implementation on the same settings: 61 calls, 260,000 prompt tokens,
-a chain of 23 dependent calls, 47 s. Its prompts carry full papers; here the starter corpus gives
-summaries of some 100 words, so calls and chain compare directly and tokens only in part.
+For comparison, the published implementation with the same settings: 61 calls, 260,000 prompt tokens,
+23 calls in sequence, 47 s. Its prompts contain full papers; the starter corpus has summaries of about
+100 words, so calls are directly comparable, tokens only in part.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ PUBLISHED = {"calls": 61, "prompt_tokens": 260_000, "longest_chain": 23, "second
 
 
 class Timeline:
-    """When each request was answered, so that the longest chain of dependent calls can be counted."""
+    """Records when each call began and ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.spans: list[tuple[float, float]] = []
 
     def answer(self, body: Body) -> str:
-        """Answer as the stand-in does, after the latency."""
+        """Return the stand-in's answer, after the latency."""
         started = time.perf_counter()
         time.sleep(LATENCY)
         text = answer(body)
@@ -40,9 +40,9 @@ class Timeline:
 
     @property
     def longest_chain(self) -> int:
-        """The most calls of which each began after the one before had ended.
+        """The maximum number of calls in sequence, each beginning after the previous one has ended.
 
-        Calls that wait for a free slot count too, so it is an upper bound of what depends on what.
+        It is an upper bound of dependent calls, since calls also wait for a free slot.
         """
         count, last_end = 0, float("-inf")
         for start, end in sorted(self.spans, key=lambda span: span[1]):  # greedy by the earliest end
@@ -52,26 +52,26 @@ class Timeline:
 
 
 def main() -> None:
-    """Fill the store, run against the loopback server, print our figures beside the published ones."""
+    """Run on the loopback server, and print the figures beside the published ones."""
     timeline = Timeline()
     with tempfile.TemporaryDirectory() as folder, Loopback(timeline.answer) as server:
         home = Path(folder)
-        ideagora("generate", TOPIC, "--json", home=home)  # offline: fills store and vectors
+        ideagora("generate", TOPIC, "--json", home=home)  # offline: fills the store
         arguments = ("generate", TOPIC, "--model", "openai/stand-in", "--api-base", server.base)
-        ran = ideagora(*arguments, "--concurrency", "16", "--json", home=home)
-        record = json.loads((Path(json.loads(ran.stdout)["run"]) / "run.json").read_text(encoding="utf-8"))
+        result = ideagora(*arguments, "--concurrency", "16", "--json", home=home)
+        record = json.loads((Path(json.loads(result.stdout)["run"]) / "run.json").read_text(encoding="utf-8"))
         peak = server.peak
     usage = record["usage"]["total"]
     figures = {
         "calls": usage["calls"],
         "prompt_tokens": usage["prompt_tokens"],
         "longest_chain": timeline.longest_chain,
-        "seconds": round(ran.seconds, 1),
+        "seconds": round(result.seconds, 1),
     }
     print(f"{'':16}{'ours':>10}{'published':>12}{'ratio':>8}")
     for name, value in figures.items():
         print(f"{name:16}{value:>10,}{PUBLISHED[name]:>12,}{value / PUBLISHED[name]:>8.2f}")
-    within = timeline.spans[-1][1] - min(start for start, _ in timeline.spans)
-    print(f"from the first call to the last answer {within:.1f} s; {peak} calls out at once at most")
-    print(f"completion tokens {usage['completion_tokens']:,}; {ran.peak_mib:.0f} MiB at most")
-    print(json.dumps({"benchmark": "chain_of_ideas", **figures, "seconds_within": round(within, 1)}))
+    elapsed = timeline.spans[-1][1] - min(start for start, _ in timeline.spans)
+    print(f"from the first call to the last answer {elapsed:.1f} s; at most {peak} concurrent calls")
+    print(f"completion tokens {usage['completion_tokens']:,}; peak memory {result.peak_mib:.0f} MiB")
+    print(json.dumps({"benchmark": "chain_of_ideas", **figures, "seconds_within": round(elapsed, 1)}))

@@ -1,8 +1,8 @@
-"""Requests of one branch against a loopback server, by kind and by step of the walk.
+"""Requests of one branch to a loopback server, by kind and by step of the walk.
 
-A step of the walk (one paper forward or one backward) should ask each source at most once, plus
-batches of records. Everything else that a branch asks is told beside it: searches (anchor, neighbours,
-novelty), single papers, PDFs. The clock of the services' pace is a pretended one.
+A step of the walk (one paper forward or backward) should send at most one request to each source, plus
+batches of records. Other requests of the branch are printed too: searches (anchor, neighbours, novelty),
+single papers, PDFs. Rate limits use a simulated clock.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ideagora.config import Settings
 from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.http.client import Clock
 from ideagora.schema import Paper
-from tests.support.literature_server import Asked, FakeTime, LiteratureServer, Work, hurry
+from tests.support.literature_server import FakeTime, LiteratureServer, ReceivedRequest, Work, hurry
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SOURCES = ("semantic-scholar", "openalex", "semantic-scholar,openalex,arxiv")
@@ -31,15 +31,15 @@ TOPIC = "language model agents"
 
 
 class Patch:
-    """``setattr`` as pytest's monkeypatch has it."""
+    """``setattr`` like that of pytest's monkeypatch."""
 
     def setattr(self, target: Any, name: str, value: Any) -> None:
-        """Set and leave."""
+        """Set the attribute, without undoing it."""
         setattr(target, name, value)
 
 
-def a_field() -> list[Work]:
-    """Papers in order of time, each citing the thirty before it."""
+def citing_works() -> list[Work]:
+    """Papers in order of their dates, each citing the previous thirty."""
     return [
         Work(
             f"p{n}",
@@ -55,18 +55,18 @@ def a_field() -> list[Work]:
     ]
 
 
-def kind_of(asked: Asked) -> str:
-    """What a request was for."""
-    path, wanted = asked.path, asked.query.get("filter", "")
+def kind_of(request: ReceivedRequest) -> str:
+    """The kind of a request."""
+    path, wanted = request.path, request.query.get("filter", "")
     if path.startswith("/pdf/"):
         return "PDF"
-    if asked.service == "arxiv":
-        return "batch" if "id_list" in asked.query else "search"
+    if request.service == "arxiv":
+        return "batch" if "id_list" in request.query else "search"
     if path.endswith(("/references", "/citations")) or wanted.startswith("cites:"):
         return "neighbours"
     if path.endswith("/batch") or wanted:
         return "batch"
-    return "search" if path.endswith("/search") or "search" in asked.query else "paper"
+    return "search" if path.endswith("/search") or "search" in request.query else "paper"
 
 
 def main() -> None:
@@ -88,7 +88,7 @@ def main() -> None:
 
 async def _walk(source: str) -> list[dict[str, Any]]:
     """Three steps forward and three backward from the paper in the middle."""
-    with LiteratureServer(a_field()) as server, tempfile.TemporaryDirectory() as home:
+    with LiteratureServer(citing_works()) as server, tempfile.TemporaryDirectory() as home:
         fake = FakeTime()
         clock = Clock(fake.clock, fake.sleep, lambda: NOW)
         library = open_library(_settings(server, Path(home), source), clock=clock)
@@ -106,7 +106,7 @@ async def _walk(source: str) -> list[dict[str, Any]]:
     return steps
 
 
-def _counted(step: str, requests: Sequence[Asked]) -> dict[str, Any]:
+def _counted(step: str, requests: Sequence[ReceivedRequest]) -> dict[str, Any]:
     kinds = Counter(kind_of(one) for one in requests)
     sources = Counter(one.service for one in requests if kind_of(one) != "batch")
     return {"step": step, "not batches, a source": max(sources.values(), default=0), **_zeros(), **kinds}
@@ -122,7 +122,7 @@ def _branch(source: str) -> Counter[str]:
     import io
     import os
 
-    with LiteratureServer(a_field()) as server, tempfile.TemporaryDirectory() as home:
+    with LiteratureServer(citing_works()) as server, tempfile.TemporaryDirectory() as home:
         hurry(Patch(), NOW)
         settings = _settings(server, Path(home), source)
         given = settings.model_dump(include={"home", "source", "embedder"})

@@ -1,14 +1,12 @@
-"""What the harness adds to the own run of an agent from outside: milliseconds and megabytes.
+"""The overhead of running an external agent, in milliseconds and megabytes.
 
-The same small agent (two searches and one call to the offline model) is run four ways: its function
-alone (called with the tools, nothing around it), as a built-in agent would be (one step of a graph that
-uses the services itself), from outside in this process (``as_agent``), and from outside in a process of
-its own, as ``registry.find_agent`` gives it. What it takes to describe an agent in such a process, once
-for a command, is a row by itself. All runs have a cache of their own, so that the model is asked each
-time. What every run has before any agent starts is not counted: the interpreter, the imports, the opened
-store. Aims: at most 50 ms and 20 MB over the function alone in this process, and 500 ms over a built-in
-agent in a process of its own. Wall-clock medians suffer on a busy machine, so processor time stands
-beside them.
+The same small agent (two searches and one call to the offline model) runs in four ways: the function alone,
+as a built-in agent (one node that uses the services directly), as an external agent in this process
+(``as_agent``), and as an external agent in its own process (``registry.find_agent``). Describing the agent in
+such a process, once per command, is a separate row. Every run has its own cache, so that the model is always
+called. The interpreter, the imports and opening the store are not counted. Targets: at most 50 ms and 20 MB
+over the function alone in this process, and 500 ms over a built-in agent in its own process. Processor time
+is printed too, since wall-clock medians suffer on a busy machine.
 """
 
 from __future__ import annotations
@@ -46,13 +44,13 @@ from ideagora.schema import Topic
 
 RUNS = 30
 PROCESSES = 10
-"""Runs in a process of their own."""
+"""Number of runs in their own process."""
 TOPIC = Topic(text="tool use by language models")
-QUESTIONS = (TOPIC.text, "judging generated text")
+QUERIES = (TOPIC.text, "judging generated text")
 
 
 class Clock:
-    """Wall and processor milliseconds of the runs of one way."""
+    """Wall-clock and processor milliseconds of several runs."""
 
     def __init__(self) -> None:
         self.wall: list[float] = []
@@ -60,7 +58,7 @@ class Clock:
 
     @contextmanager
     def run(self) -> Iterator[None]:
-        """Time what is inside."""
+        """Measure the block."""
         wall, processor = time.perf_counter(), _processor_seconds()
         yield
         self.wall.append((time.perf_counter() - wall) * 1000)
@@ -68,7 +66,7 @@ class Clock:
 
 
 def _processor_seconds() -> float:
-    """Of this process and of its children that have ended."""
+    """The processor time of this process and its finished children."""
     return sum(os.times()[:4])
 
 
@@ -76,20 +74,20 @@ ALONE = Clock()
 
 
 def ideate(library: Any, model: Any) -> list[dict[str, Any]]:
-    """A small agent that uses library and model; what passes inside is its own run."""
+    """A small agent that uses library and model, and measures itself."""
     with ALONE.run():
-        papers = [paper for question in QUESTIONS for paper in library.search(question, 3)]
+        papers = [paper for query in QUERIES for paper in library.search(query, 3)]
         method = model("\n".join(f"{paper.title}. {paper.abstract}" for paper in papers))
     return [{"title": papers[0].title, "method": method, "references": [paper.id for paper in papers]}]
 
 
 def built_in() -> Agent:
-    """The same as a built-in agent: its step uses the services, and nothing looks after it."""
+    """The same agent as a built-in one: its node uses the services directly."""
 
     async def step(state: ExternalState, runtime: Runtime[Services]) -> ExternalState:
         services = runtime.context
-        found = [await services.library.search(question, 3) for question in QUESTIONS]
-        papers = [scored.paper for some in found for scored in some]
+        results = [await services.library.search(query, 3) for query in QUERIES]
+        papers = [scored.paper for result in results for scored in result]
         prompt = "\n".join(f"{paper.title}. {paper.abstract}" for paper in papers)
         inputs = PromptInputs(system=None, prompt=prompt)
         call = Call("bench", "main", "", prompt, FreeText, inputs, handler_for(None))
@@ -101,47 +99,47 @@ def built_in() -> Agent:
     def build() -> Any:
         return StateGraph(ExternalState, context_schema=Services).add_node(step).add_edge(START, "step")
 
-    outside = as_agent(ideate, "bench:built-in", "bench", "")
-    return replace(outside, build=build, context=None)
+    external = as_agent(ideate, "bench:built-in", "bench", "")
+    return replace(external, build=build, context=None)
 
 
 def main() -> None:
-    """Print what a run from outside takes beyond the function alone, and beyond a built-in agent."""
+    """Print the overhead of an external agent over the function alone and over a built-in agent."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         with open_library(Settings(home=home, embedder="hash")) as library:
-            native, outside, apart, describing = Clock(), Clock(), Clock(), Clock()
-            agents = ((built_in(), native), (as_agent(ideate, "bench:ideate", "bench", ""), outside))
+            native, in_process, own_process, describing = Clock(), Clock(), Clock(), Clock()
+            agents = ((built_in(), native), (as_agent(ideate, "bench:ideate", "bench", ""), in_process))
             _run(built_in(), Clock(), library, home / "warm")  # imports
             for number in range(PROCESSES):
                 with describing.run():
-                    agent = find_agent(f"{_small(home)}:ideate")
-                _run(agent, apart, library, home / f"apart-{number}")
+                    agent = find_agent(f"{_write_agent(home)}:ideate")
+                _run(agent, own_process, library, home / f"own-process-{number}")
             before = _resident_mib()
             for number in range(RUNS):
-                for which, (agent, clock) in enumerate(agents):
-                    _run(agent, clock, library, home / f"{number}-{which}")
+                for index, (agent, clock) in enumerate(agents):
+                    _run(agent, clock, library, home / f"{number}-{index}")
             grown = _resident_mib() - before
     figures: dict[str, Any] = {"grown_mib": round(grown, 1)}
     print(f"{'median of ' + str(RUNS) + ' runs':32}{'wall ms':>10}{'processor ms':>14}")
     rows = (
         ("function_alone", ALONE),
         ("built_in", native),
-        ("from_outside", outside),
-        ("own_process", apart),
+        ("external", in_process),
+        ("own_process", own_process),
         ("describing", describing),
     )
     for name, clock in rows:
-        figures[name] = [round(statistics.median(one), 1) for one in (clock.wall, clock.processor)]
+        figures[name] = [round(statistics.median(times), 1) for times in (clock.wall, clock.processor)]
         print(f"{name:32}{figures[name][0]:>10}{figures[name][1]:>14}")
     for name in ("function_alone", "built_in"):
-        over = [round(a - b, 1) for a, b in zip(figures["from_outside"], figures[name], strict=True)]
+        over = [round(a - b, 1) for a, b in zip(figures["external"], figures[name], strict=True)]
         figures[f"over_{name}"] = over
         print(f"{'added to ' + name:32}{over[0]:>10}{over[1]:>14}")
     over = [round(a - b, 1) for a, b in zip(figures["own_process"], figures["built_in"], strict=True)]
     figures["own_process_over_built_in"] = over
     print(f"{'own process added to built_in':32}{over[0]:>10}{over[1]:>14}")
-    print(f"memory in use grew by {grown:.1f} MiB over all of them")
+    print(f"memory grew by {grown:.1f} MiB over all runs")
     print(
         json.dumps(
             {"benchmark": "plugin_overhead", "aim_ms": 50, "aim_mib": 20, "aim_process_ms": 500, **figures}
@@ -149,17 +147,17 @@ def main() -> None:
     )
 
 
-def _small(home: Path) -> Path:
-    """The same agent in a file by itself, which imports nothing of ours."""
+def _write_agent(home: Path) -> Path:
+    """Write the same agent to its own file, without imports from this project."""
     file = home / "small.py"
     code = inspect.getsource(ideate).replace("    with ALONE.run():\n", "    if True:\n")
-    lines = ("from __future__ import annotations", f"QUESTIONS = {QUESTIONS!r}", code)
+    lines = ("from __future__ import annotations", f"QUERIES = {QUERIES!r}", code)
     file.write_text("\n".join(lines), encoding="utf-8")
     return file
 
 
 def _run(agent: Agent, clock: Clock, library: Library, home: Path) -> None:
-    """One run with a cache of its own."""
+    """Measure one run with its own cache."""
     task = Task(TOPIC, agent, agent.options, Settings(home=home, embedder="hash"))
     with clock.run(), RunFolder(home / "run", task.identity) as folder:
         asyncio.run(run_task(task, folder, library, lambda: library.embedder, lambda event: None))

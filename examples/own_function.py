@@ -1,21 +1,21 @@
-"""An agent as a function: what the papers nearest to a topic leave open becomes one idea.
+"""An agent as a function: one idea from the papers most similar to the topic.
 
-It gets what it asks for by name: topic, library, model, seed. See docs/plugins.md.
+Arguments are passed by name: topic, library, model, seed. See docs/plugins.md.
 """
 
 from pydantic import BaseModel, Field
 
 
 class Draft(BaseModel):
-    """What the model is asked to answer."""
+    """The fields of the model's answer."""
 
     title: str = Field(description="title of the idea, in at most twelve words")
-    motivation: str = Field(description="the limitation of the papers that it starts from")
+    motivation: str = Field(description="the limitation of the papers that it addresses")
     method: str = Field(description="what to do, step by step")
 
 
 def ideate(topic, library, model, seed):
-    """Reads the five nearest papers and asks for one idea."""
+    """Return one idea from the five most similar papers."""
     papers = library.search(topic.text, 5)
     if not papers:
         return []

@@ -1,4 +1,4 @@
-"""An agent as a LangGraph state machine: find papers, read them, write. See docs/plugins.md."""
+"""An agent as a LangGraph graph: search papers, find gaps in each, propose a method. See docs/plugins.md."""
 
 import asyncio
 from typing import Any, TypedDict
@@ -9,22 +9,24 @@ State = TypedDict("State", {"topic": str, "papers": list[Any], "gaps": list[str]
 
 
 class Agent:
-    """Asks what the nearest papers leave open, and for a method that closes it."""
+    """Finds open problems in the most similar papers, and proposes a method for them."""
 
     def graph(self):
-        return StateGraph(State).add_sequence([self.find, self.read, self.write]).add_edge(START, "find")
+        return StateGraph(State).add_sequence([self.search, self.read, self.write]).add_edge(START, "search")
 
-    async def find(self, state, runtime):
+    async def search(self, state, runtime):
         papers = await runtime.context.library.search(state["topic"], 3)
         return {"papers": [paper.model_dump(include={"id", "title", "abstract"}) for paper in papers]}
 
     async def read(self, state, runtime):
-        asked = [runtime.context.model(f"What is open in:\n{paper['abstract']}") for paper in state["papers"]]
-        return {"gaps": await asyncio.gather(*asked)}
+        prompt = "Which problems does this paper leave open?\n{abstract}"
+        calls = [runtime.context.model(prompt.format_map(paper)) for paper in state["papers"]]
+        return {"gaps": await asyncio.gather(*calls)}
 
     async def write(self, state, runtime):
         if not state["gaps"]:
             return {"ideas": []}
-        method = await runtime.context.model("Propose a method for this:\n\n" + "\n".join(state["gaps"]))
-        idea = {"title": f"Open ends of {state['topic']}", "method": method}
+        gaps = "\n".join(state["gaps"])
+        method = await runtime.context.model(f"Propose a method for these problems:\n\n{gaps}")
+        idea = {"title": f"Open problems in {state['topic']}", "method": method}
         return {"ideas": [{**idea, "references": [paper["id"] for paper in state["papers"]]}]}

@@ -18,10 +18,10 @@ from ideagora.retrieval.ingest.read_file import read_file
 from tests.faults.outcome import Outcome, bad_end, first_line
 from tests.faults.worlds import SMALL, TOPIC, new_home, run
 from tests.support import command, idea_files, local_files, standin
-from tests.support.literature_server import Asked, LiteratureServer, Work
+from tests.support.literature_server import LiteratureServer, ReceivedRequest, Work
 from tests.support.loopback import Answer, Body, Fault, Loopback, Reply, completion
 from tests.support.mutations import damaged, rewritten
-from tests.support.services import SOURCES, damaged_bodies, misread, samples
+from tests.support.services import SOURCES, damaged_bodies, reading_errors, samples
 
 SEED = 1_000
 """Other damage than the suite's."""
@@ -44,7 +44,7 @@ def services(place: Path) -> Iterator[Outcome]:
         for kind, sample in samples(name).items():
             wrong, count = [], 0
             for number, changed in enumerate(damaged_bodies(name, sample, SEED, BODIES)):
-                wrong += asyncio.run(misread(name, kind, changed, place / f"{name} {kind} {number}"))
+                wrong += asyncio.run(reading_errors(name, kind, changed, place / f"{name} {kind} {number}"))
                 count += len(changed)
             yield _outcome(f"services: {name}, {kind}", wrong, count)
 
@@ -100,9 +100,9 @@ class Damaging(LiteratureServer):
 
     chance: random.Random = field(default_factory=lambda: random.Random(0))
 
-    def answer(self, asked: Asked) -> tuple[int, bytes]:
+    def answer(self, request: ReceivedRequest) -> tuple[int, bytes]:
         """As the service answers, or nearly."""
-        status, body = super().answer(asked)
+        status, body = super().answer(request)
         return (status, body) if self.chance.random() < 0.5 else (status, _one(body, self.chance))
 
 

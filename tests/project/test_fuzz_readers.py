@@ -27,11 +27,11 @@ from tests.support.services import (
     SOURCES,
     WORKS,
     bodies,
+    check_storable,
+    clear,
     damaged_bodies,
-    demand_storable,
-    emptied,
-    misread,
-    recited,
+    fixed_body_client,
+    reading_errors,
     samples,
 )
 
@@ -40,7 +40,7 @@ from tests.support.services import (
 async def test_answers_of_services(name: str, tmp_path: Path) -> None:
     for kind, sample in samples(name).items():
         for number, changed in enumerate(damaged_bodies(name, sample, 1, 60)):
-            assert not await misread(name, kind, changed, tmp_path / f"{kind} {number}")
+            assert not await reading_errors(name, kind, changed, tmp_path / f"{kind} {number}")
 
 
 @pytest.mark.parametrize("name", ["semantic-scholar", "openalex"])
@@ -49,13 +49,13 @@ async def test_one_bad_record_leaves_the_others(name: str, tmp_path: Path) -> No
         whole = json.loads(bodies(server, name)["search"])
     records = whole["data"] if name == "semantic-scholar" else whole["results"]
     good, bad = records[0], records[1]
-    client, cache = recited(name, tmp_path)
+    client, cache = fixed_body_client(name, tmp_path)
     for text in rewritten(bad, 3, 80):
         records[:] = [good, "the bad one"]
         client.body = as_json(whole).replace('"the bad one"', text).encode()
-        found = demand_storable(await SOURCES[name](client).search("thought", 5))
+        found = check_storable(await SOURCES[name](client).search("thought", 5))
         assert good["title"] in [paper.title for paper in found]
-        emptied(cache)
+        clear(cache)
     await client.disconnect()
     cache.close()
 

@@ -1,10 +1,10 @@
-"""A loopback server that speaks as Semantic Scholar, OpenAlex and arXiv do, over a small corpus.
+"""A loopback server with the APIs of Semantic Scholar, OpenAlex and arXiv, on a small corpus.
 
     with LiteratureServer(WORKS) as server:
         client = HttpClient("semantic-scholar", server.url("semantic-scholar"), …)
 
-What was asked stands in ``requests``. ``faults`` are served first, one a request, in order; a fault
-for one service lets requests to the others through.
+``requests`` lists the requests. ``faults`` are served first, one per request, in order; a fault of one
+service does not affect the others.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ SERVICES = ("semantic-scholar", "openalex", "arxiv")
 
 @dataclass(frozen=True)
 class Work:
-    """A paper as the world has it; ``None`` is null in the services' answers."""
+    """A paper; ``None`` is null in the services' responses."""
 
     name: str
-    """Letters and digits; ids of the services are made from it."""
+    """Letters and digits; the services' ids are derived from it."""
     title: str | None
     abstract: str | None = None
     date: str | None = None
@@ -42,49 +42,49 @@ class Work:
     pdf: str | None = None
     """Link to an open-access PDF."""
     per_year: tuple[tuple[int, int], ...] = ()
-    """Year and citations in it."""
+    """Pairs of year and citations."""
     recommends: tuple[str, ...] | None = None
-    """Works that Semantic Scholar recommends; ``None``: it has none for this one."""
+    """Works that Semantic Scholar recommends; ``None`` if it does not know any."""
 
     @property
     def words(self) -> set[str]:
-        """For search."""
+        """Words of title and abstract, for search."""
         return set(re.findall(r"\w+", f"{self.title} {self.abstract}".lower()))
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One failure."""
+    """A failure to serve instead of an answer."""
 
     status: int = 500
     service: str | None = None
-    """``None``: whoever is asked next."""
+    """``None`` for any service."""
     headers: dict[str, str] = field(default_factory=dict)
-    body: bytes = b'{"error": "told to fail"}'
+    body: bytes = b'{"error": "simulated failure"}'
     cut: bool = False
     """Announce more bytes than are sent."""
     hang: bool = False
-    """Say nothing until the server is closed."""
+    """Do not respond until the server is closed."""
     forever: bool = False
-    """Stay for all further requests."""
+    """Apply to all further requests."""
 
 
 @dataclass(frozen=True)
 class File:
-    """What lies under a path of the server, outside of the services."""
+    """A file at a path of the server, not part of a service."""
 
     body: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     announced: int | None = None
-    """Length that is announced instead of the true one."""
+    """The ``Content-Length``, if it differs from the true one."""
     endless: bool = False
-    """The body again and again, until nobody listens; ``LiteratureServer.sent`` tells how much went out."""
+    """Repeat the body until the client disconnects; ``LiteratureServer.sent`` counts the bytes."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One request as it arrived."""
+class ReceivedRequest:
+    """A request to a service."""
 
     service: str
     path: str
@@ -95,17 +95,17 @@ class Asked:
 
 @dataclass
 class LiteratureServer:
-    """The server; a context manager."""
+    """The server, as a context manager."""
 
     works: Sequence[Work]
     faults: list[Fault] = field(default_factory=list)
-    requests: list[Asked] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
     page: int | None = None
-    """Items on a page at most, whatever is asked for."""
+    """Maximum number of items per page, whatever the request."""
     files: dict[str, File] = field(default_factory=dict)
-    """By path: ``/arxiv/pdf/2201.11903`` is where arXiv's PDFs lie, ``/files/…`` any other place."""
+    """Files by path, e.g. ``/arxiv/pdf/2201.11903`` for a PDF on arXiv, ``/files/…`` for others."""
     sent: int = 0
-    """Bytes of endless files that went out."""
+    """Number of bytes sent of endless files."""
     recorded: dict[str, bytes] = field(default_factory=dict)
     """Bodies by path and query, served instead of the corpus."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -128,85 +128,86 @@ class LiteratureServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port it listens on."""
         return int(self._server.server_address[1])
 
     def url(self, service: str) -> str:
         """A service's base URL."""
         return f"http://127.0.0.1:{self.port}/{service}"
 
-    def asked(self, service: str) -> list[Asked]:
+    def requests_to(self, service: str) -> list[ReceivedRequest]:
         """The requests to one service."""
-        return [one for one in self.requests if one.service == service]
+        return [request for request in self.requests if request.service == service]
 
-    def take(self, asked: Asked) -> Fault | None:
-        """Note a request; the fault that it meets."""
+    def record(self, request: ReceivedRequest) -> Fault | None:
+        """Record a request, and return its fault, if any."""
         with self._lock:
-            self.requests.append(asked)
-            fault = next((one for one in self.faults if one.service in (None, asked.service)), None)
+            self.requests.append(request)
+            fault = next((fault for fault in self.faults if fault.service in (None, request.service)), None)
             if fault and not fault.forever:
                 self.faults.remove(fault)
         return fault
 
     def wait_until_closed(self) -> None:
-        """Block as a server that hangs does."""
+        """Block, to simulate a server that hangs."""
         self._closing.wait()
 
-    def answer(self, asked: Asked) -> tuple[int, bytes]:
-        """Status and body from the corpus."""
-        if asked.service == "files" or asked.path.startswith("/pdf/"):
+    def answer(self, request: ReceivedRequest) -> tuple[int, bytes]:
+        """Return status and body from the corpus."""
+        if request.service == "files" or request.path.startswith("/pdf/"):
             return 404, b"no such file"
-        if asked.service == "arxiv":
-            return 200, self._atom(asked.query)
-        speak = self._semantic_scholar if asked.service == "semantic-scholar" else self._openalex
-        found = speak(asked)
-        return (404, b'{"error": "not found"}') if found is None else (200, json.dumps(found).encode())
+        if request.service == "arxiv":
+            return 200, self._atom(request.query)
+        respond = self._semantic_scholar if request.service == "semantic-scholar" else self._openalex
+        body = respond(request)
+        return (404, b'{"error": "not found"}') if body is None else (200, json.dumps(body).encode())
 
-    def found(self, service: str, query: str) -> list[Work]:
-        """By the number of words in common, then in the order of the corpus."""
+    def search(self, service: str, query: str) -> list[Work]:
+        """Works by the number of words in common with the query, then in corpus order."""
         words = set(re.findall(r"\w+", query.lower()))
         known = [work for work in self.works if service in work.known_to and work.words & words]
         return sorted(known, key=lambda work: -len(work.words & words))
 
-    def named(self, service: str, name: str) -> Work | None:
+    def find(self, service: str, name: str) -> Work | None:
         """A work by any of its ids."""
         bare = re.sub(r"^(arxiv:|doi:10\.48550/arxiv\.|doi:)", "", name, flags=re.I).lower()
         known = [work for work in self.works if service in work.known_to]
         return next((w for w in known if bare in (w.name.lower(), w.arxiv, (w.doi or "").lower())), None)
 
     def citing(self, service: str, cited: Work) -> list[Work]:
-        """Who cites a work."""
+        """The works that cite a work."""
         return [work for work in self.works if cited.name in work.cites and service in work.known_to]
 
     def cited(self, service: str, citing: Work) -> list[Work]:
-        """Whom a work cites."""
+        """The works that a work cites."""
         by_name = {work.name: work for work in self.works if service in work.known_to}
         return [by_name[name] for name in citing.cites if name in by_name]
 
-    def _semantic_scholar(self, asked: Asked) -> Any:
-        if asked.path.startswith("/recommendations/v1/papers/forpaper/"):
-            return self._recommended(asked)
-        path = asked.path.removeprefix("/graph/v1/paper/")
+    def _semantic_scholar(self, request: ReceivedRequest) -> Any:
+        if request.path.startswith("/recommendations/v1/papers/forpaper/"):
+            return self._recommended(request)
+        path = request.path.removeprefix("/graph/v1/paper/")
         if path == "search":
-            found = [self._s2(work) for work in self.found(asked.service, asked.query["query"])]
-            return {"total": len(found), **self._offset(found, asked.query)}
+            found = [self._s2(work) for work in self.search(request.service, request.query["query"])]
+            return {"total": len(found), **self._offset(found, request.query)}
         if path == "batch":
-            works = [self.named(asked.service, name) for name in asked.body["ids"]]
+            works = [self.find(request.service, name) for name in request.body["ids"]]
             return [self._s2(work) if work else None for work in works]
         name = path.removesuffix("/references").removesuffix("/citations")
-        work = self.named(asked.service, name)
+        work = self.find(request.service, name)
         if work is None or not path.endswith(("/references", "/citations")):
             return self._s2(work) if work else None
         both = (self.cited, "citedPaper") if path.endswith("/references") else (self.citing, "citingPaper")
-        items = [{both[1]: self._s2(other)} for other in both[0](asked.service, work)]
-        return self._offset(items, asked.query)
+        items = [{both[1]: self._s2(other)} for other in both[0](request.service, work)]
+        return self._offset(items, request.query)
 
-    def _recommended(self, asked: Asked) -> Any:
-        work = self.named(asked.service, asked.path.removeprefix("/recommendations/v1/papers/forpaper/"))
+    def _recommended(self, request: ReceivedRequest) -> Any:
+        work = self.find(request.service, request.path.removeprefix("/recommendations/v1/papers/forpaper/"))
         if work is None or work.recommends is None:
             return None
-        found = [self.named(asked.service, name) for name in work.recommends]
-        return {"recommendedPapers": [self._s2(one) for one in found if one][: int(asked.query["limit"])]}
+        found = [self.find(request.service, name) for name in work.recommends]
+        papers = [self._s2(recommended) for recommended in found if recommended]
+        return {"recommendedPapers": papers[: int(request.query["limit"])]}
 
     def _offset(self, items: list[Any], query: dict[str, str]) -> dict[str, Any]:
         start, limit = int(query["offset"]), min(int(query["limit"]), self.page or 10_000)
@@ -229,23 +230,23 @@ class LiteratureServer:
             "openAccessPdf": {"url": work.pdf, "status": "GREEN"} if work.pdf else None,
         }
 
-    def _openalex(self, asked: Asked) -> Any:
-        if asked.path != "/works":
-            work = self.named(asked.service, asked.path.removeprefix("/works/"))
+    def _openalex(self, request: ReceivedRequest) -> Any:
+        if request.path != "/works":
+            work = self.find(request.service, request.path.removeprefix("/works/"))
             return self._work(work) if work else None
-        wanted = asked.query.get("filter", "")
+        wanted = request.query.get("filter", "")
         kind, _, values = wanted.partition(":")
         if kind == "cites":
-            cited = self.named(asked.service, values)
-            found = self.citing(asked.service, cited) if cited else []
+            cited = self.find(request.service, values)
+            found = self.citing(request.service, cited) if cited else []
         elif kind in ("openalex", "doi"):
             prefix = "doi:" if kind == "doi" else ""
-            some = [self.named(asked.service, prefix + value) for value in values.split("|")]
-            found = [work for work in some if work]
+            matches = [self.find(request.service, prefix + value) for value in values.split("|")]
+            found = [work for work in matches if work]
         else:
-            found = self.found(asked.service, asked.query["search"])
-        cursor = asked.query["cursor"]
-        start, limit = int(cursor.strip("*") or 0), min(int(asked.query["per-page"]), self.page or 200)
+            found = self.search(request.service, request.query["search"])
+        cursor = request.query["cursor"]
+        start, limit = int(cursor.strip("*") or 0), min(int(request.query["per-page"]), self.page or 200)
         following = str(start + limit) if start + limit < len(found) else None
         results = [self._work(work) for work in found[start : start + limit]]
         return {"meta": {"count": len(found), "next_cursor": following}, "results": results}
@@ -275,10 +276,10 @@ class LiteratureServer:
     def _atom(self, query: dict[str, str]) -> bytes:
         start, most = int(query.get("start", 0)), min(int(query["max_results"]), self.page or 2_000)
         if "id_list" in query:
-            some = [self.named("arxiv", name) for name in query["id_list"].split(",")]
-            found = [work for work in some if work]
+            matches = [self.find("arxiv", name) for name in query["id_list"].split(",")]
+            found = [work for work in matches if work]
         else:
-            found = self.found("arxiv", query["search_query"].replace("all:", " "))
+            found = self.search("arxiv", query["search_query"].replace("all:", " "))
         entries = "".join(self._entry(work) for work in found[start : start + most] if work.arxiv)
         head = '<?xml version="1.0" encoding="UTF-8"?><feed xmlns="http://www.w3.org/2005/Atom">'
         return f"{head}<title>query</title>{entries}</feed>".encode()
@@ -298,7 +299,7 @@ class _Server(ThreadingHTTPServer):
     literature: LiteratureServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news here."""
+        """Ignore clients that disconnect."""
 
 
 class _Connection(BaseHTTPRequestHandler):
@@ -316,8 +317,8 @@ class _Connection(BaseHTTPRequestHandler):
         service, _, path = address.path.lstrip("/").partition("/")
         query = {name: values[0] for name, values in parse_qs(address.query).items()}
         headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(service, f"/{unquote(path)}", query, headers, body)
-        fault = self.server.literature.take(asked)
+        request = ReceivedRequest(service, f"/{unquote(path)}", query, headers, body)
+        fault = self.server.literature.record(request)
         if fault:
             self._fail(fault)
             return
@@ -325,8 +326,8 @@ class _Connection(BaseHTTPRequestHandler):
         if file:
             self._send_file(file)
             return
-        recorded = self.server.literature.recorded.get(asked.path + "?" + query.get("offset", ""))
-        status, content = (200, recorded) if recorded else self.server.literature.answer(asked)
+        recorded = self.server.literature.recorded.get(request.path + "?" + query.get("offset", ""))
+        status, content = (200, recorded) if recorded else self.server.literature.answer(request)
         self._send(status, content, {})
 
     do_POST = do_GET
@@ -361,11 +362,11 @@ class _Connection(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 class FakeTime:
-    """Seconds that pass only by sleeping; ``slept`` tells how long each sleep was."""
+    """A clock that advances only by sleeping; ``slept`` lists the sleeps in seconds."""
 
     def __init__(self) -> None:
         self.seconds = 1_000.0
@@ -380,7 +381,7 @@ class FakeTime:
 
 
 def hurry(patch: Any, now: datetime) -> None:
-    """Give the command line a clock on which waiting for a service takes no time."""
+    """Replace the command line's clock, so that waiting for a service takes no time."""
     from ideagora.retrieval import factory
     from ideagora.retrieval.http.client import Clock
 

@@ -1,4 +1,4 @@
-"""Answers of the literature services, damaged, and what their readers make of them."""
+"""Damaged responses of literature services, and checks of how the clients read them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ideagora.retrieval.http.client import Clock, HttpClient, HttpRequest, RateL
 from ideagora.retrieval.protocols import RemoteSource
 from ideagora.retrieval.untrusted_json import parse_pruned_json
 from ideagora.schema import Paper
-from tests.support.literature_server import Asked, FakeTime, LiteratureServer, Work
+from tests.support.literature_server import FakeTime, LiteratureServer, ReceivedRequest, Work
 from tests.support.mutations import damaged, rewritten
 
 WORKS = (
@@ -34,8 +34,8 @@ SOURCES: dict[str, Callable[[HttpClient], RemoteSource]] = {
 }  # fmt: skip
 
 
-class Recited(HttpClient):
-    """A way to a source that recites one body to every question."""
+class FixedBodyClient(HttpClient):
+    """An HTTP client that returns the same body for every request."""
 
     body = b""
 
@@ -45,16 +45,16 @@ class Recited(HttpClient):
         return 200, self.body
 
 
-def recited(name: str, folder: Path) -> tuple[Recited, HttpCache]:
+def fixed_body_client(name: str, folder: Path) -> tuple[FixedBodyClient, HttpCache]:
     fake = FakeTime()
     time = Clock(fake.clock, fake.sleep)
     cache = HttpCache(folder / "literature.sqlite", 30, lambda: time.now().date())
     policy = RateLimitPolicy(0.0, retries=0, cooldown=0.0, max_bytes=2**24)
-    return Recited(name, "http://127.0.0.1:9", policy, cache, time), cache
+    return FixedBodyClient(name, "http://127.0.0.1:9", policy, cache, time), cache
 
 
-def demand_storable(value: Any) -> list[Paper]:
-    """The papers in an answer, each of which can be written down as UTF-8."""
+def check_storable(value: Any) -> list[Paper]:
+    """The papers in an answer; raises if one cannot be encoded as UTF-8."""
     papers = value if isinstance(value, list) else list(getattr(value, "papers", ())) or [value]
     for paper in papers:
         if isinstance(paper, BaseModel):
@@ -63,9 +63,9 @@ def demand_storable(value: Any) -> list[Paper]:
 
 
 def bodies(server: LiteratureServer, name: str) -> dict[str, bytes]:
-    """An answer of each kind that a service gives."""
+    """A response of each kind from a service."""
     graph, offset, page = "/graph/v1/paper", {"offset": "0", "limit": "9"}, {"cursor": "*", "per-page": "9"}
-    asked: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
+    requests: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "semantic-scholar": {
             "search": (f"{graph}/search", {"query": "thought", **offset}),
             "paper": (f"{graph}/w1", {}),
@@ -79,12 +79,12 @@ def bodies(server: LiteratureServer, name: str) -> dict[str, bytes]:
         "arxiv": {"search": ("/api/query", {"search_query": "all:thought", "max_results": "9"})},
     }
     return {
-        kind: server.answer(Asked(name, path, query, {}, None))[1]
-        for kind, (path, query) in asked[name].items()
+        kind: server.answer(ReceivedRequest(name, path, query, {}, None))[1]
+        for kind, (path, query) in requests[name].items()
     }
 
 
-def questions(source: RemoteSource) -> dict[str, Callable[[], Awaitable[Any]]]:
+def queries(source: RemoteSource) -> dict[str, Callable[[], Awaitable[Any]]]:
     known = {"semantic-scholar": "s2:w1", "openalex": "openalex:w1", "arxiv": "arxiv:2201.11903"}[source.name]
     return {
         "search": lambda: source.search("thought", 5),
@@ -93,7 +93,7 @@ def questions(source: RemoteSource) -> dict[str, Callable[[], Awaitable[Any]]]:
     }
 
 
-def kept_bodies(cache: HttpCache) -> list[bytes]:
+def stored_bodies(cache: HttpCache) -> list[bytes]:
     rows = cache._do(lambda db: db.execute("SELECT body FROM pages").fetchall())
     return [zlib.decompress(row[0]) for row in rows]
 
@@ -106,44 +106,44 @@ def is_readable(body: bytes) -> bool:
     return False
 
 
-def emptied(cache: HttpCache) -> None:
+def clear(cache: HttpCache) -> None:
     cache._do(lambda db: db.execute("DELETE FROM pages").close())
 
 
 def samples(name: str) -> dict[str, bytes]:
-    """An answer of each kind that a service gives to ``WORKS``."""
+    """A response of each kind from a service with ``WORKS``."""
     with LiteratureServer(WORKS) as server:
         return bodies(server, name)
 
 
 def damaged_bodies(name: str, sample: bytes, seed: int, count: int) -> list[list[bytes]]:
-    """The sample with damaged bytes, and (where it is JSON) with values that no one expects."""
+    """The sample with damaged bytes, and if it is JSON, with unexpected values."""
     changed = [list(damaged(sample, seed, count))]
     if name != "arxiv":
         changed.append([text.encode() for text in rewritten(json.loads(sample), seed + 1, count)])
     return changed
 
 
-async def misread(name: str, kind: str, changed: Iterable[bytes], folder: Path) -> list[str]:
-    """What is wrong in how a source reads these bodies; each is asked for twice, then from the cache."""
-    client, cache = recited(name, folder)
-    source, wrong = SOURCES[name](client), []
+async def reading_errors(name: str, kind: str, changed: Iterable[bytes], folder: Path) -> list[str]:
+    """Errors in how a source reads these bodies; each is requested twice, the second time from the cache."""
+    client, cache = fixed_body_client(name, folder)
+    source, errors = SOURCES[name](client), []
     for body in changed:
         answers = []
         try:
-            for recitation in (body, b"the cache answers"):
-                client.body = recitation
+            for response in (body, b"not from the cache"):
+                client.body = response
                 with suppress(SourceUnavailable):
-                    answers.append(await questions(source)[kind]())
-            for one in answers:
-                demand_storable(one)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is what is wrong
-            wrong.append(f"{type(error).__name__}: {error}"[:200])
+                    answers.append(await queries(source)[kind]())
+            for answer in answers:
+                check_storable(answer)
+        except Exception as error:  # noqa: BLE001  # any exception is an error in the reader
+            errors.append(f"{type(error).__name__}: {error}"[:200])
         if len(answers) == 2 and answers[0] != answers[1]:
-            wrong.append("the cache answers otherwise")
-        if not all(map(is_readable, kept_bodies(cache))):
-            wrong.append("a body that cannot be read was kept")
-        emptied(cache)
+            errors.append("the cached answer differs")
+        if not all(map(is_readable, stored_bodies(cache))):
+            errors.append("an unreadable body was stored")
+        clear(cache)
     await client.disconnect()
     cache.close()
-    return wrong
+    return errors
