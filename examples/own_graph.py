@@ -19,14 +19,12 @@ class Agent:
         return {"papers": [paper.model_dump(include={"id", "title", "abstract"}) for paper in papers]}
 
     async def read(self, state, runtime):
-        prompt = "Which problems does this paper leave open?\n{abstract}"
-        calls = [runtime.context.model(prompt.format_map(paper)) for paper in state["papers"]]
+        calls = [runtime.context.model(f"List gaps in:\n{paper['abstract']}") for paper in state["papers"]]
         return {"gaps": await asyncio.gather(*calls)}
 
     async def write(self, state, runtime):
-        if not state["gaps"]:
+        if not (gaps := "\n".join(state["gaps"])):
             return {"ideas": []}
-        gaps = "\n".join(state["gaps"])
-        method = await runtime.context.model(f"Propose a method for these problems:\n\n{gaps}")
+        method = await runtime.context.model(f"Propose a method that closes these gaps:\n{gaps}")
         idea = {"title": f"Open problems in {state['topic']}", "method": method}
         return {"ideas": [{**idea, "references": [paper["id"] for paper in state["papers"]]}]}

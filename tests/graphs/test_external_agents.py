@@ -832,7 +832,7 @@ def test_a_killed_graph_goes_on_without_asking_again(home: Path) -> None:
     assert len(set(prompts)) == 4
     assert prompts[2] == prompts[3]
     steps = [e["step"] for e in read_events(Path("run/events.jsonl")) if e.get("status") == "done"]
-    assert steps.count("find") == 1, "a finished step does not run again"
+    assert steps.count("search") == 1, "a finished step does not run again"
 
 
 # --- agents list, show, new, check ------------------------------------------------------------
