@@ -75,8 +75,8 @@ def main() -> None:
     for source in SOURCES:
         steps = asyncio.run(_walk(source))
         branch = _branch(source)
-        worst = max(counts["not batches, a source"] for counts in steps)
-        print(f"{source}: at most {worst} requests a source and step, plus batches")
+        worst = max(counts["requests per source"] for counts in steps)
+        print(f"{source}: at most {worst} requests per source and step, plus batches")
         print("  step         " + "  ".join(f"{kind:>10}" for kind in ("neighbours", "paper", "batch")))
         for counts in steps:
             row = "  ".join(f"{counts[kind]:10}" for kind in ("neighbours", "paper", "batch"))
@@ -107,9 +107,9 @@ async def _walk(source: str) -> list[dict[str, Any]]:
 
 
 def _counted(step: str, requests: Sequence[ReceivedRequest]) -> dict[str, Any]:
-    kinds = Counter(kind_of(one) for one in requests)
-    sources = Counter(one.service for one in requests if kind_of(one) != "batch")
-    return {"step": step, "not batches, a source": max(sources.values(), default=0), **_zeros(), **kinds}
+    kinds = Counter(kind_of(request) for request in requests)
+    sources = Counter(request.service for request in requests if kind_of(request) != "batch")
+    return {"step": step, "requests per source": max(sources.values(), default=0), **_zeros(), **kinds}
 
 
 def _zeros() -> dict[str, int]:
@@ -125,11 +125,11 @@ def _branch(source: str) -> Counter[str]:
     with LiteratureServer(citing_works()) as server, tempfile.TemporaryDirectory() as home:
         hurry(Patch(), NOW)
         settings = _settings(server, Path(home), source)
-        given = settings.model_dump(include={"home", "source", "embedder"})
+        flags = settings.model_dump(include={"home", "source", "embedder"})
         for service in ("semantic_scholar", "openalex", "arxiv"):
             os.environ[f"IDEAGORA_{service.upper()}_URL"] = getattr(settings, f"{service}_url")
         os.environ["IDEAGORA_FORBID_REAL_CALLS"] = "1"
-        request = Request(topic=TOPIC, settings=given, as_json=True, quiet=True)
+        request = Request(topic=TOPIC, settings=flags, as_json=True, quiet=True)
         request = replace(request, options={"branches": 1, "allow_thin": True})
         with contextlib.redirect_stdout(io.StringIO()):
             assert run(request) == 0

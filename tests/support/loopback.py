@@ -41,23 +41,23 @@ class Reply:
 
 @dataclass(frozen=True)
 class Fault:
-    """One failure: an HTTP status, a cut connection, a silent server, or bytes that are no answer."""
+    """One failure: an HTTP status, a cut connection, a hanging server, or an invalid response."""
 
     status: int = 500
-    message: str = "the loopback server was told to fail"
+    message: str = "simulated failure of the loopback server"
     code: str | None = None
     retry_after: str | None = None
     """Sent as the ``Retry-After`` header: seconds or an HTTP date."""
     cut: bool = False
     """Close the connection without a response."""
     hang: bool = False
-    """Say nothing until the server is closed (or the client gives up)."""
+    """Do not respond until the server is closed or the client gives up."""
     garbage: bytes | None = None
     """Sent with status 200 in place of a completion."""
     encoding: str | None = None
-    """How the garbage says it is packed (``gzip``)."""
+    """The ``Content-Encoding`` of the garbage (``gzip``)."""
     endless: bool = False
-    """The garbage again and again, until nobody listens."""
+    """Repeat the garbage until the client disconnects."""
 
 
 Answer = str | Reply | Fault
@@ -229,6 +229,6 @@ def completion(body: Body, reply: Reply) -> dict[str, Any]:
 def _usage(body: Body, reply: Reply) -> dict[str, int]:
     asked = sum(len(str(message.get("content"))) for message in body.get("messages", []))
     prompt = asked // CHARACTERS_PER_TOKEN if reply.prompt_tokens is None else reply.prompt_tokens
-    said = len(reply.text or "") // CHARACTERS_PER_TOKEN
-    completed = said if reply.completion_tokens is None else reply.completion_tokens
+    length = len(reply.text or "") // CHARACTERS_PER_TOKEN
+    completed = length if reply.completion_tokens is None else reply.completion_tokens
     return {"prompt_tokens": prompt, "completion_tokens": completed, "total_tokens": prompt + completed}
