@@ -1,7 +1,7 @@
-"""An arena of 2,070 verdicts (10 contestants, 23 topics, both orders) before a model in this process.
+"""Time and disk space of an arena of 2,070 verdicts (10 contestants, 23 topics, both orders).
 
-What is measured is ours: the graph, the checkpoints, the cache, the verdicts on disk, the figures. The
-judge answers at once.
+The judge is an in-process model that answers at once, so the time is that of the graph, checkpoints, cache,
+verdict files and figures.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ FILES = ("checkpoints.sqlite", "verdicts.jsonl", "events.jsonl", "leaderboard.js
 
 
 def main() -> None:
-    """Print seconds and bytes of the first arena, and seconds when it is asked for again."""
+    """Print seconds and bytes of the first arena, and seconds when it is repeated."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         os.environ["IDEAGORA_HOME"] = str(Path(folder) / "home")
-        contestants = tuple(_written(number) for number in range(CONTESTANTS))
+        contestants = tuple(_write_ideas(number) for number in range(CONTESTANTS))
         first, again = _seconds(contestants), _seconds(contestants)
         board = json.loads(Path("arena/leaderboard.json").read_text(encoding="utf-8"))
         sizes = {name: Path("arena", name).stat().st_size for name in FILES}
     asked = board["coverage"]["scored"]
     print(f"{asked} verdicts in {first:.1f} s ({1000 * first / asked:.1f} ms each), again {again:.2f} s")
     for name, size in sizes.items():
-        print(f"  {name:20} {size:>10,} bytes, {size / asked:6.0f} a verdict")
+        print(f"  {name:20} {size:>10,} bytes, {size / asked:6.0f} per verdict")
     figures: dict[str, Any] = {"seconds": round(first, 2), "again_seconds": round(again, 2), **sizes}
     print(json.dumps({"benchmark": "arena", "verdicts": asked, **figures}))
 
@@ -55,13 +55,13 @@ def _seconds(contestants: tuple[str, ...]) -> float:
 
 def _verdict(call: ScriptedCall) -> dict[str, Any]:
     """The higher number in the title wins."""
-    first, second = (int(one.title.split()[-1]) for one in (call.inputs.first, call.inputs.second))
-    said = "first" if first > second else "second"
-    return {"reason": "By the number in the title.", **dict.fromkeys(CRITERIA, said)}
+    first, second = (int(idea.title.split()[-1]) for idea in (call.inputs.first, call.inputs.second))
+    better = "first" if first > second else "second"
+    return {"reason": "By the number in the title.", **dict.fromkeys(CRITERIA, better)}
 
 
-def _written(number: int) -> str:
-    """A file with one contestant's ideas; gives the thing that names it."""
+def _write_ideas(number: int) -> str:
+    """Write a file with one contestant's ideas and return the contestant's spec."""
     words = "a step that somebody could take with what is there today " * 30
     ideas = [
         Idea(

@@ -1,9 +1,8 @@
-"""What the bias-aware ratings are good for, and what they cost where there is no bias: Kendall's tau to the
-truth.
+"""Kendall's tau to the truth of plain and bias-aware ratings, with and without biased judges.
 
-12 agents, 50 topics, strengths N(0, 0.5). The biased judges like the first slot by 1 logit and twice the
-words by 1 logit; weak agents write long (log words fall by 1.5 a logit of strength), and the longer idea is
-shown first. Also: half wins against Davidson's ties (evalica's Newman fit) for a judge that calls many ties.
+12 agents, 50 topics, strengths N(0, 0.5). Biased judges prefer the first slot by 1 logit and twice the
+words by 1 logit; weak agents write more (log words fall by 1.5 a logit of strength), and the longer idea is
+shown first. Also: half wins against Davidson's ties (evalica's Newman fit) for a judge with many ties.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from ideagora.evaluators.statistics.ratings import bradley_terry
 
 RUNS = 40
 TOPICS = 50
-LIKES_LONG = 1.0 / np.log(2.0)
-BIASED = Judge(position=1.0, length=LIKES_LONG)
+LENGTH_BIAS = 1.0 / np.log(2.0)
+BIASED = Judge(position=1.0, length=LENGTH_BIAS)
 SIMULATIONS: dict[str, tuple[tuple[Judge, ...], bool, float]] = {
-    # judges, both orders, log words for a logit of strength
+    # judges, both orders, log words per logit of strength
     "biased, longer shown first": ((BIASED,), False, -1.5),
     "biased, both orders": ((BIASED,), True, -1.5),
     "biased and a coin flipper, longer first": ((BIASED, Judge(discrimination=0.05)), False, -1.5),

@@ -1,9 +1,9 @@
-"""How often 95 % intervals hold the truth: 500 simulated tournaments, and fewer of other kinds.
+"""Coverage of 95 % intervals in simulated tournaments.
 
-The standard one: 12 agents with strengths N(0, 0.5), 50 topics, ideas N(their agent, 0.8), a logistic judge,
-all pairs in both orders. The truth is the rating that endless topics would give (bench/tournaments.py), not
-the strength, which no number of verdicts shows on this scale. Beside ours, the plain percentile bootstrap by
-topic.
+The standard kind, 500 times: 12 agents with strengths N(0, 0.5), 50 topics, ideas N(their agent, 0.8), a
+logistic judge, all pairs in both orders. The truth is the rating in the limit of infinitely many topics
+(bench/tournaments.py), not the strength, which ratings do not estimate on this scale. The plain percentile
+bootstrap by topic is the baseline.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
 def coverage(
     agents: int, topics: int, runs: int, spread: float, options: dict[str, Any]
 ) -> tuple[float, float, float, float, int]:
-    """Share held and mean width, ours and of the plain bootstrap, and the runs without an interval."""
+    """Coverage and mean width, ours and the plain bootstrap's, and the number of runs without an interval."""
     generator = np.random.default_rng(7)
     judges = options.get("judges", (Judge(),))
     rows = []
@@ -69,12 +69,14 @@ def coverage(
         low, high = np.percentile(
             BASE + POINTS * resample_ratings(played, REPLICATES, run), (2.5, 97.5), axis=0
         )
-        rows.append((*_held(found.low, found.high, truth), *_held(low, high, truth)))
+        rows.append(
+            (*_coverage_and_width(found.low, found.high, truth), *_coverage_and_width(low, high, truth))
+        )
     ours, width, plain, plain_width = np.mean(rows, axis=0)
     return float(ours), float(width), float(plain), float(plain_width), runs - len(rows)
 
 
-def _held(
+def _coverage_and_width(
     low: NDArray[np.float64], high: NDArray[np.float64], truth: NDArray[np.float64]
 ) -> tuple[float, float]:
     return float(((low <= truth) & (truth <= high)).mean()), float((high - low).mean())

@@ -1,4 +1,4 @@
-"""What a schedule loses against the full round robin, over simulated tournaments with a known truth.
+"""Loss of each schedule against the full round robin in simulated tournaments with a known truth.
 
 Each schedule is played once up to half of the full tournament and rated (plain Bradley–Terry) after each
 budget; all comparisons are paired, on the same tournaments with the same verdicts. ± is a standard error.
@@ -21,7 +21,7 @@ import numpy as np
 from bench.simulated_judges import Tournament, World, draw
 from ideagora.evaluators.schedules.adaptive import Adaptive, ranking
 from ideagora.evaluators.schedules.balanced import Balanced
-from ideagora.evaluators.schedules.pairing import Field, Pairing, Schedule
+from ideagora.evaluators.schedules.pairing import Entrants, Pairing, Schedule
 from ideagora.evaluators.schedules.posterior import fit, laplacian, wins
 from ideagora.evaluators.schedules.round_robin import RoundRobin
 from ideagora.evaluators.schedules.swiss import Swiss
@@ -34,10 +34,10 @@ TOURNAMENTS = 300
 BUDGETS = (0.05, 0.10, 0.15, 0.25, 0.50)
 TOP = 3
 WORLDS = {
-    "strengths N(0, 0.5), every verdict has luck of its own": World(),
-    "strengths N(0, 0.5), a pair has the same luck in both orders": World(consistent=True),
-    "strengths N(0, 1.5), every verdict has luck of its own": World(agent_spread=1.5),
-    "strengths N(0, 1.5), a pair has the same luck in both orders": World(agent_spread=1.5, consistent=True),
+    "strengths N(0, 0.5), independent noise per verdict": World(),
+    "strengths N(0, 0.5), the same noise in both orders of a pair": World(consistent=True),
+    "strengths N(0, 1.5), independent noise per verdict": World(agent_spread=1.5),
+    "strengths N(0, 1.5), the same noise in both orders of a pair": World(agent_spread=1.5, consistent=True),
 }
 CALIBRATED_AT = 0.10
 
@@ -50,22 +50,24 @@ class RandomPairs:
     seed: int = 0
     name: str = "random"
 
-    def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+    def next(self, entrants: Entrants, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """The drawn pairings that have not been asked."""
         random = np.random.default_rng(self.seed)
         pairings = [
             Pairing(topic, *order)
-            for topic in range(field.topics)
-            for low, high in field.pairs(topic)
+            for topic in range(entrants.topics)
+            for low, high in entrants.pairs(topic)
             for order in ((low, high), (high, low))
         ]
-        drawn = random.permutation(len(pairings))[: self.total(field)]
-        chosen = [pairings[place]._replace(judge=number % field.judges) for number, place in enumerate(drawn)]
+        drawn = random.permutation(len(pairings))[: self.total(entrants)]
+        chosen = [
+            pairings[place]._replace(judge=number % entrants.judges) for number, place in enumerate(drawn)
+        ]
         return [pairing for pairing in chosen if pairing not in set(asked)]
 
-    def total(self, field: Field) -> int:
+    def total(self, entrants: Entrants) -> int:
         """The budget, or the number of all pairings if that is less."""
-        return min(self.budget, 2 * field.couples())
+        return min(self.budget, 2 * entrants.pair_count())
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,11 @@ class Found:
     tau: dict[str, NDArray[np.float64]]
     top: dict[str, NDArray[np.float64]]
     calibration: list[tuple[float, bool]]
-    """Of the adaptive schedule's neighbours: how probable their order is said to be; whether it is right."""
+    """For neighbours of the adaptive schedule: predicted probability of their order; whether it is right."""
 
 
 def main(tournaments: int = TOURNAMENTS) -> None:
-    """Print a table for each world, and all of it as one line of JSON."""
+    """Print a table for each world, and all figures as one line of JSON."""
     figures = {}
     with ProcessPoolExecutor(2) as pool:
         for name, world in WORLDS.items():
@@ -92,7 +94,7 @@ def main(tournaments: int = TOURNAMENTS) -> None:
 
 
 def schedules(world: World, seed: int) -> dict[str, Schedule]:
-    """What is compared; Swiss (its matchings are slow) and the top in the plain world, one in five."""
+    """The compared schedules; Swiss (slow) and top 3 only in the plain world, for one seed in five."""
     half = world.topics * world.agents * (world.agents - 1) // 2
     chosen: dict[str, Schedule] = {
         "random pairs": RandomPairs(half, seed),
@@ -108,7 +110,7 @@ def schedules(world: World, seed: int) -> dict[str, Schedule]:
 def play_all(world: World, seed: int) -> Found:
     """One tournament under every schedule."""
     tournament = draw(world, [5, seed])
-    every = RoundRobin().next(tournament.field, tournament.judged([]), [])
+    every = RoundRobin().next(tournament.entrants, tournament.judge([]), [])
     tau, top, calibration = {}, {}, []
     for name, schedule in schedules(world, seed).items():
         asked = play(schedule, tournament)
@@ -123,16 +125,16 @@ def play_all(world: World, seed: int) -> Found:
 
 
 def play(schedule: Schedule, tournament: Tournament) -> list[Pairing]:
-    """All that the schedule asks, in its order."""
+    """All pairings of the schedule, in order."""
     asked: list[Pairing] = []
-    while pairings := schedule.next(tournament.field, tournament.judged(asked), asked):
+    while pairings := schedule.next(tournament.entrants, tournament.judge(asked), asked):
         asked += pairings
     return asked
 
 
 def score(tournament: Tournament, asked: Sequence[Pairing]) -> tuple[float, float]:
     """Kendall's tau of the rating to the truth, and the share of the true top among the rated top."""
-    truth, rated = tournament.strengths, bradley_terry(tournament.judged(asked))
+    truth, rated = tournament.strengths, bradley_terry(tournament.judge(asked))
     low, high = np.triu_indices(len(truth), 1)
     agree = np.sign(truth[low] - truth[high]) * np.sign(rated[low] - rated[high])
     found = np.intersect1d(np.argsort(-truth)[:TOP], np.argsort(-rated)[:TOP])
@@ -141,12 +143,12 @@ def score(tournament: Tournament, asked: Sequence[Pairing]) -> tuple[float, floa
 
 def calibrate(tournament: Tournament, asked: Sequence[Pairing]) -> list[tuple[float, bool]]:
     """For every two neighbours: the probability of their order, and whether it is the true one."""
-    truth, field = tournament.strengths, tournament.field
-    posterior = fit(field, wins(field, tournament.judged(asked)))
+    truth, entrants = tournament.strengths, tournament.entrants
+    posterior = fit(entrants, wins(entrants, tournament.judge(asked)))
     probability = posterior.probability()
     return [
         (float(probability[better, worse]), bool(truth[better] > truth[worse]))
-        for better, worse in pairwise(ranking(field, posterior).tolist())
+        for better, worse in pairwise(ranking(entrants, posterior).tolist())
     ]
 
 
@@ -229,7 +231,7 @@ def _print(figures: dict[str, object]) -> None:
             )
     for each in neighbours:
         said, right = each["said"], _shown(each["right"])
-        print(f"  neighbours said to be in order at {said:.2f} are at {right}  n {each['n']}")
+        print(f"  neighbours in order with predicted probability {said:.2f}, observed {right}  n {each['n']}")
 
 
 def _shown(pair: tuple[float, float]) -> str:

@@ -1,8 +1,8 @@
-"""Whether the topics that are said to tell two agents apart do: simulated tournaments of that many topics.
+"""Whether the estimated number of topics separates two agents, in simulated tournaments.
 
 Agents with known strengths, so the difference is known; its spread over topics comes from one tournament
-of 2,000 topics. Printed: the topics named, and in which share of fresh tournaments the interval of the
-difference leaves out 0, with that many topics, with half and with twice as many. The first should be 80 %.
+of 2,000 topics. Prints the estimated number of topics and the share of new tournaments in which the interval
+of the difference excludes 0, with that many topics, half and twice as many. The first should be 80 %.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ KINDS: tuple[tuple[str, tuple[float, ...]], ...] = (
 
 
 def main() -> None:
-    """Print a row a kind, and one JSON line."""
+    """Print one row per kind, and one JSON line."""
     print(f"{'':36}{'topics':>8}{'enough':>8}{'half':>8}{'twice':>8}")
     figures = {}
-    for name, given in KINDS:
-        strengths = np.array(given)
+    for name, values in KINDS:
+        strengths = np.array(values)
         topics = further_topics(*true_gap_and_spread(strengths, 2000, 1), LEVEL) or 0
         shares = [
-            told_apart(strengths, number, RUNS, seed)
+            share_separated(strengths, number, RUNS, seed)
             for seed, number in enumerate((topics, topics // 2, 2 * topics), 2)
         ]
         figures[name] = {"topics": topics, "enough": shares[0], "half": shares[1], "twice": shares[2]}
@@ -53,9 +53,9 @@ def true_gap_and_spread(strengths: NDArray[np.float64], topics: int, seed: int) 
     )
 
 
-def told_apart(strengths: NDArray[np.float64], topics: int, runs: int, seed: int) -> float:
-    """Share of tournaments in which the first agent is surely better than the second, at the level."""
+def share_separated(strengths: NDArray[np.float64], topics: int, runs: int, seed: int) -> float:
+    """Share of tournaments in which the first agent is better than the second at the intervals' level."""
     generator = np.random.default_rng(seed)
     found = [bootstrap_ratings(tournament(generator, strengths, topics)) for _ in range(runs)]
-    sure = [one.reason is None and superiority(one)[0, 1] > (1 + LEVEL) / 2 for one in found]
+    sure = [each.reason is None and superiority(each)[0, 1] > (1 + LEVEL) / 2 for each in found]
     return float(np.mean(sure))

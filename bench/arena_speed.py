@@ -1,4 +1,4 @@
-"""A million verdicts on 20 agents: ratings (aim: 1 s) and 1,000 bootstraps by topic (aim: 30 s)."""
+"""A million verdicts on 20 agents: ratings (target: 1 s) and 1,000 bootstraps by topic (target: 30 s)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulated tournaments with a known truth: agents, their ideas, and what a judge would say of each pair."""
+"""Simulated tournaments with a known truth: agents, their ideas, and a judge's verdict on each pair."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ideagora.evaluators.schedules.pairing import Field, Pairing
+from ideagora.evaluators.schedules.pairing import Entrants, Pairing
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class World:
     """How tournaments are drawn; spreads in logits.
 
-    A judge that is ``consistent`` says of two ideas in the other order what it said in the one: its luck
-    belongs to the pair. Otherwise every verdict has luck of its own.
+    A ``consistent`` judge gives the same verdict in both orders of a pair. Otherwise each verdict has its own
+    noise.
     """
 
     agents: int = 12
@@ -41,16 +41,16 @@ class Tournament:
     verdicts: NDArray[np.float64]
 
     @property
-    def field(self) -> Field:
-        """Everybody has an idea on everything."""
-        return Field(np.ones(self.verdicts.shape[:2], dtype=bool))
+    def entrants(self) -> Entrants:
+        """All agents have an idea on every topic."""
+        return Entrants(np.ones(self.verdicts.shape[:2], dtype=bool))
 
-    def judged(self, pairings: Sequence[Pairing]) -> Comparisons:
-        """What the judge says of the pairings."""
+    def judge(self, pairings: Sequence[Pairing]) -> Comparisons:
+        """The judge's verdicts on the pairings."""
         columns = np.array(pairings, dtype=np.int64).reshape(-1, 4)
         topic, first, second, judge = columns.T
         topics, agents, _ = self.verdicts.shape
-        couples = (topic * agents + np.minimum(first, second)) * agents + np.maximum(first, second)
+        match = (topic * agents + np.minimum(first, second)) * agents + np.maximum(first, second)
         return Comparisons(
             agents=tuple(f"agent {place}" for place in range(agents)),
             topics=tuple(f"topic {place}" for place in range(topics)),
@@ -60,13 +60,13 @@ class Tournament:
             outcome=self.verdicts[topic, first, second],
             topic=topic,
             judge=judge,
-            match=couples,
+            match=match,
             length=np.zeros(len(columns)),
         )
 
 
 def draw(world: World, seed: int | Sequence[int]) -> Tournament:
-    """One tournament; the same seed gives the same one."""
+    """Draw a tournament; the same seed gives the same one."""
     random = np.random.default_rng(seed)
     shape = (world.topics, world.agents)
     strengths = random.normal(0, world.agent_spread, world.agents)

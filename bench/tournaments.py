@@ -13,12 +13,12 @@ from ideagora.evaluators.statistics.ratings import POINTS
 from ideagora.evaluators.statistics.strengths import fit
 
 IDEA_SPREAD = 0.8
-"""Each idea is as good as its agent, give or take a normal of so many logits."""
+"""Standard deviation, in logits, of ideas around their agent's strength."""
 
 
 @dataclass(frozen=True)
 class Judge:
-    """A logistic judge: what it sees of quality, and its biases in logits."""
+    """A logistic judge: its discrimination, and its biases in logits."""
 
     discrimination: float = 1.0
     position: float = 0.0
@@ -40,7 +40,7 @@ def tournament(
 ) -> Comparisons:
     """A round robin on every topic, or a random share of its pairs; ``lengths`` are log words by agent.
 
-    With one order only, the longer agent's idea is shown first: the worst of unbalanced orders.
+    With one order only, the longer agent's idea is shown first: the worst case of unbalanced orders.
     """
     agents = len(strengths)
     quality = strengths + generator.normal(0.0, spread, (topics, agents))
@@ -48,8 +48,8 @@ def tournament(
     low, high = np.triu_indices(agents, 1)
     topic = np.repeat(np.arange(topics), len(low))
     low, high = np.tile(low, topics), np.tile(high, topics)
-    kept = generator.random(len(topic)) < share
-    topic, low, high = topic[kept], low[kept], high[kept]
+    chosen = generator.random(len(topic)) < share
+    topic, low, high = topic[chosen], low[chosen], high[chosen]
     if not both_orders and lengths is not None:
         low, high = np.where(lengths[low] > lengths[high], (low, high), (high, low))
     match = np.arange(len(topic))
@@ -58,11 +58,11 @@ def tournament(
         low, high = np.concatenate([low, high]), np.concatenate([high, low])
         topic, match, judge = (np.tile(column, 2) for column in (topic, match, judge))
     length = words[topic, low] - words[topic, high]
-    discrimination, position, liking, tie = (
+    discrimination, position, length_bias, tie = (
         np.array([getattr(each, name) for each in judges])[judge]
         for name in ("discrimination", "position", "length", "tie")
     )
-    logit = discrimination * (quality[topic, low] - quality[topic, high]) + position + liking * length
+    logit = discrimination * (quality[topic, low] - quality[topic, high]) + position + length_bias * length
     drawn = generator.random(len(topic))
     outcome = np.where(drawn < expit(logit - tie), 1.0, np.where(drawn < expit(logit + tie), 0.5, 0.0))
     names = tuple(f"agent {number:02}" for number in range(agents))
@@ -76,9 +76,9 @@ def tournament(
 def population_ratings(
     strengths: NDArray[np.float64], spread: float = IDEA_SPREAD, position: float = 0.0
 ) -> NDArray[np.float64]:
-    """The ratings (agents,), in points around 0, that an endless round robin in both orders would give.
+    """The ratings (agents,), in points around 0, of an infinite round robin in both orders.
 
-    Not the strengths themselves: chance and ideas both blur, so ratings lie closer together than strengths.
+    Noise and the spread of ideas shrink them, so they lie closer together than the strengths.
     The expected share of each pair is integrated over the ideas (Gauss and Hermite), then rated.
     """
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)

@@ -37,7 +37,7 @@ def test_an_arena_with_a_contestant_on_one_topic_is_rated_and_says_what_was_left
         told = f"{refits['unratable']} of {refits['tried']} refits"
         assert told in held.notes
         assert told in Path("arena/report.html").read_text(encoding="utf-8")
-    assert "late meets the others on one topic" in held.notes
+    assert "late meets the others on only one topic" in held.notes
 
 
 def test_the_ratable_refits_make_the_interval() -> None:

@@ -157,7 +157,7 @@ def test_verdicts_that_fall_apart_name_the_pairs() -> None:
 def test_too_little_to_rate_says_what_is_missing(rate: type) -> None:
     with pytest.raises(RatingError, match="two agents"):
         rate(verdicts([], agents=("a",)))
-    with pytest.raises(RatingError, match="no scored verdict"):
+    with pytest.raises(RatingError, match="No verdict is scored"):
         rate(verdicts([], agents=("a", "b")))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.arena_separation import told_apart, true_gap_and_spread
+from bench.arena_separation import share_separated, true_gap_and_spread
 from bench.tournaments import tournament
 from ideagora.evaluators.statistics.intervals import bootstrap_ratings, elo_intervals
 from ideagora.evaluators.statistics.separation import POWER, further_topics, topics_to_separate
@@ -19,8 +19,8 @@ def test_the_topics_named_are_enough_in_four_of_five_tournaments() -> None:
     gap, spread = true_gap_and_spread(strengths, topics=2000, seed=1)
     topics = further_topics(gap, spread, 0.95)
     assert topics is not None
-    assert told_apart(strengths, topics, runs=300, seed=2) == pytest.approx(POWER, abs=0.08)
-    assert told_apart(strengths, topics // 2, runs=300, seed=3) < POWER - 0.12
+    assert share_separated(strengths, topics, runs=300, seed=2) == pytest.approx(POWER, abs=0.08)
+    assert share_separated(strengths, topics // 2, runs=300, seed=3) < POWER - 0.12
 
 
 def test_verdicts_are_those_that_are_asked_and_not_the_matches_made_of_them() -> None:

@@ -33,7 +33,7 @@ def test_the_page_shows_ranking_audit_neighbours_and_what_is_missing(tmp_path: P
         "Rating corrected for position, length and judge",
     ):  # fmt: skip
         assert words in page.text
-    assert "as the paper has it" not in page.text
+    assert "as in the paper" not in page.text
     assert [level for level, _ in page.headings][:1] == [1]
 
 
@@ -63,7 +63,7 @@ def test_figures_that_are_missing_are_shown_as_missing(tmp_path: Path) -> None:
     page = page_of(arena_folder(tmp_path, held))
     assert "Status: nothing scored." in page.text
     assert "The judges were not audited." in page.text
-    assert "Nothing can be said on which neighbours are apart." in page.text
+    assert "The separation of neighbours is unknown." in page.text
     assert "None" not in page.text
     assert "nan" not in page.text.lower().split()
 
@@ -73,7 +73,7 @@ def test_experiments_and_the_paper_s_rating_get_their_own_parts(tmp_path: Path) 
     board = {"ranking": held["ranking"], "criteria": {"feasibility": held["ranking"]}}
     page = page_of(arena_folder(tmp_path, held | {"experiments": board, "paper": board}))
     headings = [heading for level, heading in page.headings if level == 2]
-    assert {"Experiment designs", "Rating as the paper has it (Elo)"} <= set(headings)
+    assert {"Experiment designs", "Rating as in the paper (Elo)"} <= set(headings)
 
 
 def test_hostile_names_topics_and_ideas_stay_text(tmp_path: Path) -> None:

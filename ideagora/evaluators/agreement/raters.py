@@ -65,10 +65,10 @@ def read_rater(path: Path) -> Rater:
 
 def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
     """One value per match and criterion; a match whose two orders disagree is a tie."""
-    kept = tuple(verdicts)
-    said: dict[str, dict[Item, list[float]]] = {}
+    all_verdicts = tuple(verdicts)
+    outcomes: dict[str, dict[Item, list[float]]] = {}
     left_out: dict[str, int] = {}
-    for verdict in kept:
+    for verdict in all_verdicts:
         if verdict.criteria is None or len(verdict.subject) != 2:
             reason = "unscored" if verdict.criteria is None else "no pair"
             left_out[reason] = left_out.get(reason, 0) + 1
@@ -76,13 +76,13 @@ def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
         pair = tuple(sorted(verdict.subject))
         item = Item((verdict.kind, *pair), verdict.topic)
         for criterion, value in with_overall(verdict.criteria).items():
-            told = value if verdict.subject[0] == pair[0] else 1.0 - value
-            said.setdefault(criterion, {}).setdefault(item, []).append(told)
+            outcome = value if verdict.subject[0] == pair[0] else 1.0 - value
+            outcomes.setdefault(criterion, {}).setdefault(item, []).append(outcome)
     values = {
-        criterion: {item: _settle(all_said) for item, all_said in items.items()}
-        for criterion, items in said.items()
+        criterion: {item: _combine_orders(found) for item, found in items.items()}
+        for criterion, items in outcomes.items()
     }
-    return Rater(name, "verdicts", values, kept, left_out)
+    return Rater(name, "verdicts", values, all_verdicts, left_out)
 
 
 def with_overall(criteria: Mapping[str, float]) -> dict[str, float]:
@@ -91,8 +91,8 @@ def with_overall(criteria: Mapping[str, float]) -> dict[str, float]:
     return {**criteria, **more}
 
 
-def _settle(said: list[float]) -> float:
-    return said[0] if len(set(said)) == 1 else 0.5
+def _combine_orders(outcomes: list[float]) -> float:
+    return outcomes[0] if len(set(outcomes)) == 1 else 0.5
 
 
 def shared_items(one: Rater, other: Rater) -> dict[str, list[Item]]:
@@ -114,7 +114,7 @@ def shared_items(one: Rater, other: Rater) -> dict[str, list[Item]]:
     if not found:
         raise UsageError(
             f"{one.name} and {other.name} have no item in common: {_describe(one)} against "
-            f"{_describe(other)}. They have to rate the same items by the same criteria."
+            f"{_describe(other)}. They must rate the same items by the same criteria."
         )
     return found
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ideagora.evaluators.schedules.pairing import Field, Pairing
+from ideagora.evaluators.schedules.pairing import Entrants, Pairing
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def plan_comparisons(pairings: Iterable[Pairing], kind: int, asked: Iterable[Com
     return comparisons
 
 
-def schedule_field(lineup: Lineup, entered: Sequence[Sequence[bool]], judges: int) -> Field:
+def schedule_entrants(lineup: Lineup, entered: Sequence[Sequence[bool]], judges: int) -> Entrants:
     """The entries as schedules need them."""
     shape = (len(lineup.topics), len(lineup.contestants))
-    return Field(np.array(entered, dtype=bool).reshape(shape), judges)
+    return Entrants(np.array(entered, dtype=bool).reshape(shape), judges)
 
 
 def verdict_columns(
@@ -89,8 +89,8 @@ def verdict_columns(
     topic, first, second, judge = (scored[:, place] for place in (1, 2, 3, 4))
     counted = np.log(np.maximum(1, np.array(words, dtype=np.float64)).reshape(len(lineup.topics), -1))
     low, high = np.minimum(first, second), np.maximum(first, second)
-    couples = np.stack([topic, low, high, judge], axis=1)
-    match = np.unique(couples, axis=0, return_inverse=True)[1].reshape(-1) if len(couples) else topic
+    pairs = np.stack([topic, low, high, judge], axis=1)
+    match = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1) if len(pairs) else topic
     return Comparisons(
         agents=lineup.names,
         topics=lineup.texts,

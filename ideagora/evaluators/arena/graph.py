@@ -29,7 +29,7 @@ from ideagora.evaluators.arena.comparisons import (
     from_row,
     majority_outcome,
     plan_comparisons,
-    schedule_field,
+    schedule_entrants,
     to_row,
     verdict_columns,
 )
@@ -185,9 +185,11 @@ def _next_round(state: ArenaState, arena: ArenaContext, kind: int) -> list[Compa
     if room is not None and room <= 0:
         return []
     entered = current_entries(arena, state, KINDS[kind])
-    field = schedule_field(arena.lineup, entered, len(arena.panel.judges))
+    entrants = schedule_entrants(arena.lineup, entered, len(arena.panel.judges))
     columns = verdict_columns(rows, arena.lineup, arena.panel.judges, arena.words[KINDS[kind]])
-    pairings = arena.schedules[KINDS[kind]].next(field, columns, [comparison.pairing for comparison in asked])
+    pairings = arena.schedules[KINDS[kind]].next(
+        entrants, columns, [comparison.pairing for comparison in asked]
+    )
     return plan_comparisons(pairings[:room], kind, asked)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
-from ideagora.evaluators.arena.comparisons import schedule_field
+from ideagora.evaluators.arena.comparisons import schedule_entrants
 from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.arena.folder import (
     load_finished,
@@ -265,10 +265,10 @@ def expected_verdicts(lineup: Lineup, options: ArenaOptions, seed: int) -> int:
     """Maximum number of verdicts that the schedule asks for, over all kinds of entries."""
     schedule, total = schedule_of(options, seed), 0
     for kind in options.kinds:
-        field = schedule_field(lineup, lineup.entered(kind), len(options.judges))
+        entrants = schedule_entrants(lineup, lineup.entered(kind), len(options.judges))
         total += min(
             limit
-            for limit in (schedule.total(field), options.max_comparisons, MAX_VERDICTS)
+            for limit in (schedule.total(entrants), options.max_comparisons, MAX_VERDICTS)
             if limit is not None
         )
     return total

@@ -9,7 +9,7 @@ from itertools import zip_longest
 import numpy as np
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.schedules.pairing import Field, Pairing
+from ideagora.evaluators.schedules.pairing import Entrants, Pairing
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
 _BYE = -1
@@ -31,45 +31,46 @@ class Balanced:
     def __post_init__(self) -> None:
         require_budget(self.budget)
 
-    def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+    def next(self, entrants: Entrants, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """The rest of the first round that has not been asked completely."""
-        left = self.total(field)
-        for listed in self._rounds(field):
+        left = self.total(entrants)
+        for listed in self._rounds(entrants):
             chosen, left = listed[:left], left - len(listed[:left])
             if outstanding := _not_asked(chosen, asked):
                 return outstanding
         return []
 
-    def total(self, field: Field) -> int:
+    def total(self, entrants: Entrants) -> int:
         """The budget, or the number of pairs if that is less."""
-        return cap(field.couples(), self.budget)
+        return cap(entrants.pair_count(), self.budget)
 
-    def _rounds(self, field: Field) -> Iterator[list[Pairing]]:
+    def _rounds(self, entrants: Entrants) -> Iterator[list[Pairing]]:
         random = np.random.default_rng(self.seed)
         drawn = [
-            circle_rounds(list(random.permutation(field.entries(topic)))) for topic in range(field.topics)
+            circle_rounds(list(random.permutation(entrants.entries(topic))))
+            for topic in range(entrants.topics)
         ]
-        for number, couples in enumerate(zip_longest(*drawn, fillvalue=[])):
-            judge = number % field.judges
+        for number, pairs in enumerate(zip_longest(*drawn, fillvalue=[])):
+            judge = number % entrants.judges
             # Shuffle the topics, since a budget that ends within a round omits the last ones.
             yield [
                 shown if random.random() < 0.5 else shown.swapped
-                for topic in random.permutation(field.topics)
-                for shown in (Pairing(int(topic), low, high, judge) for low, high in couples[topic])
+                for topic in random.permutation(entrants.topics)
+                for shown in (Pairing(int(topic), low, high, judge) for low, high in pairs[topic])
             ]
 
 
 def circle_rounds(players: Sequence[int]) -> list[list[tuple[int, int]]]:
     """All pairs as rounds in which each player plays once; with an odd number, one sits out.
 
-    The circle method: one player stays, the others rotate by one seat. Shape: rounds × couples.
+    The circle method: one player stays, the others rotate by one seat. Shape: rounds × pairs.
     """
     seats = [int(player) for player in players]
     seats += [_BYE] * (len(seats) % 2)
     half, rounds = len(seats) // 2, []
     for _ in range(len(seats) - 1):
         facing = zip(seats[:half], reversed(seats[half:]), strict=True)
-        rounds.append([couple for couple in facing if _BYE not in couple])
+        rounds.append([pair for pair in facing if _BYE not in pair])
         seats = [seats[0], seats[-1], *seats[1:-1]]
     return rounds
 

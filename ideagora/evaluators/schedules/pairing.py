@@ -33,16 +33,16 @@ class Pairing(NamedTuple):
         return Pairing(self.topic, self.second, self.first, self.judge)
 
     @property
-    def couple(self) -> tuple[int, int]:
+    def pair(self) -> tuple[int, int]:
         """The two agents, the lower position first."""
         return min(self.first, self.second), max(self.first, self.second)
 
 
 @dataclass(frozen=True)
-class Field:
-    """The entries of a tournament.
+class Entrants:
+    """Which agents have an idea on which topic.
 
-    ``entered`` has the shape (topics, agents): whether the agent has an idea on the topic. Ideas are
+    ``entered`` has the shape (topics, agents) and is true where the agent has an idea. Ideas are
     compared within a topic only, so a topic with fewer than two entries has no pairings. Raises UsageError
     for another shape and for fewer than one judge.
     """
@@ -72,7 +72,7 @@ class Field:
         """The agents with an idea on the topic, ascending."""
         return [int(agent) for agent in np.flatnonzero(self.entered[topic])]
 
-    def couples(self) -> int:
+    def pair_count(self) -> int:
         """Number of pairs of ideas, summed over topics."""
         per_topic = self.entered.sum(axis=1, dtype=np.int64)
         return int((per_topic * (per_topic - 1) // 2).sum())
@@ -94,14 +94,14 @@ class Schedule(Protocol):
         """The name on the command line."""
         ...
 
-    def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+    def next(self, entrants: Entrants, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """The next round; empty when no pairing is left or the requested confidence is reached.
 
         ``asked`` contains all pairings so far; those with an unscored verdict are not repeated either.
-        ``seen`` contains the scored verdicts, with the positions of ``field``.
+        ``seen`` contains the scored verdicts, with the positions of ``entrants``.
         """
         ...
 
-    def total(self, field: Field) -> int:
+    def total(self, entrants: Entrants) -> int:
         """Number of verdicts of all rounds, or the maximum if it is not known in advance."""
         ...

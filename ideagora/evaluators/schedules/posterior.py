@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ideagora.evaluators.schedules.pairing import Field
+from ideagora.evaluators.schedules.pairing import Entrants
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -79,25 +79,25 @@ def variance_of_differences(covariance: NDArray[np.float64]) -> NDArray[np.float
     return own[..., :, None] + own[..., None, :] - 2 * covariance
 
 
-def wins(field: Field, seen: Comparisons) -> NDArray[np.float64]:
+def wins(entrants: Entrants, seen: Comparisons) -> NDArray[np.float64]:
     """Wins of the row's idea over the column's, (topics, agents, agents); a tie is half a win for both."""
-    table = np.zeros((field.topics, field.agents, field.agents))
+    table = np.zeros((entrants.topics, entrants.agents, entrants.agents))
     np.add.at(table, (seen.topic, seen.first, seen.second), seen.outcome)
     np.add.at(table, (seen.topic, seen.second, seen.first), 1 - seen.outcome)
     return table
 
 
-def fit(field: Field, won: NDArray[np.float64]) -> Posterior:
+def fit(entrants: Entrants, won: NDArray[np.float64]) -> Posterior:
     """The posterior given the verdicts; ``won`` is the result of ``wins``.
 
     Alternates Newton steps on ideas and agents with steps on the two variances. The probabilities are within
     about half a percent of those after a hundred times as many steps.
     """
-    ideas = np.zeros(field.entered.shape)
+    ideas = np.zeros(entrants.entered.shape)
     spreads = np.full(2, _PRIOR_SPREAD**2)
     posterior, moved = _newton(won, ideas, *spreads)
     for _ in range(_STEPS):
-        renewed = _spreads(field, posterior, moved)
+        renewed = _spreads(entrants, posterior, moved)
         change = np.abs(moved - ideas).max(initial=0.0) + np.abs(np.divide(renewed, spreads) - 1).sum()
         ideas, spreads = moved, spreads * np.divide(renewed, spreads) ** _STRIDE
         posterior, moved = _newton(won, ideas, *spreads)
@@ -148,7 +148,7 @@ def _of_agents(
     return covariance
 
 
-def _spreads(field: Field, posterior: Posterior, ideas: NDArray[np.float64]) -> tuple[float, float]:
+def _spreads(entrants: Entrants, posterior: Posterior, ideas: NDArray[np.float64]) -> tuple[float, float]:
     """Variances of agents around 0 and of ideas around their agents, with the prior."""
     prior = _PRIOR_WEIGHT * _PRIOR_SPREAD**2
     agents = (posterior.mean**2 + np.diagonal(posterior.covariance)).sum()
@@ -156,7 +156,7 @@ def _spreads(field: Field, posterior: Posterior, ideas: NDArray[np.float64]) -> 
     leverage = posterior.within / posterior.idea_variance - np.eye(len(posterior.mean))
     carried = ((leverage @ posterior.covariance) * leverage).sum(axis=2)
     own = np.diagonal(posterior.within, axis1=1, axis2=2)
-    squares = ((ideas - posterior.mean) ** 2 + own + carried)[field.entered]
+    squares = ((ideas - posterior.mean) ** 2 + own + carried)[entrants.entered]
     return (
         float((agents + prior) / (len(posterior.mean) + _PRIOR_WEIGHT)),
         float((squares.sum() + prior) / (squares.size + _PRIOR_WEIGHT)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ideagora.evaluators.schedules.pairing import Field, Pairing
+from ideagora.evaluators.schedules.pairing import Entrants, Pairing
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
 
@@ -24,21 +24,21 @@ class RoundRobin:
     randomised: bool = True
     name: str = "round_robin"
 
-    def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+    def next(self, entrants: Entrants, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """All pairings that have not been asked."""
         done = set(asked)
-        return [pairing for pairing in self._all(field) if pairing not in done]
+        return [pairing for pairing in self._all(entrants) if pairing not in done]
 
-    def total(self, field: Field) -> int:
+    def total(self, entrants: Entrants) -> int:
         """Twice the number of pairs, for each judge."""
-        return 2 * field.couples() * field.judges
+        return 2 * entrants.pair_count() * entrants.judges
 
-    def _all(self, field: Field) -> list[Pairing]:
+    def _all(self, entrants: Entrants) -> list[Pairing]:
         plain = [
             Pairing(topic, first, second, judge)
-            for topic in range(field.topics)
-            for first, second in field.pairs(topic)
-            for judge in range(field.judges)
+            for topic in range(entrants.topics)
+            for first, second in entrants.pairs(topic)
+            for judge in range(entrants.judges)
         ]
         if not self.randomised:
             return [shown for pairing in plain for shown in (pairing, pairing.swapped)]

@@ -33,7 +33,7 @@ class SlotBalance:
         return slots
 
     def order_pair(self, topic: int, low: int, high: int, judge: int) -> Pairing:
-        """The couple in the order that improves the balance."""
+        """The pair in the order that improves the balance."""
         pairing = Pairing(topic, low, high, judge)
         if self._goes_second(topic, low, high):
             pairing = pairing.swapped

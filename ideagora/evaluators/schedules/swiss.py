@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.schedules.pairing import Field, Pairing
+from ideagora.evaluators.schedules.pairing import Entrants, Pairing
 from ideagora.evaluators.schedules.slot_order import SlotBalance
 from ideagora.evaluators.statistics.comparisons import Comparisons
 
@@ -37,31 +37,31 @@ class Swiss:
         if self.rounds is not None and self.rounds < 0:
             raise UsageError(f"{self.rounds} rounds is negative; give 0 or more, or none for the default")
 
-    def next(self, field: Field, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+    def next(self, entrants: Entrants, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
         """A round on every topic that has rounds left."""
         slots, standing = SlotBalance.after(asked, self.seed), standings(seen)
-        played: dict[int, list[Pairing]] = {topic: [] for topic in range(field.topics)}
+        played: dict[int, list[Pairing]] = {topic: [] for topic in range(entrants.topics)}
         for pairing in asked:
             played[pairing.topic].append(pairing)
         chosen = []
         for topic, games in played.items():
-            entries = field.entries(topic)
+            entries = entrants.entries(topic)
             number = -(-len(games) // max(len(entries) // 2, 1))
-            if number < self._rounds_on(field, topic):
+            if number < self._rounds_on(entrants, topic):
                 random = np.random.default_rng([self.seed, topic, number])
-                couples = swiss_round(entries, games, {who: standing[topic, who] for who in entries}, random)
+                pairs = swiss_round(entries, games, {who: standing[topic, who] for who in entries}, random)
                 chosen += [
-                    slots.order_pair(topic, *couple, (topic + number) % field.judges) for couple in couples
+                    slots.order_pair(topic, *pair, (topic + number) % entrants.judges) for pair in pairs
                 ]
         return chosen
 
-    def total(self, field: Field) -> int:
-        """Number of rounds times the couples per round, over all topics."""
-        topics = range(field.topics)
-        return sum(len(field.entries(topic)) // 2 * self._rounds_on(field, topic) for topic in topics)
+    def total(self, entrants: Entrants) -> int:
+        """Number of rounds times the pairs per round, over all topics."""
+        topics = range(entrants.topics)
+        return sum(len(entrants.entries(topic)) // 2 * self._rounds_on(entrants, topic) for topic in topics)
 
-    def _rounds_on(self, field: Field, topic: int) -> int:
-        per_topic = field.entered.sum(axis=1)
+    def _rounds_on(self, entrants: Entrants, topic: int) -> int:
+        per_topic = entrants.entered.sum(axis=1)
         default = max(int(per_topic.max(initial=0)) - 1, 0).bit_length()
         # With an odd number of entries, byes add one round.
         maximum = max(int(per_topic[topic]) - 1 + int(per_topic[topic]) % 2, 0)
@@ -81,10 +81,10 @@ def standings(seen: Comparisons) -> Counter[tuple[int, int]]:
 def swiss_round(
     entries: list[int], games: Sequence[Pairing], standing: dict[int, int], random: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """The couples of one round on one topic, the lower position first: a perfect matching of minimal cost."""
+    """The pairs of one round on one topic, the lower position first: a perfect matching of minimal cost."""
     import networkx  # scipy has no matching in general graphs
 
-    met = Counter(pairing.couple for pairing in games)
+    met = Counter(pairing.pair for pairing in games)
     span = max(standing.values()) - min(standing.values())
     rematch = 1 + len(entries) * span**2
     graph = networkx.Graph()
@@ -100,11 +100,11 @@ def swiss_round(
         for sitter in _bye_candidates(entries, games):
             graph.add_edge(sitter, _BYE, weight=-int(random.integers(_LOTS)))
     matched = networkx.max_weight_matching(graph, maxcardinality=True)
-    return sorted((min(couple), max(couple)) for couple in matched if _BYE not in couple)
+    return sorted((min(pair), max(pair)) for pair in matched if _BYE not in pair)
 
 
 def _bye_candidates(entries: list[int], games: Sequence[Pairing]) -> list[int]:
     """Entries with the most games, which sat out least often."""
-    count = Counter(agent for pairing in games for agent in pairing.couple)
+    count = Counter(agent for pairing in games for agent in pairing.pair)
     most = max(count[agent] for agent in entries)
     return [agent for agent in entries if count[agent] == most]

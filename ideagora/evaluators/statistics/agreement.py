@@ -1,8 +1,8 @@
 """Agreement of two or more raters by their verdicts, scores or ratings.
 
 Correlations are SciPy's, kappa is scikit-learn's, alpha is the ``krippendorff`` package's; the intraclass
-correlations (``icc``) are ours, since no dependency has them. Missing values are nan and are left out in
-pairs. A constant rater makes most figures undefined: ``None`` with a reason.
+correlations (``icc``) are implemented here, since no dependency has them. Missing values are nan and are
+omitted pairwise. A constant rater makes most figures undefined: ``None`` with a reason.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Weights = Literal["linear", "quadratic"]
 Measurement = Literal["nominal", "ordinal", "interval"]
 
-_CONSTANT = "One side gives all the same value, so there is nothing to agree or correlate by."
+_CONSTANT = "One rater gives all items the same value, so the correlation is undefined."
 _ALL_ALIKE = "All values are the same, so agreement beyond chance is undefined."
 
 
@@ -100,7 +100,7 @@ def krippendorff_alpha(
 def compare_labels(
     one: Column, other: Column, clusters: NDArray[np.int64] | None = None
 ) -> dict[str, Figure]:
-    """Percent, kappa and alpha of two raters' labels, nan where one gave none."""
+    """Percent, kappa and alpha of two raters' labels, nan where a rating is missing."""
     return {
         "percent": percent(one, other, clusters),
         "cohen_kappa": cohen_kappa(one, other, clusters),
@@ -111,7 +111,7 @@ def compare_labels(
 def compare_scores(
     one: Column, other: Column, clusters: NDArray[np.int64] | None = None
 ) -> dict[str, Figure]:
-    """Correlations, intraclass correlations and alpha of two raters' scores, nan where one gave none."""
+    """Correlations, intraclass correlations and alpha of two raters' scores, nan where one is missing."""
     table = np.stack([one, other], axis=1)
     kinds: tuple[IccKind, ...] = ("1,1", "2,1", "2,k", "3,1")
     return {
@@ -139,7 +139,7 @@ Unit = tuple[str, str, str, int]
 
 
 def judge_scores(comparisons: Comparisons) -> dict[str, dict[Unit, float]]:
-    """For each judge, what each match gives to the agent whose name comes first: 1, 0, or 0.5 for a tie."""
+    """For each judge, the score of the alphabetically first agent in each match: 1, 0, or 0.5 for a tie."""
     matches = settle_match(comparisons)
     result: dict[str, dict[Unit, float]] = {judge: {} for judge in comparisons.judges}
     lower = np.minimum(matches.first, matches.second).tolist()

@@ -62,7 +62,7 @@ def audit(
     judge_family: Mapping[str, str] | None = None,
     agent_family: Mapping[str, str] | None = None,
 ) -> Audit:
-    """All figures at once; families are of the models behind judges and agents, by name."""
+    """All figures at once; ``judge_family`` and ``agent_family`` give their model families by name."""
     pairs, alpha = _between_judges(comparisons)
     return Audit(
         flip_rate=flip_rate(comparisons),
@@ -76,23 +76,28 @@ def audit(
 
 
 def flip_rate(comparisons: Comparisons) -> Figure:
-    """Share of matches judged in both orders whose two verdicts differ, be it by a tie."""
+    """Share of matches judged in both orders whose two verdicts differ; a tie against a win counts."""
     rows = comparisons.rows(_in_both_orders(comparisons))
     if not len(rows):
         return missing_figure("No match was judged in both orders.")
     start, low, high = score_range(rows)
     flipped = (low != high).astype(np.float64)
-    return jackknife(lambda chosen: _mean(flipped[chosen]), rows.topic[start], "rate", "No match is left.")
+    return jackknife(
+        lambda chosen: _mean(flipped[chosen]),
+        rows.topic[start],
+        "rate",
+        "No match was judged in both orders.",
+    )
 
 
 def first_slot_rate(comparisons: Comparisons) -> Figure:
     """Share of the idea shown first, over matches in both orders if there are any, else over all verdicts.
 
-    Over matches in both orders each idea is first once, so strength cannot pass for a liking of the slot.
+    In both orders each idea is shown first once, so strength is not mistaken for position bias.
     """
     both = _in_both_orders(comparisons)
     rows = comparisons.rows(both) if both.any() else comparisons
-    return jackknife(lambda chosen: _mean(rows.outcome[chosen]), rows.topic, "rate", "There is no verdict.")
+    return jackknife(lambda chosen: _mean(rows.outcome[chosen]), rows.topic, "rate", "There are no verdicts.")
 
 
 def length_correlation(comparisons: Comparisons) -> Figure:
@@ -104,9 +109,9 @@ def length_correlation(comparisons: Comparisons) -> Figure:
 def own_family(
     comparisons: Comparisons, judge_family: Mapping[str, str], agent_family: Mapping[str, str]
 ) -> Figure:
-    """How much more judges give to agents of their family than the ratings by other judges would have it.
+    """Points that judges give to agents of their family beyond those expected from other judges' ratings.
 
-    Over verdicts with exactly one agent of the judge's family; 0.05 is five wins more in a hundred.
+    Over verdicts with exactly one agent of the judge's family; 0.05 is five more wins in a hundred.
     """
     judges = np.array([judge_family.get(name, "") for name in comparisons.judges])[comparisons.judge]
     agents = np.array([agent_family.get(name, "") for name in comparisons.agents])
@@ -134,7 +139,7 @@ def own_family(
 
 
 def intransitive(comparisons: Comparisons) -> Figure:
-    """Share of triples in a circle, of those in which each pair has a winner over all topics."""
+    """Share of cyclic triples among those in which each pair has a winner over all topics."""
     wins = topic_wins(comparisons).sum(axis=0)
     beats = (wins > wins.T + 1e-9).astype(np.float64)
     either = beats + beats.T
@@ -149,7 +154,7 @@ def _between_judges(comparisons: Comparisons) -> tuple[tuple[JudgePair, ...], Fi
     scores = judge_scores(comparisons)
     judges = [judge for judge in comparisons.judges if scores[judge]]
     if len(judges) < 2:
-        return (), missing_figure("Agreement needs two judges, and here is one or none.")
+        return (), missing_figure("Agreement needs at least two judges.")
     units = sorted({unit for judge in judges for unit in scores[judge]})
     table = np.array([[scores[judge].get(unit, np.nan) for judge in judges] for unit in units])
     topics = np.unique([unit[0] for unit in units], return_inverse=True)[1]

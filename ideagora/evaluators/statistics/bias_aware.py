@@ -1,4 +1,4 @@
-"""Ratings with the judges' biases taken out: position, length, and how well each judge discriminates.
+"""Ratings corrected for the judges' position bias, length bias and discrimination.
 
 The chance that judge j prefers the idea shown first, a tie being half, is the logistic function of
 
@@ -6,12 +6,12 @@ The chance that judge j prefers the idea shown first, a tie being half, is the l
     + length_j · log(words_first / words_second)
 
 A fractional logit (Papke and Wooldridge 1996): without the biases it is ``bradley_terry``, so the two tables
-stand side by side on one scale. Fitted by penalised maximum likelihood, twice: a bias whose 99 % interval
-holds 0 after the first fit is not taken out in the second, since that would add noise for nothing. Intervals
-are clustered by topic, as everywhere, and take that choice for granted.
+are on the same scale. Fitted by penalised maximum likelihood, twice: a bias whose 99 % interval
+contains 0 after the first fit is left out of the second, since correcting for it would only add noise.
+Intervals are clustered by topic and do not account for this selection.
 
-What a judge's liking for length explains is taken out, also where longer ideas are better in truth and the
-texts do not tell the two apart. Read it beside the plain table.
+Everything that a judge's preference for length explains is removed, even if longer ideas really are better
+and the data cannot distinguish the two. Read these ratings beside the uncorrected ones.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ if TYPE_CHECKING:
     from ideagora.evaluators.statistics.comparisons import Comparisons
 
 STRENGTH_SPREAD = 3.0
-"""Penalty on strengths: a normal prior of that many logits, too wide to matter unless one is unbounded."""
+"""Penalty on strengths: a normal prior of that many logits, too wide to matter if strengths are bounded."""
 DISCRIMINATION_SPREAD = 1.0
 """Penalty on the log of a judge's discrimination, which pulls judges towards each other."""
 BIAS_SPREAD = 3.0
 """Penalty on a judge's position and length."""
 SURE = 0.99
-"""A bias is taken out if it is there at this level: to take out one that is not there can cost the order."""
+"""Level at which a bias must differ from 0 to be corrected: correcting for noise can change the order."""
 
 
 @dataclass(frozen=True)
 class JudgeBias:
-    """What the fit says of a judge; a bias is taken out if its 99 % interval does not hold 0."""
+    """The fitted biases of a judge; a bias is corrected if its 99 % interval excludes 0."""
 
     judge: str
     discrimination: float
-    """Relative to the geometric mean of all judges; 1 for a judge alone."""
+    """Relative to the geometric mean of all judges; 1 for a single judge."""
     position: Figure
     """Logits for the idea shown first."""
     length: Figure
-    """Logits for an idea e times as long as the other; None where all are alike."""
+    """Logits for an idea e times as long as the other; None if all pairs have equal lengths."""
 
 
 @dataclass(frozen=True)
 class BiasAware:
-    """Ratings with the biases taken out, and the biases of every judge of whom there are verdicts."""
+    """Corrected ratings, and the biases of every judge with verdicts."""
 
     ratings: Ratings
     intervals: Intervals
@@ -65,7 +65,7 @@ class BiasAware:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the parameters stand: strengths, then of each judge log discrimination, position, length."""
+    """Order of the parameters: strengths, then each judge's log discrimination, position and length."""
 
     agents: int
     judges: int
@@ -87,7 +87,7 @@ class _Layout:
         return slice(self.agents + 2 * self.judges, self.size)
 
     def precision(self) -> NDArray[np.float64]:
-        """Of the normal priors, one a parameter."""
+        """Precision of the normal prior of each parameter."""
         spread = np.full(self.size, BIAS_SPREAD)
         spread[: self.agents] = STRENGTH_SPREAD
         spread[self.discrimination] = DISCRIMINATION_SPREAD
@@ -98,12 +98,14 @@ def bias_aware(comparisons: Comparisons, *, level: float = LEVEL, base: float = 
     """Fit strengths and biases. Raises RatingError like ``bradley_terry``, or for unknown lengths."""
     require_ratable(comparisons)
     if not np.isfinite(comparisons.length).all():
-        raise RatingError("A length is unknown, so length cannot be taken out; give the words of every idea.")
+        raise RatingError(
+            "A length is unknown, so length bias cannot be corrected; give the number of words of every idea."
+        )
     layout = _Layout(len(comparisons.agents), len(comparisons.judges))
     everything = np.ones(layout.size, dtype=np.bool_)
     first = _fit(comparisons, layout, everything)
     judges = _judges(comparisons, layout, first, level)
-    free = _worth_taking_out(comparisons, layout, _judges(comparisons, layout, first, SURE))
+    free = _significant_parameters(comparisons, layout, _judges(comparisons, layout, first, SURE))
     parameters = first if free.all() else _fit(comparisons, layout, free)
     strengths, pull = _at_mean_discrimination(comparisons, layout, parameters, free)
     ratings = Ratings(comparisons.agents, base + POINTS * strengths, "bias-aware", base)
@@ -125,7 +127,7 @@ def _fit(comparisons: Comparisons, layout: _Layout, free: NDArray[np.bool_]) -> 
 
     found = minimize(loss, np.zeros(layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
     if not found.success:
-        raise RatingError(f"The bias-aware ratings did not settle ({found.message}); read the plain ones.")
+        raise RatingError(f"The bias-aware ratings did not converge ({found.message}); use the plain ones.")
     return np.asarray(found.x, dtype=np.float64)
 
 
@@ -208,7 +210,7 @@ def _at_mean_discrimination(
 def _judges(
     comparisons: Comparisons, layout: _Layout, parameters: NDArray[np.float64], level: float
 ) -> tuple[JudgeBias, ...]:
-    """Every judge of whom there are verdicts, with intervals over the topics that it judged."""
+    """Biases of every judge with verdicts, with intervals over the topics that it judged."""
     count = np.bincount(comparisons.judge, minlength=layout.judges)
     logs = parameters[layout.discrimination]
     discrimination = np.exp(logs - logs[count > 0].mean())
@@ -222,7 +224,7 @@ def _judges(
             for start in (layout.position.start, layout.length.start)
         )
         if not np.any(comparisons.length[chosen]):
-            length = missing_figure("All pairs are of the same length, so nothing tells what length does.", n)
+            length = missing_figure("All pairs have equal lengths, so length bias cannot be estimated.", n)
         result.append(JudgeBias(comparisons.judges[number], float(discrimination[number]), position, length))
     return tuple(result)
 
@@ -231,24 +233,24 @@ def _estimate(value: float, influence: NDArray[np.float64], topics: int, level: 
     from scipy.stats import t
 
     if topics < 2:
-        return Figure(float(value), n, reason="An interval needs two topics at least.")
+        return Figure(float(value), n, reason="An interval needs at least two topics.")
     error = np.sqrt(topics / (topics - 1) * (influence**2).sum())
     half = float(t.ppf((1 + level) / 2, topics - 1) * error)
     return Figure(float(value), n, float(value) - half, float(value) + half)
 
 
-def _worth_taking_out(
+def _significant_parameters(
     comparisons: Comparisons, layout: _Layout, judges: tuple[JudgeBias, ...]
 ) -> NDArray[np.bool_]:
-    """The parameters (size,) of the second fit: without the biases that may be none."""
+    """Mask (size,) of the parameters of the second fit: without biases that may be 0."""
     free = np.ones(layout.size, dtype=np.bool_)
     free[layout.agents + layout.judges :] = False
     for judge in judges:
         number = comparisons.judges.index(judge.judge)
-        free[layout.position.start + number] = _is_there(judge.position)
-        free[layout.length.start + number] = _is_there(judge.length)
+        free[layout.position.start + number] = _excludes_zero(judge.position)
+        free[layout.length.start + number] = _excludes_zero(judge.length)
     return free
 
 
-def _is_there(bias: Figure) -> bool:
+def _excludes_zero(bias: Figure) -> bool:
     return bias.low is not None and bias.high is not None and not bias.low <= 0.0 <= bias.high

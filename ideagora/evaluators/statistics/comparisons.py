@@ -32,7 +32,7 @@ class Comparisons:
     topic: NDArray[np.int64]
     judge: NDArray[np.int64]
     match: NDArray[np.int64]
-    """Rows with the same number are the same two ideas before the same judge, in one order and the other."""
+    """Rows with the same number are the same two ideas shown to the same judge, in either order."""
     length: NDArray[np.float64]
     """log(words of the first / words of the second)."""
 

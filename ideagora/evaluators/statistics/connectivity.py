@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def components(comparisons: Comparisons) -> tuple[tuple[str, ...], ...]:
-    """Agents that are compared with each other, directly or over others; the largest part first."""
+    """Groups of agents that are compared directly or through others; the largest group first."""
     ones = np.ones(len(comparisons))
     return _parts(comparisons, comparisons.first, comparisons.second, ones, "weak")
 
 
 def missing_pairs(comparisons: Comparisons) -> tuple[tuple[str, str], ...]:
-    """The fewest pairs that would connect all agents: one to the largest part from each other part.
+    """The fewest pairs that would connect all agents: one from each component to the largest.
 
-    From each part the agent with the most verdicts stands in the pair: its own rating is the surest.
+    Each component is represented by its agent with the most verdicts, whose rating is the most precise.
     """
     parts = components(comparisons)
     if len(parts) < 2:
@@ -40,9 +40,9 @@ def missing_pairs(comparisons: Comparisons) -> tuple[tuple[str, str], ...]:
 def tiers(comparisons: Comparisons) -> tuple[tuple[str, ...], ...]:
     """Groups of agents whose ratings are finite among themselves; the largest group first.
 
-    Between two groups all wins (or none) go one way, so no finite distance follows from the verdicts.
+    Between two groups all wins go one way or there are none, so the distance between them is not finite.
     """
-    beaten = comparisons.outcome < 1.0  # the second took something from the first
+    beaten = comparisons.outcome < 1.0  # the second won or tied
     winner = np.concatenate([comparisons.first[comparisons.outcome > 0.0], comparisons.second[beaten]])
     loser = np.concatenate([comparisons.second[comparisons.outcome > 0.0], comparisons.first[beaten]])
     return _parts(comparisons, winner, loser, np.ones(len(winner)), "strong")
@@ -57,8 +57,8 @@ def restrict_to(comparisons: Comparisons, agents: tuple[str, ...]) -> Comparison
     """The verdicts between these agents; topics and judges keep their positions."""
     position = {agent: new for new, agent in enumerate(agents)}
     new = np.array([position.get(agent, -1) for agent in comparisons.agents], dtype=np.int64)
-    kept = comparisons.rows((new[comparisons.first] >= 0) & (new[comparisons.second] >= 0))
-    return replace(kept, agents=agents, first=new[kept.first], second=new[kept.second])
+    rows = comparisons.rows((new[comparisons.first] >= 0) & (new[comparisons.second] >= 0))
+    return replace(rows, agents=agents, first=new[rows.first], second=new[rows.second])
 
 
 def _parts(

@@ -20,7 +20,7 @@ GROUPS = 50
 
 @dataclass(frozen=True)
 class Figure:
-    """One number, or None with the reason; ``n`` is what it was computed from."""
+    """One number, or None with the reason; ``n`` is the number of rows it was computed from."""
 
     value: float | None
     n: int
@@ -44,9 +44,9 @@ def jackknife(
 ) -> Figure:
     """A statistic of rows with an interval over clusters (topics), leaving out a group of clusters at a time.
 
-    ``statistic`` gets a mask of rows (n,) and answers None where it is undefined. Intervals are Student's t
-    with one degree less than there are groups: on the scale of Fisher's z for correlations, and for a rate
-    of 0 or 1 the exact binomial one, a cluster being one trial.
+    ``statistic`` gets a mask of rows (n,) and returns None where it is undefined. Intervals are Student's t
+    with one degree of freedom less than the number of groups: on Fisher's z scale for correlations, and the
+    exact binomial interval, with each cluster as one trial, for a rate of 0 or 1.
     """
     n = len(clusters)
     value = statistic(np.ones(n, dtype=np.bool_)) if n else None
@@ -55,7 +55,7 @@ def jackknife(
     names, position = np.unique(clusters, return_inverse=True)
     count = min(GROUPS, len(names))
     if count < 2:
-        return Figure(value, n, reason="An interval needs two topics at least.")
+        return Figure(value, n, reason="An interval needs at least two topics.")
     if kind == "rate" and value in (0.0, 1.0):
         return Figure(value, n, *_exact(value, len(names), level))
     group = position * count // len(names)
@@ -72,7 +72,9 @@ def _interval(value: float, left: NDArray[np.float64], n: int, kind: Kind, level
     if kind == "correlation" and perfect:
         return Figure(value, n, reason="A perfect correlation has no interval.")
     if np.ptp(left) < 1e-12:
-        return Figure(value, n, reason="No topic makes a difference, so nothing tells how far it would vary.")
+        return Figure(
+            value, n, reason="The figure is the same without any topic, so its variance cannot be estimated."
+        )
     if kind == "correlation":
         centre, parts = np.arctanh(value), np.arctanh(left)
     else:

@@ -1,11 +1,11 @@
 """Confidence intervals, rank ranges and probabilities of the order, all clustered by topic.
 
 Verdicts on one topic are dependent because they judge the same ideas; topics are the sampling unit. The
-variance is that of each topic's influence on the ratings, so with T topics the ratings are as uncertain as a
+variance is that of each topic's influence on the ratings, so with T topics the intervals are those of a
 mean of T numbers: Student's t with T - 1 degrees of freedom (cluster-robust, Liang and Zeger 1986; t, Bell
 and McCaffrey 2002). ``draws`` is the bootstrap of these influences (Kline and Santos 2012).
 ``resample_ratings`` is the plain bootstrap, which refits after drawing topics with replacement: its coverage
-is as good from 20 topics on, and too low below (``docs/ratings.md`` has the measured coverage of both).
+is as good with 20 topics or more, and too low with fewer (``docs/ratings.md`` has measurements).
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 REPLICATES = 1000
 GROUPS = 50
-"""Elo is played again without each group of topics, in at most so many groups."""
+"""Maximum number of groups of topics in the Elo jackknife."""
 
 _NO_VARIANCE = 1e-12
-"""Points squared below which there is no variance but rounding."""
+"""Points squared; a variance below this is rounding error."""
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """Ratings with what is known of their error, in points.
+    """Ratings with their errors, in points.
 
-    ``low`` and ``high`` are None, with a ``reason``, where no interval follows from the verdicts.
+    ``low`` and ``high`` are None, with a ``reason``, if the verdicts give no interval.
     """
 
     agents: tuple[str, ...]
@@ -58,17 +58,18 @@ class Intervals:
     topics: int
     """Topics with verdicts, the clusters."""
     influence: NDArray[np.float64]
-    """(clusters, agents) how far each cluster pulls each rating; the last row is the prior's."""
+    """(clusters, agents) influence of each cluster on each rating; the last row is the prior's."""
     extra: NDArray[np.float64]
-    """(agents,) variance added, in points squared: no interval is below that of independent verdicts."""
+    """(agents,) added variance in points squared, so that no interval is narrower than for independent
+    verdicts."""
     reason: str | None = None
     alone: tuple[str, ...] = ()
-    """Agents that one topic (or group) alone connects to the others: how they fare on others is unknown, so
-    they have no bounds."""
+    """Agents connected to the others by a single topic (or group). Their results on other topics are unknown,
+    so they have no bounds."""
     refits: int = 0
-    """Refits tried, each without a group of topics; 0 in closed form."""
+    """Refits, each without a group of topics; 0 in closed form."""
     unratable: int = 0
-    """Refits left out, because without their group not all agents can be compared."""
+    """Refits left out because not all agents can be compared without their group."""
 
     @property
     def covariance(self) -> NDArray[np.float64] | None:
@@ -128,7 +129,7 @@ def intervals(
     level: float = LEVEL,
     alone: tuple[str, ...] = (),
 ) -> Intervals:
-    """Intervals from influences (clusters, agents) in points; ``variance`` (agents,): the least taken."""
+    """Intervals from influences (clusters, agents) in points; ``variance`` (agents,) is the minimum."""
     of = ratings.agents, ratings.scores, influence
     if topics < 2:
         return _with_bounds(*of, np.zeros_like(variance), topics, level, alone)
@@ -140,17 +141,17 @@ def intervals(
 
 
 def combine_intervals(several: Sequence[Intervals]) -> Intervals:
-    """Intervals of the average over criteria, from the average of what each topic does to each criterion.
+    """Intervals of the average over criteria, from the average influence of each topic.
 
-    So criteria that go up and down together make no interval narrower. Raises RatingError if there is nothing
-    to average, or agents or topics differ.
+    Correlated criteria thus do not narrow the intervals. Raises RatingError if there is nothing to average,
+    or if agents or topics differ.
     """
     if not several:
         raise RatingError("There are no ratings to average; give those of at least one criterion.")
     head = several[0]
     if any(each.agents != head.agents or each.influence.shape != head.influence.shape for each in several):
         raise RatingError(
-            "Ratings of different agents or topics cannot be averaged; rate the same ones alike."
+            "Ratings of different agents or topics cannot be averaged; give the same agents and topics."
         )
     scores, influence, extra = (
         np.mean([getattr(each, name) for each in several], axis=0)
@@ -162,10 +163,10 @@ def combine_intervals(several: Sequence[Intervals]) -> Intervals:
 
 
 def draws(intervals: Intervals, replicates: int = REPLICATES, seed: int = 0) -> NDArray[np.float64]:
-    """Bootstrap draws of the ratings, (replicates, agents) in points: each topic's influence by a random
-    weight.
+    """Bootstrap draws of the ratings, (replicates, agents) in points: each topic's influence times a
+    random weight.
 
-    Weights are normal, over a common random spread, so that each rating is t-distributed as in its interval.
+    Weights are normal, divided by a common random spread, so each rating has its interval's t distribution.
     Raises RatingError where there is no interval.
     """
     covariance = _known(intervals)
@@ -192,9 +193,9 @@ def resample_ratings(
 
 
 def superiority(intervals: Intervals) -> NDArray[np.float64]:
-    """Chance that the row's agent is better than the column's, (agents, agents); 0.5 on the diagonal.
+    """Probability that the row's agent is better than the column's, (agents, agents); 0.5 on the diagonal.
 
-    Read from the t distribution of their difference, as a flat prior has it; 0.5 for agents without bounds.
+    From the t distribution of their difference (a flat prior); 0.5 for agents without bounds.
     Raises RatingError where there is no interval.
     """
     from scipy.stats import t
@@ -212,8 +213,8 @@ def superiority(intervals: Intervals) -> NDArray[np.float64]:
 def rank_intervals(intervals: Intervals) -> NDArray[np.int64]:
     """Lowest and highest rank that each agent may have, (agents, 2), 1 the best.
 
-    An agent's best rank counts those that are surely above it (``superiority`` at the intervals' level), its
-    worst those that are surely below.
+    An agent's best rank counts the agents above it, its worst those below it, at the intervals' level
+    (``superiority``).
     """
     sure = superiority(intervals) > (1.0 + intervals.level) / 2.0
     above, below = sure.sum(axis=0), sure.sum(axis=1)
@@ -232,7 +233,7 @@ def _influence(rows: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDA
 def _variance_of_verdicts(
     comparisons: Comparisons, wins: NDArray[np.float64], strengths: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Variance (agents,) in points squared if all verdicts were independent of each other, topics or not."""
+    """Variance (agents,) in points squared if all verdicts were independent."""
     agents = len(strengths)
     first, second = comparisons.first, comparisons.second
     chance = 1.0 / (1.0 + np.exp(strengths[second] - strengths[first]))
@@ -260,12 +261,12 @@ def _with_bounds(
         return Intervals(agents, scores, None, None, level, topics, influence, extra, reason, alone)
 
     if topics < 2:
-        return without_bounds(f"An interval needs verdicts on two topics at least, and here is {topics}.")
+        return without_bounds(f"An interval needs verdicts on at least two topics; there is {topics}.")
     variance = np.diag(_covariance(influence, extra, topics))
     bounded = np.array([agent not in alone for agent in agents])
     if not (variance > _NO_VARIANCE)[bounded].all():
         return without_bounds(
-            "An interval needs verdicts that differ somewhere, and here each is what the ratings say."
+            "The verdicts do not differ from what the ratings predict, so there is no interval."
         )
     half = t.ppf((1.0 + level) / 2.0, topics - 1) * np.sqrt(variance)
     bounds = scores - half, scores + half
@@ -288,7 +289,7 @@ def _spread(influence: NDArray[np.float64], topics: int) -> NDArray[np.float64]:
 
 
 def _alone(agents: tuple[str, ...], wins: NDArray[np.float64]) -> tuple[str, ...]:
-    """Agents that some topic's wins (topics, agents, agents) alone connect to the largest part."""
+    """Agents that a single topic's wins (topics, agents, agents) connect to the largest component."""
     used = wins[wins.any(axis=(1, 2))]
     if len(used) < 2:
         return ()

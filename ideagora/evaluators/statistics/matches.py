@@ -1,4 +1,4 @@
-"""Matches (two ideas before one judge, in one or both orders) and their points."""
+"""Matches (two ideas shown to one judge, in one or both orders) and their points."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def score_of_lower(comparisons: Comparisons) -> NDArray[np.float64]:
-    """What each verdict gives to the agent at the lower position, (n,), whichever was shown first."""
+    """Score of the agent at the lower position for each verdict, (n,), whichever was shown first."""
     swapped = comparisons.first > comparisons.second
     return np.where(swapped, 1.0 - comparisons.outcome, comparisons.outcome)
 
@@ -22,7 +22,7 @@ def score_of_lower(comparisons: Comparisons) -> NDArray[np.float64]:
 def score_range(
     comparisons: Comparisons,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Of each match: its first row, and the least and the most that its rows give to the lower agent."""
+    """For each match: its first row, and the lowest and highest score of the lower agent in its rows."""
     _, start, match = np.unique(comparisons.match, return_index=True, return_inverse=True)
     low, high = np.full(len(start), np.inf), np.full(len(start), -np.inf)
     score = score_of_lower(comparisons)
@@ -38,10 +38,10 @@ def settle_match(comparisons: Comparisons) -> Comparisons:
     """
     rows = comparisons.rows(comparisons.first != comparisons.second)
     start, low, high = score_range(rows)
-    kept = rows.rows(start)
+    matches = rows.rows(start)
     agreed = np.where(low == high, low, 0.5)
-    outcome = np.where(kept.first > kept.second, 1.0 - agreed, agreed)
-    return replace(kept, outcome=outcome)
+    outcome = np.where(matches.first > matches.second, 1.0 - agreed, agreed)
+    return replace(matches, outcome=outcome)
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ def ablation_points(comparisons: Comparisons, full: str) -> tuple[Points, ...]:
     """The ablation score of the Chain-of-Ideas paper (section 5, Table 2): each agent's points against
     ``full``.
 
-    Each match counts once; where its two orders disagree it is a tie, as the paper does not say. The full
-    agent against itself would have a point a match, which needs no verdict and is not listed. ``full`` must
-    be one of the agents (ValueError).
+    Each match counts once; it is a tie if its two orders disagree, which the paper leaves open. The full
+    agent itself would have one point per match and is not listed. Raises ValueError if ``full`` is not one of
+    the agents.
     """
     matches = settle_match(comparisons)
     base = comparisons.agents.index(full)

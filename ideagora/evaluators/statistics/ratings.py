@@ -116,7 +116,9 @@ def combine(ratings: Sequence[Ratings]) -> Ratings:
         raise RatingError("There are no ratings to average; give those of at least one criterion.")
     head = ratings[0]
     if any(other.agents != head.agents or other.method != head.method for other in ratings):
-        raise RatingError("Ratings of different agents or methods cannot be averaged; rate the same alike.")
+        raise RatingError(
+            "Ratings of different agents or methods cannot be averaged; give the same agents and method."
+        )
     infinite = {agent for each in ratings for agent in each.unbounded}
     return replace(
         head,
@@ -139,15 +141,15 @@ def require_ratable(comparisons: Comparisons) -> None:
     """Raise RatingError, saying what is missing, unless every agent can be compared with every other."""
     if len(comparisons.agents) < 2:
         names = ", ".join(comparisons.agents) or "none"
-        raise RatingError(f"A rating needs two agents, and here is {names}; add another agent.")
+        raise RatingError(f"A rating needs two agents; there is {names}. Add another agent.")
     if not len(comparisons):
         raise RatingError(
-            "There is no scored verdict, so there is nothing to rate; see why they are unscored."
+            "No verdict is scored, so nothing can be rated; see the reasons of the unscored verdicts."
         )
     missing = missing_pairs(comparisons)
     if missing:
         pairs = "; ".join(f"{one} and {other}" for one, other in missing)
-        raise RatingError(f"Not all agents can be compared; verdicts that would do: {pairs}.", missing)
+        raise RatingError(f"Not all agents can be compared; add verdicts on these pairs: {pairs}.", missing)
 
 
 def _playing_order(comparisons: Comparisons) -> NDArray[np.int64]:

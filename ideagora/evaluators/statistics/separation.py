@@ -1,9 +1,10 @@
 """Number of further topics and verdicts needed to separate two agents.
 
-Topics are the sample: more verdicts on the same topics say nothing of how the agents fare on others. So the
-question is the size of a paired sample. A difference d with a standard deviation of s over topics is found
-at the intervals' level with probability ``POWER`` on n topics, if d √n = (t(level, n-1) + t(POWER, n-1)) s.
-(With the first t alone it would be found half of the time: bench/arena_separation.py plays it out.)
+Topics are the sampling unit: more verdicts on the same topics say nothing about other topics. The number of
+topics is thus the size of a paired sample. A difference d with a standard deviation of s over topics is
+detected at the intervals' level with probability ``POWER`` on n topics if
+d √n = (t(level, n-1) + t(POWER, n-1)) s.
+(With the first t alone it would be detected half of the time; bench/arena_separation.py simulates this.)
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ if TYPE_CHECKING:
     from ideagora.evaluators.statistics.intervals import Intervals
 
 POWER = 0.8
-"""Probability that the topics suffice, if the difference stays the same."""
+"""Probability that the topics suffice if the difference stays the same."""
 MOST_TOPICS = 1_000_000
 """Above this number, the agents are treated as equal."""
 
 
 @dataclass(frozen=True)
 class Separation:
-    """Further topics, and verdicts on them at the present number a topic; ``None`` with a reason.
+    """Further topics, and verdicts on them at the present number per topic; ``None`` with a reason.
 
-    0 means that the two are separated already.
+    0 means that the two are already separated.
     """
 
     topics: int | None
@@ -41,42 +42,44 @@ class Separation:
 def topics_to_separate(
     comparisons: Comparisons, intervals: Intervals, one: str, other: str, verdicts: int
 ) -> Separation:
-    """What it takes to tell two agents apart at the intervals' level, if their difference stays as it is.
+    """Topics and verdicts that separate two agents at the intervals' level if their difference persists.
 
     Args:
-        comparisons: what the intervals were made from.
+        comparisons: the verdicts behind the intervals.
         intervals: the ratings' intervals.
         one: an agent.
         other: another one.
-        verdicts: asked so far on these topics, of which the rows of ``comparisons`` may be a part.
+        verdicts: number requested so far on these topics, including unscored ones.
     """
     if intervals.reason:
         return Separation(None, None, intervals.reason)
     if lone := [agent for agent in (one, other) if agent in intervals.alone]:
-        return Separation(None, None, f"{lone[0]} meets the others on one topic only.")
+        return Separation(None, None, f"{lone[0]} meets the others on only one topic.")
     first, second = intervals.agents.index(one), intervals.agents.index(other)
     gap = abs(float(intervals.scores[first] - intervals.scores[second]))
     if gap < 1e-9:
-        return Separation(None, None, "Both are rated the same, so no number of verdicts can be named.")
+        return Separation(
+            None, None, "Both have the same rating, so the number of verdicts cannot be estimated."
+        )
     chance = float(superiority(intervals)[first, second])
     if max(chance, 1 - chance) > (1.0 + intervals.level) / 2.0:
         return Separation(0, 0)
     used = len(np.unique(comparisons.topic))
     wanted = further_topics(gap, _spread_over_topics(intervals, first, second, used), intervals.level)
     if wanted is None:
-        return Separation(None, None, "They are so close that no number of verdicts can be named.")
+        return Separation(None, None, "The ratings are too close to estimate the number of verdicts.")
     more = max(1, wanted - used)
     return Separation(more, int(np.ceil(more * verdicts / used)))
 
 
 def further_topics(gap: float, spread: float, level: float, power: float = POWER) -> int | None:
-    """Topics on which a difference is told apart with probability ``power``; ``None``: too many to name.
+    """Topics that detect a difference with probability ``power``; ``None`` if above ``MOST_TOPICS``.
 
     Args:
         gap: the difference.
         spread: its standard deviation over topics, in the same unit.
-        level: of the interval that has to leave out 0.
-        power: how often it shall.
+        level: of the interval that must exclude 0.
+        power: probability that it does.
     """
     from scipy.stats import t
 

@@ -1,8 +1,7 @@
-"""The Bradley–Terry fit itself: win matrices in, strengths in natural logits out, many at once.
+"""Batched Bradley–Terry fits: win matrices to strengths in natural logits.
 
-evalica fits Bradley–Terry too, and the tests hold this fit to it. What it lacks is here: many win matrices in
-one call (a bootstrap is thousands of them), a bound that is proven instead of a number of rounds, and an
-answer when an agent has won or lost everything.
+The tests compare this fit with evalica's. It adds many win matrices in one call (a bootstrap has thousands),
+proven convergence instead of a number of rounds, and a result when an agent has won or lost everything.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ if TYPE_CHECKING:
     from ideagora.evaluators.statistics.comparisons import Comparisons
 
 PRIOR = 1.0
-"""Ties that each agent is given against the average of the others, where a fit would be infinite."""
+"""Ties added for each agent against the average of the others where the fit would be infinite."""
 
 _TOLERANCE = 1e-10
 _ROUNDS = 200
 _CELLS = 2_000_000
-"""How many cells of win matrices are worked on at once: what fits the processor's cache, roughly."""
+"""Cells of win matrices per batch, chosen to fit the processor's cache."""
 
 
 def topic_wins(comparisons: Comparisons) -> NDArray[np.float64]:
@@ -35,25 +34,25 @@ def topic_wins(comparisons: Comparisons) -> NDArray[np.float64]:
     won = np.bincount((row + first) * agents + second, outcome, size)
     lost = np.bincount((row + second) * agents + first, 1.0 - outcome, size)
     wins = np.asarray(won + lost, dtype=np.float64).reshape(topics, agents, agents)
-    wins[:, np.arange(agents), np.arange(agents)] = 0.0  # an agent against itself says nothing
+    wins[:, np.arange(agents), np.arange(agents)] = 0.0  # ignore an agent against itself
     return wins
 
 
 def is_strongly_connected(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether each of the win matrices (…, agents, agents) has a finite fit (Ford 1957).
 
-    It has if every agent can be reached from every other over wins, ties counting both ways.
+    It has one if every agent can be reached from every other through wins; a tie counts both ways.
     """
     return np.asarray(_reachable(wins).all(axis=(-2, -1)))
 
 
 def is_connected(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether all agents of each win matrix (…, agents, agents) are compared, directly or over others."""
+    """Whether all agents of each win matrix (…, agents, agents) are compared, directly or through others."""
     return is_strongly_connected(wins + np.swapaxes(wins, -1, -2))
 
 
 def disconnected_agents(wins: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(…, agents): who is not in the largest part of agents that are compared with each other."""
+    """Mask (…, agents) of the agents outside the largest connected component."""
     reach = _reachable(wins + np.swapaxes(wins, -1, -2))
     largest = reach.sum(axis=-1).argmax(axis=-1)
     return np.asarray(~np.take_along_axis(reach, largest[..., None, None], axis=-2)[..., 0, :])
@@ -77,7 +76,7 @@ def with_prior(wins: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
 def fit(wins: NDArray[np.float64], prior: float = PRIOR) -> NDArray[np.float64]:
     """Strengths (…, agents) in natural logits, mean 0, of win matrices (…, agents, agents).
 
-    Maximum likelihood where it is finite; elsewhere the same with ``prior`` ties for each agent. Raises
+    Maximum likelihood where it is finite; otherwise with ``prior`` ties added for each agent. Raises
     RatingError if it is infinite and the prior is 0.
     """
     agents = wins.shape[-1]
@@ -114,7 +113,7 @@ def _newton(wins: NDArray[np.float64]) -> NDArray[np.float64]:
     games = wins + np.swapaxes(wins, -1, -2)
     centre = games.mean(axis=(-2, -1))[:, None, None] / max(
         agents, 1
-    )  # the direction that the data leave open
+    )  # makes the singular direction definite
     for _ in range(_ROUNDS):
         slope = (wins - games * _chance(strengths)).sum(axis=-1)
         step = np.linalg.solve(information(wins, strengths) + centre, slope[..., None])[..., 0]
@@ -122,11 +121,11 @@ def _newton(wins: NDArray[np.float64]) -> NDArray[np.float64]:
         strengths += step * np.where(spread > 0, np.log1p(spread) / np.where(spread > 0, spread, 1.0), 1.0)
         if spread.max(initial=0.0) < _TOLERANCE:
             return np.asarray(strengths - strengths.mean(axis=-1, keepdims=True))
-    raise RatingError(f"The ratings did not settle in {_ROUNDS} rounds; report these verdicts as a bug.")
+    raise RatingError(f"The ratings did not converge in {_ROUNDS} rounds; report these verdicts as a bug.")
 
 
 def _chance(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The chance (…, agents, agents) of the row's agent against the column's."""
+    """Win probability (…, agents, agents) of the row's agent against the column's."""
     from scipy.special import expit
 
     chance: NDArray[np.float64] = expit(strengths[..., :, None] - strengths[..., None, :])

@@ -19,7 +19,7 @@ from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea, Verdict
 
 MOST_CHARACTERS = 1_500_000
-"""Of all matches on a page, as they are written; in HTML they take up to half as much again."""
+"""Maximum for all matches on a page, before markup; HTML adds up to half as much."""
 FRAME = 500
 """Characters of HTML around a verdict, or a match."""
 PARTS = ("title", "motivation", "novelty", "method")
@@ -32,24 +32,24 @@ class JudgeStatement:
     judge: str
     shown_first: str
     better: Mapping[str, str]
-    """Criterion -> who is better by it, or ``tie``; empty where the verdict is unscored."""
+    """Criterion -> who is better by it, or ``tie``; empty if the verdict is unscored."""
     reason: str
-    """The judge's, or why there is no verdict."""
+    """The judge's reason, or why the verdict is unscored."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """Two ideas on one topic, and all that was said of them."""
+    """Two ideas on one topic, and the verdicts on them."""
 
     kind: str
     names: tuple[str, str]
     ideas: tuple[Idea, Idea]
-    said: tuple[JudgeStatement, ...]
+    statements: tuple[JudgeStatement, ...]
 
     @property
     def result(self) -> str:
-        """In a few words, over all verdicts and criteria."""
-        votes = [name for one in self.said for name in one.better.values()]
+        """The outcome over all verdicts and criteria, in a few words."""
+        votes = [name for statement in self.statements for name in statement.better.values()]
         if not votes:
             return "no verdict"
         first, second = (votes.count(name) for name in self.names)
@@ -59,8 +59,8 @@ class Match:
 
     @property
     def characters(self) -> int:
-        """How long it is on the page."""
-        reasons = sum(FRAME + len(one.reason) for one in self.said)
+        """Length on the page."""
+        reasons = sum(FRAME + len(statement.reason) for statement in self.statements)
         return FRAME + reasons + sum(map(_characters, self.ideas))
 
 
@@ -78,8 +78,8 @@ def matches_by_topic(
     """The matches of a folder's verdicts, topic by topic, as far as they fit on a page.
 
     Args:
-        folder: of the arena.
-        ideas: its entries, as the page has them.
+        folder: the arena's folder.
+        ideas: the arena's ideas.
         ranking: names, best first.
         most: characters of all matches together.
     """
@@ -92,11 +92,14 @@ def matches_by_topic(
             found.setdefault(topic, {}).setdefault(pair, []).append(verdict)
     place = {name: number for number, name in enumerate(ranking)}
     matches = {
-        topic: sorted((_match(some, known) for some in pairs.values()), key=lambda one: _nearness(one, place))
+        topic: sorted(
+            (_match(verdicts, known) for verdicts in pairs.values()),
+            key=lambda match: _nearness(match, place),
+        )
         for topic, pairs in found.items()
     }
-    kept = _fit(matches, most)
-    return {topic: TopicMatches(tuple(kept[topic]), len(some)) for topic, some in matches.items()}
+    shown = _fit(matches, most)
+    return {topic: TopicMatches(tuple(shown[topic]), len(found)) for topic, found in matches.items()}
 
 
 def ids_that_fit(ideas: Sequence[Idea], most: int = MOST_CHARACTERS) -> frozenset[str]:
@@ -111,15 +114,16 @@ def _characters(idea: Idea) -> int:
 
 
 def _clean(verdict: Verdict) -> Verdict:
-    told = map_strings(verdict.model_dump(mode="json"), lambda text: hide_folders(clean(text)))
-    return Verdict.model_validate(told)
+    cleaned = map_strings(verdict.model_dump(mode="json"), lambda text: hide_folders(clean(text)))
+    return Verdict.model_validate(cleaned)
 
 
 def _match(verdicts: Sequence[Verdict], known: Mapping[str, Idea]) -> Match:
-    head = min(verdicts, key=lambda one: one.order)
+    head = min(verdicts, key=lambda verdict: verdict.order)
     first, second = head.subject
-    said = tuple(_statement(one) for one in sorted(verdicts, key=lambda one: (one.judge, one.order)))
-    return Match(head.kind, (head.agents[0], head.agents[1]), (known[first], known[second]), said)
+    ordered = sorted(verdicts, key=lambda verdict: (verdict.judge, verdict.order))
+    statements = tuple(map(_statement, ordered))
+    return Match(head.kind, (head.agents[0], head.agents[1]), (known[first], known[second]), statements)
 
 
 def _statement(verdict: Verdict) -> JudgeStatement:
@@ -134,7 +138,7 @@ def _statement(verdict: Verdict) -> JudgeStatement:
 
 
 def _nearness(match: Match, place: Mapping[str, int]) -> tuple[Any, ...]:
-    """Neighbours in the ranking first, the best of them first of all; ideas before experiment designs."""
+    """Sort key: ideas before experiment designs, then neighbours in the ranking, the best first."""
     last = len(place)
     first, second = (place.get(name, last) for name in match.names)
     return match.kind != "idea", abs(first - second), min(first, second), match.names
@@ -142,16 +146,16 @@ def _nearness(match: Match, place: Mapping[str, int]) -> tuple[Any, ...]:
 
 def _fit(matches: Mapping[str, Sequence[Match]], most: int) -> dict[str, list[Match]]:
     """As many as fit, one of each topic in turn."""
-    kept: dict[str, list[Match]] = {topic: [] for topic in matches}
+    fitting: dict[str, list[Match]] = {topic: [] for topic in matches}
     left = most
     for topic, match in _interleave(matches):
         if match.characters > left:
             break
         left -= match.characters
-        kept[topic].append(match)
-    return kept
+        fitting[topic].append(match)
+    return fitting
 
 
 def _interleave(matches: Mapping[str, Sequence[Match]]) -> Iterable[tuple[str, Match]]:
-    rounds = zip_longest(*([(topic, one) for one in some] for topic, some in matches.items()))
-    return (one for some in rounds for one in some if one is not None)
+    rounds = zip_longest(*([(topic, match) for match in row] for topic, row in matches.items()))
+    return (entry for row in rounds for entry in row if entry is not None)

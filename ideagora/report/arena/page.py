@@ -28,20 +28,20 @@ MISSING = "–"
 
 AUDIT = {
     "flip_rate": "verdicts that change when the order is swapped",
-    "first_slot_rate": "wins of whatever was shown first (one half is fair)",
-    "length_correlation": "correlation of winning with being longer",
+    "first_slot_rate": "wins of the idea shown first (one half is fair)",
+    "length_correlation": "correlation between winning and length",
     "own_family_preference": "preference of judges for their own model family",
     "agreement_percent": "agreement between judges",
     "cohen_kappa": "agreement between judges, Cohen's kappa",
     "krippendorff_alpha": "agreement between judges, Krippendorff's alpha",
-    "intransitive_triples": "triples of agents that beat each other in a circle",
+    "intransitive_triples": "cyclic triples of agents (A beats B, B beats C, C beats A)",
 }
 """Meaning of the figures of the audit, in display order; others follow."""
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot: the name of its files, what it shows, and how it is drawn."""
+    """A plot: file name, caption and function that draws it."""
 
     name: str
     shows: str
@@ -50,7 +50,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class LeaderboardView:
-    """A ranking to be shown: what it is called, its rows, its criteria, its plots."""
+    """A ranking with its name, rows, criteria and plots."""
 
     name: str
     ranking: Rows
@@ -71,13 +71,13 @@ class ArenaPage:
     entries: Mapping[str, Sequence[Idea]]
     """Ideas by topic."""
     in_full: frozenset[str]
-    """Ids of the ideas whose text the page has room for."""
+    """Ids of the ideas whose text fits on the page."""
     matches: Mapping[str, TopicMatches]
     """Topic -> its matches; a topic without a readable verdict is not in it."""
 
     @property
     def is_smoke_test(self) -> bool:
-        """Whether the offline model alone judged, so that nothing is ranked."""
+        """Whether only the offline model judged, so that nothing is ranked."""
         return self.leaderboard.smoke_test
 
 
@@ -116,9 +116,9 @@ def _page(folder: Path) -> ArenaPage:
 
 
 def _other_rankings(standings: Standings) -> Iterator[tuple[str, Rows]]:
-    """Ratings of the same verdicts by other rules."""
+    """Ratings of the same verdicts by other methods."""
     yield "corrected for position, length and judge", standings.bias_aware or ()
-    yield "as the paper has it (Elo)", standings.paper.ranking if standings.paper is not None else ()
+    yield "as in the paper (Elo)", standings.paper.ranking if standings.paper is not None else ()
 
 
 def _view(name: str, file: str, standings: Standings) -> LeaderboardView:
@@ -126,13 +126,13 @@ def _view(name: str, file: str, standings: Standings) -> LeaderboardView:
 
 
 def _plots(file: str, standings: Standings) -> Iterator[Plot]:
-    """The plots that there are enough figures for."""
+    """The plots for which there are enough figures."""
     ranking, rates = standings.ranking, standings.win_rates
     rated = {name: rows for name, rows in standings.criteria.items() if rows}
     if any(row.rating is not None for row in ranking):
         bounded = any(row.low is not None for row in ranking)
         shows = (
-            "Ratings with their 95 % intervals, which say how they would move with other topics."
+            "Ratings with their 95 % intervals, which cover the variation between topics."
             if bounded
             else "Ratings, without intervals."
         )
@@ -163,5 +163,5 @@ def _write_bytes(path: Path, content: bytes) -> None:
         path.write_bytes(content)
     except OSError as error:
         raise FolderUnusable(
-            f"{path} cannot be written ({error.strerror}): check rights and space."
+            f"{path} cannot be written ({error.strerror}): check the folder's permissions and the free space."
         ) from None

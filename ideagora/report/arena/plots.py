@@ -26,7 +26,7 @@ _INCHES_A_ROW = 0.36
 _STYLE: dict[Any, Any] = {
     "font.size": 10,
     "font.family": "DejaVu Sans",
-    "text.parse_math": False,  # a name with two dollars is no formula
+    "text.parse_math": False,  # a name with two dollars is not a formula
     "axes.edgecolor": LINE,
     "axes.labelcolor": SOFT,
     "xtick.color": SOFT,
@@ -52,7 +52,7 @@ def ratings_plot(rows: Sequence[LeaderboardRow], kind: Literal["svg", "png"] = "
 def criteria_plot(
     criteria: Mapping[str, Sequence[LeaderboardRow]], kind: Literal["svg", "png"] = "svg"
 ) -> bytes:
-    """One panel a criterion, agents in the order of the first one."""
+    """One panel per criterion, with agents in the order of the first panel."""
     names = [row.agent for row in next(iter(criteria.values()))]
     with _figure(len(names), panels=len(criteria)) as (figure, _):
         for panel, (criterion, rows) in zip(figure.axes, criteria.items(), strict=True):
@@ -72,7 +72,7 @@ def criteria_plot(
 def win_rate_plot(
     agents: Sequence[str], matrix: Sequence[Sequence[float | None]], kind: Literal["svg", "png"] = "svg"
 ) -> bytes:
-    """Share of verdicts in which the row beat the column (ties count half); empty where they never met."""
+    """Share of verdicts in which the row beat the column (ties count half); empty if they never met."""
     import numpy as np
 
     shares = np.array([[np.nan if share is None else share for share in row] for row in matrix], dtype=float)

@@ -32,7 +32,7 @@ SMOKE_TEST = "Smoke test, not a ranking"
 
 
 class ArenaProgress(LiveView):
-    """The live table of the agent that is making ideas; then the verdicts per judge and the standing."""
+    """Progress of the agent that generates ideas; then the verdicts per judge and the standing."""
 
     def __init__(self, console: Console, quiet: bool = False) -> None:
         super().__init__(console, quiet)
@@ -75,7 +75,7 @@ class ArenaProgress(LiveView):
         done = sum(self._judges.values())
         lines = [Text(f"{done} of at most {self._total} verdicts in {self.seconds} s")]
         if self._unscored:
-            lines.append(Text(f"{self._unscored} without values", style="yellow"))
+            lines.append(Text(f"{self._unscored} unscored", style="yellow"))
         lines += [Text(f"  {_short(judge)}: {count}", style="dim") for judge, count in self._judges.items()]
         return Group(head, *lines, self._top(), self._ideas.footer())
 
@@ -91,7 +91,7 @@ class ArenaProgress(LiveView):
 
 
 def show_leaderboard(console: Console, board: Leaderboard, folder: str, page: str | None, both: bool) -> None:
-    """The ranking with intervals, the audit beside it, and what it can't say."""
+    """Print the ranking with intervals, the audit of the judges and the notes."""
     topics = "1 topic" if board.n_topics == 1 else f"{board.n_topics} topics"
     judges = ", ".join(_short(judge) for judge in board.judges)
     head = f"Ideas on {topics}, judged by {judges} ({board.protocol} protocol)"
@@ -103,9 +103,9 @@ def show_leaderboard(console: Console, board: Leaderboard, folder: str, page: st
     for note in board.notes:
         console.print(Text(f"• {cell(note)}", style="dim"), soft_wrap=False)
     if page is not None:
-        console.print(Text(f"The page, with plots: {page}", overflow="fold"), soft_wrap=True)
-    told = f"All figures: {folder}/leaderboard.json; verdicts: {folder}/verdicts.jsonl"
-    console.print(Text(told, overflow="fold"), soft_wrap=True)
+        console.print(Text(f"Report with plots: {page}", overflow="fold"), soft_wrap=True)
+    files = f"All figures: {folder}/leaderboard.json; verdicts: {folder}/verdicts.jsonl"
+    console.print(Text(files, overflow="fold"), soft_wrap=True)
 
 
 def _show_standings(console: Console, standings: Standings, both: bool) -> None:
@@ -124,13 +124,13 @@ def _ranking(standings: Standings, both: bool) -> Table:
     paper = {}
     if both and standings.paper is not None:
         paper = {row.agent: row.rating for row in standings.paper.ranking}
-    unread = any(row.unscored for row in standings.ranking)
+    has_unscored = any(row.unscored for row in standings.ranking)
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("contestant", overflow="fold")
     is_bounded = any(row.low is not None for row in standings.ranking)
     titles = ["rating", *(["95 %", "ranks"] * is_bounded), "w-t-l"]
-    titles += ["unscored"] * unread + ["Elo (paper)", "differs by"] * bool(paper)
+    titles += ["unscored"] * has_unscored + ["Elo (paper)", "differs by"] * bool(paper)
     for title in titles:
         # a narrow terminal wraps and cuts nothing
         table.add_column(title, justify="right", overflow="fold", no_wrap=title == "rating")
@@ -138,7 +138,7 @@ def _ranking(standings: Standings, both: bool) -> Table:
         cells = [_number(row.rank), _short(row.agent), _number(row.rating)]
         bounds = [_range(row.low, row.high), _range(row.rank_low, row.rank_high)]
         cells += bounds * is_bounded
-        cells += [f"{row.won}-{row.tied}-{row.lost}", *([str(row.unscored)] * unread)]
+        cells += [f"{row.won}-{row.tied}-{row.lost}", *([str(row.unscored)] * has_unscored)]
         if paper:
             cells += [_number(paper[row.agent]), _difference(row.rating, paper[row.agent])]
         table.add_row(*map(Text, cells))
@@ -162,7 +162,7 @@ def _by_criterion(standings: Standings) -> Table:
     found = {name: {row.agent: row.rating for row in rows} for name, rows in standings.criteria.items()}
     for row in standings.ranking:
         ratings = [found[name].get(row.agent) for name in found]
-        table.add_row(Text(_short(row.agent)), *(Text(_number(one)) for one in ratings))
+        table.add_row(Text(_short(row.agent)), *(Text(_number(rating)) for rating in ratings))
     return table
 
 

@@ -161,7 +161,7 @@ def _number(count: int, what: str) -> str:
 def _of_intervals(board: Leaderboard) -> Iterator[str]:
     """Contestants without an interval, and refits that were left out."""
     for name in board.alone:
-        yield f"{name} meets the others on one topic only, so it has a rating but no interval."
+        yield f"{name} meets the others on only one topic, so it has a rating but no interval."
     refits = board.refits
     if refits is not None and refits.unratable:
         yield (
