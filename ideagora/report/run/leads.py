@@ -54,8 +54,10 @@ def reading_list(idea: Idea) -> tuple[str, ...]:
     """Return the ids of the papers with the mechanism and the limitation, and of the most similar other."""
     own = list(reversed(idea.references))
     closest = idea.novelty_check.closest if idea.novelty_check else ()
-    others = sorted((one for one in closest if one.paper_id not in own), key=lambda one: -one.similarity)
-    return (*own, *(one.paper_id for one in others[:1]))
+    others = sorted(
+        (paper for paper in closest if paper.paper_id not in own), key=lambda paper: -paper.similarity
+    )
+    return (*own, *(paper.paper_id for paper in others[:1]))
 
 
 def novelty_lines(ideas: Sequence[Idea]) -> tuple[str, ...]:

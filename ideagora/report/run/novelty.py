@@ -18,7 +18,7 @@ def comparison_sentence(check: NoveltyCheck) -> str:
     """Return one sentence on who compared how many papers, and the result."""
     if check.status == "unchecked":
         return UNCHECKED
-    close = sum(one.too_close for one in check.closest)
+    close = sum(paper.too_close for paper in check.closest)
     if check.judge == "offline":
         matches = "No near-verbatim match" if check.status == "novel" else _near_verbatim(close)
         return f"{matches} among {_compared_count(check, 'summar', 'y', 'ies')}."
@@ -39,19 +39,19 @@ def _near_verbatim(close: int) -> str:
     return f"{close} near-verbatim match{'es' * (close != 1)}"
 
 
-def _compared_count(check: NoveltyCheck, stem: str, one: str, many: str) -> str:
+def _compared_count(check: NoveltyCheck, stem: str, singular: str, plural: str) -> str:
     """Return a phrase such as ``12 of 260 summaries``, without the total if it is unknown."""
     if check.library is None:
-        return f"{check.compared:,} {stem}{one if check.compared == 1 else many} retrieved for it"
-    return f"{check.compared:,} of {check.library:,} {stem}{one if check.library == 1 else many}"
+        return f"{check.compared:,} {stem}{singular if check.compared == 1 else plural} retrieved for it"
+    return f"{check.compared:,} of {check.library:,} {stem}{singular if check.library == 1 else plural}"
 
 
 def same_mechanism_titles(check: NoveltyCheck, besides: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the titles of papers whose mechanism was rated the same, except the ids in ``besides``."""
     return tuple(
-        one.title
-        for one in check.closest
-        if one.facets.get("mechanism") == "same" and one.paper_id not in besides
+        paper.title
+        for paper in check.closest
+        if paper.facets.get("mechanism") == "same" and paper.paper_id not in besides
     )
 
 

@@ -57,7 +57,7 @@ class DirectionView:
 
 @dataclass(frozen=True)
 class ChainView:
-    """A chain, ready to be shown."""
+    """A chain as the page shows it."""
 
     query: str
     nearness: str | None
@@ -103,7 +103,7 @@ class NoveltyView:
 
 @dataclass(frozen=True)
 class IdeaView:
-    """An idea, ready to be shown."""
+    """An idea as the page shows it."""
 
     record: Idea
     rank: int

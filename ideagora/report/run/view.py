@@ -139,7 +139,7 @@ def _lead_page(ideas: Sequence[Idea], papers: dict[str, Ref]) -> LeadPage:
     views = [lead_view(idea, number) for number, idea in enumerate(ideas, 1)]
     chains = {idea.chain.anchor: idea.chain for idea in ideas if idea.chain}
     return LeadPage(
-        leads=tuple((one, tuple(_ref(paper_id, papers) for paper_id in one.read)) for one in views),
+        leads=tuple((lead, tuple(_ref(paper_id, papers) for paper_id in lead.read)) for lead in views),
         novelty=(*novelty_lines(ideas), *far_leads_warning(ideas)),
         chains=tuple(
             _chain_view(chain.model_copy(update={"direction": None}), papers) for chain in chains.values()
@@ -244,8 +244,8 @@ def _rounds(rounds: int) -> str:
     return f"Rewritten {times} because a paper was too close."
 
 
-def _plural(count: int, one: str, many: str) -> str:
-    return f"{(one if count == 1 else many).format(f'{count:,}')}."
+def _plural(count: int, singular: str, plural: str) -> str:
+    return f"{(singular if count == 1 else plural).format(f'{count:,}')}."
 
 
 def _facets(facets: dict[str, str]) -> tuple[tuple[str, str], ...]:
@@ -289,8 +289,10 @@ def _idea_provenance(idea: Idea) -> tuple[tuple[str, str], ...]:
 
 def _failures(run: RunRecord) -> tuple[tuple[str, str], ...]:
     """Return (branch, reason) in the order of the branches."""
-    ordered = sorted(run.failures, key=lambda one: (one.branch is None, one.branch or 0, one.query or ""))
-    return tuple((_branch_name(one), one.error or "Reason not recorded.") for one in ordered)
+    ordered = sorted(
+        run.failures, key=lambda failure: (failure.branch is None, failure.branch or 0, failure.query or "")
+    )
+    return tuple((_branch_name(failure), failure.error or "Reason not recorded.") for failure in ordered)
 
 
 def _branch_name(failed: Failure) -> str:
