@@ -49,7 +49,7 @@ async def test_what_fails_on_the_way_says_why_and_is_no_error_of_the_server(tmp_
         "cannot be read .Expecting value": Fault(garbage=b"<html>moved</html>"),
         "cannot be read .(Invalid response object|Pydantic)": Fault(garbage=b'{"choices": [1]}'),
         "interrupted .Server disconnected": Fault(cut=True),
-        "last error: 500: the loopback": Fault(500),
+        "last error: 500: simulated failure": Fault(500),
     }
     for said, fault in faults.items():
         with Loopback([fault]) as server:
