@@ -42,7 +42,7 @@ def stable_id(*parts: str) -> str:
 
 
 class Topic(Record):
-    """What ideas are wanted for."""
+    """What the ideas should be about."""
 
     model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
 
@@ -65,7 +65,7 @@ class Topic(Record):
 
 def _checked_date(value: str | None) -> str | None:
     if value is not None and not _PARTIAL_DATE.match(value):
-        raise ValueError(f"{value!r} is not a date: write YYYY, YYYY-MM or YYYY-MM-DD")
+        raise ValueError("not a date; write YYYY, YYYY-MM or YYYY-MM-DD")
     return value
 
 

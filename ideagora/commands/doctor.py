@@ -111,7 +111,7 @@ def _store(settings: Settings) -> Finding:
     folder = settings.store_url or settings.store_folder
     if isinstance(folder, Path) and not folder.exists():
         return Finding(
-            "store", "note", f"{folder} does not exist yet; the first run creates it (half a minute)."
+            "store", "note", f"{folder} does not exist yet; the first run creates it (about half a minute)."
         )
     try:
         with Store.from_settings(

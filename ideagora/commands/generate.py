@@ -278,4 +278,6 @@ def _print_outcomes(console: Console, outcomes: list[Outcome]) -> None:
             )
         if any("offline" in idea.model.split(" + ") for idea in outcome.ideas):
             notice = OFFLINE_LEADS_NOTICE if leads else OFFLINE_NOTICE
-            console.print(Text(f"{notice} For a real one ({REAL_MODEL_HINT}): {REAL_MODEL}", style="dim"))
+            console.print(
+                Text(f"{notice} To use a language model ({REAL_MODEL_HINT}): {REAL_MODEL}", style="dim")
+            )

@@ -57,7 +57,7 @@ def check_topic(text: str, offline: bool, **fields: Any) -> Topic:
     clean = " ".join(text.split())
     if not re.search(r"\w", clean):
         raise EmptyTopic(
-            "The topic is empty. Say in a few words what ideas are wanted for, "
+            "The topic is empty. Describe in a few words what the ideas should be about, "
             'e.g. "retrieval for long documents".'
         )
     if (count := len(clean.split())) > LONGEST_TOPIC or len(clean) > 20 * LONGEST_TOPIC:

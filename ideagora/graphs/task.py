@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ideagora.retrieval.target_paper import TargetPaper
 
 STARTER_CORPUS_NOTE = (
-    "The starter corpus ships summaries in our own words, not the papers' abstracts: what is quoted here "
-    "are words of those summaries."
+    "The starter corpus ships summaries in our own words, not the papers' abstracts: quotations "
+    "come from those summaries."
 )
 
 

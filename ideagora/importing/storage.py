@@ -49,6 +49,6 @@ def find_ideas(source: str, home: Path) -> Path:
         return stored_file(home, source)
     known = ", ".join(stored_names(home)) or "none"
     raise IdeasFileError(
-        f"no ideas found for {source!r}, which is neither a file nor the name of imported ideas (imported: "
+        f"No ideas found for {source!r}, which is neither a file nor the name of imported ideas (imported: "
         f"{known}). Import a file with: ideagora ideas import FILE --as NAME."
     )

@@ -132,7 +132,7 @@ def resolve_provider(model: str, settings: Settings) -> Provider:
     name, kind = _provider_of(model, settings)
     missing = _missing_keys(name, kind)
     if missing and settings.api_base is None:
-        raise MissingKey(f"{model} needs a key. Set {' or '.join(missing)} in the environment.")
+        raise MissingKey(f"{model} needs an API key. Set {' or '.join(missing)} in the environment.")
     price = model_price(model, settings)
     return Provider(
         model=model,

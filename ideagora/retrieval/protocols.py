@@ -12,7 +12,7 @@ MAX_NEIGHBORS = 1_000
 
 
 class Source(Protocol):
-    """A source of literature. No results are an empty list (or ``None``).
+    """A source of literature. If nothing is found, methods return an empty list (or ``None``).
 
     Every method raises ``SourceUnavailable`` if the source did not respond. Sources ignore cut-off dates
     and exclusions; the library applies them to all results.

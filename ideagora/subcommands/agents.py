@@ -18,12 +18,12 @@ app = options.CommandGroup(
     invoke_without_command=True,
 )
 
-Branches = Annotated[int | None, typer.Option(help="Branches to count calls for.", rich_help_panel=COUNTS)]
-Length = Annotated[int | None, typer.Option(help="Chain length to count calls for.", rich_help_panel=COUNTS)]
-Refinements = Annotated[
-    int | None, typer.Option(help="Rounds of review to count calls for.", rich_help_panel=COUNTS)
+Branches = Annotated[int | None, typer.Option(help="Number of branches to assume.", rich_help_panel=COUNTS)]
+Length = Annotated[int | None, typer.Option(help="Chain length to assume.", rich_help_panel=COUNTS)]
+Refinements = Annotated[int | None, typer.Option(help="Rounds of review to assume.", rich_help_panel=COUNTS)]
+Rewrites = Annotated[
+    int | None, typer.Option(help="Maximum number of rewrites to assume.", rich_help_panel=COUNTS)
 ]
-Rewrites = Annotated[int | None, typer.Option(help="Rewrites to count calls for.", rich_help_panel=COUNTS)]
 AgentName = Annotated[
     str,
     typer.Argument(
@@ -81,7 +81,7 @@ def show(
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text.")] = False,
     svg: Annotated[Path | None, typer.Option(help="Write an SVG file.")] = None,
 ) -> None:
-    """Draw an agent's graph, as it is compiled."""
+    """Draw an agent's compiled graph."""
     from ideagora.commands.agents import show as run
 
     raise typer.Exit(run(agent, mermaid, svg))

@@ -70,7 +70,8 @@ class JudgingOptions:
     confidence: Annotated[
         float | None,
         typer.Option(
-            help="Stop when the order of all neighbours is this probable (adaptive schedule).",
+            help="Stop when the order of every two neighbours in the ranking is at least this probable "
+            "(adaptive schedule).",
             show_default="0.95",
         ),
     ] = None
@@ -153,7 +154,7 @@ def arena(
         typer.Option("--no-page", help="Write no report page and no plots.", rich_help_panel=options.OUTPUT),
     ] = False,
 ) -> None:
-    """Rank agents, or sets of ideas, by pairwise comparisons before blind judges.
+    """Rank agents, or sets of ideas, by pairwise comparisons with blind judges.
 
     Agents generate ideas first; existing ideas are judged as they are. Every verdict is saved, so the
     same command resumes a stopped arena, and a new contestant costs only its own comparisons. Without

@@ -32,7 +32,7 @@ class AgentOptions:
     ] = "chain-of-ideas"
     branches: Annotated[
         int | None,
-        typer.Option(help="Number of chains, each of which gives an idea.", show_default="3"),
+        typer.Option(help="Number of chains; each yields one idea.", show_default="3"),
     ] = None
     length: Annotated[
         int | None, typer.Option(help="Maximum number of papers in a chain.", show_default="5")

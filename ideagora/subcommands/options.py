@@ -271,7 +271,9 @@ class Command(TyperCommand):
                 renamed[old] = new
                 args[place] = f"{new}{equals}{value}"
         for old, new in renamed.items():
-            typer.echo(f"hint: {old} is now {new}; the next version drops the old name.", err=True)
+            typer.echo(
+                f"hint: {old} is now {new}; the old name will be removed in the next version.", err=True
+            )
         return super().parse_args(ctx, args)
 
 

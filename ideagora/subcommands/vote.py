@@ -9,7 +9,9 @@ import typer
 
 from ideagora.subcommands import options
 
-app = options.CommandGroup(help="Let people vote on pairs of an arena, blind.", no_args_is_help=True)
+app = options.CommandGroup(
+    help="Let people vote blind on pairs of ideas from an arena.", no_args_is_help=True
+)
 
 FOLDER = Annotated[Path, typer.Argument(help="Folder of an arena.")]
 VOTER = Annotated[str, typer.Option(help="Name of the voter: letters, digits, - and _.")]
@@ -27,7 +29,7 @@ def export(
     seed: Annotated[
         int,
         typer.Option(
-            help="Random seed of the pairs; use the same one for all voters.",
+            help="Random seed for choosing pairs; use the same one for all voters.",
             rich_help_panel=options.ReproducibilityOptions.PANEL,
         ),
     ] = 0,
@@ -41,7 +43,7 @@ def export(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a ballot file: pairs of ideas, of which a person marks the better one for each criterion.
+    """Write a ballot file: pairs of ideas, in which a person marks the better idea on each criterion.
 
     The file does not say who made an idea. All voters get the same pairs, each in a different random
     order, so their votes can be compared with each other and with the judges.

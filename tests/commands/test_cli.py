@@ -437,7 +437,7 @@ def test_old_option_names_still_work(arguments: list[str], new: str, as_json: bo
     done = command.run([*arguments, "--topics", "missing.txt", *(["--json"] if as_json else [])])
     old = next(argument for argument in arguments if argument.startswith("--")).partition("=")[0]
     hint, *errors = done.err.splitlines()
-    assert hint == f"hint: {old} is now {new}; the next version drops the old name."
+    assert hint == f"hint: {old} is now {new}; the old name will be removed in the next version."
     assert "hint" not in "".join(errors)
     assert "No such option" not in done.err
     assert done.out == ""

@@ -98,7 +98,7 @@ def test_out_names_the_file(tmp_path: Path, home: Path) -> None:
         (["import", "failed", "--as", "guest"], 1, "no idea could be imported"),
         (["import", "coi", "--as", "guest", "--out", "unknown"], 1, "has no known format"),
         (["import", "coi", "--as", "guest", "--out", "plain"], 1, "is not a file of imported ideas"),
-        (["show", "nobody"], 1, "no ideas found for 'nobody'"),
+        (["show", "nobody"], 1, "No ideas found for 'nobody'"),
         (["show", "coi", "zzz"], 1, "starts with 'zzz'"),
         (["show", "scientist"], 2, "--topic"),
     ],

@@ -180,7 +180,7 @@ def test_the_notes_name_neighbours_that_are_not_told_apart() -> None:
 
 def test_one_who_won_everything_is_said_to_be_out_of_scale() -> None:
     held = Held(field({"alpha": 2, "beta": 1}))
-    assert "Won or lost everything against the rest" in held.notes
+    assert "Won or lost every comparison with the others" in held.notes
 
 
 def test_agreement_is_shown_as_the_share_that_it_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,4 +64,4 @@ def test_imported_names_are_found_in_the_home_that_is_given() -> None:
     assert "no ideas found" not in done.out + done.err
     done = command.run(["arena", "ideas:made", "ideas:other"])
     assert done.code == 1
-    assert "no ideas found for 'made'" in done.err
+    assert "No ideas found for 'made'" in done.err

@@ -188,7 +188,7 @@ def test_an_unknown_judge_is_refused_before_anything_is_asked(server: Loopback, 
     real = {"IDEAGORA_FORBID_REAL_CALLS": None}
     done = command.run(["arena", *contestants, "--judge", "openai/gpt-4o", "--no-style"], real)
     assert (done.code, done.out) == (1, "")
-    assert "openai/gpt-4o needs a key. Set OPENAI_API_KEY" in done.err
+    assert "openai/gpt-4o needs an API key. Set OPENAI_API_KEY" in done.err
 
 
 def test_hostile_names_and_texts_are_text() -> None:

@@ -177,7 +177,7 @@ def test_an_installed_package_brings_an_agent_by_its_name(
         ("command:", "does not name a program"),
         ("command:no-such-program x", "There is no executable program 'no-such-program'"),
         ("command:echo 'x", "Check the quotes"),
-        ("ideas:nowhere.jsonl", "no ideas found for 'nowhere.jsonl'.*ideagora ideas import"),
+        ("ideas:nowhere.jsonl", "No ideas found for 'nowhere.jsonl'.*ideagora ideas import"),
         ("ideas:", "does not name a file"),
     ],
 )

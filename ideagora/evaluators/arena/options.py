@@ -56,9 +56,7 @@ class ArenaOptions(BaseModel):
         if self.is_paper and self.schedule != "round-robin":
             raise ValueError("the paper's protocol is a round robin; omit --schedule")
         if self.schedule != "adaptive" and (self.confidence is not None or self.top_k is not None):
-            raise ValueError(
-                "--confidence and --top-k apply to the adaptive schedule: add --schedule adaptive"
-            )
+            raise ValueError("--confidence and --top-k need the adaptive schedule: add --schedule adaptive")
         if len(set(self.judges)) < len(self.judges):
             raise ValueError("a judge is given twice")
         return self

@@ -189,7 +189,7 @@ def _correlation(
             return None
         return _finite(statistic(a, b))
 
-    reason = "Fewer than three units have both values." if len(one) < 3 else _CONSTANT
+    reason = "Fewer than three items have both values." if len(one) < 3 else _CONSTANT
     return _paired(defined, one, other, clusters, "correlation", reason)
 
 

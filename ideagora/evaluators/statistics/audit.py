@@ -119,7 +119,9 @@ def own_family(
     own_second = (agents[comparisons.second] == judges) & (judges != "")
     concerned = own_first ^ own_second
     if not concerned.any():
-        return missing_figure("No judge is known to share the model family of just one of two agents.")
+        return missing_figure(
+            "No judge is known to share its model family with exactly one of the two agents."
+        )
     score = np.where(own_first, comparisons.outcome, 1.0 - comparisons.outcome)
 
     def excess(chosen: Chosen) -> float | None:
@@ -146,7 +148,7 @@ def intransitive(comparisons: Comparisons) -> Figure:
     circles = round(float(np.trace(beats @ beats @ beats)) / 3)
     triples = round(float(np.trace(either @ either @ either)) / 6)
     if not triples:
-        return missing_figure("No three agents have a winner in each of their pairs.")
+        return missing_figure("No three agents have a winner in all three of their pairs.")
     return Figure(circles / triples, triples, reason="A count over all topics; it has no interval.")
 
 

@@ -180,7 +180,7 @@ def draws(intervals: Intervals, replicates: int = REPLICATES, seed: int = 0) -> 
 def resample_ratings(
     comparisons: Comparisons, replicates: int = REPLICATES, seed: int = 0, *, prior: float = PRIOR
 ) -> NDArray[np.float64]:
-    """The plain bootstrap: refitted on topics drawn with replacement, (ratable draws, agents) in logits.
+    """The plain bootstrap: ratings on topics drawn with replacement, (ratable draws, agents) in logits.
 
     Draws on which not all agents can be compared are left out, so there may be fewer than ``replicates``.
     """

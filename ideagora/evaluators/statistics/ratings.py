@@ -54,7 +54,7 @@ class Ratings:
     prior: float | None = None
     """Ties that each agent was given because some rating is unbounded; None where none were needed."""
     unbounded: tuple[str, ...] = ()
-    """Agents that won, or lost, everything against the rest: their rating says which way, not how far."""
+    """Agents that won, or lost, every comparison with the others: only the sign of their rating counts."""
 
     @property
     def ranking(self) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def _not_covered(
     advice = f"Did you mean “{spelling[:80]}”? If not, reword" if spelling else "Reword"
     return TopicNotCovered(
         f"The library has nothing on the topic “{topic.text[:80]}”. {advice} it in English, or continue with "
-        "--allow-off-topic (the ideas will be based on the nearest papers listed here).",
+        "--allow-off-topic (the ideas will be based on the nearest papers listed below).",
         titles,
     )
 

@@ -33,7 +33,7 @@ Context = Runtime[Services]
 
 
 async def read_paper(state: RealPaperState, runtime: Context) -> RealPaperState:
-    """Read the paper, even if cut-off or exclusions would hide it: it is the idea itself."""
+    """Read the paper, even if the cut-off or an exclusion would hide it, since the idea is taken from it."""
     if runtime.context.target_paper is None:
         raise RunError("This graph was started without a paper.")
     own = await runtime.context.target_paper()

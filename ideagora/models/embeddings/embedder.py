@@ -96,7 +96,7 @@ def _real_embedder(name: str) -> SentenceEmbedder:
 
 
 class SentenceEmbedder:
-    """A sentence-transformers model on the CPU in fp32, loaded at the first text."""
+    """A sentence-transformers model on the CPU in fp32, loaded on first use."""
 
     def __init__(self, name: str, locate: Callable[[], Weights], dimension: int | None = None) -> None:
         self.name = name

@@ -16,8 +16,8 @@ from ideagora.schema import Idea
 LIMITATION, MECHANISM, WHY = "Open limitation", "Mechanism", "Why they may fit"
 READ, TEST = "Read first", "First cheap test"
 INTRODUCTION = (
-    "Each lead pairs an open limitation of one paper with the most similar mechanism of another, in the "
-    "papers' own words. Whether the two fit is for you to judge."
+    "Each lead pairs an open limitation of one paper with the most similar mechanism of another, as "
+    "quoted below. Whether the two fit is for you to judge."
 )
 
 

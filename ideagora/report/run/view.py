@@ -362,7 +362,7 @@ def _run_provenance(run: RunRecord) -> tuple[tuple[str, tuple[tuple[str, str], .
         first += [("Excluded", ", ".join(run.topic.excluded))] if run.topic.excluded else []
     return (
         ("Run", tuple(first)),
-        ("Options of the agent", _rows(run.options)),
+        ("Agent options", _rows(run.options)),
         ("Settings", _rows(run.settings)),
         ("Versions", _rows(run.versions)),
         ("Prompts (hashes)", _rows(run.prompts)),

@@ -21,7 +21,7 @@ class ScannedFiles(NamedTuple):
 
 
 def scan_paths(paths: Sequence[Path]) -> ScannedFiles:
-    """The files of paths, each once; a folder stands for all supported files below it but hidden ones."""
+    """The files of paths, each once; a folder stands for all supported files below it except hidden ones."""
     files: dict[Path, None] = {}
     problems: list[Problem] = []
     ignored = 0
