@@ -61,7 +61,7 @@ async def extend_forward(state: BranchState, runtime: Context) -> BranchState:
     tip = chain[-1].paper
     citing = [paper for paper in await library.citations(tip) if paper.id not in link_ids(state)]
     if not citing:
-        return {"stopped": {"forward": f"the library knows no further paper that cites {tip.title}"}}
+        return {"stopped": {"forward": f"the library has no other paper that cites {tip.title}"}}
     ranked = await library.similar(citing, f"{topic.text}. {anchor.title}. {anchor.abstract or ''}")
     shown = [scored.paper for scored in ranked[:CANDIDATES]]
     answer = await RELEVANCE_JUDGE(
@@ -91,7 +91,7 @@ async def extend_backward(state: BranchState, runtime: Context) -> BranchState:
         paper for paper in await runtime.context.library.references(tip) if paper.id not in link_ids(state)
     ]
     if not references:
-        return {"stopped": {"backward": f"the library knows no further reference of {tip.title}"}}
+        return {"stopped": {"backward": f"the library has no other reference of {tip.title}"}}
     if len(references) > MAX_REFERENCES:
         ranked = await runtime.context.library.similar(references, f"{load_topic(state).text}. {tip.title}")
         references = [scored.paper for scored in ranked[:MAX_REFERENCES]]
