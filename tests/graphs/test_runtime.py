@@ -170,8 +170,8 @@ def test_a_chain_grows_on_both_sides_to_its_length(length: int) -> None:
 def test_a_chain_ends_where_nothing_is_left() -> None:
     ran = Ran(task_of(branches=1, length=7), line(3, 1))
     assert [paper.id for paper in ran.chain] == ["p0", "p1", "p2"]
-    assert "no further paper that cites Tools for language models, part 2" in ran.stopped["forward"]
-    assert "no further reference of Tools for language models, part 0" in ran.stopped["backward"]
+    assert "no other paper that cites Tools for language models, part 2" in ran.stopped["forward"]
+    assert "no other reference of Tools for language models, part 0" in ran.stopped["backward"]
 
 
 def test_a_milestone_ends_the_way_back() -> None:
