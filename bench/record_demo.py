@@ -25,7 +25,6 @@ from ideagora.config import load_settings
 from ideagora.models.cache.recording import Recording, RecordingHeader, answer_key, write_vectors
 from ideagora.models.chat_models import LiteLLMChatModel, ScriptedChatModel
 from ideagora.models.embeddings.cache import CACHE_FILE
-from ideagora.prompts.loader import load_prompt
 
 
 class RecordingChat(LiteLLMChatModel):
@@ -84,7 +83,7 @@ def main() -> None:
     if run(request, {model: chat}) != 0:
         raise SystemExit("The run did not finish: run the same command again to resume.")
     replies = replies_in(notes)
-    used = {name: load_prompt(name).hash for name in sorted(ROLES)}
+    used = {name: role.prompt.hash for name, role in sorted(ROLES.items())}
     Recording(header.model_copy(update={"prompts": used}), replies).write(recording_folder())
     with closing(sqlite3.connect(arguments.home / "cache" / CACHE_FILE)) as cache:
         write_vectors(recording_folder(), cache.execute("SELECT key, vector FROM vectors"))

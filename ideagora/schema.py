@@ -347,8 +347,14 @@ class Verdict(Record):
     order: int = 0
     """0 for the drawn order, 1 for the swapped order."""
     usage: Usage = Usage()
-    kind: Literal["idea", "experiment"] = "idea"
-    """The part of the subjects that was judged."""
+    kind: str = "idea"
+    """What was judged: ``idea`` or ``experiment`` in the arena, the measure in a benchmark."""
+    sample: str | None = None
+    """The id of a benchmark's sample."""
+    variant: str = ""
+    """Distinguishes verdicts that are otherwise on the same question, such as an epoch."""
+    details: dict[str, Any] = Field(default_factory=dict)
+    """What the judge saw or found besides the subjects, such as the options of a multiple choice."""
     agents: tuple[str, ...] = ()
     """The agents of the subjects, in the order shown; hidden from the judge."""
     words: tuple[int, ...] = ()

@@ -9,13 +9,14 @@ import json
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
 from ideagora.config import Group
 from ideagora.models.call import COMPLETION_LIMIT, A, Call, Inputs
-from ideagora.prompts.loader import check_prompt, load_prompt
+from ideagora.prompts.loader import Prompt, check_prompt, load_prompt
 
 if TYPE_CHECKING:
     from ideagora.models.call import OfflineHandler
@@ -38,11 +39,18 @@ class Role(Generic[A]):
     check: Callable[[Any, A], str | None] | None = None
     completion_limit: int = COMPLETION_LIMIT
     """Maximum tokens of an answer, several times the length of a long one."""
+    prompts: Path | None = None
+    """Folder of the prompt; ``None``: ``ideagora/prompts``."""
+
+    @property
+    def prompt(self) -> Prompt:
+        """The role's prompt."""
+        return load_prompt(self.name, self.prompts)
 
     def __post_init__(self) -> None:
         if not callable(self.offline):
             raise TypeError(f"role {self.name!r} has no offline handler")
-        check_prompt(load_prompt(self.name), set(self.inputs.model_fields))
+        check_prompt(self.prompt, set(self.inputs.model_fields))
         ROLES[self.name] = self
 
     async def __call__(
@@ -54,7 +62,7 @@ class Role(Generic[A]):
     def call(self, inputs: Inputs, sample: int = 0, model: str | None = None) -> Call[A]:
         """Return the call for these inputs."""
         values = {name: getattr(inputs, name) for name in type(inputs).model_fields}
-        system, user = load_prompt(self.name).render(values)
+        system, user = self.prompt.render(values)
         return Call(
             role=self.name,
             group=self.group,

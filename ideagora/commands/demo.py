@@ -66,7 +66,6 @@ def recording_folder() -> Path:
 
 def _print_introduction(recording: Recording) -> None:
     from ideagora.agents.role import ROLES
-    from ideagora.prompts.loader import load_prompt
 
     header, errors = recording.header, Console(stderr=True)
     errors.print(Text(f"Topic: {header.topic}"))
@@ -78,7 +77,7 @@ def _print_introduction(recording: Recording) -> None:
     )
     if header.note:
         errors.print(Text(header.note, style="dim"))
-    changed = recording.changed_prompts({name: load_prompt(name).hash for name in ROLES})
+    changed = recording.changed_prompts({name: role.prompt.hash for name, role in ROLES.items()})
     if changed:
         errors.print(
             Text(

@@ -18,7 +18,6 @@ from ideagora.errors import BudgetExhausted, IdeagoraError
 from ideagora.graphs.job import Job
 from ideagora.graphs.run_folder import now
 from ideagora.models.request import server_address
-from ideagora.prompts.loader import load_prompt
 
 if TYPE_CHECKING:
     from ideagora.retrieval.library import Library
@@ -63,7 +62,7 @@ def first_record(job: Job, previous: Mapping[str, Any]) -> dict[str, Any]:
         "settings": job.settings.model_dump(mode="json", include=set(IDENTITY_FIELDS)),
         "seed": job.settings.seed,
         "versions": {"ideagora": __version__, "python": platform.python_version(), **_versions()},
-        "prompts": {name: load_prompt(name).hash for name in sorted(ROLES)},
+        "prompts": {name: role.prompt.hash for name, role in sorted(ROLES.items())},
         "code": code_hash(),
         "offline": "offline" in job.allowed_models,
         "status": "running",

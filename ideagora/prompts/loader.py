@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -102,15 +103,15 @@ def _template(text: str) -> jinja2.Template:
 
 
 @cache
-def load_prompt(name: str) -> Prompt:
-    """Read ``<name>.md``.
+def load_prompt(name: str, folder: Path | None = None) -> Prompt:
+    """Read ``<name>.md`` in a folder, by default the one of ideagora's own prompts.
 
     Raises:
         PromptError: the file does not exist or lacks a part.
     """
-    file = resources.files("ideagora.prompts") / f"{name}.md"
+    file = (folder or resources.files("ideagora.prompts")) / f"{name}.md"
     if not file.is_file():
-        raise PromptError(f"no prompt file {name}.md in ideagora/prompts")
+        raise PromptError(f"no prompt file {name}.md in {folder or 'ideagora/prompts'}")
     parts = _PARTS.match(file.read_text(encoding="utf-8"))
     if parts is None:
         raise PromptError(f"{name}.md needs a '# System' part followed by a '# User' part")

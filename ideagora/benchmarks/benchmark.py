@@ -1,0 +1,137 @@
+"""A benchmark: a data set, a task for agents, questions for judges, and scorers.
+
+A benchmark package contains its samples, its roles (with their prompts) and its scorers. Everything else is
+shared: ideas are generated as in the arena, and the questions are asked by the same graph, which logs every
+verdict. Figures are computed from that log alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+
+from ideagora.importing.records import Problem
+from ideagora.schema import Idea, Record, Topic, Verdict
+
+if TYPE_CHECKING:
+    from ideagora.graphs.services import Services
+    from ideagora.models.embeddings.embedder import Embedder
+
+S = TypeVar("S")
+
+ProtocolName = Literal["default", "paper"]
+"""``default`` corrects what is unsound in a paper's method; ``paper`` follows it to the letter."""
+
+
+class Measure(Record):
+    """One figure of a benchmark."""
+
+    name: str
+    """Its name in files, e.g. ``imcq_motivation``; ``--only`` accepts it or its group."""
+    group: str
+    """Measures that share their questions, e.g. ``imcq``."""
+    title: str
+    """Its name in tables, e.g. ``IMCQ motivation``."""
+    unit: str
+    """Its range or unit, e.g. ``share correct`` or ``1 to 5``."""
+    higher_is_better: bool = True
+    decimals: int = 3
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The answer to a question."""
+
+    criteria: Mapping[str, float]
+    """What the scorers use, by name."""
+    rationale: str | None = None
+    """The judge's reasons in its own words."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What the judge saw or found besides the ideas, as JSON values: options, ids of papers, a ranking."""
+
+
+class Unscored(Exception):
+    """A question has no answer, such as feasibility without citation counts; the message says why."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one judge is asked about some ideas for one sample."""
+
+    measure: str
+    """The measure, or the group if the answer serves several measures; ``Verdict.kind``."""
+    sample: str
+    """The sample's id; ``Verdict.sample``."""
+    judge: str
+    """The judge's model, or the name of a computation that asks no model (``citations``)."""
+    subject: tuple[Idea, ...]
+    """The ideas in the order shown."""
+    answer: Callable[[Services], Awaitable[Judgement]]
+    """Asks the judge. May raise ``Unscored``; unreadable and refused answers become unscored by themselves.
+
+    A judge's role must be called with ``model=`` the judge. The library is the whole one: no cut-off.
+    """
+    variant: str = ""
+    """Distinguishes questions that are otherwise equal: an epoch, a protocol, a round."""
+    order: int = 0
+    """0 for the drawn order, 1 for the swapped order."""
+
+
+Scores = Mapping[str, Mapping[str, Mapping[str, float | None]]]
+"""Measure -> agent -> sample id -> score; ``None``: unscored. Samples without an idea are left out."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a benchmark is run; part of the run's identity."""
+
+    judges: tuple[str, ...]
+    """Models; every question goes to each of them, and a score is the mean over the judges that answered."""
+    protocol: ProtocolName = "default"
+    only: tuple[str, ...] = ()
+    """Groups of measures to compute; empty: all."""
+    seed: int = 0
+
+    def includes(self, group: str) -> bool:
+        """Whether a group of measures is computed."""
+        return not self.only or group in self.only
+
+
+@dataclass(frozen=True)
+class Samples(Generic[S]):
+    """The samples of a data set by id, and its rows that are none, with reasons."""
+
+    samples: Mapping[str, S]
+    problems: tuple[Problem, ...] = ()
+
+
+class Benchmark(Protocol[S]):
+    """What a benchmark package provides."""
+
+    name: str
+    """Its name on the command line."""
+    title: str
+    source: str
+    """The paper: title and arXiv id."""
+    measures: tuple[Measure, ...]
+    ideas_per_sample: int
+    """Default of ``--ideas``."""
+
+    def load(self, data: Path | None) -> Samples[S]:
+        """The samples of a data set, by default the shipped one."""
+
+    def topic(self, sample: S) -> Topic:
+        """What the agents get: topic, cut-off, inspirations, and the hidden target paper."""
+
+    def prepare(self, samples: Mapping[str, S], embedder: Callable[[], Embedder], plan: Plan) -> Any:
+        """What the questions need of the whole data set, such as similarities; ``None`` if nothing."""
+
+    def questions(
+        self, sample: S, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Any
+    ) -> Iterable[Question]:
+        """The questions about one sample; ``ideas`` are those of each agent that has any, best first."""
+
+    def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
+        """The score of every agent on every sample, from the verdicts alone."""
