@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import gc
 import io
 import os
@@ -143,18 +144,22 @@ def _ignore_interrupts(hook: Callable[..., None]) -> Callable[..., None]:
     return hook_without_interrupts
 
 
-def main() -> None:
-    """Run the command line. An expected error is printed as one line and sets the exit code."""
-    _prepare_streams()
+def _run() -> None:
+    """Run the command. An expected error is printed as one line and sets the exit code."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:  # closed by the caller
+                sys.stdout.flush()  # what does not fit on a full disk fails here, not while Python exits
     except KeyboardInterrupt:
         sys.stderr.write("\nStopped.\n")
         raise SystemExit(130) from None
     except OSError as error:  # errors on files were handled by the command: this is stdout
         # else Python flushes the rest at exit and fails again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"error: the output cannot be written: {error.strerror}.", file=sys.stderr)
+        if error.errno != errno.EPIPE:
+            print(f"error: the output cannot be written: {error.strerror}.", file=sys.stderr)
         raise SystemExit(1) from None
     except Exception as error:
         from ideagora.errors import IdeagoraError  # imports pydantic, which --help must not wait for
@@ -163,6 +168,13 @@ def main() -> None:
             raise
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    _prepare_streams()
+    try:
+        _run()
     except SystemExit as stop:
         _exit_without_threads(stop.code)
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -233,12 +234,23 @@ def test_a_small_disk() -> None:
         subprocess.run(["umount", disk], check=True)
 
 
-def test_output_that_nobody_can_take() -> None:
+@each_case("buffered", [True, False])
+def test_output_that_nobody_can_take(buffered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is one line; a reader that has left, as in ``… | head``, is none."""
+    if buffered:
+        monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    else:
+        monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    call = [sys.executable, "-m", "ideagora.cli", "agents", "--json"]
     with Path("/dev/full").open("w") as full:
-        call = [sys.executable, "-m", "ideagora.cli", "agents", "--json"]
         done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1
-    assert done.stderr == "error: the output cannot be written: No space left on device.\n"
+    line = "error: the output cannot be written: No space left on device.\n"
+    assert (done.returncode, done.stderr) == (1, line)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(call, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 # --- damaged files ----------------------------------------------------------------------------
