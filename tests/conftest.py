@@ -80,23 +80,23 @@ class NetworkGuard:
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Put the guard in the way of every new connection and every name look-up."""
-        literature_filter = self
+        guard = self
 
         def connect(self: socket.socket, address: Any) -> None:
-            literature_filter.check(self, address)
-            literature_filter._connect(self, address)
+            guard.check(self, address)
+            guard._connect(self, address)
 
         def connect_ex(self: socket.socket, address: Any) -> int:
-            literature_filter.check(self, address)
-            return literature_filter._connect_ex(self, address)
+            guard.check(self, address)
+            return guard._connect_ex(self, address)
 
         def sendto(self: socket.socket, data: Any, *arguments: Any) -> int:
-            literature_filter.check(self, arguments[-1])
-            return literature_filter._sendto(self, data, *arguments)
+            guard.check(self, arguments[-1])
+            return guard._sendto(self, data, *arguments)
 
         def getaddrinfo(host: Any, *arguments: Any, **options: Any) -> Any:
-            literature_filter.check_host(host)
-            return literature_filter._getaddrinfo(host, *arguments, **options)
+            guard.check_host(host)
+            return guard._getaddrinfo(host, *arguments, **options)
 
         patch.setattr(socket.socket, "connect", connect)
         patch.setattr(socket.socket, "connect_ex", connect_ex)
@@ -131,10 +131,10 @@ def _is_loopback(host: str | None) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def _network_guard() -> Iterator[NetworkGuard]:
-    literature_filter = NetworkGuard()
+    guard = NetworkGuard()
     with pytest.MonkeyPatch.context() as patch:
-        literature_filter.install(patch)
-        yield literature_filter
+        guard.install(patch)
+        yield guard
 
 
 @pytest.fixture(autouse=True)
