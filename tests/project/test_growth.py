@@ -39,6 +39,13 @@ def test_every_pattern_does_work_in_proportion_to_the_text() -> None:
             check(used, method)
 
 
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python 3.11.0 to 3.11.4 match such a group wrongly (python/cpython issue 106052)."""
+    possessive = re.compile(r"\)(?:[*+?]|\{[\d,]+\})\+")
+    assert possessive.search(r"(?:a+b)*+")
+    assert [used.where for used in patterns() if possessive.search(used.pattern.pattern)] == []
+
+
 def check(used: Used, method: str) -> None:
     _, parts = worst_of(used, method)
 

@@ -25,10 +25,10 @@ _LABEL = re.compile(rf"^\s*+(?:\d++[.)]\s*+)?(?:{_PART})\s*+(?::|–|—|\Z)\s*+
 _SCORE = (
     r"(?:interestingness|feasibility|novelty|overall|confidence|excitement|effectiveness|significance|"
     r"clarity|originality|score|rating)(?: score| rating)?\s*+[:=]\s*+\d++(?:\.\d++)?"
-    r"(?:\s*+(?:/|out of)\s*+\d++)?+"
+    r"(?:\s*+(?:/|out of)\s*+\d++)?"
 )
-_SCORES = re.compile(rf"\s*+{_SCORE}(?:[\s,;|]*+{_SCORE})*+[\s.,;]*+", re.I)
-_SCORES_IN_BRACKETS = re.compile(rf" ?[(\[]{_SCORE}(?:\s*+[,;|]\s*+{_SCORE})*+[)\]]", re.I)
+_SCORES = re.compile(rf"\s*+{_SCORE}(?:[\s,;|]*+{_SCORE})*[\s.,;]*+", re.I)
+_SCORES_IN_BRACKETS = re.compile(rf" ?[(\[]{_SCORE}(?:\s*+[,;|]\s*+{_SCORE})*[)\]]", re.I)
 _AUTHORSHIP = re.compile(
     r"\b(?:(?:this|the) (?:idea|proposal|hypothesis|plan|text) (?:was|is|has been) "
     r"(?:generated|written|produced|proposed|created|made) by\b|"
@@ -36,15 +36,13 @@ _AUTHORSHIP = re.compile(
     r"an? (?:AI|LLM|language model|agent))|as an ai\b)",
     re.I,
 )
-_FORMULA = re.compile(
-    r"\$\$[^$]++(?:\$(?!\$)[^$]++)*+\$\$|(?<![\\$])\$(?=[^\s$])[^$\n]*+(?<=[^\s\\])\$(?!\d)"
-)
+_FORMULA = re.compile(r"(?s:\$\$[^$].*?\$\$)|(?<![\\$])\$(?=[^\s$])[^$\n]*+(?<=[^\s\\])\$(?!\d)")
 """Text between dollar signs, where backslashes and underscores are not Markdown; not text between prices."""
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _MULTIPLICATION = re.compile(r"(?<=[\w)\]])(?<!\*)\*(?!\*)(?=[\w(\[])")
 _TAG = re.compile(
     r"</?(?:a|b|br|code|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|sup|table|t[dhr]|u|ul)\b[^<>]*+>"
-    r"|<!--(?:[^-<]++|-(?!->)|<(?!!--))*+-->",
+    r"|<!--(?:(?!<!--)[\s\S])*?-->",
     re.I,
 )
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "\u00a0": " ", "\u200b": ""})

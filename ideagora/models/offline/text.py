@@ -24,7 +24,7 @@ _BOUNDARY = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[a-z]{0,4}[A-Z0-9])")
 _TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’+/-]*|[.,;:!?()\"]")
 _NAME = re.compile(
     r"\b(?:"
-    r"[A-Z][A-Za-z0-9]*+(?:-[A-Z0-9][A-Za-z0-9]*+\b)++"  # Tune-A-Video, GPT-4
+    r"[A-Z][A-Za-z0-9]*+(?:-[A-Z0-9][A-Za-z0-9]*+\b)+"  # Tune-A-Video, GPT-4
     r"|[A-Z]{2}[A-Za-z0-9]*+"  # RAG, GSM8K, LLaMA
     r"|[A-Z][a-z0-9]++[A-Z][A-Za-z0-9]*+"  # ImageNet, ReAct
     r"|[A-Za-z]++\d[A-Za-z0-9]*+(?:\.\d++\b)?(?:-[A-Za-z0-9.]+\b)*"  # s1, F1, Qwen2.5-Math

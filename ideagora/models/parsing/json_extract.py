@@ -52,7 +52,9 @@ _AFTER_STRING = {
     "]": re.compile(rf"\s*+(?:[}}\]/#]|,\s*+{_VALUE}|\+\s*+[\"'])|{_NEW_LINE}[\"'“‘]"),
 }
 """What follows the closing quote of a string, in an object and in a list."""
-_BETWEEN = re.compile(rf"""(?:[\s{{}}\[\],:]++|""|-?\d[\d.eE+-]*+|{_WORD}|[A-Za-z_*][\w*-]*+(?=\s*+:))*+""")
+_BETWEEN = re.compile(
+    rf"""(?:[\s{{}}\[\],:]++|""|-?\d[\d.eE+-]*+|{_WORD}(?![\w*-]*+\s*+:)|[A-Za-z_*][\w*-]*+(?=\s*+:))*"""
+)
 _STAND_IN = re.compile(r'"§\d+"')
 _COMMAND = re.compile(
     r"""(?<!\\)((?:\\\\)*)\\(?=

@@ -21,7 +21,7 @@ _HEAD_BYTES = 65_536
 PDF_HEADER_LIMIT = 1024
 """Bytes that may precede a PDF's header; PDF readers tolerate as many."""
 _HTML = re.compile(
-    r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?:[^-]++|-(?!->))*+-->\s*+)*+<(?:!doctype\s++html|html|head|body)\b",
+    r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?:(?!-->)[\s\S])*?-->\s*+)*<(?:!doctype\s++html|html|head|body)\b",
     re.I,
 )
 _RIS = re.compile(r"^[^\S\n]*+TY {1,2}-", re.M)

@@ -24,7 +24,7 @@ FAMILIES = {
 }
 """Model family -> prefixes of its models' names."""
 _FAMILY_PREFIX = {
-    family: re.compile(rf"\A(?:[a-z]++\.)*+(?:meta-)?(?:{begins})") for family, begins in FAMILIES.items()
+    family: re.compile(rf"\A(?:[a-z]++\.)*(?:meta-)?(?:{begins})") for family, begins in FAMILIES.items()
 }
 DIGITS = 4
 
