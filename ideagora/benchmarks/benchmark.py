@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
+from ideagora.evaluators.judging.asking import Unscored as Unscored
 from ideagora.importing.records import Problem
 from ideagora.schema import Idea, Record, Topic, Verdict
 
@@ -50,10 +51,6 @@ class Judgement:
     """The judge's reasons in its own words."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """What the judge saw or found besides the ideas, as JSON values: options, ids of papers, a ranking."""
-
-
-class Unscored(Exception):
-    """A question has no answer, such as feasibility without citation counts; the message says why."""
 
 
 @dataclass(frozen=True)

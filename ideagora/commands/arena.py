@@ -19,11 +19,12 @@ from rich.text import Text
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError
 from ideagora.evaluators.arena.contestants import choose_topics, resolve_contestants
+from ideagora.evaluators.arena.evaluation import STYLE
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
 from ideagora.evaluators.arena.generation import AgentRun, agent_runs, agents_without_estimate, expected_calls
 from ideagora.evaluators.arena.lineup import build_lineup, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
-from ideagora.evaluators.arena.tournament import STYLE, Arena, RunResources, expected_verdicts, run_tournament
+from ideagora.evaluators.arena.tournament import Arena, RunResources, expected_verdicts, run_tournament
 from ideagora.graphs.generate import check_topic, library_session, read_topics
 from ideagora.graphs.run_folder import RunFolder, folder_error
 from ideagora.report.arena.terminal import ArenaProgress, show_leaderboard

@@ -18,7 +18,7 @@ import re
 import shlex
 import sqlite3
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
@@ -231,11 +231,11 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str | Iterable[str]) -> None:
     """Write a temporary file and rename it, so that readers see either the old or the new text."""
     temporary = path.with_name(f".{path.name}.new")
     with open(temporary, "w", encoding="utf-8", opener=_private) as file:
-        file.write(text)
+        file.writelines([text] if isinstance(text, str) else text)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ideagora.commands.agreement import conclusion
-from ideagora.evaluators.verdict_files import verdict_lines
+from ideagora.evaluators.judging.verdict_files import verdict_lines
 from ideagora.schema import Verdict
 from tests.support.command import Done, run
 

@@ -10,7 +10,7 @@ import pytest
 
 from ideagora.errors import RequestRejected
 from ideagora.evaluators.arena.lineup import LONGEST_IDEA, topic_key
-from ideagora.evaluators.arena.verdict_log import VerdictLog
+from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.schema import Verdict
 from tests.support.arena_world import TOPICS, Held, always, by_strength, field, idea, judge, write
@@ -351,7 +351,7 @@ def test_the_last_line_of_a_verdict_holds(tmp_path: Path) -> None:
         for one in (first, second, first.model_copy(update={"rationale": "Now I know."})):
             log.add(one)
     with VerdictLog(tmp_path) as log:
-        assert [one.rationale for one in log.verdicts] == ["Now I know.", second.rationale]
+        assert [one.rationale for one in log] == ["Now I know.", second.rationale]
         log.finalize([second.id, first.id])
     assert [json.loads(line)["id"] for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()] == [
         second.id,

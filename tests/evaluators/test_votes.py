@@ -12,7 +12,7 @@ import pytest
 
 from ideagora.evaluators.agreement.ballot_files import read_ballot_rows
 from ideagora.evaluators.agreement.ballots import choose_pairs, collect_pairs, deal_ballots
-from ideagora.evaluators.verdict_files import read_verdicts, verdict_lines
+from ideagora.evaluators.judging.verdict_files import read_verdicts, verdict_lines
 from ideagora.schema import Idea, Verdict
 from tests.support.command import Done, run
 

@@ -31,7 +31,7 @@ PRELOADED = [
     "ideagora.commands.arena",
     "ideagora.commands.doctor",
     "ideagora.commands.generate",
-    "ideagora.evaluators.arena.graph",
+    "ideagora.evaluators.judging.graph",
     "ideagora.graphs.chain_of_ideas.graph",
     "ideagora.report.run.write",
     "langgraph.checkpoint.sqlite.aio",

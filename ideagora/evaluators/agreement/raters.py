@@ -18,7 +18,7 @@ from ideagora.errors import UsageError
 from ideagora.evaluators.agreement.table_files import read_table
 from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.leaderboard.records import Rows, leaderboard_from_json
-from ideagora.evaluators.verdict_files import read_verdicts
+from ideagora.evaluators.judging.verdict_files import read_verdicts
 from ideagora.schema import Verdict
 
 Kind = Literal["verdicts", "scores", "ratings"]

@@ -11,7 +11,7 @@ from ideagora.config import Settings
 from ideagora.errors import RunError
 from ideagora.evaluators.arena.leaderboard.records import Leaderboard, leaderboard_from_json
 from ideagora.evaluators.arena.lineup import PARTS, Contestant, Lineup, MissingEntry, flag_injections
-from ideagora.evaluators.verdict_files import VERDICTS_FILE, recover_verdicts
+from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE, recover_verdicts
 from ideagora.graphs.run_folder import RunFolder, folder_error, write_atomically
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
 from ideagora.schema import Idea, Topic, Verdict

@@ -21,14 +21,12 @@ from ideagora.agents.judges import (
     PlanPreference,
 )
 from ideagora.agents.views import IdeaView
-from ideagora.errors import RequestRejected, UnreadableAnswer
 from ideagora.evaluators.arena.comparisons import Comparison
 from ideagora.evaluators.arena.lineup import PARTS, Kind, Lineup, word_count
+from ideagora.evaluators.judging.asking import Unscored, ask_or_reason
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.models.call import Inputs
-from ideagora.models.parsing.structured_output import is_refusal
-from ideagora.models.usage import collect_answer_usage, usage_label
-from ideagora.schema import Idea, Usage, Verdict, stable_id
+from ideagora.schema import Idea, Verdict, stable_id
 
 if TYPE_CHECKING:
     from ideagora.models.client import LLMClient
@@ -37,11 +35,8 @@ VALUES: dict[Choice, float] = {"first": FIRST, "second": SECOND, "tie": TIE}
 
 ALL_CRITERIA: dict[Kind, tuple[str, ...]] = {"idea": CRITERIA, "experiment": EXPERIMENT_CRITERIA}
 
-UNREADABLE = "unreadable answer"
-REFUSED = "refused by the judge"
-REJECTED = "rejected by the provider"
 SAME = "the two are the same text"
-"""Reasons for an unscored verdict, before the colon."""
+"""Reason for an unscored verdict."""
 
 
 @dataclass(frozen=True)
@@ -75,23 +70,9 @@ async def ask_judge(
     """
     ideas = _ideas(panel.lineup, comparison)
     judge, topic = panel.judges[comparison.judge], panel.lineup.topics[comparison.topic].text
-    answer: IdeaPreference | PlanPreference | None = None
-    reason: str | None = None
-    with usage_label(f"judge {judge}"), collect_answer_usage() as used:
-        try:
-            if (same := _duplicate_reason(ideas, shown, comparison.entry_kind)) is not None:
-                reason = same
-            elif comparison.entry_kind == "idea":
-                first, second = map(idea_view, shown)
-                answer = await IDEA_JUDGE(client, model=judge, topic=topic, first=first, second=second)
-            else:
-                one, other = map(plan_view, shown)
-                answer = await EXPERIMENT_JUDGE(client, model=judge, topic=topic, first=one, second=other)
-        except UnreadableAnswer as error:
-            message = str(error).partition(" All replies are in")[0]
-            reason = f"{REFUSED if is_refusal(error.raw[-1]) else UNREADABLE}: {message}"
-        except RequestRejected as error:
-            reason = f"{REJECTED}: {error}"
+    answer, reason, usage = await ask_or_reason(
+        judge, _compare(client, judge, topic, comparison.entry_kind, ideas, shown)
+    )
     return Verdict(
         id=verdict_id(panel, comparison),
         evaluator="arena",
@@ -103,13 +84,25 @@ async def ask_judge(
         reason=reason,
         judge=judge,
         order=comparison.order,
-        usage=sum((usage for _, usage in sorted(used.items())), Usage()),
+        usage=usage,
         kind=comparison.entry_kind,
         agents=tuple(idea.agent for idea in ideas),
         words=tuple(count_words(idea, comparison.entry_kind) for idea in shown),
         rationale=None if answer is None else answer.reason,
         flags=_flags(panel.lineup, ideas),
     )
+
+
+async def _compare(
+    client: LLMClient, judge: str, topic: str, kind: Kind, ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea]
+) -> IdeaPreference | PlanPreference:
+    if _are_the_same(ideas, shown, kind):
+        raise Unscored(SAME)
+    if kind == "idea":
+        first, second = map(idea_view, shown)
+        return await IDEA_JUDGE(client, model=judge, topic=topic, first=first, second=second)
+    one, other = map(plan_view, shown)
+    return await EXPERIMENT_JUDGE(client, model=judge, topic=topic, first=one, second=other)
 
 
 def _ideas(lineup: Lineup, comparison: Comparison) -> tuple[Idea, Idea]:
@@ -126,15 +119,14 @@ def _values(answer: IdeaPreference | PlanPreference, criteria: Sequence[str]) ->
     return {name: VALUES[getattr(answer, name)] for name in criteria}
 
 
-def _duplicate_reason(ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea], kind: Kind) -> str | None:
-    """``SAME`` if both texts are equal, in which case no judge is asked."""
+def _are_the_same(ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea], kind: Kind) -> bool:
+    """Whether both texts are equal, in which case no judge is asked."""
     seen_by_judge: Callable[[Idea], Inputs] = (
         idea_view if kind == "idea" else lambda idea: plan_view(idea).plan
     )
-    same = any(
+    return any(
         _normalize(seen_by_judge(one)) == _normalize(seen_by_judge(other)) for one, other in (ideas, shown)
     )
-    return SAME if same else None
 
 
 def _normalize(view: Inputs) -> str:

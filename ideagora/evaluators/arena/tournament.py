@@ -6,17 +6,17 @@ Besides the files of every run folder, the arena's folder contains ``runs/`` (ru
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ideagora.config import Group, Settings
+from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted
 from ideagora.evaluators.arena.comparisons import schedule_entrants
 from ideagora.evaluators.arena.contestants import ResolvedContestants
+from ideagora.evaluators.arena.evaluation import STYLE, ArenaEvaluation
 from ideagora.evaluators.arena.folder import (
     load_finished,
     load_verdicts,
@@ -41,13 +41,11 @@ from ideagora.evaluators.arena.lineup import ContestantIdeas, Lineup, MissingEnt
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.progress import LiveStanding
 from ideagora.evaluators.arena.protocol import schedule_of
-from ideagora.evaluators.arena.verdict_log import VerdictLog
+from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
 from ideagora.graphs.events import Listener
 from ideagora.graphs.generate import load_usage_trackers
-from ideagora.graphs.job import Job
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.run_record import identity_parts
-from ideagora.graphs.runtime import run_job
 from ideagora.graphs.task import Task
 from ideagora.models.budget import Budget, create_budget
 from ideagora.models.usage import UsageTracker
@@ -57,13 +55,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.evaluators.arena.generation import OpenLibrary
-    from ideagora.evaluators.arena.graph import ArenaContext
     from ideagora.models.embeddings.embedder import Embedder
 
-STYLE: Group = "reader"
-"""The role group of the step that restyles ideas."""
-STEPS = 100
-"""Maximum number of steps of the graph besides its rounds."""
 MAX_VERDICTS = 10_000_000
 """Upper bound for the estimate of schedules without one."""
 
@@ -175,74 +168,69 @@ async def _judge(
     down: tuple[str, ...],
 ) -> Leaderboard:
     """Judge the lineup in an open folder; ``down`` lists outages while ideas were generated."""
-    from ideagora.evaluators.arena.graph import build_graph
-
     expected = _expected_verdicts(arena, lineup)
     resources.listener(
         {"event": "arena", "stage": "comparisons", "total": expected, "judges": list(arena.options.judges)}
     )
     boards: list[Leaderboard] = []
-    with VerdictLog(folder.path, LiveStanding(lineup, resources.listener).add) as log:
-        if log.was_cut:
-            folder.delete_checkpoints()
-        context = _create_context(arena, lineup, log)
+    evaluation = _create_evaluation(arena, lineup)
 
-        def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
-            final = without_unstyled(lineup, state.get("unstyled", []))
-            write_entries(folder, final, {one: shown_parts(idea) for one, idea in context.restyled.items()})
-            usage = {name: used.usage.model_dump() for name, used in sorted(tracker.answers_by_label.items())}
-            verdicts = load_verdicts(folder.path)
-            status: Ending = "incomplete" if down else "complete"
-            result = JudgingResult(verdicts, _expected_verdicts(arena, final), usage, status, down)
-            board = _write_leaderboard(arena, folder.path, final, result)
-            boards.append(board)
-            return {
-                "contestants": [one.as_json() for one in board.contestants],
-                "answers": usage,
-                "verdicts": len(verdicts),
-                "offline": _is_offline(board),
-            }
+    def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
+        final = without_unstyled(lineup, state.get("dropped", []))
+        write_entries(folder, final, {one: shown_parts(idea) for one, idea in evaluation.restyled.items()})
+        usage = {name: used.usage.model_dump() for name, used in sorted(tracker.answers_by_label.items())}
+        verdicts = load_verdicts(folder.path)
+        status: Ending = "incomplete" if down else "complete"
+        result = JudgingResult(verdicts, _expected_verdicts(arena, final), usage, status, down)
+        board = _write_leaderboard(arena, folder.path, final, result)
+        boards.append(board)
+        return {
+            "contestants": [one.as_json() for one in board.contestants],
+            "answers": usage,
+            "verdicts": len(verdicts),
+            "offline": _is_offline(board),
+        }
 
-        job = Job(
-            name="arena",
-            identity=arena.identity,
-            settings=arena.settings,
-            record=_record(arena, lineup),
-            build=build_graph,
-            start={"queue": [], "batch": []},
-            finish=finish,
-            options=context,
-            down=down,
-            first_text=lineup.texts[0] if "offline" in arena.models and lineup.texts else "",
-            recursion_limit=STEPS + 4 * expected,
-            models=arena.models,
+    task = JudgingTask(
+        name="arena",
+        identity=arena.identity,
+        settings=arena.settings,
+        models=arena.models,
+        record=_record(arena, lineup),
+        questions=expected,
+        first_text=lineup.texts[0] if "offline" in arena.models and lineup.texts else "",
+        down=down,
+    )
+    write_entries(folder, lineup, {})
+    try:
+        await run_judging(
+            task,
+            evaluation,
+            folder,
+            finish,
+            JudgingResources(resources.embedder, resources.listener, resources.chats, budget),
+            LiveStanding(lineup, resources.listener).add,
         )
-        write_entries(folder, lineup, {})
-        try:
-            await run_job(job, folder, None, resources.embedder, resources.listener, resources.chats, budget)
-        except BudgetExhausted:
-            result = JudgingResult(log.verdicts, _expected_verdicts(arena, lineup), status="budget")
-            _write_leaderboard(arena, folder.path, lineup, result)
-            raise
+    except BudgetExhausted:
+        result = JudgingResult(load_verdicts(folder.path), _expected_verdicts(arena, lineup), status="budget")
+        _write_leaderboard(arena, folder.path, lineup, result)
+        raise
     return boards[-1]
 
 
-def _create_context(arena: Arena, lineup: Lineup, log: VerdictLog) -> ArenaContext:
-    from ideagora.evaluators.arena.graph import ArenaContext
-
+def _create_evaluation(arena: Arena, lineup: Lineup) -> ArenaEvaluation:
     options = arena.options
-    return ArenaContext(
-        panel=JudgePanel(
-            lineup,
-            options.judges,
-            "paper" if options.is_paper else "default",
-            {kind: options.criteria_of(kind) for kind in ALL_CRITERIA},
-        ),
+    panel = JudgePanel(
+        lineup,
+        options.judges,
+        "paper" if options.is_paper else "default",
+        {kind: options.criteria_of(kind) for kind in ALL_CRITERIA},
+    )
+    return ArenaEvaluation(
+        panel,
         schedules={kind: schedule_of(options, arena.settings.seed) for kind in options.kinds},
-        log=log,
         max_comparisons=options.max_comparisons,
-        style=options.style,
-        semaphore=asyncio.Semaphore(arena.settings.concurrency),
+        preparation_model=arena.settings.model_of(STYLE) if options.style else None,
     )
 
 

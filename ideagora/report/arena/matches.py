@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ideagora.evaluators.arena.folder import as_judged
-from ideagora.evaluators.verdict_files import VERDICTS_FILE, recover_verdicts
+from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE, recover_verdicts
 from ideagora.report.run.load import map_strings
 from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea, Verdict
