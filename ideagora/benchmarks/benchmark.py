@@ -39,6 +39,9 @@ class Measure(Record):
     """Its range or unit, e.g. ``share correct`` or ``1 to 5``."""
     higher_is_better: bool = True
     decimals: int = 3
+    lowest: float | None = None
+    highest: float | None = None
+    """Bounds of a sample's score, e.g. 0 and 1 for a share, if it has any; intervals respect them."""
 
 
 @dataclass(frozen=True)

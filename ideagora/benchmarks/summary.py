@@ -1,0 +1,276 @@
+"""From scores to a benchmark's result: means, intervals, paired tests, ranks (docs/benchmark_results.md)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from statistics import median_low
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ideagora.benchmarks.benchmark import Measure, Scores
+from ideagora.benchmarks.results import (
+    ALPHA,
+    AgentFigure,
+    AgentSummary,
+    BenchmarkResult,
+    Comparison,
+    Coverage,
+    Sensitivity,
+    Status,
+)
+from ideagora.evaluators.statistics.paired_tests import (
+    PairedTest,
+    detectable_difference,
+    holm,
+    paired_test,
+    smallest_p,
+)
+from ideagora.evaluators.statistics.sample_means import mean_over_samples
+from ideagora.schema import Usage, Verdict
+
+OFFLINE_JUDGE = "offline"
+
+
+def build_result(
+    scores: Scores,
+    measures: Sequence[Measure],
+    *,
+    benchmark: str,
+    title: str,
+    source: str = "",
+    protocol: str = "default",
+    n_samples: int | None = None,
+    agents: Sequence[AgentSummary] = (),
+    judges: Sequence[str] = (),
+    coverage: Sequence[Coverage] = (),
+    usage: Usage | None = None,
+    notes: Sequence[str] = (),
+    status: Status = "complete",
+) -> BenchmarkResult:
+    """The result of a benchmark.
+
+    Args:
+        scores: by measure, agent and sample.
+        measures: those that were to be computed, in table order, also if nothing is scored.
+        benchmark: its name on the command line.
+        title: its name in headings.
+        source: the paper: title and arXiv id.
+        protocol: the protocol of the scores.
+        n_samples: number of samples that were given to the agents; by default, those that are in ``scores``.
+        agents: in table order; agents that are only in ``scores`` follow.
+        judges: their models.
+        coverage: of the verdicts (``count_verdicts``).
+        usage: of the judges.
+        notes: shown below the table, after those of this function.
+        status: how the run ended; ``complete`` becomes ``nothing_scored`` if nothing is scored.
+
+    Raises:
+        ValueError: a score is not finite.
+    """
+    rows = _agent_rows(scores, agents)
+    names = [row.agent for row in rows]
+    if n_samples is None:
+        n_samples = len({one for cells in scores.values() for row in cells.values() for one in row})
+    smoke_test = bool(judges) and set(judges) == {OFFLINE_JUDGE}
+    figures: list[AgentFigure] = []
+    comparisons: list[Comparison] = []
+    for measure in measures:
+        cells = scores.get(measure.name, {})
+        compared = [] if smoke_test else _compare(measure, names, cells)
+        found = [_figure(measure, name, cells.get(name, {}), n_samples) for name in names]
+        figures += found if smoke_test else _ranked(measure, found, compared)
+        comparisons += compared
+    is_scored = any(one.mean is not None for one in figures)
+    result = BenchmarkResult(
+        benchmark=benchmark,
+        title=title,
+        source=source,
+        protocol=protocol,
+        status=status if is_scored or status != "complete" else "nothing_scored",
+        smoke_test=smoke_test,
+        n_samples=n_samples,
+        judges=tuple(judges),
+        agents=tuple(rows),
+        measures=tuple(measures),
+        figures=tuple(figures),
+        comparisons=tuple(comparisons),
+        sensitivity=tuple(_sensitivity(measure.name, comparisons) for measure in measures),
+        coverage=tuple(coverage),
+        usage=usage,
+    )
+    return replace(result, notes=(*_notes(result), *notes))
+
+
+def count_verdicts(verdicts: Iterable[Verdict]) -> tuple[Coverage, ...]:
+    """Number of verdicts by kind, with reasons of the unscored ones, most frequent first."""
+    scored: Counter[str] = Counter()
+    reasons: dict[str, Counter[str]] = {}
+    for verdict in verdicts:
+        of_kind = reasons.setdefault(verdict.kind, Counter())
+        if verdict.status == "scored":
+            scored[verdict.kind] += 1
+        else:
+            of_kind[verdict.reason or "no reason given"] += 1
+    return tuple(
+        Coverage(
+            kind=kind,
+            scored=scored[kind],
+            unscored=of_kind.total(),
+            reasons=dict(sorted(of_kind.items(), key=lambda item: (-item[1], item[0]))),
+        )
+        for kind, of_kind in sorted(reasons.items())
+    )
+
+
+def _agent_rows(scores: Scores, agents: Sequence[AgentSummary]) -> list[AgentSummary]:
+    listed = [row.agent for row in agents]
+    others = sorted({name for cells in scores.values() for name in cells} - set(listed))
+    return [*agents, *(AgentSummary(agent=name) for name in others)]
+
+
+def _figure(measure: Measure, agent: str, row: Mapping[str, float | None], n_samples: int) -> AgentFigure:
+    values = [row[sample] for sample in sorted(row)]
+    scored = np.array([value for value in values if value is not None], dtype=np.float64)
+    if not np.isfinite(scored).all():
+        raise ValueError(f"{measure.name}: a score of {agent} is not finite. Leave it out or make it None.")
+    found = mean_over_samples(scored, measure.lowest, measure.highest)
+    return AgentFigure(
+        agent=agent,
+        measure=measure.name,
+        mean=found.value,
+        low=found.low,
+        high=found.high,
+        n=found.n,
+        unscored=len(values) - len(scored),
+        without_idea=max(0, n_samples - len(values)),
+        reason=found.reason,
+    )
+
+
+def _compare(
+    measure: Measure, names: Sequence[str], cells: Mapping[str, Mapping[str, float | None]]
+) -> list[Comparison]:
+    table = _score_table(names, cells)
+    pairs = list(combinations(range(len(names)), 2))
+    tests = []
+    for first, second in pairs:
+        differences = table[first] - table[second]
+        tests.append(paired_test(differences[~np.isnan(differences)]))
+    corrected = holm([test.p for test in tests])
+    return [
+        _comparison(measure, names[first], names[second], test, p_holm)
+        for (first, second), test, p_holm in zip(pairs, tests, corrected, strict=True)
+    ]
+
+
+def _comparison(
+    measure: Measure, first: str, second: str, test: PairedTest, p_holm: float | None
+) -> Comparison:
+    return Comparison(
+        measure=measure.name,
+        first=first,
+        second=second,
+        n=test.n,
+        difference=test.difference,
+        low=test.low,
+        high=test.high,
+        p=test.p,
+        p_holm=p_holm,
+        test=test.test,
+        deviation=test.deviation,
+        detectable=detectable_difference(test.deviation, test.n, ALPHA),
+        reason=test.reason,
+    )
+
+
+def _score_table(
+    names: Sequence[str], cells: Mapping[str, Mapping[str, float | None]]
+) -> NDArray[np.float64]:
+    """Scores (agents, samples), nan where there is none."""
+    samples = {
+        sample: place for place, sample in enumerate(sorted({one for row in cells.values() for one in row}))
+    }
+    table = np.full((len(names), len(samples)), np.nan)
+    for place, name in enumerate(names):
+        for sample, score in cells.get(name, {}).items():
+            if score is not None:
+                table[place, samples[sample]] = score
+    return table
+
+
+def _ranked(
+    measure: Measure, figures: Sequence[AgentFigure], comparisons: Sequence[Comparison]
+) -> Iterator[AgentFigure]:
+    """The figures with ranks; agents whose difference is not significant may have the same rank."""
+    sign = 1 if measure.higher_is_better else -1
+    means = {one.agent: sign * one.mean for one in figures if one.mean is not None}
+    better: Counter[str] = Counter()
+    worse: Counter[str] = Counter()
+    for one in comparisons:
+        if one.significant and one.difference:
+            winner, loser = (one.first, one.second) if sign * one.difference > 0 else (one.second, one.first)
+            better[loser] += 1
+            worse[winner] += 1
+    for figure in figures:
+        mean = means.get(figure.agent)
+        if mean is None:
+            yield figure
+            continue
+        rank = 1 + sum(other > mean for other in means.values())
+        yield replace(
+            figure,
+            rank=rank,
+            rank_low=min(rank, 1 + better[figure.agent]),
+            rank_high=max(rank, len(means) - worse[figure.agent]),
+            best=rank == 1 and len(means) > 1 and worse[figure.agent] == len(means) - 1,
+        )
+
+
+def _sensitivity(measure: str, comparisons: Sequence[Comparison]) -> Sensitivity:
+    tested = [one for one in comparisons if one.measure == measure and one.p is not None]
+    if not tested:
+        return Sensitivity(measure=measure, pairs=0)
+    n = median_low(one.n for one in tested)
+    deviation = float(np.sqrt(np.mean([(one.deviation or 0.0) ** 2 for one in tested])))
+    return Sensitivity(
+        measure=measure,
+        pairs=len(tested),
+        n=n,
+        deviation=deviation,
+        detectable=detectable_difference(deviation, n, ALPHA),
+        detectable_corrected=detectable_difference(deviation, n, ALPHA / len(tested)),
+    )
+
+
+def _notes(result: BenchmarkResult) -> Iterator[str]:
+    titles = {measure.name: measure.title for measure in result.measures}
+    scored = {one.measure for one in result.figures if one.mean is not None}
+    if scored and (empty := [title for name, title in titles.items() if name not in scored]):
+        yield f"Not scored for any agent: {', '.join(empty)}."
+    if len(result.agents) == 1:
+        yield "There is one agent, so nothing is compared."
+    if len({(one.n, one.without_idea) for one in result.figures if one.mean is not None}) > 1:
+        yield (
+            "Not all means are over the same samples; two agents are compared on the samples that are scored "
+            "for both."
+        )
+    yield from _notes_on_size(result, titles)
+
+
+def _notes_on_size(result: BenchmarkResult, titles: Mapping[str, str]) -> Iterator[str]:
+    """Measures on which no difference can be significant, whatever the scores."""
+    hopeless: dict[tuple[int, int], list[str]] = {}
+    for row in result.sensitivity:
+        n = max((one.n for one in result.comparisons if one.measure == row.measure), default=0)
+        if row.pairs and row.pairs * smallest_p(n) >= ALPHA:
+            hopeless.setdefault((n, row.pairs), []).append(titles[row.measure])
+    for (n, pairs), measures in hopeless.items():
+        where = "" if len(measures) == len(titles) else f" ({', '.join(measures)})"
+        yield (
+            f"{n} common samples are too few for a significant difference{where}: the smallest possible "
+            f"p-value is {smallest_p(n):.2g}, and {pairs} pair{'s are' if pairs != 1 else ' is'} compared."
+        )

@@ -1,0 +1,22 @@
+"""Results of benchmarks with given scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ideagora.benchmarks.benchmark import Measure
+from ideagora.benchmarks.results import BenchmarkResult
+from ideagora.benchmarks.summary import build_result
+
+SHARE = Measure(name="share", group="share", title="Share", unit="share correct", lowest=0, highest=1)
+POINTS = Measure(name="points", group="points", title="Points", unit="points", decimals=2)
+RANK = Measure(name="points", group="points", title="Rank", unit="rank", higher_is_better=False)
+
+
+def result_of(
+    rows: Mapping[str, Mapping[str, float | None]], measure: Measure | None = None, **options: Any
+) -> BenchmarkResult:
+    """The result of one measure, by default one without bounds; ``rows`` are scores by agent and sample."""
+    measure = measure or POINTS
+    return build_result({measure.name: rows}, [measure], benchmark="bench", title="A benchmark", **options)
