@@ -1,0 +1,1 @@
+"""Published data sets: their names on the Hugging Face hub, and their download."""
