@@ -84,6 +84,8 @@ def test_the_published_form_is_read(tmp_path: Path) -> None:
     assert revised.topic == "Anonymous bridges"
     alias = {"index": "7", "model_result": TARGET["summary"], "find_cite": TARGET["find_cite"]}
     assert read_samples(written(tmp_path, alias)).samples == (sample,)
+    named = read_samples(written(tmp_path, changed(target_paper="Swaying Bridges"))).samples[0]
+    assert named.title == "Swaying Bridges"
 
 
 def test_a_target_that_cannot_be_used_is_named_by_row_and_field_and_the_others_are_read(

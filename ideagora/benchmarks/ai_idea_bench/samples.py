@@ -58,6 +58,7 @@ class Sample(Record):
     keywords: tuple[str, ...] = ()
     inspirations: tuple[Inspiration, ...]
     title: str | None = None
+    """The target's title; ``target_paper`` in the published file."""
     paper_id: str | None = None
     historical: Mapping[str, int] = {}
     """Citations of the papers on the topic from before the target, by PDF path (files ``*_w_hd_cd``)."""
@@ -139,7 +140,7 @@ def _sample(value: Mapping[str, Any]) -> Sample:
         metrics=_listed(method, "metrics"),
         keywords=tuple(required_text(one, "keyword") for one in _objects(summary, "split_topic")),
         inspirations=inspirations,
-        title=optional_text(value, "title"),
+        title=optional_text(value, "title") or optional_text(value, "target_paper"),
         paper_id=optional_text(value, "paper_id"),
         historical=_citations(summary, "paper_hd_local_path"),
         contemporary=_citations(summary, "paper_cd_local_path"),
