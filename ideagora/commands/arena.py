@@ -21,10 +21,10 @@ from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError
 from ideagora.evaluators.arena.contestants import choose_topics, resolve_contestants
 from ideagora.evaluators.arena.evaluation import STYLE
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
-from ideagora.evaluators.arena.generation import AgentRun, agent_runs, agents_without_estimate, expected_calls
 from ideagora.evaluators.arena.lineup import build_lineup, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.tournament import Arena, RunResources, expected_verdicts, run_tournament
+from ideagora.evaluators.generation import AgentRun, agent_runs, agents_without_estimate, expected_calls
 from ideagora.graphs.generate import check_topic, library_session, read_topics
 from ideagora.graphs.run_folder import RunFolder, folder_error
 from ideagora.report.arena.terminal import ArenaProgress, show_leaderboard
@@ -138,7 +138,8 @@ def _run_arena(
     errors: Console,
     chats: Mapping[str, BaseChatModel] | None,
 ) -> Leaderboard:
-    begun = agent_runs(arena.contestants.agents, arena.topics, arena.settings, path)
+    agents = [(one.name, one.agent) for one in arena.contestants.agents]
+    begun = agent_runs(agents, arena.topics, arena.settings, path)
     if not request.quiet:
         _say_cost(arena, begun, path, request, errors)
     with ExitStack() as stack:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -188,11 +189,12 @@ async def generate(
     fresh: bool = False,
     chats: Mapping[str, BaseChatModel] | None = None,
     budget: Budget | None = None,
+    slots: asyncio.Semaphore | None = None,
 ) -> list[Outcome]:
     """Run each task in its folder, one after the other; an error ends only its own task.
 
-    ``library`` is called only if a task is not done yet. The tasks share one budget; ``budget`` is that of a
-    command that does more than these tasks.
+    ``library`` is called only if a task is not done yet. The tasks share one budget; ``budget`` and ``slots``
+    (concurrent calls) are those of a command that does more than these tasks.
 
     Raises:
         IdeagoraError: the only task failed, or the error is fatal.
@@ -204,7 +206,7 @@ async def generate(
     outcomes = []
     for task, path in tasks:
         try:
-            outcomes.append(await _generate_one(task, path, library, listener, fresh, chats, budget))
+            outcomes.append(await _generate_one(task, path, library, listener, fresh, chats, budget, slots))
         except IdeagoraError as error:
             if len(tasks) == 1 or error.fatal:
                 raise
@@ -220,6 +222,7 @@ async def _generate_one(
     fresh: bool,
     chats: Mapping[str, BaseChatModel] | None,
     budget: Budget | None,
+    slots: asyncio.Semaphore | None,
 ) -> Outcome:
     with RunFolder(path, task.identity) as folder:
         if fresh:
@@ -227,5 +230,5 @@ async def _generate_one(
         elif (ideas := folder.finished_ideas()) is not None:
             return Outcome(task, path, tuple(ideas), already_done=True)
         opened, embedder = library()
-        new_ideas, outages = await run_task(task, folder, opened, embedder, listener, chats, budget)
+        new_ideas, outages = await run_task(task, folder, opened, embedder, listener, chats, budget, slots)
         return Outcome(task, path, tuple(new_ideas), down=outages)

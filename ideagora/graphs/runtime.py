@@ -8,6 +8,7 @@ calls that it made are answered from the cache.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 import threading
@@ -61,6 +62,7 @@ async def run_job(
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
     budget: Budget | None = None,
+    slots: asyncio.Semaphore | None = None,
 ) -> tuple[str, ...]:
     """Run a graph in an open folder, or continue it.
 
@@ -75,6 +77,7 @@ async def run_job(
         listener: gets every event.
         chats: chat models by name, instead of those of the providers.
         budget: the budget of the whole command; ``None`` to apply that of the settings to this run alone.
+        slots: the command's limit of concurrent calls; ``None`` to apply ``concurrency`` to this run alone.
 
     Returns:
         The outages, one line each. If there are none, the run is done; otherwise it is incomplete, and the
@@ -88,8 +91,6 @@ async def run_job(
     graph = job.build()  # before the record: it defines the roles, whose prompts are recorded
     budget = budget or create_budget(job.settings, {})
     run = _begin_run(job, folder, listener, budget)
-    if library is not None:
-        library.begin_run(run.on_event, run.events, job.identity)
     client = LLMClient(
         job.settings,
         cache=ResponseCache.for_home(job.settings.home),
@@ -101,8 +102,11 @@ async def run_job(
         on_event=run.on_event,
         budget=budget,
         retry_counts=retry_counts(folder.events()),
+        slots=slots,
     )
     record = run.record
+    if library is not None:
+        library.begin_run(run.on_event, run.events, job.identity)
     try:
         outages = await _run_graph(job, graph, folder, library, client, run)
         if run.changes:

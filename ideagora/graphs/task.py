@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,7 @@ async def run_task(
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
     budget: Budget | None = None,
+    slots: asyncio.Semaphore | None = None,
 ) -> tuple[list[Idea], tuple[str, ...]]:
     """Run the agent's graph in an open folder, or continue it (see ``run_job``).
 
@@ -94,7 +96,9 @@ async def run_task(
         target_paper=_target_paper(task.agent, library),
     )
     try:
-        outages = await run_job(job, folder, library.for_topic(task.topic), embedder, listener, chats, budget)
+        outages = await run_job(
+            job, folder, library.for_topic(task.topic), embedder, listener, chats, budget, slots
+        )
     except IdeagoraError:
         raise
     except Exception as error:

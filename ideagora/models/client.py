@@ -65,6 +65,8 @@ class LLMClient:
         budget: the budget of the whole command, which includes this tracker; ``None``: the settings'
             budget, for this run alone.
         retry_counts: how many times each request was retried by earlier failed runs, by its key.
+        slots: limits concurrent calls of several clients together; ``None``: the settings' ``concurrency``,
+            for this client alone.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class LLMClient:
         sleep: Sleep = asyncio.sleep,
         budget: Budget | None = None,
         retry_counts: Mapping[str, int] | None = None,
+        slots: asyncio.Semaphore | None = None,
     ) -> None:
         self.settings = settings
         self.cache = cache
@@ -94,7 +97,7 @@ class LLMClient:
         self._raw_folder = raw_folder
         self._log = EventLog(tracker, on_event)
         self._sleep = sleep
-        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._slots = asyncio.Semaphore(settings.concurrency) if slots is None else slots
         self._retry_counts = retry_counts or {}
         self._in_flight: SingleFlight[ParsedReply[Any]] = SingleFlight()
         self._offline: ExtractiveModel | None = None

@@ -238,7 +238,6 @@ def _open_with_services(
         texts=FullTextStore(store.folder),
         open_access_texts=open_access_texts(settings, cache, clock) if settings.full_text else None,
         run_notes=run_notes,
-        http_cache=cache,
         copy_of=store.copy_of,
         on_close=close,
     )

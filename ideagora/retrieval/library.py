@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple, Self
 
 from ideagora.errors import LibraryError, SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
+from ideagora.retrieval.current_run import CurrentRun, current_run
 from ideagora.retrieval.cutoff import LiteratureFilter
 from ideagora.retrieval.exclusions import note_exclusion, resolve_exclusion
-from ideagora.retrieval.http.cache import HttpCache
 from ideagora.retrieval.http.open_access import FetchedText, OpenAccessTexts
 from ideagora.retrieval.protocols import (
     Source,
@@ -59,8 +59,8 @@ class Library:
         texts: FullTextStore | None = None,
         open_access_texts: OpenAccessTexts | None = None,
         run_notes: RunNotes | None = None,
-        http_cache: HttpCache | None = None,
         copy_of: Path | None = None,
+        active_runs: set[Library] | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
@@ -72,7 +72,7 @@ class Library:
         self._open_access_texts = open_access_texts
         self._run_notes = RunNotes() if run_notes is None else run_notes
         self._first_note = len(self._run_notes)
-        self._http_cache = http_cache
+        self._active_runs: set[Library] = set() if active_runs is None else active_runs
         self._copy_of = copy_of
         self._on_close = on_close
         self._withheld: dict[str, WithheldPaper] = {}
@@ -80,7 +80,10 @@ class Library:
         self._returned_ids: set[str] = set()
 
     def for_topic(self, topic: Topic) -> Library:
-        """The same literature with a topic's cut-off and exclusions applied on top of those in force."""
+        """The same literature with a topic's cut-off and exclusions applied on top of those in force.
+
+        Several such libraries may be in use at once, one per run: notes and withheld papers are their own.
+        """
         return Library(
             self._source,
             self._embedder,
@@ -89,8 +92,8 @@ class Library:
             texts=self._texts,
             open_access_texts=self._open_access_texts,
             run_notes=self._run_notes,
-            http_cache=self._http_cache,
             copy_of=self._copy_of,
+            active_runs=self._active_runs,
         )
 
     def begin_run(
@@ -101,6 +104,8 @@ class Library:
     ) -> None:
         """Start a run: emit notes and withheld papers as events, and restore those of a stopped run.
 
+        The run is that of the calling task and of what it starts; ``end_run`` is called by the same task.
+
         Args:
             emit: receives each event, to be written to the run folder.
             earlier: the events in the folder, if a stopped run is resumed.
@@ -109,14 +114,15 @@ class Library:
         events = since_begin(earlier)
         if not events:
             emit(BEGIN)
-        if self._http_cache and run_id:
-            self._http_cache.begin_run(run_id, resumed=bool(events))
         for event in events:
             if event.get("event") == _WITHHELD:
                 paper = WithheldPaper(*(str(event.get(name)) for name in WithheldPaper._fields))
                 self._withheld[str(event.get("key"))] = paper
         self._emit = emit
+        self._run_notes, self._first_note = RunNotes(), 0
         self._run_notes.begin(emit, events)
+        self._active_runs.add(self)
+        current_run.set(CurrentRun(run_id, self._run_notes, resumed=bool(events)))
         if self._copy_of:
             self._run_notes.note("read only", str(self._copy_of))
 
@@ -129,8 +135,8 @@ class Library:
         """Stop emitting events."""
         self._emit = None
         self._run_notes.end()
-        if self._http_cache:
-            self._http_cache.end_run()
+        self._active_runs.discard(self)
+        current_run.set(None)
 
     @property
     def embedder(self) -> Embedder:
@@ -289,8 +295,9 @@ class Library:
         return paper.title, "title"
 
     async def disconnect(self) -> None:
-        """Close the connections of this event loop; the library stays usable."""
-        await self._source.disconnect()
+        """Close the connections of this event loop unless another run uses them; the library stays usable."""
+        if not self._active_runs - {self}:
+            await self._source.disconnect()
 
     def close(self) -> None:
         """Close the store and release its locks; has no effect on libraries made by ``for_topic``."""

@@ -23,10 +23,14 @@ class ProcessExit(BaseException):
 
 @contextmanager
 def guard_process() -> Iterator[None]:
-    """Make ``os._exit`` raise within the context, and restore the working directory afterwards."""
-    global _guarded, _process
-    folder = _working_directory()
+    """Make ``os._exit`` raise within the context, and restore the working directory afterwards.
+
+    Contexts may overlap in several tasks and threads.
+    """
+    global _guarded, _process, _folder
     with _lock:
+        if _guarded == 0:
+            _folder = _working_directory()
         _guarded, _process = _guarded + 1, os.getpid()
         os._exit = _refuse_exit
     try:
@@ -36,13 +40,15 @@ def guard_process() -> Iterator[None]:
             _guarded -= 1
             if _guarded == 0:
                 os._exit = real_exit
-        if folder is not None and _working_directory() != folder:
+        if _folder is not None and _working_directory() != _folder:
             with suppress(OSError):
-                os.chdir(folder)
+                os.chdir(_folder)
 
 
 _guarded = 0
 _process = 0
+_folder: Path | None = None
+"""The working directory before external code ran; guarded contexts may overlap."""
 
 
 def _working_directory() -> Path | None:

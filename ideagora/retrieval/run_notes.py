@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
+from ideagora.retrieval.current_run import current_run
+
 _MAX_LISTED = 5
 NoteKind = Literal[
     "down",
@@ -52,9 +54,12 @@ class RunNotes:
         return len(self._notes)
 
     def note(self, kind: NoteKind, about: str, detail: str = "") -> None:
-        """Take a note, and emit it as an event while a run is active."""
-        note = RunNote(kind, about, detail)
-        if note in self._known and kind not in _FAILURES:
+        """Take a note for the current run, or for all runs outside of one; emitted as an event of the run."""
+        run = current_run.get()
+        (self if run is None else run.notes)._take(RunNote(kind, about, detail))
+
+    def _take(self, note: RunNote) -> None:
+        if note in self._known and note.kind not in _FAILURES:
             return
         self._add(note)
         if self._emit:

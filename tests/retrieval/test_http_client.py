@@ -8,7 +8,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import pytest
 
 from ideagora.errors import FolderUnusable, SettingsError, SourceUnavailable
 from ideagora.models.retry import MAX_WAIT
+from ideagora.retrieval.current_run import CurrentRun, current_run
 from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
 from ideagora.retrieval.http.client import (
     Clock,
@@ -29,6 +30,7 @@ from ideagora.retrieval.http.client import (
 )
 from ideagora.retrieval.http.origin import may_follow, origin_of
 from ideagora.retrieval.http.rate_limit import SharedRateLimit
+from ideagora.retrieval.run_notes import RunNotes
 from tests.support.literature_server import FakeTime, Fault, LiteratureServer, Work
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -480,29 +482,33 @@ def test_no_days_take_no_page_from_others(tmp_path: Path) -> None:
     assert a_cache(tmp_path, timedelta(days=29)).get("one") == page
 
 
+@contextmanager
+def in_run(name: str, resumed: bool = False) -> Iterator[None]:
+    token = current_run.set(CurrentRun(name, RunNotes(), resumed))
+    yield
+    current_run.reset(token)
+
+
 def test_a_replay_sees_what_its_run_saw(tmp_path: Path) -> None:
     first, second = (
         CachedHttpResponse(200, b"first", "2026-03-01"),
         CachedHttpResponse(200, b"second", "2026-04-10"),
     )
     cache = a_cache(tmp_path)
-    cache.begin_run("run a", resumed=False)
-    cache.put("one", first)
-    cache.end_run()
+    with in_run("run a"):
+        cache.put("one", first)
     later = a_cache(tmp_path, timedelta(days=40))
-    later.begin_run("run b", resumed=False)
-    assert later.get("one") is None
-    later.put("one", second)
-    later.put("two", first)
-    later.end_run()
+    with in_run("run b"):
+        assert later.get("one") is None
+        later.put("one", second)
+        later.put("two", first)
     replay = HttpCache(cache.path, 30, lambda: (NOW + timedelta(days=400)).date(), replay=True)
     for run, page in (("run a", first), ("run b", second), ("another run", second)):
-        replay.begin_run(run, resumed=False)
-        assert replay.get("one") == page
-        replay.end_run()
+        with in_run(run):
+            assert replay.get("one") == page
     stopped = a_cache(tmp_path, timedelta(days=40))
-    stopped.begin_run("run a", resumed=True)  # it goes on with what it saw before
-    assert stopped.get("one") == first
+    with in_run("run a", resumed=True):  # it goes on with what it saw before
+        assert stopped.get("one") == first
 
 
 def test_pages_of_an_earlier_layout_are_taken_over(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ideagora.evaluators.arena.prompt_injection import injection_flags
+from ideagora.evaluators.generation import AgentRun, RunResult
 from ideagora.schema import Experiment, Idea, Topic, stable_id
 
 LONGEST_IDEA = 4_000
@@ -110,6 +111,18 @@ class Lineup:
             if topic.text in one.ideas
         ]
         return stable_id(*self.texts, *parts)
+
+
+def generated_ideas(runs: Sequence[AgentRun], results: Sequence[RunResult]) -> list[ContestantIdeas]:
+    """The generated ideas of each agent, in the order of its runs."""
+    ideas: dict[str, list[Idea]] = {run.name: [] for run in runs}
+    missing: dict[str, list[MissingEntry]] = {name: [] for name in ideas}
+    for run, result in zip(runs, results, strict=True):
+        ideas[run.name] += result.ideas
+        if result.missing is not None:
+            missing[run.name].append(MissingEntry(run.task.topic.text, result.missing))
+    sources = {run.name: run.task.agent.source for run in runs}
+    return [ContestantIdeas(name, sources[name], tuple(ideas[name]), tuple(missing[name])) for name in ideas]
 
 
 def build_lineup(idea_sets: Sequence[ContestantIdeas], topics: Sequence[Topic]) -> Lineup:

@@ -26,7 +26,6 @@ from ideagora.evaluators.arena.folder import (
     write_entries,
     write_leaderboard,
 )
-from ideagora.evaluators.arena.generation import AgentRun, generate_ideas, literature_notes
 from ideagora.evaluators.arena.growth import FIELD as GROWTH
 from ideagora.evaluators.arena.growth import find_smaller_arena, growth_record
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, JudgePanel
@@ -37,10 +36,17 @@ from ideagora.evaluators.arena.leaderboard.leaderboard import (
     summarize,
 )
 from ideagora.evaluators.arena.leaderboard.records import Leaderboard
-from ideagora.evaluators.arena.lineup import ContestantIdeas, Lineup, MissingEntry, build_lineup
+from ideagora.evaluators.arena.lineup import (
+    ContestantIdeas,
+    Lineup,
+    MissingEntry,
+    build_lineup,
+    generated_ideas,
+)
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.progress import LiveStanding
 from ideagora.evaluators.arena.protocol import schedule_of
+from ideagora.evaluators.generation import AgentRun, generate_ideas, literature_notes, outage_lines
 from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
 from ideagora.graphs.events import Listener
 from ideagora.graphs.generate import load_usage_trackers
@@ -54,7 +60,7 @@ from ideagora.schema import Topic, stable_id
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ideagora.evaluators.arena.generation import OpenLibrary
+    from ideagora.evaluators.generation import OpenLibrary
     from ideagora.models.embeddings.embedder import Embedder
 
 MAX_VERDICTS = 10_000_000
@@ -149,14 +155,13 @@ async def run_tournament(
         budget = create_budget(
             arena.settings, load_usage_trackers([path, *(agent_run.folder for agent_run in runs)])
         )
-        generated, down = await generate_ideas(
-            runs, resources.library, resources.listener, resources.chats, budget
-        )
+        results = await generate_ideas(runs, resources.library, resources.listener, resources.chats, budget)
+        generated = generated_ideas(runs, results)
         lineup = build_lineup([*generated, *arena.contestants.idea_sets], arena.topics)
         notes = (*arena.contestants.notes, *lineup.notes, *literature_notes(runs))
         lineup = replace(lineup, notes=notes)
         reset_if_changed(folder, lineup)
-        return await _judge(arena, folder, lineup, resources, budget, down)
+        return await _judge(arena, folder, lineup, resources, budget, outage_lines(runs, results))
 
 
 async def _judge(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -26,7 +27,8 @@ def as_agent(obj: Any, name: str, source: str, fingerprint: str) -> Agent:
     """Adapt a loaded object.
 
     Args:
-        obj: a function, an object or class that is callable or has ``graph()``, or an ``Agent``.
+        obj: a function, an object or class that is callable or has ``graph()``, or an ``Agent``. A class is
+            instantiated for every run, since several runs may be active at once.
         name: name of the agent.
         source: where the object came from.
         fingerprint: changes with the object's code.
@@ -38,8 +40,9 @@ def as_agent(obj: Any, name: str, source: str, fingerprint: str) -> Agent:
         return replace(obj, name=name, fingerprint=fingerprint)
     if introspection.returns_agent(obj):
         return as_agent(obj(), name, source, fingerprint)
+    create: Callable[[], Any] = lambda: obj  # noqa: E731
     if inspect.isclass(obj):
-        obj = introspection.instantiate(obj, name)
+        create, obj = partial(introspection.instantiate, obj, name), introspection.instantiate(obj, name)
     about, calls = introspection.summary_line(obj), getattr(obj, "calls", None)
     if introspection.has_graph(obj):
         from ideagora.graphs.external.in_process.langgraph import author_graph, build_graph, step_names
@@ -50,7 +53,7 @@ def as_agent(obj: Any, name: str, source: str, fingerprint: str) -> Agent:
             about=about,
             source=source,
             fingerprint=fingerprint,
-            build=lambda: build_graph(obj, step, name),
+            build=lambda: build_graph(create(), step, name),
             steps=(step, *step_names(obj, name)),
             calls=calls,
         )
@@ -64,7 +67,7 @@ def as_agent(obj: Any, name: str, source: str, fingerprint: str) -> Agent:
             about=about,
             source=source,
             fingerprint=fingerprint,
-            build=lambda: build_callable_graph(obj, arguments, step, name),
+            build=lambda: build_callable_graph(create(), arguments, step, name),
             steps=(step,),
             calls=calls,
         )

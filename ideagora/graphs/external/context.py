@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextvars
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -48,6 +49,7 @@ class LoopBridge:
         """Raised by a call; it ends the run even if the agent catches it."""
         self._loop = asyncio.get_running_loop()
         self._label = current_label.get() or "shared"
+        self._variables = contextvars.copy_context()  # the run's; threads of the agent have none
         self._pending: set[concurrent.futures.Future[Any]] = set()
         self._is_closed = False
 
@@ -57,7 +59,8 @@ class LoopBridge:
             work.close()
             raise AgentCancelled("the run no longer waits for this agent")
         here = _running_loop()
-        future = asyncio.run_coroutine_threadsafe(self._tracked(work), self._loop)
+        start = self._variables.copy().run
+        future = start(asyncio.run_coroutine_threadsafe, self._tracked(work), self._loop)
         self._pending.add(future)
         future.add_done_callback(self._pending.discard)
         return future.result() if here is None else asyncio.wrap_future(future, loop=here)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -26,17 +26,21 @@ from ideagora.report.run.terminal import RunProgress
 
 TOP = 5
 """Contestants that the live view shows."""
+SHOWN_RUNS = 12
+"""Agents' runs that the live view shows while ideas are generated."""
 LONGEST_NAME = 40
 MISSING = "–"
 SMOKE_TEST = "Smoke test, not a ranking"
 
 
 class ArenaProgress(LiveView):
-    """Progress of the agent that generates ideas; then the verdicts per judge and the standing."""
+    """Progress of the runs that generate ideas; then the verdicts per judge and the standing."""
 
     def __init__(self, console: Console, quiet: bool = False) -> None:
         super().__init__(console, quiet)
-        self._ideas = RunProgress(console, quiet=True)  # drawn inside this view
+        self._console = console
+        self._totals = RunProgress(console, quiet=True)  # of all runs; only its footer is drawn
+        self._runs: dict[int, tuple[str, RunProgress]] = {}
         self._stage = ""
         self._total = 0
         self._judges: Counter[str] = Counter()
@@ -52,18 +56,23 @@ class ArenaProgress(LiveView):
             self._unscored += event["status"] == "unscored"
             self._standing = event["standing"]
         else:
-            self._ideas.update(event)
+            self._totals.update(event)
+            if event.get("run") in self._runs:
+                self._runs[event["run"]][1].update(event)
 
     def set_status(self, text: str) -> None:
         """Show what the arena waits for as the headline."""
         self._stage = text
 
     def _begin(self, event: Mapping[str, Any]) -> None:
-        self._ideas.clear()
         if event["stage"] == "ideas":
-            name, topic = _short(event["agent"]), plain(str(event["topic"]))[:60]
-            self._stage = f"ideas, run {event['number']} of {event['total']}: {name} on “{topic}”"
+            self._stage = f"ideas: {event['done']} of {event['total']} runs done"
+            title = f"{_short(event['agent'])} on “{plain(str(event['topic']))[:LONGEST_NAME]}”"
+            self._runs.pop(event["number"], None)
+            if event["status"] == "started":
+                self._runs[event["number"]] = title, RunProgress(self._console, quiet=True)
         else:
+            self._runs.clear()
             self._total = int(event["total"])
             self._judges = Counter(dict.fromkeys(event["judges"], 0))
             self._stage = "judging"
@@ -71,13 +80,24 @@ class ArenaProgress(LiveView):
     def __rich__(self) -> Group:
         head = Text(plain(self._stage), style="bold")
         if not self._total:
-            return Group(head, self._ideas)
+            return Group(head, *self._running(), self._totals.footer())
         done = sum(self._judges.values())
         lines = [Text(f"{done} of at most {self._total} verdicts in {self.seconds} s")]
         if self._unscored:
             lines.append(Text(f"{self._unscored} unscored", style="yellow"))
         lines += [Text(f"  {_short(judge)}: {count}", style="dim") for judge, count in self._judges.items()]
-        return Group(head, *lines, self._top(), self._ideas.footer())
+        return Group(head, *lines, self._top(), self._totals.footer())
+
+    def _running(self) -> list[RenderableType]:
+        """The branches of a single run, or one row for each of several."""
+        if len(self._runs) == 1:
+            ((title, run),) = self._runs.values()
+            return [Text(title), run.rows()]
+        table = Table.grid(padding=(0, 2))
+        for title, run in list(self._runs.values())[:SHOWN_RUNS]:
+            table.add_row(Text(title, style="bold"), Text(run.last_step, style="cyan"))
+        more = len(self._runs) - SHOWN_RUNS
+        return [table, Text(f"and {more} more", style="dim")] if more > 0 else [table]
 
     def _top(self) -> Table:
         table = Table.grid(padding=(0, 2))

@@ -60,6 +60,7 @@ class RunProgress(LiveView):
     def __init__(self, console: Console, quiet: bool = False) -> None:
         super().__init__(console, quiet)
         self._rows: dict[str, tuple[str, str]] = {}
+        self._last_step = ""
         self._calls = self._cached = self._tokens = 0
         self._cost: float | None = 0.0
 
@@ -75,7 +76,8 @@ class RunProgress(LiveView):
         elif kind == "step" and event["status"] == "started":
             name = f"branch {event['branch']}" if event.get("branch") else "shared"
             step = str(event["step"])
-            self._rows[name] = (STEPS.get(step, plain(step)), self._rows.get(name, ("", ""))[1])
+            self._last_step = STEPS.get(step, plain(step))
+            self._rows[name] = (self._last_step, self._rows.get(name, ("", ""))[1])
 
     def set_status(self, text: str) -> None:
         """Show what the run waits for in the shared row."""
@@ -92,6 +94,10 @@ class RunProgress(LiveView):
         self._cost = None if cost is None or self._cost is None else self._cost + cost
 
     def __rich__(self) -> Group:
+        return Group(self.rows(), self.footer())
+
+    def rows(self) -> Table:
+        """Return the table without the footer."""
         table = Table.grid(padding=(0, 2))
         table.add_column(style="bold", no_wrap=True)
         table.add_column(style="cyan", no_wrap=True)
@@ -99,7 +105,7 @@ class RunProgress(LiveView):
         for name in sorted(self._rows, key=lambda name: (name == "shared", name)):
             step, note = self._rows[name]
             table.add_row(Text(name), Text(step), Text(plain(note)))
-        return Group(table, self.footer())
+        return table
 
     def footer(self) -> Text:
         """Return the number of calls so far, their tokens, cost and time."""
@@ -107,9 +113,10 @@ class RunProgress(LiveView):
         calls = f"{self._calls} call{'s' * (self._calls != 1)}, {self._cached} from the cache"
         return Text(f"{calls}, {self._tokens:,} tokens, {cost}, {self.seconds} s", style="dim")
 
-    def clear(self) -> None:
-        """Drop all rows when the next run begins."""
-        self._rows.clear()
+    @property
+    def last_step(self) -> str:
+        """The step that started last; empty before the first."""
+        return self._last_step
 
 
 def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:

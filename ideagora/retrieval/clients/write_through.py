@@ -23,6 +23,7 @@ from ideagora.retrieval.corpus.dedup import (
     source_priority,
     title_names,
 )
+from ideagora.retrieval.current_run import current_run
 from ideagora.retrieval.http.client import Clock, NotCached, cache_only
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.retrieval.similarity import rank_by_similarity
@@ -76,7 +77,7 @@ class WriteThroughSource:
 
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id, as seen in this run, from the store, or from the sources, in this order."""
-        known = self._seen.get(paper_id) or await asyncio.to_thread(self._store.get, paper_id)
+        known = self._records.get(paper_id) or await asyncio.to_thread(self._store.get, paper_id)
         if known and known.source != _STARTER:
             return known
         result = await self._sources.paper(await self._names(paper_id))
@@ -138,8 +139,14 @@ class WriteThroughSource:
     async def _save(self, result: FederatedResult) -> list[Paper]:
         papers = await asyncio.to_thread(self._write, [paper for paper in result.papers if paper.title])
         for paper in papers:
-            self._seen[paper.id] = paper
+            self._records[paper.id] = paper
         return self._note_thin(papers)
+
+    @property
+    def _records(self) -> dict[str, Paper]:
+        """The records that the current run has retrieved, so that other runs do not change its results."""
+        run = current_run.get()
+        return self._seen if run is None else run.papers
 
     def _note_thin(self, papers: list[Paper]) -> list[Paper]:
         for paper in papers:

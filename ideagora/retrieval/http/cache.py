@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from ideagora.errors import FolderUnusable
 from ideagora.models.sqlite import Database, create_tables, error_code, open_database, transaction
+from ideagora.retrieval.current_run import current_run
 
 T = TypeVar("T")
 
@@ -62,8 +63,8 @@ class CachedHttpResponse(NamedTuple):
 class HttpCache:
     """``<home>/cache/literature.sqlite``; safe for threads and processes.
 
-    The cache records which responses a run has seen, and keeps them for its replay when newer ones
-    arrive. Responses are never deleted for their age, so the settings of runs do not interfere.
+    The cache records which responses each run (``current_run``) has seen, and keeps them for its replay when
+    newer ones arrive. Responses are never deleted for their age, so the settings of runs do not interfere.
 
     Args:
         path: the file.
@@ -77,22 +78,7 @@ class HttpCache:
         self.days = days
         self.replay = replay
         self._today = today
-        self._run_id: str | None = None
-        self._seen_first = False
         self._database = Database(self._connect)
-
-    def begin_run(self, run_id: str, *, resumed: bool) -> None:
-        """Start recording the responses that a run sees.
-
-        Args:
-            run_id: identity of the run.
-            resumed: whether the run was stopped before; responses it has seen are used whatever their age.
-        """
-        self._run_id, self._seen_first = run_id, resumed or self.replay
-
-    def end_run(self) -> None:
-        """Stop recording."""
-        self._run_id, self._seen_first = None, self.replay
 
     def get(self, key: str) -> CachedHttpResponse | None:
         """The response to a request; ``None`` if there is none or it is too old or corrupt.
@@ -127,15 +113,18 @@ class HttpCache:
         return "" if self.replay else (self._today() - timedelta(days=self.days)).isoformat()
 
     def _row(self, db: sqlite3.Connection, key: str) -> tuple[str, int, bytes, str] | None:
-        row = db.execute(_SEEN, (key, self._run_id)).fetchone() if self._seen_first else None
+        run = current_run.get()
+        prefers_seen = run is not None and (run.resumed or self.replay)
+        row = db.execute(_SEEN, (key, run.id)).fetchone() if run is not None and prefers_seen else None
         row = row or db.execute(_NEWEST, (key, self.oldest_day())).fetchone()
         if row:
             self._note_seen(db, key, row[0])
         return row  # type: ignore[no-any-return]
 
     def _note_seen(self, db: sqlite3.Connection, key: str, digest: str) -> None:
-        if self._run_id is not None and not self.replay:
-            db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", (self._run_id, key, digest)).close()
+        run = current_run.get()
+        if run is not None and run.id and not self.replay:
+            db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", (run.id, key, digest)).close()
 
     def close(self) -> None:
         """Close the file; the next use reopens it."""

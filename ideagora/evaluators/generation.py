@@ -1,0 +1,245 @@
+"""Generates the agents' ideas for an evaluation, one run per agent and topic, in folders below its own.
+
+The runs share one budget, one limit of concurrent calls, and one library. Each is cached and resumed like any
+other. An agent that fails on a topic loses only that entry; a fatal error ends the evaluation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from ideagora.config import Settings
+from ideagora.errors import IdeagoraError
+from ideagora.graphs.agent import Agent
+from ideagora.graphs.events import Listener
+from ideagora.graphs.generate import folder_for, generate
+from ideagora.graphs.task import Task
+from ideagora.retrieval.run_notes import WARNING_PREFIXES
+from ideagora.schema import Idea, Topic
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ideagora.models.budget import Budget
+    from ideagora.models.embeddings.embedder import Embedder
+    from ideagora.retrieval.library import Library
+
+RUNS = "runs"
+"""Name of the folder that contains the agents' runs."""
+MAX_EXTERNAL = 16
+"""Runs of external agents at once, since most of them are processes of their own."""
+NAMED = 3
+"""Maximum number of runs listed for an outage."""
+
+OpenLibrary = Callable[[], tuple["Library", Callable[[], "Embedder"]]]
+
+
+@dataclass(frozen=True)
+class AgentRun:
+    """One agent on one topic, and the folder of its run."""
+
+    name: str
+    """The agent's name in the evaluation."""
+    task: Task
+    folder: Path
+
+    @property
+    def title(self) -> str:
+        """Agent and topic, for messages."""
+        return f"{self.name} on “{self.task.topic.text[:60]}”"
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """The ideas of a run, best first, or why there are none."""
+
+    ideas: tuple[Idea, ...] = ()
+    missing: str | None = None
+    """Why there is no idea; ``None`` if there is one."""
+    down: str | None = None
+    """The outage that makes the run incomplete; the same command resumes it."""
+
+
+def agent_runs(
+    agents: Iterable[tuple[str, Agent]], topics: Sequence[Topic], settings: Settings, folder: Path
+) -> list[AgentRun]:
+    """One run for each agent, given with its name, and topic."""
+    return [
+        agent_run(name, Task(topic, agent, agent.options, settings), folder)
+        for name, agent in agents
+        for topic in topics
+    ]
+
+
+def agent_run(name: str, task: Task, folder: Path) -> AgentRun:
+    """The run of a task in its folder below the folder of an evaluation."""
+    return AgentRun(name, task, folder_for(task, folder / RUNS / _slug(name), several=True))
+
+
+def _slug(name: str) -> str:
+    return (
+        "".join(mark if mark.isalnum() or mark in "-_." else "-" for mark in name)[:60].strip(".-") or "agent"
+    )
+
+
+async def generate_ideas(
+    runs: Sequence[AgentRun],
+    library: OpenLibrary,
+    listener: Listener,
+    chats: Mapping[str, BaseChatModel] | None = None,
+    budget: Budget | None = None,
+) -> list[RunResult]:
+    """The results of all runs, in their order.
+
+    Raises:
+        IdeagoraError: as ``run_agents``.
+    """
+    results: dict[int, RunResult] = {}
+    await run_agents(runs, library, listener, results.__setitem__, chats, budget)
+    return [results[position] for position in range(len(runs))]
+
+
+async def run_agents(
+    runs: Sequence[AgentRun],
+    library: OpenLibrary,
+    listener: Listener,
+    on_result: Callable[[int, RunResult], None],
+    chats: Mapping[str, BaseChatModel] | None = None,
+    budget: Budget | None = None,
+) -> None:
+    """Run agents side by side, at most ``concurrency`` runs at once, with at most as many calls together.
+
+    Args:
+        runs: started in this order; two of the same folder run one after the other.
+        library: opens the library, if a run is not done yet.
+        listener: gets the start and end of every run (``"stage": "ideas"``), and the events of the runs, each
+            with the ``run`` that it belongs to: its number from 1.
+        on_result: gets the position of each run and its result as the runs end, in any order.
+        chats: chat models by name, instead of those of the providers.
+        budget: the budget of the whole command.
+
+    Raises:
+        IdeagoraError: a fatal error, which cancels the other runs; the same command resumes them all.
+    """
+    if not runs:
+        return
+    width = runs[0].task.settings.concurrency
+    slots, external = asyncio.Semaphore(width), asyncio.Semaphore(MAX_EXTERNAL)
+    folders: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
+    queue, done = iter(enumerate(runs)), 0
+
+    async def run_one(position: int, run: AgentRun) -> RunResult:
+        def on_event(event: Mapping[str, Any]) -> None:
+            listener({**event, "run": position + 1})
+
+        lock = folders.setdefault(run.folder, asyncio.Lock())
+        async with lock, external if run.task.agent.context else nullcontext():
+            listener(_progress(runs, position, done))
+            return await _result_of(run, library, on_event, chats, budget, slots)
+
+    async def work() -> None:
+        nonlocal done
+        for position, run in queue:
+            result = await run_one(position, run)
+            done += 1
+            on_result(position, result)
+            status = "failed" if result.missing else "done"
+            listener({**_progress(runs, position, done), "status": status, "reason": result.missing})
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(width, len(runs))):
+                group.create_task(work())
+    except BaseExceptionGroup as failed:
+        raise _first_error(failed) from None
+
+
+def _progress(runs: Sequence[AgentRun], position: int, done: int) -> dict[str, Any]:
+    run = runs[position]
+    return {"event": "arena", "stage": "ideas", "status": "started", "agent": run.name,
+            "topic": run.task.topic.text, "number": position + 1, "total": len(runs),
+            "done": done}  # fmt: skip
+
+
+def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = group.exceptions[0]
+    return _first_error(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+async def _result_of(
+    run: AgentRun,
+    library: OpenLibrary,
+    listener: Listener,
+    chats: Mapping[str, BaseChatModel] | None,
+    budget: Budget | None,
+    slots: asyncio.Semaphore,
+) -> RunResult:
+    """The result of a run; ideas of an incomplete one do not count, because they may change.
+
+    Raises:
+        IdeagoraError: a fatal error.
+    """
+    try:
+        (outcome,) = await generate([(run.task, run.folder)], library, listener, False, chats, budget, slots)
+    except IdeagoraError as error:
+        if error.fatal:
+            raise
+        reason = f"the agent failed: {str(error).rstrip('.')}"
+        return RunResult(missing=reason, down=str(error) if error.retryable else None)
+    if outcome.down:
+        reason = f"its run is incomplete: {outcome.down[0].rstrip('.')}"
+        return RunResult(missing=reason, down=" ".join(outcome.down))
+    return RunResult(outcome.ideas, None if outcome.ideas else "the agent returned no idea")
+
+
+def outage_lines(runs: Sequence[AgentRun], results: Sequence[RunResult]) -> tuple[str, ...]:
+    """One line per outage, with the runs that it made incomplete."""
+    down: dict[str, list[str]] = {}
+    for run, result in zip(runs, results, strict=True):
+        if result.down is not None:
+            down.setdefault(result.down, []).append(run.title)
+    return tuple(f"{_first_few(titles)}: {reason}" for reason, titles in down.items())
+
+
+def _first_few(titles: Sequence[str]) -> str:
+    more = f" and {len(titles) - NAMED} more" if len(titles) > NAMED else ""
+    return ", ".join(titles[:NAMED]) + more
+
+
+def literature_notes(runs: Sequence[AgentRun]) -> tuple[str, ...]:
+    """Distinct notes of the runs on excluded papers and on sources that were down."""
+    notes = (note for run in runs for note in _notes_in(run.folder))
+    return tuple(dict.fromkeys(note for note in notes if note.startswith(WARNING_PREFIXES)))
+
+
+def _notes_in(folder: Path) -> Iterator[str]:
+    try:
+        record: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        yield from [str(note) for note in record.get("notes", ())]
+    except (OSError, ValueError, AttributeError, TypeError):
+        return
+
+
+def agents_without_estimate(runs: Sequence[AgentRun]) -> list[str]:
+    """Names of the agents that do not estimate their calls."""
+    return list(dict.fromkeys(run.name for run in runs if _calls(run) is None))
+
+
+def _calls(run: AgentRun) -> dict[Any, int] | None:
+    return run.task.agent.expected_calls(run.task.options)
+
+
+def expected_calls(runs: Sequence[AgentRun]) -> dict[Any, int]:
+    """Expected calls by role group; agents without an estimate count as 0."""
+    total: dict[Any, int] = {}
+    for run in runs:
+        for group, number in (_calls(run) or {}).items():
+            total[group] = total.get(group, 0) + number
+    return total
