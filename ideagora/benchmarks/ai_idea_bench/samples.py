@@ -65,11 +65,17 @@ class Sample(Record):
     contemporary: Mapping[str, int] = {}
 
     @property
-    def plan(self) -> str:
-        """The target's plan as one text: summary, designs, data sets and metrics."""
+    def method(self) -> str:
+        """The target's method as one text: summary and designs."""
         parts = [self.summary, *(f"{one.name}: {one.description}" for one in self.designs)]
-        parts += [f"Data sets: {self.datasets}" if self.datasets else None]
-        parts += [f"Metrics: {self.metrics}" if self.metrics else None]
+        return "\n".join(part for part in parts if part)
+
+    @property
+    def plan(self) -> str:
+        """The target's plan as one text: method, data sets and metrics."""
+        parts = [self.method]
+        parts += [f"Data sets: {self.datasets}" if self.datasets else ""]
+        parts += [f"Metrics: {self.metrics}" if self.metrics else ""]
         return "\n".join(part for part in parts if part)
 
 

@@ -1,0 +1,97 @@
+"""The benchmark AI Idea Bench 2025: samples, the task for agents, and its measures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ideagora.benchmarks.ai_idea_bench import matching, multiple_choice
+from ideagora.benchmarks.ai_idea_bench.samples import Sample, read_samples, shipped_samples
+from ideagora.benchmarks.benchmark import Measure, Plan, Question, Samples, Scores
+from ideagora.schema import Idea, Topic, Verdict
+
+if TYPE_CHECKING:
+    from ideagora.models.embeddings.embedder import Embedder
+
+MODULES: tuple[ModuleType, ...] = (matching, multiple_choice)
+"""Each has ``MEASURES``, ``questions`` and ``scores``, and ``prepare`` if its questions need it."""
+_ARXIV_MONTH = re.compile(r"(?:arxiv:)?(\d\d)(0[1-9]|1[0-2])\.\d{4,5}(?:v\d+)?", re.I)
+
+
+class AIIdeaBench:
+    """AI Idea Bench 2025 (arXiv 2504.14191)."""
+
+    name = "ai-idea-bench"
+    title = "AI Idea Bench 2025"
+    source = "AI Idea Bench 2025: AI Research Idea Generation Benchmark (arXiv 2504.14191)"
+    measures: tuple[Measure, ...] = tuple(measure for module in MODULES for measure in module.MEASURES)
+    ideas_per_sample = 2
+
+    def load(self, data: Path | None) -> Samples[Sample]:
+        """The targets of ``target_paper_data.json``, of a folder that holds it, or the shipped ones.
+
+        Raises:
+            IdeasFileError: the file is missing, unreadable, or has no usable target.
+        """
+        found = shipped_samples() if data is None else read_samples(data)
+        return Samples({sample.id: sample for sample in found.samples}, found.problems)
+
+    def topic(self, sample: Sample) -> Topic:
+        """Topic, inspirations, the target as excluded, and the cut-off if the target's date is known."""
+        return Topic(
+            text=sample.topic,
+            before=cutoff(sample),
+            inspirations=tuple(one.paper_id for one in sample.inspirations if one.paper_id),
+            excluded=tuple(name for name in (sample.title, sample.paper_id) if name),
+        )
+
+    def prepare(self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan) -> Any:
+        """What each module prepares, by its name; only for groups in the plan."""
+        return {
+            module.__name__: module.prepare(samples, embedder, plan)
+            for module in _included(plan)
+            if hasattr(module, "prepare")
+        }
+
+    def questions(
+        self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Any
+    ) -> Iterator[Question]:
+        """The questions of all modules about one target."""
+        for module in _included(plan):
+            yield from module.questions(sample, ideas, plan, prepared.get(module.__name__))
+
+    def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
+        """The scores of all modules, from the verdicts alone, which each module reads once."""
+        log = list(verdicts) if isinstance(verdicts, Iterator) else verdicts
+        return {name: rows for module in _included(plan) for name, rows in module.scores(log, plan).items()}
+
+
+def _included(plan: Plan) -> Iterator[ModuleType]:
+    """The modules with a group in the plan."""
+    for module in MODULES:
+        if any(plan.includes(measure.group) for measure in module.MEASURES):
+            yield module
+
+
+def cutoff(sample: Sample) -> str | None:
+    """The month of the target, so that its agents know what its authors could know; ``None``: unknown.
+
+    It is the next month if an inspiration is from the target's own, since agents must see inspirations.
+    Months are those of the arXiv ids, i.e. of the first version.
+    """
+    month = _month(sample.paper_id)
+    if month is None:
+        return None
+    inspirations = {_month(one.paper_id) for one in sample.inspirations}
+    year, number = month
+    if month in inspirations:
+        year, number = (year, number + 1) if number < 12 else (year + 1, 1)
+    return f"{year}-{number:02d}"
+
+
+def _month(paper_id: str | None) -> tuple[int, int] | None:
+    found = _ARXIV_MONTH.fullmatch(paper_id or "")
+    return (2000 + int(found[1]), int(found[2])) if found else None

@@ -1,0 +1,227 @@
+"""Judges of the matching measures (section 3.2.1), and the reader of inspirations (section 3.1).
+
+The judges get one part of an idea and nothing about its author. They give their reason first. A reply that
+does not state exactly one letter or number is unreadable; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from ideagora.agents.paper_extractors import FACETS, remove_name, system_name
+from ideagora.agents.role import Role
+from ideagora.agents.text.outcomes import remove_outcomes
+from ideagora.benchmarks.ai_idea_bench.parts import Part
+from ideagora.models.call import Answer, Inputs
+from ideagora.models.offline import ExtractiveModel
+
+PROMPTS = Path(__file__).parent / "prompts"
+
+Letter = Literal["A", "B", "C", "D"]
+LETTERS: tuple[Letter, ...] = ("A", "B", "C", "D")
+HIGHEST = 5
+"""The top of the scale of similarity; its bottom is 1, or 0 with ``--protocol paper``."""
+
+_MARKS = " \t\n.*_`\"'"
+_LETTER = re.compile(
+    r"(?:(?:the|my|final|correct|best|closest|answer|choice|option|candidate|letter|is)\b[\s:=*_-]*+)*+"
+    r"[(\[*_]*+([a-d])[)\]*_]*+"
+    r"(?:(?<=[)\]])\s*+(?P<after>.++)|\s*+[:.,;–—-]\s*+(?P<rest>.++))?",
+    re.I | re.S,
+)
+_OTHER_LETTER = re.compile(
+    r"\b(?:[A-D]|[b-d])\b|\b(?:or|and|option|choice|answer|candidate)\s+a\b|\ba\b(?!\s+[a-z])"
+)
+"""Another option in the text after a letter; "a" as an article is none."""
+_SCORE = re.compile(
+    r"(?:(?:the|my|a|final|overall|score|rating|similarity|alignment|match|is|of)\b[\s:=*_]*+)*+"
+    r"[(\[*_]*+([-+]?\d++(?:\.\d++)?)"
+    r"(?:\s*+(?:/|out of)\s*+5(?:\.0)?)?[*_\])]*+"
+    r"(?:\s*+[(:;,–—-](?P<rest>[^\d]*+))?",
+    re.I | re.S,
+)
+_NUMBER_WORD = re.compile(r"\b(?:zero|one|two|three|four|five|half)\b", re.I)
+_MAX_REST = 2_000
+"""Characters of a letter or score with its explanation."""
+
+
+def read_letter(value: Any) -> Any:
+    """The letter that a judge states: "B", "b)", "Option B", "Answer: B", "B: it is about …".
+
+    Other values are returned as they are, for validation to reject: two letters, none, a number.
+    """
+    text = _only_text(value)
+    found = _LETTER.fullmatch(text) if text else None
+    if found is None or _OTHER_LETTER.search(found["after"] or found["rest"] or ""):
+        return value
+    return found[1].upper()
+
+
+def read_score(value: Any) -> Any:
+    """The number that a judge states: 4, "4", "4/5", "Score: 4", "4 (same problem)".
+
+    Raises:
+        ValueError: it states no number, several, a range, a word, or a number on another scale.
+    """
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    text = _only_text(value)
+    found = _SCORE.fullmatch(text) if text else None
+    if found is None or _NUMBER_WORD.search(found["rest"] or ""):
+        raise ValueError("must be one number, in digits")
+    return float(found[1])
+
+
+def _only_text(value: Any) -> str:
+    """A text without marks around it; also the only element of a list. Empty if there is none."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value.strip(_MARKS) if isinstance(value, str) and len(value) <= _MAX_REST else ""
+
+
+LetterField = Annotated[Letter, BeforeValidator(read_letter)]
+ScoreField = Annotated[float, BeforeValidator(read_score)]
+
+
+class ChoiceInputs(Inputs):
+    """A part of an idea and four candidates, in the order shown."""
+
+    part: Part
+    idea: str
+    candidates: tuple[str, ...]
+
+
+class ClosestCandidate(Answer):
+    """The candidate closest to an idea."""
+
+    reason: str = Field(description="what the idea shares with the closest candidates and with no other")
+    closest: LetterField
+
+
+def _choose(engine: ExtractiveModel, inputs: ChoiceInputs) -> dict[str, Any]:
+    """Return the candidate with the highest cosine to the idea."""
+    near = engine.similarity(inputs.idea, inputs.candidates)
+    figures = ", ".join(f"{letter} {value:.2f}" for letter, value in zip(LETTERS, near, strict=True))
+    best = max(range(len(near)), key=lambda place: (near[place], -place))
+    return {"reason": f"Similarity of the sentences' vectors: {figures}.", "closest": LETTERS[best]}
+
+
+CHOICE_JUDGE = Role(
+    name="choice_judge",
+    group="judge",
+    inputs=ChoiceInputs,
+    answer=ClosestCandidate,
+    offline=_choose,
+    temperature=0.0,
+    prompts=PROMPTS,
+)
+
+
+class MatchInputs(Inputs):
+    """A part of an idea, and the same part of the target paper or its topic."""
+
+    part: Part
+    idea: str
+    target: str
+    lowest: int
+    """Bottom of the scale, 0 or 1."""
+
+
+class MatchScore(Answer):
+    """How well two texts match."""
+
+    reason: str = Field(description="what the two share and where they differ, aspect by aspect")
+    score: ScoreField
+
+
+def _check_score(inputs: MatchInputs, answer: MatchScore) -> str | None:
+    if inputs.lowest <= answer.score <= HIGHEST:
+        return None
+    return f"the score {answer.score:g} is not on the scale of {inputs.lowest} to {HIGHEST}"
+
+
+def _match(engine: ExtractiveModel, inputs: MatchInputs) -> dict[str, Any]:
+    """Return the cosine, mapped from 0..1 to the scale; negative ones count as 0."""
+    near = engine.similarity(inputs.idea, [inputs.target])[0]
+    score = inputs.lowest + (HIGHEST - inputs.lowest) * min(1.0, max(0.0, near))
+    return {"reason": f"Similarity of the two texts' vectors: {near:.2f}.", "score": round(score, 2)}
+
+
+IDEA_MATCH_JUDGE = Role(
+    name="idea_match_judge",
+    group="judge",
+    inputs=MatchInputs,
+    answer=MatchScore,
+    offline=_match,
+    temperature=0.0,
+    check=_check_score,
+    prompts=PROMPTS,
+)
+
+TOPIC_MATCH_JUDGE = Role(
+    name="topic_match_judge",
+    group="judge",
+    inputs=MatchInputs,
+    answer=MatchScore,
+    offline=_match,
+    temperature=0.0,
+    check=_check_score,
+    prompts=PROMPTS,
+)
+
+
+class InspirationInputs(Inputs):
+    """An inspiration as title and abstract."""
+
+    title: str
+    abstract: str
+
+
+class DesignSummary(Answer):
+    """One component of a method."""
+
+    name: str = Field(description="what it does, in 2 to 6 words; not the authors' name for it")
+    description: str = Field(description="how it works, 1 or 2 sentences")
+
+
+class InspirationSummary(Answer):
+    """A paper in the form in which the data set describes targets."""
+
+    motivation: str | None = Field(
+        description="the problem, what earlier work lacks, and what is wanted; about 60 words; "
+        "null if the text states none"
+    )
+    summary: str | None = Field(description="the method in 1 or 2 sentences; null if the text has none")
+    designs: tuple[DesignSummary, ...] = Field(
+        description="its 2 to 4 components; [] if the text does not name any"
+    )
+
+    @property
+    def method(self) -> str:
+        """The method as one text, as in ``Sample.method``."""
+        parts = [self.summary, *(f"{one.name}: {one.description}" for one in self.designs)]
+        return "\n".join(part for part in parts if part)
+
+
+def _summarise(engine: ExtractiveModel, inputs: InspirationInputs) -> dict[str, Any]:
+    """Return the abstract's sentences on problem and method, without results and the system's name."""
+    own = system_name(inputs.title)
+    facets = engine.facets(remove_name(remove_outcomes(inputs.abstract), own), FACETS)
+    return {"motivation": facets["problem"], "summary": facets["method"], "designs": []}
+
+
+INSPIRATION_READER = Role(
+    name="inspiration_reader",
+    group="judge",
+    inputs=InspirationInputs,
+    answer=InspirationSummary,
+    offline=_summarise,
+    temperature=0.0,
+    prompts=PROMPTS,
+)

@@ -1,0 +1,91 @@
+"""Idea-to-idea and idea-to-topic matching, I2I and I2T (section 3.2.1, equations 3 and 4).
+
+A judge rates how similar a part of an idea is to the same part of the target, or how well it fits the topic.
+The score of an agent is that of its best idea.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ideagora.agents.role import Role
+from ideagora.benchmarks.ai_idea_bench.judges import (
+    HIGHEST,
+    IDEA_MATCH_JUDGE,
+    TOPIC_MATCH_JUDGE,
+    MatchScore,
+)
+from ideagora.benchmarks.ai_idea_bench.parts import (
+    PARTS,
+    Part,
+    each_case,
+    idea_part,
+    measures,
+    scores_per_sample,
+    target_part,
+    variant,
+)
+from ideagora.benchmarks.ai_idea_bench.samples import Sample
+from ideagora.benchmarks.benchmark import Judgement, Plan, Question, Scores
+from ideagora.schema import Idea, Verdict
+
+if TYPE_CHECKING:
+    from ideagora.graphs.services import Services
+
+I2I, I2T = "i2i", "i2t"
+SCORE = "score"
+"""The criterion of a verdict, on the protocol's scale."""
+UNIT = "1 to 5; 0 to 5 with --protocol paper"
+MEASURES = (*measures(I2T, "I2T", UNIT, 5.0), *measures(I2I, "I2I", UNIT, 5.0))
+JUDGES: Mapping[str, Role[MatchScore]] = {I2I: IDEA_MATCH_JUDGE, I2T: TOPIC_MATCH_JUDGE}
+
+
+def lowest_score(plan: Plan) -> int:
+    """The bottom of the scale.
+
+    The text says 0 to 5; the released prompts, which the published figures come from, say 1 to 5 and word
+    every step. The default is the latter, so that figures can be compared with Table 1.
+    """
+    return 0 if plan.protocol == "paper" else 1
+
+
+def questions(
+    sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Any = None
+) -> Iterator[Question]:
+    """One question per group, part, judge and idea."""
+    for group in filter(plan.includes, JUDGES):
+        for part, judge, idea in each_case(ideas, plan):
+            yield Question(
+                measure=f"{group}_{part}",
+                sample=sample.id,
+                judge=judge,
+                subject=(idea,),
+                answer=partial(_ask, group, judge, sample, part, idea, lowest_score(plan)),
+                variant=variant(plan),
+            )
+
+
+def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
+    """The score of the best idea, and the mean over the ideas."""
+    names = [f"{group}_{part}" for group in filter(plan.includes, JUDGES) for part in PARTS]
+    return scores_per_sample(verdicts, plan, dict.fromkeys(names, SCORE))
+
+
+async def _ask(
+    group: str, judge: str, sample: Sample, part: Part, idea: Idea, lowest: int, services: Services
+) -> Judgement:
+    answer = await JUDGES[group](
+        services.client,
+        model=judge,
+        part=part,
+        idea=idea_part(idea, part),
+        target=sample.topic if group == I2T else target_part(sample, part),
+        lowest=lowest,
+    )
+    return Judgement(
+        criteria={SCORE: answer.score},
+        rationale=answer.reason,
+        details={"scale": [lowest, HIGHEST]},
+    )

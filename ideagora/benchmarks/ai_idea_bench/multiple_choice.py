@@ -1,0 +1,85 @@
+"""Idea multiple-choice evaluation, IMCQ (section 3.2.1, equations 1 and 2).
+
+A judge gets a part of an idea and four papers' versions of it: the target's, those of the two inspirations
+closest to the target, and that of a paper elsewhere in the data set. An agent is right if the judge picks
+the target for any of its ideas.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ideagora.benchmarks.ai_idea_bench.judges import CHOICE_JUDGE, LETTERS
+from ideagora.benchmarks.ai_idea_bench.options import TARGET, Option, Options, prepare_options
+from ideagora.benchmarks.ai_idea_bench.parts import (
+    PARTS,
+    Part,
+    each_case,
+    idea_part,
+    measures,
+    scores_per_sample,
+    variant,
+)
+from ideagora.benchmarks.ai_idea_bench.samples import Sample
+from ideagora.benchmarks.benchmark import Judgement, Plan, Question, Scores
+from ideagora.schema import Idea, Verdict, stable_id
+
+if TYPE_CHECKING:
+    from ideagora.graphs.services import Services
+
+GROUP = "imcq"
+CORRECT = "correct"
+"""The criterion of a verdict: 1 if the judge picked the target, else 0."""
+MEASURES = measures(GROUP, "IMCQ", "share correct; one idea by chance: 0.25", 1.0)
+
+prepare = prepare_options
+
+
+def questions(
+    sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Options
+) -> Iterator[Question]:
+    """One question per part, judge and idea."""
+    for part, judge, idea in each_case(ideas, plan):
+        yield Question(
+            measure=f"{GROUP}_{part}",
+            sample=sample.id,
+            judge=judge,
+            subject=(idea,),
+            answer=partial(_ask, judge, sample, part, idea, plan.seed, prepared),
+            variant=variant(plan),
+        )
+
+
+def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
+    """Whether any idea is right, and the share of ideas that are."""
+    return scores_per_sample(verdicts, plan, {f"{GROUP}_{part}": CORRECT for part in PARTS})
+
+
+async def _ask(
+    judge: str, sample: Sample, part: Part, idea: Idea, seed: int, prepared: Options, services: Services
+) -> Judgement:
+    text = idea_part(idea, part)
+    options = shuffled(await prepared.of(services, sample, part), seed, sample.id, part, idea.id)
+    answer = await CHOICE_JUDGE(
+        services.client,
+        model=judge,
+        part=part,
+        idea=text,
+        candidates=tuple(option.text for option in options),
+    )
+    shown = {letter: option.source for letter, option in zip(LETTERS, options, strict=True)}
+    return Judgement(
+        criteria={CORRECT: float(shown[answer.closest] == TARGET)},
+        rationale=answer.reason,
+        details={"options": shown, "choice": answer.closest},
+    )
+
+
+def shuffled(options: Sequence[Option], seed: int, *names: str) -> list[Option]:
+    """The options in an order drawn for these names, the same for every judge."""
+    order = list(options)
+    random.Random(stable_id("options", str(seed), *names)).shuffle(order)
+    return order
