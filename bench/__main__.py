@@ -24,7 +24,7 @@ BENCHMARKS = {
     "citation_walk": "requests of a branch to the sources, by kind and by step of the walk",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",
     "import_diagram": "the package diagram of ARCHITECTURE.md, from the imports",
-    "mcq_distractors": "AI Idea Bench: the multiple-choice option from elsewhere in the set for 3,495 targets",
+    "mcq_distractors": "AI Idea Bench: options from elsewhere in the set for 3,495 targets: seconds",
     "outcomes": "which sentences of summaries are taken for results: counts",
 }
 

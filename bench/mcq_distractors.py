@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import resource
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ class Ready:
         self._inner = Clustered()
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def encode(self, texts: list[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of these texts."""
         missing = [text for text in texts if text not in self._vectors]
         if missing:
