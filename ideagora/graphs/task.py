@@ -17,7 +17,7 @@ from ideagora.graphs.run_record import identity_parts
 from ideagora.graphs.runtime import run_job
 from ideagora.models.redact import one_line
 from ideagora.models.usage import UsageTracker
-from ideagora.schema import Idea, Topic, stable_id
+from ideagora.schema import Idea, Paper, Topic, stable_id
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -41,13 +41,25 @@ class Task:
     agent: Agent
     options: Any
     settings: Settings
+    papers: tuple[Paper, ...] | None = None
+    """The literature of a benchmark's sample; ``None`` for that of the sources in the settings."""
+    with_sources: bool = False
+    """Whether the agent may read the sources besides ``papers``."""
 
     @property
     def identity(self) -> str:
         """The run's identity; equal for equal commands, so that a repeated command finds its run."""
+        given = [] if self.papers is None else [paper.model_dump_json() for paper in self.papers]
+        given += ["with sources"] if given and self.with_sources else []
         parts = [self.topic.model_dump_json(), self.agent.name, self.options.model_dump_json()]
         parts += [self.agent.fingerprint] if self.agent.fingerprint else []
-        return stable_id(*parts, *identity_parts(self.settings))
+        return stable_id(*parts, *given, *identity_parts(self.settings))
+
+    def library(self, library: Library) -> Library:
+        """What the agent may read: the given library, or the task's papers, as the topic restricts it."""
+        if self.papers is not None:
+            library = library.for_sample(self.papers, self.with_sources)
+        return library.for_topic(self.topic)
 
 
 async def run_task(
@@ -96,9 +108,7 @@ async def run_task(
         target_paper=_target_paper(task.agent, library),
     )
     try:
-        outages = await run_job(
-            job, folder, library.for_topic(task.topic), embedder, listener, chats, budget, slots
-        )
+        outages = await run_job(job, folder, task.library(library), embedder, listener, chats, budget, slots)
     except IdeagoraError:
         raise
     except Exception as error:
@@ -136,11 +146,22 @@ def _record(task: Task) -> dict[str, Any]:
         "agent": task.agent.name,
         "options": task.options.model_dump(mode="json"),
         "notes": _notes(task),
+        **_literature(task),
     }
 
 
+def _literature(task: Task) -> dict[str, Any]:
+    if task.papers is None:
+        return {}
+    return {"papers": [paper.id for paper in task.papers], "with_sources": task.with_sources}
+
+
 def _notes(task: Task) -> list[str]:
-    return [STARTER_CORPUS_NOTE] if "starter" in task.settings.source.split(",") else []
+    if task.papers is not None and not task.with_sources:
+        has_summaries = any(paper.source == "starter" for paper in task.papers)
+    else:
+        has_summaries = "starter" in task.settings.source.split(",")
+    return [STARTER_CORPUS_NOTE] if has_summaries else []
 
 
 def _origin(task: Task, tracker: UsageTracker) -> Origin:

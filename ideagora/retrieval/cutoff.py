@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ideagora.schema import Paper, last_day
 
@@ -27,6 +27,8 @@ class LiteratureFilter:
     """YYYY-MM-DD: papers must be older than this day."""
     excluded_ids: frozenset[str] = field(default_factory=frozenset)
     excluded_titles: frozenset[str] = field(default_factory=frozenset)
+    given_ids: frozenset[str] = field(default_factory=frozenset)
+    """Papers that a task supplies: they are withheld for their date only if it is certainly too late."""
 
     def narrow(self, before: str | None, excluded: Iterable[str]) -> LiteratureFilter:
         """A filter with the earlier of the two cut-off dates and all exclusions.
@@ -37,7 +39,8 @@ class LiteratureFilter:
         """
         exclusions = list(excluded)
         days = [day for day in (self.cutoff, first_day(before) if before else None) if day]
-        return LiteratureFilter(
+        return replace(
+            self,
             cutoff=min(days) if days else None,
             excluded_ids=self.excluded_ids | {_id_key(exclusion) for exclusion in exclusions} - {""},
             excluded_titles=self.excluded_titles | {title_key(exclusion) for exclusion in exclusions} - {""},
@@ -51,15 +54,17 @@ class LiteratureFilter:
     def reason(self, paper: Paper) -> str | None:
         """Why a paper is withheld; ``None`` if it may be shown.
 
-        A partial date counts as its last day. With a cut-off, undated papers are withheld.
+        A partial date counts as its last day. With a cut-off, undated papers are withheld. For papers that
+        the task supplies, a partial date counts as its first day, and undated ones are shown.
         """
         if self.excludes(paper):
             return "excluded"
         if self.cutoff is None:
             return None
+        is_given = paper.id in self.given_ids
         if paper.date is None:
-            return f"its date is unknown and the cut-off is {self.cutoff}"
-        is_late = last_day(paper.date) >= self.cutoff
+            return None if is_given else f"its date is unknown and the cut-off is {self.cutoff}"
+        is_late = (first_day(paper.date) if is_given else last_day(paper.date)) >= self.cutoff
         return f"its date {paper.date} is not before the cut-off {self.cutoff}" if is_late else None
 
     def mentions_excluded(self, text: str) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 from ideagora.errors import LibraryError, SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
+from ideagora.retrieval.corpus.paper_set import PaperSet, with_papers
 from ideagora.retrieval.current_run import CurrentRun, current_run
 from ideagora.retrieval.cutoff import LiteratureFilter
 from ideagora.retrieval.exclusions import note_exclusion, resolve_exclusion
@@ -74,6 +76,8 @@ class Library:
         self._first_note = len(self._run_notes)
         self._active_runs: set[Library] = set() if active_runs is None else active_runs
         self._copy_of = copy_of
+        self._notes_unmatched = True
+        """Whether exclusions that match no paper are noted: not if they come from a data set."""
         self._on_close = on_close
         self._withheld: dict[str, WithheldPaper] = {}
         self._emit: Callable[[Mapping[str, Any]], None] | None = None
@@ -84,17 +88,38 @@ class Library:
 
         Several such libraries may be in use at once, one per run: notes and withheld papers are their own.
         """
-        return Library(
-            self._source,
+        literature_filter = self._filter.narrow(topic.before, topic.excluded)
+        return self._derive(self._source, literature_filter, (*self._excluded, *topic.excluded))
+
+    def for_sample(self, papers: Sequence[Paper], with_sources: bool) -> Library:
+        """The literature of a benchmark's sample: the papers that it supplies, alone or with this library's.
+
+        Full texts are those of this library. Apply the topic (``for_topic``) afterwards.
+        """
+        given = PaperSet(papers, self._embedder)
+        source = with_papers(self._source, given) if with_sources else given
+        literature_filter = replace(self._filter, given_ids=frozenset(paper.id for paper in papers))
+        sample = self._derive(source, literature_filter, self._excluded)
+        sample._notes_unmatched = False
+        return sample
+
+    def _derive(
+        self, source: Source, literature_filter: LiteratureFilter, excluded: tuple[str, ...]
+    ) -> Library:
+        """A library with this one's texts, for one more run or sample."""
+        derived = Library(
+            source,
             self._embedder,
-            literature_filter=self._filter.narrow(topic.before, topic.excluded),
-            excluded=(*self._excluded, *topic.excluded),
+            literature_filter=literature_filter,
+            excluded=excluded,
             texts=self._texts,
             open_access_texts=self._open_access_texts,
             run_notes=self._run_notes,
             copy_of=self._copy_of,
             active_runs=self._active_runs,
         )
+        derived._notes_unmatched = self._notes_unmatched
+        return derived
 
     def begin_run(
         self,
@@ -388,7 +413,8 @@ class Library:
                     if name
                 ]
                 literature_filter = literature_filter.narrow(None, names)
-                note_exclusion(exclusion, self._run_notes)
+                if exclusion.papers or self._notes_unmatched:
+                    note_exclusion(exclusion, self._run_notes)
         self._filter, self._are_exclusions_resolved = literature_filter, True
 
     def _redact(self, paper: Paper) -> Paper:
