@@ -32,7 +32,7 @@ from ideagora.config import Settings
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.adapter import as_agent
 from ideagora.graphs.external.offline import PromptInputs, handler_for
-from ideagora.graphs.external.references import ExternalState
+from ideagora.graphs.external.state import ExternalState
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.services import Services
 from ideagora.graphs.task import Task, run_task

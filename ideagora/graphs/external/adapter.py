@@ -14,7 +14,7 @@ from ideagora.graphs.agent import Agent
 from ideagora.graphs.external import introspection
 from ideagora.graphs.external.call import requested_arguments
 from ideagora.graphs.external.context import AgentContext
-from ideagora.graphs.external.references import failures_of, ideas_of
+from ideagora.graphs.external.state import failures_of, ideas_of
 
 
 class NoOptions(BaseModel):

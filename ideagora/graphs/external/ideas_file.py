@@ -11,7 +11,6 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ideagora.config import load_settings
@@ -19,7 +18,8 @@ from ideagora.errors import AgentFailed, IdeasFileError, UsageError
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.adapter import adapt_agent
 from ideagora.graphs.external.context import AgentContext
-from ideagora.graphs.external.references import ExternalState, resolve_references
+from ideagora.graphs.external.references import resolve_references
+from ideagora.graphs.external.state import ExternalState, one_step_graph
 from ideagora.graphs.external.validation import plain_ideas
 from ideagora.models.redact import one_line
 from ideagora.schema import Idea
@@ -74,11 +74,7 @@ def _build_graph(path: Path, name: str) -> Any:
         failures = [{"branch": None, "query": None, "error": why} for why in problems]
         return {"ideas": result["ideas"], "failures": [*result["failures"], *failures]}
 
-    graph = StateGraph(ExternalState, context_schema=AgentContext)
-    graph.add_node(STEP, read_ideas)
-    graph.add_edge(START, STEP)
-    graph.add_edge(STEP, END)
-    return graph
+    return one_step_graph(STEP, read_ideas)
 
 
 def _select_topic(ideas: tuple[Idea, ...], topic: str, name: str, problems: list[str]) -> list[Idea]:

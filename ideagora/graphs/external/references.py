@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
-from ideagora.graphs.external.validation import as_ideas, validate_ideas
-from ideagora.schema import Idea, Topic
+from ideagora.graphs.external.validation import validate_ideas
 
 if TYPE_CHECKING:
-    from ideagora.graphs.agent import Origin
     from ideagora.graphs.external.context import AgentContext
-
-
-class ExternalState(TypedDict, total=False):
-    """Plain JSON values only."""
-
-    topic: dict[str, Any]
-    ideas: list[dict[str, Any]]
-    failures: list[dict[str, Any]]
+    from ideagora.graphs.external.state import ExternalState
 
 
 async def resolve_references(values: list[Any], context: AgentContext, name: str) -> ExternalState:
@@ -43,13 +33,3 @@ async def _look_up_references(idea: dict[str, Any], context: AgentContext) -> No
     if unknown:
         idea["extra"]["unknown_references"] = unknown
         context.say(f"{len(unknown)} references are not in the library: {', '.join(unknown[:3])}")
-
-
-def ideas_of(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    """The ideas of a finished run."""
-    return as_ideas(state.get("ideas", []), Topic.model_validate(state["topic"]), origin)
-
-
-def failures_of(state: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The ideas that could not be used, with the reasons."""
-    return list(state.get("failures", []))

@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ideagora.errors import UsageError
@@ -25,7 +24,8 @@ from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.adapter import adapt_agent
 from ideagora.graphs.external.command.subprocess import CommandSession
 from ideagora.graphs.external.context import AgentContext
-from ideagora.graphs.external.references import ExternalState, resolve_references
+from ideagora.graphs.external.references import resolve_references
+from ideagora.graphs.external.state import ExternalState, one_step_graph
 from ideagora.graphs.external.validation import plain_ideas
 
 STEP = "run_command"
@@ -89,8 +89,4 @@ def _build_graph(words: list[str], name: str) -> Any:
         values = await asyncio.to_thread(plain_ideas, ideas, name)
         return await resolve_references(values, runtime.context, name)
 
-    graph = StateGraph(ExternalState, context_schema=AgentContext)
-    graph.add_node(STEP, run_command)
-    graph.add_edge(START, STEP)
-    graph.add_edge(STEP, END)
-    return graph
+    return one_step_graph(STEP, run_command)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ideagora.graphs.external.call import call_agent
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.in_process.isolation import run_isolated
-from ideagora.graphs.external.references import ExternalState, resolve_references
+from ideagora.graphs.external.references import resolve_references
+from ideagora.graphs.external.state import ExternalState, one_step_graph
 
 
 def build_graph(function: Callable[..., Any], requested: tuple[str, ...], step: str, name: str) -> Any:
@@ -26,8 +26,4 @@ def build_graph(function: Callable[..., Any], requested: tuple[str, ...], step: 
         values = await run_isolated(lambda: call_agent(function, arguments, name), context, name)
         return await resolve_references(values, context, name)
 
-    graph = StateGraph(ExternalState, context_schema=AgentContext)
-    graph.add_node(step, run)
-    graph.add_edge(START, step)
-    graph.add_edge(step, END)
-    return graph
+    return one_step_graph(step, run)

@@ -15,14 +15,15 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.errors import GraphBubbleUp, GraphRecursionError
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import StateGraph
 from langgraph.runtime import Runtime
 
 from ideagora.errors import AgentFailed, IdeagoraError, UsageError
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.in_process.isolation import run_isolated
 from ideagora.graphs.external.loader import load_safely
-from ideagora.graphs.external.references import ExternalState, resolve_references
+from ideagora.graphs.external.references import resolve_references
+from ideagora.graphs.external.state import ExternalState, one_step_graph
 from ideagora.graphs.external.validation import plain_ideas
 from ideagora.models.redact import one_line
 
@@ -60,11 +61,7 @@ def build_graph(obj: Any, step: str, name: str) -> Any:
         values = await run_isolated(lambda: plain_ideas(_read_ideas(obj, final, name), name), context, name)
         return await resolve_references(values, context, name)
 
-    graph = StateGraph(ExternalState, context_schema=AgentContext)
-    graph.add_node(step, run)
-    graph.add_edge(START, step)
-    graph.add_edge(step, END)
-    return graph
+    return one_step_graph(step, run)
 
 
 def _initial_state(obj: Any, context: AgentContext, name: str) -> Any:

@@ -13,7 +13,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError, TopicNotCovered
@@ -29,7 +28,8 @@ from ideagora.graphs.external.python_process.location import (
     child_command,
     make_order,
 )
-from ideagora.graphs.external.references import ExternalState, resolve_references
+from ideagora.graphs.external.references import resolve_references
+from ideagora.graphs.external.state import ExternalState, one_step_graph
 from ideagora.graphs.external.validation import MAX_IDEAS, plain_idea
 from ideagora.models.redact import one_line
 
@@ -50,11 +50,7 @@ def build_graph(location: AgentLocation, name: str, code: str, step: str) -> Any
         values = await AgentProcess(location, name, code, runtime.context).run()
         return await resolve_references(values, runtime.context, name)
 
-    graph = StateGraph(ExternalState, context_schema=AgentContext)
-    graph.add_node(step, run)
-    graph.add_edge(START, step)
-    graph.add_edge(step, END)
-    return graph
+    return one_step_graph(step, run)
 
 
 class AgentProcess(CommandSession):
