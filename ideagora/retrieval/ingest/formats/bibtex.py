@@ -5,15 +5,14 @@ Of the maintained parsers, it is the one that continues after a broken entry and
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ideagora.retrieval.ingest.bibliographic import given_name_first, make_paper, partial_date
 from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
+from ideagora.retrieval.ingest.formats.quiet import quiet_logger
 from ideagora.retrieval.ingest.identifiers import find_identifiers
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def read_bibtex(path: str, text: str) -> Iterator[ReadResult]:
     total = text.count("\n") + 1
     macros = ""
     for before, chunk in _chunks(text):
-        with _quiet_parser():
+        with quiet_logger("bibtexparser"):
             blocks = parse_string(macros + chunk).blocks
         above = before - macros.count("\n")
         for block in blocks:
@@ -161,15 +160,3 @@ def _name(block: Block) -> str:
     """An entry's type and key, for messages."""
     first = re.match(r"\s*@\s*\w+\s*[{(]\s*[^\s,={}\"]*", block.raw or "")
     return f"the entry {first[0].strip()}" if first else "a broken entry"
-
-
-@contextmanager
-def _quiet_parser() -> Iterator[None]:
-    """Silence the parser's log, since its errors are returned as problems."""
-    logger = logging.getLogger("bibtexparser")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

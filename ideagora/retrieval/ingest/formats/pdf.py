@@ -5,7 +5,6 @@ Since files come from untrusted sources, their size, pages, characters and readi
 
 from __future__ import annotations
 
-import logging
 import re
 import signal
 import struct
@@ -27,6 +26,7 @@ from ideagora.retrieval.ingest.formats.pdf_layout import (
     extract_sections,
     extract_title,
 )
+from ideagora.retrieval.ingest.formats.quiet import quiet_logger
 from ideagora.retrieval.ingest.identifiers import arxiv_month, find_arxiv_id, find_doi, find_identifiers
 from ideagora.retrieval.store.fulltext import FullText
 from ideagora.retrieval.untrusted_json import clean_text
@@ -69,7 +69,7 @@ def read_pdf(path: str, file_path: Path) -> Iterator[ReadResult]:
         yield Problem(path=path, what=what, step="Add a smaller version, or a BibTeX entry for it.")
         return
     try:
-        with _quiet_parser(), _time_limit(MAX_SECONDS):
+        with quiet_logger("pypdf"), _time_limit(MAX_SECONDS):
             content = _read(path, file_path)
     except _TimeLimitExceeded:
         what = f"reading it takes longer than {MAX_SECONDS:g} s"
@@ -209,18 +209,6 @@ def _note(content: _PdfContent) -> str | None:
     if failed:
         notes.append(f"page {', '.join(failed)} could not be read")
     return "; ".join(notes) or None
-
-
-@contextmanager
-def _quiet_parser() -> Iterator[None]:
-    """Silence pypdf's log of a file's faults."""
-    logger = logging.getLogger("pypdf")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 @contextmanager
