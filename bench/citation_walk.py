@@ -18,11 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from ideagora.commands.generate import Request, run
-from ideagora.config import Settings
-from ideagora.retrieval.factory import open_library
-from ideagora.retrieval.http.client import Clock
 from ideagora.schema import Paper
-from tests.support.literature_server import FakeTime, LiteratureServer, ReceivedRequest, Work, hurry
+from tests.support.literature_server import (
+    LiteratureServer,
+    ReceivedRequest,
+    Work,
+    hurry,
+    open_at,
+    settings_for,
+)
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SOURCES = ("semantic-scholar", "openalex", "semantic-scholar,openalex,arxiv")
@@ -89,9 +93,7 @@ def main() -> None:
 async def _walk(source: str) -> list[dict[str, Any]]:
     """Three steps forward and three backward from the paper in the middle."""
     with LiteratureServer(citing_works()) as server, tempfile.TemporaryDirectory() as home:
-        fake = FakeTime()
-        clock = Clock(fake.clock, fake.sleep, lambda: NOW)
-        library = open_library(_settings(server, Path(home), source), clock=clock)
+        library = open_at(NOW, settings_for(server, Path(home), source))
         found = await library.search(f"{TOPIC} skill {PAPERS // 2}", 5)
         steps: list[dict[str, Any]] = []
         for name, ask in (("forward", library.citations), ("backward", library.references)):
@@ -124,7 +126,7 @@ def _branch(source: str) -> Counter[str]:
 
     with LiteratureServer(citing_works()) as server, tempfile.TemporaryDirectory() as home:
         hurry(Patch(), NOW)
-        settings = _settings(server, Path(home), source)
+        settings = settings_for(server, Path(home), source)
         flags = settings.model_dump(include={"home", "source", "embedder"})
         for service in ("semantic_scholar", "openalex", "arxiv"):
             os.environ[f"IDEAGORA_{service.upper()}_URL"] = getattr(settings, f"{service}_url")
@@ -134,14 +136,3 @@ def _branch(source: str) -> Counter[str]:
         with contextlib.redirect_stdout(io.StringIO()):
             assert run(request) == 0
         return Counter(kind_of(one) for one in server.requests)
-
-
-def _settings(server: LiteratureServer, home: Path, source: str) -> Settings:
-    return Settings(
-        home=home,
-        embedder="hash",
-        source=source,
-        semantic_scholar_url=server.url("semantic-scholar"),
-        openalex_url=server.url("openalex"),
-        arxiv_url=server.url("arxiv"),
-    )

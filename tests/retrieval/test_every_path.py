@@ -14,17 +14,14 @@ from pathlib import Path
 import pytest
 
 from ideagora.commands.generate import Request, run
-from ideagora.config import Settings
 from ideagora.errors import LibraryError
 from ideagora.models.embeddings.embedder import HashEmbedder
-from ideagora.retrieval.factory import open_library
-from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.ingest.add_papers import PaperIngest
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
-from tests.support.literature_server import FakeTime, File, LiteratureServer, Work, hurry
+from tests.support.literature_server import File, LiteratureServer, Work, hurry, open_at, settings_for
 from tests.support.local_files import article, pdf, write_file
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -82,17 +79,6 @@ def server() -> Iterator[LiteratureServer]:
         yield running
 
 
-def settings_for(server: LiteratureServer, home: Path, source: str) -> Settings:
-    return Settings(
-        home=home,
-        embedder="hash",
-        source=source,
-        semantic_scholar_url=server.url("semantic-scholar"),
-        openalex_url=server.url("openalex"),
-        arxiv_url=server.url("arxiv"),
-    )
-
-
 @pytest.fixture(scope="module")
 def own_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same papers as files of the user's, each citing the old one."""
@@ -117,9 +103,7 @@ async def opened(server: LiteratureServer, tmp_path: Path, own_store: Path) -> A
     def opener(source: str) -> Library:
         if "local" in source:
             shutil.copytree(own_store, tmp_path / "store", dirs_exist_ok=True)
-        fake = FakeTime()
-        time = Clock(fake.clock, fake.sleep, lambda: NOW)
-        made.append(open_library(settings_for(server, tmp_path, source), clock=time))
+        made.append(open_at(NOW, settings_for(server, tmp_path, source)))
         return made[-1]
 
     yield opener

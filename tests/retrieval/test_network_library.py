@@ -15,12 +15,19 @@ from ideagora.config import Settings, load_settings
 from ideagora.errors import LibraryError, SettingsError, SourceUnavailable
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.factory import open_library
-from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 from tests.support import standin
-from tests.support.literature_server import SERVICES, FakeTime, Fault, LiteratureServer, Work, hurry
+from tests.support.literature_server import (
+    SERVICES,
+    Fault,
+    LiteratureServer,
+    Work,
+    hurry,
+    open_at,
+    settings_for,
+)
 from tests.support.loopback import Loopback
 
 ALL = ",".join(SERVICES)
@@ -46,17 +53,6 @@ def server() -> Iterator[LiteratureServer]:
         yield running
 
 
-def settings_for(server: LiteratureServer, home: Path, source: str) -> Settings:
-    return Settings(
-        home=home,
-        embedder="hash",
-        source=source,
-        semantic_scholar_url=server.url("semantic-scholar"),
-        openalex_url=server.url("openalex"),
-        arxiv_url=server.url("arxiv"),
-    )
-
-
 Open = Callable[..., Library]
 
 
@@ -66,9 +62,7 @@ async def opened(server: LiteratureServer, tmp_path: Path) -> AsyncIterator[Open
     made: list[Library] = []
 
     def opener(source: str = ALL, later: timedelta = timedelta()) -> Library:
-        fake = FakeTime()
-        time = Clock(fake.clock, fake.sleep, lambda: NOW + later)
-        made.append(open_library(settings_for(server, tmp_path, source), clock=time))
+        made.append(open_at(NOW + later, settings_for(server, tmp_path, source)))
         return made[-1]
 
     yield opener

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import json
 import re
-import socket
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
+
+from tests.support.http_server import BackgroundServer, Connection, Server
+
+if TYPE_CHECKING:
+    from ideagora.config import Settings
+    from ideagora.retrieval.library import Library
 
 SERVICES = ("semantic-scholar", "openalex", "arxiv")
 
@@ -94,7 +97,7 @@ class ReceivedRequest:
 
 
 @dataclass
-class LiteratureServer:
+class LiteratureServer(BackgroundServer):
     """The server, as a context manager."""
 
     works: Sequence[Work]
@@ -108,28 +111,12 @@ class LiteratureServer:
     """Number of bytes sent of endless files."""
     recorded: dict[str, bytes] = field(default_factory=dict)
     """Bodies by path and query, served instead of the corpus."""
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _closing: threading.Event = field(default_factory=threading.Event)
+    port: int = field(init=False, default=0)
+    """The port it listens on."""
 
     def __enter__(self) -> LiteratureServer:
-        self._server = _Server(("127.0.0.1", 0), _Connection)
-        self._server.literature = self
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
+        self.port = self._serve(_Connection)
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def port(self) -> int:
-        """The port it listens on."""
-        return int(self._server.server_address[1])
 
     def url(self, service: str) -> str:
         """A service's base URL."""
@@ -147,10 +134,6 @@ class LiteratureServer:
             if fault and not fault.forever:
                 self.faults.remove(fault)
         return fault
-
-    def wait_until_closed(self) -> None:
-        """Block, to simulate a server that hangs."""
-        self._closing.wait()
 
     def answer(self, request: ReceivedRequest) -> tuple[int, bytes]:
         """Return status and body from the corpus."""
@@ -293,22 +276,8 @@ class LiteratureServer:
         )
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    literature: LiteratureServer
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that disconnect."""
-
-
-class _Connection(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def setup(self) -> None:
-        super().setup()
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+class _Connection(Connection):
+    server: Server[LiteratureServer]
 
     def do_GET(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
@@ -318,23 +287,23 @@ class _Connection(BaseHTTPRequestHandler):
         query = {name: values[0] for name, values in parse_qs(address.query).items()}
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = ReceivedRequest(service, f"/{unquote(path)}", query, headers, body)
-        fault = self.server.literature.record(request)
+        fault = self.server.owner.record(request)
         if fault:
             self._fail(fault)
             return
-        file = self.server.literature.files.get(address.path)
+        file = self.server.owner.files.get(address.path)
         if file:
             self._send_file(file)
             return
-        recorded = self.server.literature.recorded.get(request.path + "?" + query.get("offset", ""))
-        status, content = (200, recorded) if recorded else self.server.literature.answer(request)
+        recorded = self.server.owner.recorded.get(request.path + "?" + query.get("offset", ""))
+        status, content = (200, recorded) if recorded else self.server.owner.answer(request)
         self._send(status, content, {})
 
     do_POST = do_GET
 
     def _fail(self, fault: Fault) -> None:
         if fault.hang:
-            self.server.literature.wait_until_closed()
+            self.server.owner.wait_until_closed()
         if fault.hang or fault.cut:
             self.close_connection = True
         if not fault.hang:
@@ -352,7 +321,7 @@ class _Connection(BaseHTTPRequestHandler):
         self.wfile.write(file.body)
         while file.endless:
             self.wfile.write(file.body)
-            self.server.literature.sent += len(file.body)
+            self.server.owner.sent += len(file.body)
 
     def _send(self, status: int, content: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
@@ -360,9 +329,6 @@ class _Connection(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing."""
 
 
 class FakeTime:
@@ -390,3 +356,26 @@ def hurry(patch: Any, now: datetime) -> None:
     assert defaults is not None
     time = Clock(fake.clock, fake.sleep, lambda: now)
     patch.setattr(factory.open_library, "__defaults__", (*defaults[:-1], time))
+
+
+def settings_for(server: LiteratureServer, home: Path, source: str) -> Settings:
+    """Settings that take the literature from the server."""
+    from ideagora.config import Settings
+
+    return Settings(
+        home=home,
+        embedder="hash",
+        source=source,
+        semantic_scholar_url=server.url("semantic-scholar"),
+        openalex_url=server.url("openalex"),
+        arxiv_url=server.url("arxiv"),
+    )
+
+
+def open_at(now: datetime, settings: Settings) -> Library:
+    """Open a library on a given day, on which waiting for a service takes no time."""
+    from ideagora.retrieval.factory import open_library
+    from ideagora.retrieval.http.client import Clock
+
+    fake = FakeTime()
+    return open_library(settings, clock=Clock(fake.clock, fake.sleep, lambda: now))

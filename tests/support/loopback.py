@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
+
+from tests.support.http_server import BackgroundServer, Connection, Server
 
 CHARACTERS_PER_TOKEN = 4
 Body = dict[str, Any]
@@ -80,7 +79,7 @@ class Request:
 
 
 @dataclass
-class Loopback:
+class Loopback(BackgroundServer):
     """The server; a context manager. ``latency`` is in seconds and comes before every answer."""
 
     handler: Handler | Sequence[Answer]
@@ -91,29 +90,15 @@ class Loopback:
     peak: int = 0
     """Most requests that were being served at the same time."""
     _inside: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _closing: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Loopback:
-        self._server = _Server(("127.0.0.1", self.port), _Connection)
-        self.port = int(self._server.server_address[1])
-        self._server.loopback = self
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
+        self.port = self._serve(_Connection, self.port)
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
     @property
     def base(self) -> str:
         """The base URL for an OpenAI client."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"http://127.0.0.1:{self.port}/v1"
 
     @property
     def count(self) -> int:
@@ -137,34 +122,15 @@ class Loopback:
             with self._lock:
                 self._inside -= 1
 
-    def wait_until_closed(self) -> None:
-        """Block as a server that hangs does."""
-        self._closing.wait()
 
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 256
-    loopback: Loopback
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news here."""
-
-
-class _Connection(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def setup(self) -> None:
-        super().setup()
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+class _Connection(Connection):
+    server: Server[Loopback]
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length) or b"{}")
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.server.loopback.answer(Request(self.path, headers, body))
+        answer = self.server.owner.answer(Request(self.path, headers, body))
         if isinstance(answer, Fault):
             self._fail(answer)
         else:
@@ -173,7 +139,7 @@ class _Connection(BaseHTTPRequestHandler):
 
     def _fail(self, fault: Fault) -> None:
         if fault.hang:
-            self.server.loopback.wait_until_closed()
+            self.server.owner.wait_until_closed()
         if fault.cut or fault.hang:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -204,9 +170,6 @@ class _Connection(BaseHTTPRequestHandler):
             self.send_header("Retry-After", retry_after)
         self.end_headers()
         self.wfile.write(content)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
 
 
 def completion(body: Body, reply: Reply) -> dict[str, Any]:
