@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ideagora.retrieval.store.migration import MigrationSummary
     from ideagora.retrieval.store.store import Store
 
-Opened = tuple["Store", "Embedder"]
 _MOST_PROBLEMS = 50
 """Maximum lines on the screen; ``--json`` lists all."""
 

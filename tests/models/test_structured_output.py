@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from enum import Enum
 from typing import Annotated, Any, Literal
 
@@ -222,17 +223,18 @@ def outcome(reply: str, answer_type: type[Answer]) -> dict[str, Any] | str:
         return REJECTED
 
 
-def cases(table: list[tuple[str, str, dict[str, Any] | str]]) -> pytest.MarkDecorator:
-    rows = [pytest.param(reply, expected, id=name) for name, reply, expected in table]
-    return pytest.mark.parametrize(("reply", "expected"), rows)
+def each_reply(
+    table: list[tuple[str, str, dict[str, Any] | str]],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return each_case("reply, expected", [row[1:] for row in table], [row[0] for row in table])
 
 
-@cases(OBJECTS)
+@each_reply(OBJECTS)
 def test_objects(reply: str, expected: dict[str, Any] | str) -> None:
     assert outcome(reply, Verdict) == expected
 
 
-@cases(LISTS)
+@each_reply(LISTS)
 def test_lists(reply: str, expected: dict[str, Any] | str) -> None:
     assert outcome(reply, Papers) == expected
 

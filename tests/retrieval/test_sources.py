@@ -66,13 +66,6 @@ async def scholar(server: LiteratureServer) -> AsyncIterator[RemoteSource]:
     await made.disconnect()
 
 
-@pytest.fixture
-async def alex(server: LiteratureServer) -> AsyncIterator[RemoteSource]:
-    made = a_source(server, "openalex")
-    yield made
-    await made.disconnect()
-
-
 # --- what holds for each ------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any
@@ -11,9 +11,6 @@ from typing import Any
 import pytest
 
 FAILURES = (Exception, pytest.fail.Exception)
-Param = type(pytest.param())
-NAME_LENGTH = 60
-"""Characters of a value in the name of its case."""
 
 
 class CasesFailed(BaseExceptionGroup[BaseException]):
@@ -90,16 +87,3 @@ def each_case(
         return chosen  # type: ignore[no-any-return]
 
     return decorate
-
-
-def _row(row: Any, width: int) -> tuple[str, Sequence[Any]]:
-    """The name and the values of a row."""
-    if isinstance(row, Param):
-        return str(row.id or _title(row.values)), row.values
-    values = row if width > 1 else (row,)
-    return _title(values), values
-
-
-def _title(values: Sequence[Any]) -> str:
-    shown = (value if isinstance(value, str) and value.isprintable() else repr(value) for value in values)
-    return "-".join(text[:NAME_LENGTH] for text in shown)

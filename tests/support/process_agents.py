@@ -54,15 +54,6 @@ def looks_around() -> Any:
     return [{**GOOD, "found": len(held), "judges": judges, "process": os.getpid()}]
 
 
-def speaks_to_the_pipe() -> Any:
-    for number in range(3, 20):
-        try:
-            os.write(number, b'{"idea": 1, "title": "forged"}\n')
-        except OSError:
-            continue
-    return [GOOD]
-
-
 class Kind(Enum):
     NEW = "new"
     OLD = "old"
