@@ -1,0 +1,219 @@
+"""Writes a benchmark's result into its folder: ``report.md``, ``report.html``, tables and plots.
+
+It computes no figures; missing figures are shown as missing, with their reason.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ideagora.benchmarks.results import AgentFigure, BenchmarkResult, Comparison, read_results
+from ideagora.errors import FolderUnusable
+from ideagora.report.bench.cells import (
+    BEST,
+    OFFLINE,
+    SMOKE_TEST,
+    STATUS,
+    Columns,
+    better_first,
+    headline,
+    interval,
+    legend,
+    number,
+    p_value,
+    page_columns,
+    ranks,
+    reasons,
+    shown,
+)
+from ideagora.report.bench.plots import MOST_PANELS, means_plot
+from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_rows
+from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
+
+PLOTS = "plots"
+KINDS: tuple[Literal["svg", "png"], ...] = ("svg", "png")
+MOST_COMPARISONS = 60
+"""Comparisons of a measure on the page; comparisons.csv has all of them."""
+_PLOT = "Means with 95 % intervals over samples. A hollow circle is a mean without an interval."
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot as a file of both kinds."""
+
+    name: str
+    shows: str
+    drawn: Mapping[Literal["svg", "png"], bytes]
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """One comparison as text; the agent with the better mean is the first."""
+
+    first: str
+    second: str
+    difference: str
+    interval: str
+    p: str
+    p_holm: str
+    n: int
+    significant: bool
+
+
+@dataclass(frozen=True)
+class MeasureView:
+    """Ranks and comparisons on one measure."""
+
+    title: str
+    unit: str
+    ranks: tuple[tuple[str, str], ...]
+    """(agent, ranks), best first; agents without a mean are last."""
+    comparisons: tuple[ComparisonRow, ...]
+    left_out: int
+    """Further comparisons, which are not shown."""
+    detectable: str
+    detectable_alone: str
+
+
+@dataclass(frozen=True)
+class ResultView:
+    """One protocol's result as the templates show it."""
+
+    result: BenchmarkResult
+    headline: str
+    status: str | None
+    columns: tuple[Columns, ...]
+    markdown: tuple[str, ...]
+    """The same as Markdown, escaped."""
+    legend: tuple[str, ...]
+    plots: tuple[Plot, ...]
+    measures: tuple[MeasureView, ...]
+    """Those with something to compare."""
+    reasons: tuple[tuple[str, str, int], ...]
+
+
+def write_benchmark_report(folder: Path) -> tuple[Path, Path]:
+    """Write the report of the results in a folder (``write_report``).
+
+    Raises:
+        RunError: the folder has no readable results.
+        FolderUnusable: a file cannot be written.
+    """
+    return write_report(folder, *read_results(folder))
+
+
+def write_report(folder: Path, *results: BenchmarkResult) -> tuple[Path, Path]:
+    """Write report.md, report.html, results.csv, comparisons.csv, results.tex and plots/.
+
+    Args:
+        folder: where to.
+        results: one per protocol.
+
+    Returns:
+        The paths of report.md and report.html.
+
+    Raises:
+        FolderUnusable: a file cannot be written.
+    """
+    views = [_view(shown(result)) for result in results]
+    for plot in (plot for view in views for plot in view.plots):
+        for kind in KINDS:
+            _write_bytes(folder / PLOTS / f"{plot.name}.{kind}", plot.drawn[kind])
+    write_file(folder / "results.csv", _joined([csv_table(result) for result in results]))
+    write_file(folder / "comparisons.csv", _joined([csv_comparisons(result) for result in results]))
+    write_file(folder / "results.tex", "\n".join(latex_table(result) for result in results))
+    words = {"smoke_test": SMOKE_TEST, "offline": OFFLINE, "best": BEST}
+    write_file(folder / MARKDOWN_FILE, markdown_page("bench.md", views=views, **words))
+    write_file(folder / HTML_FILE, html_page("bench.html", views=views, image=_image, **words))
+    return folder / MARKDOWN_FILE, folder / HTML_FILE
+
+
+def _view(result: BenchmarkResult) -> ResultView:
+    columns = page_columns(result)
+    return ResultView(
+        result=result,
+        headline=headline(result),
+        status=STATUS.get(result.status),
+        columns=columns,
+        markdown=tuple("\n".join(markdown_rows(part)) for part in columns),
+        legend=tuple(legend(result)),
+        plots=tuple(_plots(result)),
+        measures=tuple(_measures(result)),
+        reasons=tuple(reasons(result)),
+    )
+
+
+def _plots(result: BenchmarkResult) -> Iterator[Plot]:
+    """Plots of the measures that have figures, a few side by side."""
+    scored = {one.measure for one in result.figures if one.mean is not None}
+    measures = [measure for measure in result.measures if measure.name in scored]
+    agents = [row.agent for row in result.agents]
+    parts = max(1, -(-len(measures) // MOST_PANELS))
+    for part in range(parts if measures else 0):
+        panels = measures[len(measures) * part // parts : len(measures) * (part + 1) // parts]
+        drawn = {kind: means_plot(agents, panels, result.figures, kind) for kind in KINDS}
+        titles = ", ".join(measure.title for measure in panels)
+        yield Plot(f"means-{result.protocol}-{part + 1}", f"{titles}. {_PLOT}", drawn)
+
+
+def _measures(result: BenchmarkResult) -> Iterator[MeasureView]:
+    sensitivity = {one.measure: one for one in result.sensitivity}
+    for measure in result.measures:
+        figures = [one for one in result.figures if one.measure == measure.name]
+        rows = [one for one in result.comparisons if one.measure == measure.name and one.n]
+        if not rows:
+            continue
+        compared = sorted((better_first(one, measure) for one in rows), key=_by_p)
+        of_measure = sensitivity.get(measure.name)
+        yield MeasureView(
+            title=measure.title,
+            unit=measure.unit + ("" if measure.higher_is_better else ", lower is better"),
+            ranks=tuple((one.agent, ranks(one)) for one in sorted(figures, key=_by_rank)),
+            comparisons=tuple(
+                ComparisonRow(
+                    first=one.first,
+                    second=one.second,
+                    difference=number(one.difference, measure, sign=True),
+                    interval=interval(one.low, one.high, measure, sign=True),
+                    p=p_value(one.p),
+                    p_holm=p_value(one.p_holm),
+                    n=one.n,
+                    significant=one.significant,
+                )
+                for one in compared[:MOST_COMPARISONS]
+            ),
+            left_out=max(0, len(compared) - MOST_COMPARISONS),
+            detectable=number(of_measure.detectable_corrected if of_measure else None, measure),
+            detectable_alone=number(of_measure.detectable if of_measure else None, measure),
+        )
+
+
+def _by_p(one: Comparison) -> tuple[float, float]:
+    return (2.0 if one.p is None else one.p, -abs(one.difference or 0.0))
+
+
+def _by_rank(one: AgentFigure) -> tuple[bool, int]:
+    return (one.rank is None, one.rank or 0)
+
+
+def _joined(tables: Sequence[str]) -> str:
+    """Tables with the same header as one."""
+    return "".join(table if place == 0 else table.split("\n", 1)[1] for place, table in enumerate(tables))
+
+
+def _image(drawn: bytes) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode()}"
+
+
+def _write_bytes(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise FolderUnusable(
+            f"{path} cannot be written ({error.strerror}): check the folder's permissions and the free space."
+        ) from None

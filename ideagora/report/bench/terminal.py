@@ -1,0 +1,151 @@
+"""A benchmark's result on a terminal. Names, reasons and notes are printed as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from ideagora.benchmarks.results import BenchmarkResult
+from ideagora.report.bench.cells import (
+    BEST,
+    OFFLINE,
+    SMOKE_TEST,
+    STATUS,
+    Cell,
+    Columns,
+    all_columns,
+    headline,
+    interval,
+    legend,
+    number,
+    p_value,
+    reasons,
+    significant,
+    split,
+)
+from ideagora.report.console import cell
+
+LONGEST_NAME = 40
+MOST_LINES = 8
+"""Significant differences, and reasons, that are listed."""
+GAP = 2
+DETECTABLE = "detectable"
+
+
+def terminal_table(result: BenchmarkResult) -> RenderableType:
+    """The result: table with intervals, significant differences, reasons of what is unscored, notes."""
+    head = f"{result.title}: {headline(result)}"
+    parts: list[RenderableType] = [Text(cell(f"{SMOKE_TEST}. {head}" if result.smoke_test else head), "bold")]
+    if result.smoke_test:
+        parts.append(Text(OFFLINE))
+    if result.status in STATUS:
+        parts.append(Text(STATUS[result.status], "yellow"))
+    parts += [_Columns(all_columns(result)), *_differences(result), *_unscored(result)]
+    parts += [Text(f"• {cell(line)}", "dim") for line in (*legend(result), *result.notes)]
+    return Group(*parts)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The table, in as many parts as the terminal is narrow."""
+
+    columns: Columns
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        name = min(
+            max(
+                len(_short(words))
+                for row in self.columns.rows
+                for words in (row.agent, row.samples, DETECTABLE)
+            ),
+            max(12, options.max_width // 3),
+        )
+        for place, part in enumerate(split(self.columns, self._fitting(options.max_width - name - GAP))):
+            yield from [Text("")] * bool(place)
+            yield _table(part, name)
+
+    def _fitting(self, width: int) -> list[list[int]]:
+        """Places of the columns that fit beside each other."""
+        parts: list[list[int]] = []
+        left = 0
+        for place, wide in enumerate(self._widths()):
+            if not parts or wide > left:
+                parts.append([])
+                left = width
+            parts[-1].append(place)
+            left -= wide
+        return parts
+
+    def _widths(self) -> list[int]:
+        widths = []
+        for place, measure in enumerate(self.columns.measures):
+            lines = [line for row in self.columns.rows for line in _lines(row.cells[place])]
+            words = cell(measure.title).split() or [""]
+            widths.append(GAP + max(map(len, (*lines, *words)), default=0))
+        return widths
+
+
+def _table(columns: Columns, name_width: int) -> Table:
+    table = Table(box=None, padding=(0, GAP, 0, 0))
+    table.add_column("agent", overflow="fold", width=name_width)
+    for measure in columns.measures:
+        table.add_column(Text(cell(measure.title)), justify="right", overflow="fold", vertical="top")
+    for row in columns.rows:
+        name = Text(_short(row.agent)).append(f"\n{row.samples}" if row.samples else "", "dim")
+        table.add_row(name, *map(_text, row.cells))
+    if columns.detectable:
+        table.add_row(Text(DETECTABLE, "dim"), *(Text(value, "dim") for value in columns.detectable))
+    return table
+
+
+def _text(one: Cell) -> Text:
+    mean, *rest = _lines(one)
+    return Text(mean, "bold" if one.best else "").append("".join(f"\n{line}" for line in rest), "dim")
+
+
+def _lines(one: Cell) -> list[str]:
+    """The mean, marked with a star if it is the best, then interval and counts."""
+    mean = f"{one.mean} *" if one.best else one.mean
+    return [line for line in (mean, one.interval, *one.counts.split(", ")) if line]
+
+
+def _differences(result: BenchmarkResult) -> Iterator[Text]:
+    rows = significant(result)
+    if any(one.p is not None for one in result.comparisons) and not rows:
+        yield Text("No difference between two agents is significant.")
+    if rows:
+        stars = f" (*: {BEST})" if any(f.best for f in result.figures) else ""
+        yield Text(f"Significant differences{stars}:")
+    for measure, one in rows[:MOST_LINES]:
+        span = "" if one.low is None else f" ({interval(one.low, one.high, measure, sign=True)})"
+        yield Text(
+            f"  {cell(measure.title)}: {_short(one.first)} better than {_short(one.second)} by "
+            f"{number(abs(one.difference or 0.0), measure)}{span}, p {_p(one.p_holm)}, n = {one.n}"
+        )
+    if len(rows) > MOST_LINES:
+        yield Text(f"  and {len(rows) - MOST_LINES} more in comparisons.csv", "dim")
+
+
+def _p(p: float | None) -> str:
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def _unscored(result: BenchmarkResult) -> Iterator[Text]:
+    rows = reasons(result)
+    for kind, reason, count in rows[:MOST_LINES]:
+        yield Text(f"{count} unscored ({cell(kind)}): {cell(reason)}", "yellow")
+    if len(rows) > MOST_LINES:
+        yield Text(f"and {len(rows) - MOST_LINES} more reasons in results.json", "yellow")
+    for agent in result.agents:
+        for reason, count in agent.missing.items():
+            yield Text(f"{_short(agent.agent)} has no idea on {count}: {cell(reason)}", "yellow")
+
+
+def _short(name: str) -> str:
+    text = cell(name)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

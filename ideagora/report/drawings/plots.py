@@ -1,0 +1,69 @@
+"""What all plots share: style, figures with a row per agent, names as plain text, files with stable bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from ideagora.report.text_cleaning import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, SOFT, ACCENT, SECOND, LINE = "#20242b", "#555d69", "#0e5a66", "#9c5a1c", "#dfdbd1"
+LONGEST_NAME = 34
+_INCHES_A_ROW = 0.36
+_STYLE: dict[Any, Any] = {
+    "font.size": 10,
+    "font.family": "DejaVu Sans",
+    "text.parse_math": False,  # a name with two dollars is not a formula
+    "axes.edgecolor": LINE,
+    "axes.labelcolor": SOFT,
+    "xtick.color": SOFT,
+    "ytick.color": INK,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "ideagora",  # the same figures give the same bytes
+}
+
+
+@contextmanager
+def plot_figure(rows: int, panels: int = 1, square: bool = False) -> Iterator[tuple[Figure, Axes]]:
+    """A figure with a row per agent, and its first panel; ``square`` for matrices."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    height = 1.1 + _INCHES_A_ROW * rows * (1.6 if square else 1.0)
+    width = height + 3.6 if square else (7.2 if panels == 1 else 3.4 + 1.9 * panels)
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        figure.subplots(1, panels)
+        yield figure, figure.axes[0]
+
+
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Label the rows, the first one on top."""
+    axes.set_yticks(range(len(names)), [short_name(name) for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(axis="x", color=LINE, lw=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+
+
+def short_name(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name without control characters, cut to the longest length."""
+    shown = " ".join(clean(name).split())
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
+def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
+    """The file's content; the same figure gives the same bytes."""
+    file = io.BytesIO()
+    figure.savefig(file, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else None)
+    return file.getvalue()

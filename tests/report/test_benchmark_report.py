@@ -1,0 +1,166 @@
+"""Tables, plots and page of a benchmark: every figure or why it is missing, and no foreign text at work."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from rich.console import Console
+
+from ideagora.benchmarks.benchmark import Scores
+from ideagora.benchmarks.results import AgentSummary, BenchmarkResult, Coverage, write_results
+from ideagora.benchmarks.summary import build_result
+from ideagora.report.bench.page import write_benchmark_report, write_report
+from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_table
+from ideagora.report.bench.terminal import terminal_table
+from tests.report.test_report_safety import ATTRIBUTES, TAGS
+from tests.support.benchmark_results import POINTS, RANK, SHARE, result_of
+from tests.support.report_pages import EVIL, LONG, Page
+
+BETTER = {str(place): 3.0 + place % 3 for place in range(20)}
+WORSE = {str(place): 1.0 + place % 4 for place in range(16)} | {"16": None}
+
+
+def sample_result() -> BenchmarkResult:
+    """Two agents on 20 samples; the first is significantly better, the second has gaps."""
+    return build_result(
+        {"points": {"first": BETTER, "second": WORSE}, "share": {"first": {"1": 1.0}, "second": {}}},
+        [POINTS, SHARE],
+        benchmark="bench",
+        title="A benchmark",
+        n_samples=20,
+        judges=["model"],
+        agents=[
+            AgentSummary(agent="second", missing={"it raised ValueError": 3}),
+            AgentSummary(agent="first"),
+        ],
+        coverage=[Coverage(kind="points", scored=36, unscored=1, reasons={"two letters": 1})],
+    )
+
+
+def terminal(result: BenchmarkResult, width: int = 100) -> str:
+    console = Console(width=width, file=io.StringIO(), color_system=None)
+    console.print(terminal_table(result))
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_every_format_shows_means_intervals_counts_and_the_best(tmp_path: Path) -> None:
+    result = sample_result()
+    first = result.figure("first", "points")
+    assert first.low is not None
+    assert first.high is not None
+    span = f"{first.low:.2f} to {first.high:.2f}"
+    shown = terminal(result)
+    assert re.search(r"^first +3\.95 \*", shown, re.MULTILINE)
+    markdown, latex = markdown_table(result), latex_table(result)
+    assert f"| first | **3.95** ({span}) |" in markdown
+    assert "first & \\textbf{3.95} &" in latex
+    assert f"\\scriptsize {span} &" in latex
+    page = Page(write_report(tmp_path, result)[1].read_text(encoding="utf-8"))
+    assert f"3.95 {span}" in page.text
+    assert (tmp_path / "report.md").read_text(encoding="utf-8").count("**3.95**") == 1
+    for text in (shown, page.text):
+        for words in (
+            span, "2 agents on 20 samples, judged by model", "17 of 20 samples", "n = 16", "1 unscored",
+            "no interval", "An interval needs at least two samples; 1 is scored.", "two letters",
+            "it raised ValueError",
+        ):  # fmt: skip
+            assert words in text
+
+
+def test_csv_has_one_row_per_figure_and_per_pair(tmp_path: Path) -> None:
+    result = sample_result()
+    rows = list(csv.DictReader(io.StringIO(csv_table(result))))
+    assert [(row["measure"], row["agent"], row["n"], row["best"]) for row in rows] == [
+        ("points", "second", "16", "0"), ("points", "first", "20", "1"),
+        ("share", "second", "0", "0"), ("share", "first", "1", "0"),
+    ]  # fmt: skip
+    assert float(rows[1]["mean"]) == 3.95
+    assert rows[2]["mean"] == ""
+    (pair, _) = csv.DictReader(io.StringIO(csv_comparisons(result)))
+    assert (pair["first"], pair["second"], pair["n"]) == ("first", "second", "16")
+    both = replace(result, protocol="paper")
+    write_report(tmp_path, result, both)
+    written = list(csv.DictReader(io.StringIO((tmp_path / "results.csv").read_text(encoding="utf-8"))))
+    assert [row["protocol"] for row in written] == ["default"] * 4 + ["paper"] * 4
+
+
+def test_where_lower_is_better_the_lower_one_wins() -> None:
+    assert "Rank: second better than first by" in terminal(
+        result_of({"first": BETTER, "second": WORSE}, RANK)
+    )
+
+
+def test_nothing_compared_scored_or_ranked_is_said(tmp_path: Path) -> None:
+    cases = {
+        "There is one agent, so nothing is compared.": result_of({"a": BETTER}),
+        "Nothing is scored; the reasons are below.": result_of({"a": {"1": None}, "b": {"1": None}}),
+        "An interval needs at least two samples; 1 is scored.": result_of({"a": {"1": 1.0}, "b": {"1": 2.0}}),
+        "Smoke test, not a ranking": result_of({"a": BETTER, "b": WORSE}, judges=["offline"]),
+    }
+    for words, result in cases.items():
+        page = Page(write_report(tmp_path, result)[1].read_text(encoding="utf-8")).text
+        for text in (page, " ".join(terminal(result).split())):
+            assert words in text, words
+            assert not {"nan", "None", "inf"} & set(re.findall(r"\w+", text)), words
+            assert "ignificant differences" not in text, words
+
+
+def test_a_narrow_terminal_splits_the_table_and_cuts_nothing() -> None:
+    measures = [
+        POINTS.model_copy(update={"name": f"m{number}", "title": f"M{number}"}) for number in range(9)
+    ]
+    scores: Scores = {measure.name: {"an-agent": BETTER, LONG: WORSE} for measure in measures}
+    result = build_result(scores, measures, benchmark="b", title="B")
+    shown = terminal(result, 60)
+    assert all(len(line) <= 60 for line in shown.splitlines())
+    assert len(re.findall(r"3\.95", shown)) == len(measures)
+    assert len(re.findall("^agent ", shown, re.MULTILINE)) > 1
+
+
+def test_plots_are_files_and_stand_in_the_page(tmp_path: Path) -> None:
+    write_results(tmp_path, [sample_result()])
+    page = Page(write_benchmark_report(tmp_path)[1].read_text(encoding="utf-8"))
+    (image,) = [attrs for tag, attrs in page.tags if tag == "img"]
+    svg = (tmp_path / "plots" / "means-default-1.svg").read_bytes()
+    assert base64.b64decode((image["src"] or "").removeprefix("data:image/svg+xml;base64,")) == svg
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert (tmp_path / "plots" / "means-default-1.png").read_bytes().startswith(b"\x89PNG")
+    once = [path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file()]
+    write_benchmark_report(tmp_path)
+    assert once == [path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file()]
+
+
+def test_hostile_names_reasons_and_notes_stay_text(tmp_path: Path) -> None:
+    names = (EVIL, "$x^2$ \\input{/etc/passwd} \x1b[31m", "=1+1\x00\u202e")
+    result = build_result(
+        {"points": dict.fromkeys(names, BETTER)},
+        [POINTS.model_copy(update={"title": EVIL, "unit": EVIL})],
+        benchmark=EVIL,
+        title=EVIL,
+        source=EVIL,
+        judges=[EVIL],
+        notes=[EVIL],
+        agents=[AgentSummary(agent=name, source=EVIL, missing={EVIL: 1}) for name in names],
+        coverage=[Coverage(kind=EVIL, scored=0, unscored=1, reasons={EVIL: 1})],
+    )
+    page = Page(write_report(tmp_path, result)[1].read_text(encoding="utf-8"))
+    assert {tag for tag, _ in page.tags} <= TAGS | {"img"}
+    assert {name for _, attrs in page.tags for name in attrs} <= ATTRIBUTES | {"src", "alt"}
+    assert not page.links
+    for markdown in ((tmp_path / "report.md").read_text(encoding="utf-8"), markdown_table(result)):
+        read = Page(MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown))
+        assert "script" not in {tag for tag, _ in read.tags}
+        assert {attrs["src"] for tag, attrs in read.tags if tag == "img"} <= {"plots/means-default-1.svg"}
+        assert not read.links
+    assert "\\input{" not in latex_table(result)
+    assert "$" not in latex_table(result).replace("\\$", "")
+    assert "\n=1" not in csv_table(result)
+    assert ",'=1+1," in csv_table(result)
+    assert "\x1b" not in terminal(result)
