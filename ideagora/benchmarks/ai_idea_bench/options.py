@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from ideagora.agents.paper_extractors import remove_name, system_name
 from ideagora.benchmarks.ai_idea_bench.distractors import choose_elsewhere, most_central, nearest
 from ideagora.benchmarks.ai_idea_bench.judges import INSPIRATION_READER
 from ideagora.benchmarks.ai_idea_bench.parts import PARTS, Part, target_part
@@ -117,7 +118,8 @@ async def _describe(services: Services, judge: str, paper: Paper, part: Part) ->
         )
     except UnreadableAnswer:
         return ""
-    return (answer.motivation or "") if part == "motivation" else answer.method
+    text = (answer.motivation or "") if part == "motivation" else answer.method
+    return remove_name(text, system_name(paper.title))
 
 
 async def find_inspiration(library: Library, inspiration: Inspiration) -> Paper | None:
