@@ -374,6 +374,11 @@ async def test_every_question_on_the_shipped_set_has_an_answer_and_scores_follow
     plan = Plan(judges=("offline",), only=("imcq", "i2i", "i2t"))
     samples = bench.load(None).samples
     prepared = bench.prepare(samples, lambda: EMBEDDER, plan)
+    for by_sample in prepared[multiple_choice.__name__].elsewhere.values():
+        assert set(by_sample) == set(samples)
+        for name, other in by_sample.items():
+            cited = {one.paper_id for one in samples[name].inspirations}
+            assert other.paper_id not in cited | {samples[name].paper_id}, samples[name].title
     verdicts: list[Verdict] = []
     async with services_with(tmp_path, starter_corpus().papers) as services:
         for one in list(samples.values())[::3]:

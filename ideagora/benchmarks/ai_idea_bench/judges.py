@@ -101,7 +101,7 @@ class ClosestCandidate(Answer):
     """The candidate closest to an idea."""
 
     reason: str = Field(description="what the idea shares with the closest candidates and with no other")
-    closest: LetterField
+    closest: LetterField = Field(description="the letter of the closest one")
 
 
 def _choose(engine: ExtractiveModel, inputs: ChoiceInputs) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class MatchScore(Answer):
     """How well two texts match."""
 
     reason: str = Field(description="what the two share and where they differ, aspect by aspect")
-    score: ScoreField
+    score: ScoreField = Field(description="one number on the scale, in digits")
 
 
 def _check_score(inputs: MatchInputs, answer: MatchScore) -> str | None:
