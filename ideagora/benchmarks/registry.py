@@ -11,6 +11,7 @@ from ideagora.errors import UsageError
 
 BENCHMARKS: dict[str, str] = {
     "ai-idea-bench": "ideagora.benchmarks.ai_idea_bench.benchmark:AIIdeaBench",
+    "ideabench": "ideagora.benchmarks.ideabench.benchmark:IdeaBench",
 }
 """Name -> its class, as module:class."""
 

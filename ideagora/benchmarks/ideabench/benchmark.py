@@ -1,0 +1,180 @@
+"""IdeaBench: ideas from a target paper's references, compared with the target's own idea (arXiv 2411.02429).
+
+The task is section 3.2, the measures are those of section 4.1.2: the Insight Score of any quality that the
+user words, idea overlap, and semantic similarity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ideagora.benchmarks.benchmark import Measure, Plan, Question, Samples, Scores
+from ideagora.benchmarks.ideabench import scores as scorers
+from ideagora.benchmarks.ideabench.bertscore import MODEL
+from ideagora.benchmarks.ideabench.questions import (
+    FEASIBILITY,
+    NOVELTY,
+    Asker,
+    Indicator,
+    bertscore_questions,
+    embedding_questions,
+    overlap_questions,
+    ranking_questions,
+)
+from ideagora.benchmarks.ideabench.rows import Reference
+from ideagora.benchmarks.ideabench.samples import Resource, Sample, read_samples, shipped_samples
+from ideagora.schema import Idea, Paper, Topic, Verdict, last_day
+
+if TYPE_CHECKING:
+    from ideagora.models.embeddings.embedder import Embedder
+
+TopicFrom = Literal["references", "title"]
+"""What the topic is made of if the data set states none. The title tells the agent the target's idea."""
+TITLES_IN_TOPIC = 5
+OVERLAP = Measure(name="overlap", group="overlap", title="idea overlap, best", unit="1 to 10")
+OVERLAP_MEAN = Measure(name="overlap_mean", group="overlap", title="idea overlap, mean", unit="1 to 10")
+SIMILARITY = Measure(
+    name="semantic_similarity", group="similarity", title="semantic similarity (BERTScore)", unit="at most 1"
+)
+EMBEDDING = Measure(
+    name="embedding_similarity", group="embedding", title="embedding similarity (cosine)", unit="-1 to 1"
+)
+
+
+def insight_measure(indicator: Indicator) -> Measure:
+    """The Insight Score of an indicator; 0.5 is what ideas get that are as good as the target's."""
+    title = f"Insight Score, {indicator.name}"
+    return Measure(name=indicator.measure, group="insight", title=title, unit="0 to 1")
+
+
+class IdeaBench:
+    """The benchmark, with its options."""
+
+    name = "ideabench"
+    title = "IdeaBench"
+    source = "IdeaBench: Benchmarking Large Language Models for Research Idea Generation, arXiv 2411.02429"
+    ideas_per_sample = 3
+
+    def __init__(
+        self,
+        resource: Resource = "low",
+        indicators: Sequence[Indicator] = (NOVELTY, FEASIBILITY),
+        topic_from: TopicFrom = "references",
+        bertscore_model: str = MODEL,
+    ) -> None:
+        self.resource: Resource = resource
+        self.indicators = tuple(indicators)
+        self.topic_from: TopicFrom = topic_from
+        self.bertscore_model = bertscore_model
+        insight = map(insight_measure, self.indicators)
+        self.measures: tuple[Measure, ...] = (*insight, OVERLAP, OVERLAP_MEAN, SIMILARITY, EMBEDDING)
+
+    def load(self, data: Path | None) -> Samples[Sample]:
+        """The samples of a folder of IdeaBench, by default the shipped ones.
+
+        Raises:
+            IdeasFileError: a file is missing or unreadable, or has no usable target.
+        """
+        return shipped_samples(self.resource) if data is None else read_samples(data, self.resource)
+
+    def topic(self, sample: Sample) -> Topic:
+        """The target's topic, with its references as inspirations, and the target hidden."""
+        target = sample.target
+        return Topic(
+            text=target.topic or self._topic_text(sample),
+            before=cutoff(sample),
+            inspirations=tuple(one.paper_id for one in sample.references),
+            excluded=(target.title, target.paper_id),
+        )
+
+    def _topic_text(self, sample: Sample) -> str:
+        if self.topic_from == "title":
+            return sample.target.title
+        titles = "; ".join(one.title for one in sample.references[:TITLES_IN_TOPIC])
+        return f"Research that starts from: {titles}"
+
+    def papers(self, sample: Sample) -> tuple[Paper, ...]:
+        """The sample's references as papers of the library, with the abstracts of the data set."""
+        return tuple(map(_paper, sample.references))
+
+    def prepare(
+        self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan
+    ) -> Callable[[], Embedder]:
+        """The embedder; no question depends on other samples."""
+        return embedder
+
+    def questions(
+        self,
+        sample: Sample,
+        ideas: Mapping[str, Sequence[Idea]],
+        plan: Plan,
+        prepared: Callable[[], Embedder],
+    ) -> Iterator[Question]:
+        """Rankings of each agent's ideas and the target's, and ratings of each idea."""
+        askers = list(self._askers(plan, prepared))
+        for agent in ideas.values():
+            for ask in askers:
+                yield from ask(sample, agent, plan)
+
+    def _askers(self, plan: Plan, embedder: Callable[[], Embedder]) -> Iterator[Asker]:
+        wanted = [one for one in self.indicators if _is_wanted(insight_measure(one), plan)]
+        yield partial(ranking_questions, indicators=wanted)
+        if any(_is_wanted(one, plan) for one in (OVERLAP, OVERLAP_MEAN)):
+            yield overlap_questions
+        if _is_wanted(SIMILARITY, plan):
+            yield partial(bertscore_questions, model=self.bertscore_model)
+        if _is_wanted(EMBEDDING, plan):
+            yield partial(embedding_questions, embedder=embedder)
+
+    def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
+        """The score of every agent on every target."""
+        by_kind: dict[str, list[Verdict]] = {}
+        for verdict in verdicts:
+            by_kind.setdefault(verdict.kind, []).append(verdict)
+        overlap = by_kind.get(OVERLAP.group, [])
+        found: dict[str, scorers.Table] = {
+            one.measure: scorers.insight_scores(by_kind.get(one.measure, [])) for one in self.indicators
+        }
+        found[OVERLAP.name] = scorers.best_scores(overlap, scorers.RATING)
+        found[OVERLAP_MEAN.name] = scorers.mean_scores(overlap, scorers.RATING)
+        for measure in (SIMILARITY, EMBEDDING):
+            kind = by_kind.get(measure.group, [])
+            found[measure.name] = scorers.best_scores(kind, scorers.SIMILARITY)
+        return {one.name: found[one.name] for one in self.measures if _is_wanted(one, plan)}
+
+
+def _is_wanted(measure: Measure, plan: Plan) -> bool:
+    return plan.includes(measure.group) or measure.name in plan.only
+
+
+def cutoff(sample: Sample) -> str | None:
+    """The target's date, which may be only a year; ``None`` if it is not known.
+
+    If a reference is from the same year (or month, or day), it is the first day after that, since agents must
+    see the references.
+    """
+    stated = sample.target.date
+    if stated is None:
+        return None
+    dates = [last_day(one.date) for one in sample.references if one.date]
+    if all(each < f"{stated}-01-01"[:10] for each in dates):
+        return stated
+    return (date.fromisoformat(last_day(stated)) + timedelta(days=1)).isoformat()
+
+
+def _paper(reference: Reference) -> Paper:
+    scheme, _, rest = reference.paper_id.partition(":")
+    return Paper(
+        id=reference.paper_id,
+        title=reference.title,
+        abstract=reference.abstract,
+        date=reference.date,
+        arxiv_id=rest if scheme == "arxiv" else None,
+        doi=rest if scheme == "doi" else None,
+        citation_count=reference.citations,
+        source="ideabench",
+    )

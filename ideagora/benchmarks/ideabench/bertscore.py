@@ -1,0 +1,94 @@
+"""BERTScore (arXiv 1904.09675, section 3) with the model of IdeaBench, if its weights are on this machine.
+
+Nothing is downloaded: the model has 3 GB. Without it, semantic similarity is unscored, not approximated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ideagora.benchmarks.benchmark import Unscored
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MODEL = "microsoft/deberta-xlarge-mnli"
+"""The model of the released evaluation."""
+LAYER = 40
+"""Hidden layer whose vectors are compared; the one that BERTScore's authors recommend for this model."""
+MAX_TOKENS = 512
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a text as contextual vectors."""
+
+    vectors: NDArray[np.float32]
+    """Unit length, shape (tokens, dimension)."""
+    counted: NDArray[np.bool_]
+    """Whether a token counts in the means, shape (tokens,); special tokens can only be matched."""
+
+
+def f1(candidate: Tokens, reference: Tokens) -> float:
+    """BERTScore F1, at most 1: greedy matching, without weights by frequency and without rescaling.
+
+    Precision is the mean, over the candidate's tokens, of the highest cosine with a token of the reference;
+    recall is the reverse.
+    """
+    cosines = candidate.vectors @ reference.vectors.T
+    precision = float(cosines.max(axis=1)[candidate.counted].mean())
+    recall = float(cosines.max(axis=0)[reference.counted].mean())
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def bertscore(candidate: str, reference: str, model: str = MODEL) -> float:
+    """BERTScore F1 of two texts, cut to 512 tokens.
+
+    Raises:
+        Unscored: the weights are not on this machine.
+    """
+    encode = _encoder(model)
+    return f1(encode(candidate), encode(reference))
+
+
+@lru_cache(maxsize=1)
+def _encoder(model: str) -> Any:
+    if not _is_at_hand(model):
+        raise Unscored(f"BERTScore is not available: the weights of {model} are not on this machine")
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=True)
+    network = AutoModel.from_pretrained(model, local_files_only=True).eval()
+
+    def encode(text: str) -> Tokens:
+        inputs = tokenizer(text, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
+        with torch.no_grad():
+            states = network(**inputs, output_hidden_states=True).hidden_states[LAYER][0]
+        vectors = torch.nn.functional.normalize(states, dim=-1).numpy()
+        special = tokenizer.get_special_tokens_mask(
+            inputs["input_ids"][0].tolist(), already_has_special_tokens=True
+        )
+        return Tokens(vectors, ~_as_booleans(special))
+
+    return encode
+
+
+def _as_booleans(mask: list[int]) -> NDArray[np.bool_]:
+    import numpy as np
+
+    return np.array(mask, dtype=bool)
+
+
+def _is_at_hand(model: str) -> bool:
+    """Whether a folder, or the local Hugging Face cache, has the model's weights."""
+    if Path(model).is_dir():
+        return True
+    from huggingface_hub import try_to_load_from_cache
+
+    files = ("model.safetensors", "pytorch_model.bin")
+    return any(isinstance(try_to_load_from_cache(model, file), str) for file in files)

@@ -1,0 +1,203 @@
+"""Roles of IdeaBench: extraction of an idea, ranking, overlap rating, and relevance of a reference.
+
+Source: arXiv 2411.02429, sections 3.1.3, 3.3.1 and 4.1.2, appendices A.2 and A.3. The prompts are our own.
+The offline model measures similarity of wording, and says so.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from ideagora.agents.paper_extractors import remove_name, system_name
+from ideagora.agents.role import Role
+from ideagora.agents.text.faithfulness import find_unsupported, quote_first
+from ideagora.agents.text.outcomes import find_outcomes, remove_outcomes
+from ideagora.benchmarks.ideabench.replies import (
+    HIGHEST,
+    LOWEST,
+    read_ranking,
+    read_rating,
+    split_ranking,
+)
+from ideagora.models.call import Answer, Inputs
+from ideagora.models.offline import ExtractiveModel
+from ideagora.models.offline import text as texts
+
+PROMPTS = Path(__file__).parent / "prompts"
+PARAGRAPH_WORDS = 150
+"""Words of a paragraph by the offline model."""
+
+Rating = Annotated[float, BeforeValidator(read_rating)]
+"""A rating, also as a sentence that gives one number."""
+
+
+class StatementInputs(Inputs):
+    """A text that contains an idea: the abstract of a paper, or an idea as an agent wrote it."""
+
+    title: str
+    text: str
+
+
+class Statement(Answer):
+    """An idea as one paragraph."""
+
+    paragraph: str = Field(description="the idea as one paragraph of 60 to 150 words")
+
+
+def _state(engine: ExtractiveModel, inputs: StatementInputs) -> dict[str, Any]:
+    """Return the sentences on problem and method, without results."""
+    own = system_name(inputs.title)
+    text = remove_name(remove_outcomes(inputs.text), own) or remove_name(inputs.title, own)
+    facets = engine.facets(text, ["problem", "method"])
+    parts = dict.fromkeys(part for part in (facets["problem"], facets["method"]) if part)
+    return {"paragraph": texts.clip(" ".join(parts) or text, PARAGRAPH_WORDS)}
+
+
+def _check_statement(inputs: StatementInputs, answer: Statement) -> str | None:
+    own = system_name(inputs.title)
+    if results := find_outcomes(answer.paragraph):
+        return f"the paragraph reports results ({quote_first(results, 2)}): say only what is proposed"
+    if own and remove_name(answer.paragraph, own) != answer.paragraph:
+        return f"the paragraph names {own}, which reveals where the idea is from: describe it by what it does"
+    if new := find_unsupported(answer.paragraph, f"{inputs.title} {inputs.text}"):
+        return f"the paragraph has {quote_first(new)}, which the text does not contain: use only the text"
+    return None
+
+
+STATE_IDEA = Role(
+    name="ideabench_statement",
+    group="reader",
+    inputs=StatementInputs,
+    answer=Statement,
+    offline=_state,
+    temperature=0.0,
+    check=_check_statement,
+    prompts=PROMPTS,
+)
+
+
+class RankingInputs(Inputs):
+    """Ideas in the order shown, and the quality by which to rank them."""
+
+    indicator: str
+    definition: str
+    ideas: tuple[str, ...]
+
+
+class Ranking(Answer):
+    """All ideas, best first."""
+
+    reason: str = Field(description="one sentence for each idea")
+    ranking: Annotated[tuple[str, ...], BeforeValidator(split_ranking)] = Field(
+        description="number of an idea; the best idea first, every idea once"
+    )
+
+
+def _rank(engine: ExtractiveModel, inputs: RankingInputs) -> dict[str, Any]:
+    """Order ideas by similarity to the words of the indicator."""
+    ranked = engine.rank(f"{inputs.indicator}: {inputs.definition}", inputs.ideas)
+    figures = ", ".join(f"idea {place + 1} {score:.2f}" for place, score in ranked)
+    return {
+        "reason": f"Similarity to the wording of the quality, which is not the quality itself: {figures}.",
+        "ranking": [str(place + 1) for place, _ in ranked],
+    }
+
+
+def _check_ranking(inputs: RankingInputs, answer: Ranking) -> str | None:
+    try:
+        read_ranking(answer.ranking, inputs.ideas)
+    except ValueError as error:
+        return f"ranking: {error}"
+    return None
+
+
+RANK = Role(
+    name="ideabench_ranking",
+    group="judge",
+    inputs=RankingInputs,
+    answer=Ranking,
+    offline=_rank,
+    temperature=0.0,
+    check=_check_ranking,
+    prompts=PROMPTS,
+)
+
+
+class OverlapInputs(Inputs):
+    """A generated idea and the target's abstract."""
+
+    idea: str
+    abstract: str
+
+
+class Overlap(Answer):
+    """How much of an idea is in an abstract."""
+
+    explanation: str = Field(description="one sentence: what both have, and the main difference")
+    rating: Rating = Field(description="1 (no overlap) to 10 (the same idea)")
+
+
+def _rate_overlap(engine: ExtractiveModel, inputs: OverlapInputs) -> dict[str, Any]:
+    cosine = engine.similarity(inputs.abstract, [inputs.idea])[0]
+    return {"explanation": f"Similarity of the texts {cosine:.2f}.", "rating": _rating_of(cosine)}
+
+
+def _rating_of(cosine: float) -> float:
+    return float(round(LOWEST + (HIGHEST - LOWEST) * max(0.0, cosine)))
+
+
+def _check_rating(inputs: Inputs, answer: Overlap | Relevance) -> str | None:
+    if LOWEST <= answer.rating <= HIGHEST:
+        return None
+    return f"the rating is {answer.rating:g}, but the scale is {LOWEST} to {HIGHEST}"
+
+
+RATE_OVERLAP = Role(
+    name="ideabench_overlap",
+    group="judge",
+    inputs=OverlapInputs,
+    answer=Overlap,
+    offline=_rate_overlap,
+    temperature=0.0,
+    check=_check_rating,
+    prompts=PROMPTS,
+)
+
+
+class RelevanceInputs(Inputs):
+    """A target paper and a paper that it cites, with the passages that cite it."""
+
+    title: str
+    abstract: str
+    cited_title: str
+    cited_abstract: str
+    passages: tuple[str, ...]
+
+
+class Relevance(Answer):
+    """How much a target's idea depends on a cited paper."""
+
+    reason: str = Field(description="one sentence: what the target takes from the cited paper")
+    rating: Rating = Field(description="1 (mentioned in passing) to 10 (the idea depends on it)")
+
+
+def _rate_relevance(engine: ExtractiveModel, inputs: RelevanceInputs) -> dict[str, Any]:
+    cosine = engine.similarity(
+        f"{inputs.title}. {inputs.abstract}", [f"{inputs.cited_title}. {inputs.cited_abstract}"]
+    )[0]
+    return {"reason": f"Similarity of the abstracts {cosine:.2f}.", "rating": _rating_of(cosine)}
+
+
+RATE_RELEVANCE = Role(
+    name="ideabench_relevance",
+    group="judge",
+    inputs=RelevanceInputs,
+    answer=Relevance,
+    offline=_rate_relevance,
+    temperature=0.0,
+    check=_check_rating,
+    prompts=PROMPTS,
+)
