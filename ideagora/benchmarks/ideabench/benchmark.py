@@ -35,20 +35,31 @@ if TYPE_CHECKING:
 TopicFrom = Literal["references", "title"]
 """What the topic is made of if the data set states none. The title tells the agent the target's idea."""
 TITLES_IN_TOPIC = 5
-OVERLAP = Measure(name="overlap", group="overlap", title="idea overlap, best", unit="1 to 10")
-OVERLAP_MEAN = Measure(name="overlap_mean", group="overlap", title="idea overlap, mean", unit="1 to 10")
+OVERLAP = Measure(
+    name="overlap", group="overlap", title="idea overlap, best", unit="1 to 10", lowest=1, highest=10
+)
+OVERLAP_MEAN = Measure(
+    name="overlap_mean", group="overlap", title="idea overlap, mean", unit="1 to 10", lowest=1, highest=10
+)
 SIMILARITY = Measure(
     name="semantic_similarity", group="similarity", title="semantic similarity (BERTScore)", unit="at most 1"
 )
 EMBEDDING = Measure(
-    name="embedding_similarity", group="embedding", title="embedding similarity (cosine)", unit="-1 to 1"
+    name="embedding_similarity",
+    group="embedding",
+    title="embedding similarity (cosine)",
+    unit="-1 to 1",
+    lowest=-1,
+    highest=1,
 )
 
 
 def insight_measure(indicator: Indicator) -> Measure:
     """The Insight Score of an indicator; 0.5 is what ideas get that are as good as the target's."""
     title = f"Insight Score, {indicator.name}"
-    return Measure(name=indicator.measure, group="insight", title=title, unit="0 to 1")
+    return Measure(
+        name=indicator.measure, group="insight", title=title, unit="0 to 1", lowest=0.0, highest=1.0
+    )
 
 
 class IdeaBench:
@@ -161,7 +172,7 @@ def cutoff(sample: Sample) -> str | None:
     if stated is None:
         return None
     dates = [last_day(one.date) for one in sample.references if one.date]
-    if all(each < f"{stated}-01-01"[:10] for each in dates):
+    if all(each < stated for each in dates):
         return stated
     return (date.fromisoformat(last_day(stated)) + timedelta(days=1)).isoformat()
 

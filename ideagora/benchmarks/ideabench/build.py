@@ -1,4 +1,4 @@
-"""Filter the references of new targets (section 3.1.3): ``raw_references.csv`` to ``filtered_references.csv``.
+"""Filter the references of new targets (section 3.1.3), and write ``filtered_references.csv``.
 
 The paper's three rules come first. They leave open which five references an agent with few resources gets, so
 a role then rates how much the target's idea depends on each reference, and the most relevant come first.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -176,7 +175,7 @@ def _write(out: Path, chosen: Iterable[_Candidate]) -> None:
             writer = csv.DictWriter(file, columns)
             writer.writeheader()
             writer.writerows({name: _cell(cell) for name, cell in row.items()} for row in rows)
-        os.replace(unfinished, out)
+        unfinished.replace(out)
     except OSError as error:
         raise IdeasFileError(f"{out} cannot be written ({error.strerror}). Choose another file.") from None
 

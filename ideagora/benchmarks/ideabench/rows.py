@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ideagora.importing.fields import decode_field, optional_text, required_text
+from ideagora.importing.fields import decode_field, optional_text
 from ideagora.importing.records import FieldError
 from ideagora.retrieval.cutoff import title_key
 from ideagora.retrieval.ingest.identifiers import find_identifiers, make_paper_id
@@ -75,9 +75,9 @@ def read_target(value: Mapping[str, Any]) -> Target:
     _whole_number(value, "strategy")
     optional_text(value, "venue")
     return Target(
-        key=required_text(value, "paperId"),
+        key=_text(value, "paperId"),
         paper_id=_library_id(value),
-        title=required_text(value, "title"),
+        title=_text(value, "title"),
         abstract=_abstract(value),
         date=_date(value),
         summary=optional_text(value, "abstract_summary"),
@@ -95,10 +95,10 @@ def read_citation(value: Mapping[str, Any]) -> Citation:
     optional_text(value, "venue")
     _truth(value, "isInfluential")
     return Citation(
-        target=required_text(value, "targetPaperId"),
+        target=_text(value, "targetPaperId"),
         reference=Reference(
             paper_id=_library_id(value),
-            title=required_text(value, "title"),
+            title=_text(value, "title"),
             abstract=_abstract(value),
             date=_date(value),
             citations=_whole_number(value, "citationCount"),
@@ -109,9 +109,16 @@ def read_citation(value: Mapping[str, Any]) -> Citation:
     )
 
 
+def _text(value: Mapping[str, Any], name: str) -> str:
+    text = optional_text(value, name)
+    if text is None:
+        raise FieldError(name, "empty" if name in value else "missing")
+    return text
+
+
 def _library_id(value: Mapping[str, Any]) -> str:
     """The paper's id in the library: from its arXiv id, its DOI, or its ``paperId``."""
-    key, title = required_text(value, "paperId"), required_text(value, "title")
+    key, title = _text(value, "paperId"), _text(value, "title")
     external = decode_field(value, "externalIds")
     if external is not None and not isinstance(external, Mapping):
         raise FieldError("externalIds", "must be an object of ids")
@@ -123,7 +130,7 @@ def _library_id(value: Mapping[str, Any]) -> str:
 
 
 def _abstract(value: Mapping[str, Any]) -> str:
-    text = required_text(value, "abstract")
+    text = _text(value, "abstract")
     if len(text.split()) < MIN_ABSTRACT_WORDS:
         raise FieldError("abstract", f"{text[:40]!r} is no abstract")
     return text
