@@ -69,7 +69,7 @@ def cited(number: int, **fields: Any) -> dict[str, Any]:
 
 def test_the_shipped_targets_cite_papers_of_the_starter_corpus() -> None:
     papers = {paper.id: paper for paper in starter_corpus().papers}
-    low, high = (IdeaBench(resource).load(None) for resource in ("low", "high"))  # type: ignore[arg-type]
+    low, high = (IdeaBench(resource).load(None) for resource in ("low", "high"))
     assert len(low.samples) >= 12
     assert list(low.samples) == list(high.samples)
     assert not low.problems
