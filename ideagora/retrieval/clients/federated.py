@@ -48,20 +48,18 @@ class FederatedSource:
 
     async def search(self, query: str, k: int) -> FederatedResult:
         """Up to k papers, interleaved by rank: the best of each source, then the second best, …"""
-        responses, complete = await self._query_all(self._remotes, lambda remote: remote.search(query, k))
-        return FederatedResult(merge_papers(responses)[:k], complete)
+        responses, downs = await self._query_all(self._remotes, lambda remote: remote.search(query, k))
+        return FederatedResult(merge_papers(responses)[:k], complete=not downs)
 
     async def paper(self, ids: Sequence[str]) -> FederatedResult:
         """The paper with these ids, merged into one record; empty if no source has it."""
         remotes = self._supporting(ids)
-        responses, complete = await self._query_all(
-            remotes, lambda remote: remote.paper(_id_for(remote, ids))
-        )
+        responses, downs = await self._query_all(remotes, lambda remote: remote.paper(_id_for(remote, ids)))
         records = [paper for paper in responses if paper]
         for other in records[1:]:
             if is_same_paper(records[0], other):
                 records[0] = merge_records(records[0], other)
-        return FederatedResult(records[:1], complete)
+        return FederatedResult(records[:1], complete=not downs)
 
     async def references(self, ids: Sequence[str]) -> FederatedResult:
         """The papers that a paper cites."""
@@ -74,19 +72,26 @@ class FederatedSource:
     async def recommended(self, ids: Sequence[str], k: int) -> FederatedResult | None:
         """Up to k papers recommended to readers of a paper; ``None`` if no source recommends any."""
         remotes = self._supporting(ids)
-        responses, complete = await self._query_all(
+        responses, downs = await self._query_all(
             remotes, lambda remote: remote.recommended(_id_for(remote, ids), k)
         )
         lists = [response for response in responses if response is not None]
-        return FederatedResult(merge_papers(lists)[:k], complete) if lists else None
+        return FederatedResult(merge_papers(lists)[:k], complete=not downs) if lists else None
 
     async def citations_per_year(self, ids: Sequence[str]) -> dict[int, int] | None:
-        """Citations by year from the first source that has them; sources are never added up."""
+        """Citations by year from the first source that has them; sources are never added up.
+
+        Raises:
+            SourceUnavailable: no source has them, but one did not respond and may have them.
+        """
         remotes = self._supporting(ids)
-        responses, _ = await self._query_all(
+        responses, downs = await self._query_all(
             remotes, lambda remote: remote.citations_per_year(_id_for(remote, ids))
         )
-        return next((response for response in responses if response is not None), None)
+        counts = next((response for response in responses if response is not None), None)
+        if counts is None and downs:
+            raise _combine(downs)
+        return counts
 
     async def disconnect(self) -> None:
         """Close connections; the next request opens new ones."""
@@ -97,9 +102,10 @@ class FederatedSource:
         self, ids: Sequence[str], query: Callable[[RemoteSource], Awaitable[Neighbors]]
     ) -> FederatedResult:
         remotes = [remote for remote in self._supporting(ids) if remote.has_citations]
-        responses, complete = await self._query_all(remotes, query)
+        responses, downs = await self._query_all(remotes, query)
         truncated = any(response.truncated for response in responses)
-        return FederatedResult(merge_papers([response.papers for response in responses]), complete, truncated)
+        papers = merge_papers([response.papers for response in responses])
+        return FederatedResult(papers, complete=not downs, truncated=truncated)
 
     def _supporting(self, ids: Iterable[str]) -> list[RemoteSource]:
         """The sources that understand one of a paper's ids."""
@@ -107,8 +113,12 @@ class FederatedSource:
 
     async def _query_all(
         self, remotes: Sequence[RemoteSource], query: Callable[[RemoteSource], Awaitable[T]]
-    ) -> tuple[list[T], bool]:
-        """The responses of the sources that responded, in their order, and whether all did."""
+    ) -> tuple[list[T], list[SourceUnavailable]]:
+        """The responses of the sources that responded, in their order, and the errors of the others.
+
+        Raises:
+            SourceUnavailable: no source responded.
+        """
 
         async def outcome_of(remote: RemoteSource) -> tuple[bool, T | SourceUnavailable]:
             try:
@@ -121,9 +131,10 @@ class FederatedSource:
         downs = [outcome for _, outcome in outcomes if isinstance(outcome, SourceUnavailable)]
         if downs and len(downs) == len(remotes):
             raise _combine(downs)
-        return [
+        responses = [
             outcome for outcome in (o for _, o in outcomes) if not isinstance(outcome, SourceUnavailable)
-        ], not downs
+        ]
+        return responses, downs
 
 
 def _combine(downs: Sequence[SourceUnavailable]) -> SourceUnavailable:
