@@ -40,7 +40,7 @@ _CHOICE_PATTERNS: tuple[tuple[Choice, re.Pattern[str]], ...] = (
 )
 
 
-def _normalize_choice(value: Any) -> Any:
+def normalize_choice(value: Any) -> Any:
     """Map common synonyms to a choice; leave ambiguous values, such as a number or "both", to validation."""
     if not isinstance(value, str):
         return value
@@ -48,7 +48,7 @@ def _normalize_choice(value: Any) -> Any:
     return next((choice for choice, pattern in _CHOICE_PATTERNS if pattern.fullmatch(text)), value)
 
 
-ChoiceField = Annotated[Choice, BeforeValidator(_normalize_choice)]
+ChoiceField = Annotated[Choice, BeforeValidator(normalize_choice)]
 """A choice, accepting the synonyms that models use."""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ideagora.benchmarks.ai_idea_bench import matching, multiple_choice
+from ideagora.benchmarks.ai_idea_bench import competition, feasibility, matching, multiple_choice, novelty
 from ideagora.benchmarks.ai_idea_bench.samples import Sample, read_samples, shipped_samples
 from ideagora.benchmarks.benchmark import Measure, Plan, Question, Samples, Scores
 from ideagora.schema import Idea, Topic, Verdict
@@ -16,7 +16,7 @@ from ideagora.schema import Idea, Topic, Verdict
 if TYPE_CHECKING:
     from ideagora.models.embeddings.embedder import Embedder
 
-MODULES: tuple[ModuleType, ...] = (matching, multiple_choice)
+MODULES: tuple[ModuleType, ...] = (matching, multiple_choice, competition, novelty, feasibility)
 """Each has ``MEASURES``, ``questions`` and ``scores``, and ``prepare`` if its questions need it."""
 _ARXIV_MONTH = re.compile(r"(?:arxiv:)?(\d\d)(0[1-9]|1[0-2])\.\d{4,5}(?:v\d+)?", re.I)
 
