@@ -115,11 +115,11 @@ class StoreBackend(Protocol):
         """The identity of every paper, ordered by id."""
         ...
 
-    def cited_by(self, paper_id: str) -> list[str]:
+    def reference_ids(self, paper_id: str) -> list[str]:
         """Ids of the papers that a paper cites, in the order of its references."""
         ...
 
-    def citing(self, paper_id: str) -> list[str]:
+    def citation_ids(self, paper_id: str) -> list[str]:
         """Ids of the papers that cite a paper, oldest first, undated ones last."""
         ...
 

@@ -185,13 +185,13 @@ class ChromaServerBackend:
         papers = sorted((self._parse(*row) for row in self._pages(self._papers)), key=lambda paper: paper.id)
         return (PaperIdentity(p.id, p.title, p.date, p.arxiv_id, p.doi) for p in papers)
 
-    def cited_by(self, paper_id: str) -> list[str]:
+    def reference_ids(self, paper_id: str) -> list[str]:
         """See ``StoreBackend``."""
         own = [cited for _, row in self._fetch_rows([paper_id]) for cited in row.get("cites") or ()]
         reported = [str(row["cited"]) for row in self._reported({"citing": paper_id})]
         return list(dict.fromkeys([*own, *sorted(reported)]))
 
-    def citing(self, paper_id: str) -> list[str]:
+    def citation_ids(self, paper_id: str) -> list[str]:
         """See ``StoreBackend``."""
         where: Any = {"cites": {"$contains": paper_id}}
         with self._translate_errors():

@@ -206,7 +206,7 @@ def _verify(
     """Raise ``LibraryError`` unless the target has every paper and every edge."""
     arrived = sum(len(new.content_hashes(batch)) for batch in batches(ids, _BATCH))
     reported = set(new.reported_citations())
-    lost = sum(edge not in reported and edge[1] not in new.cited_by(edge[0]) for edge in edges)
+    lost = sum(edge not in reported and edge[1] not in new.reference_ids(edge[0]) for edge in edges)
     if arrived != len(ids) or lost:
         raise LibraryError(
             f"only {arrived} of the {len(ids)} papers in {old.location} arrived in {new.location}, and "

@@ -229,11 +229,11 @@ class Store:
 
     def references(self, paper_id: str) -> list[Paper]:
         """The stored papers that a paper cites, in the order of its references."""
-        return self._in_order(self.backend.cited_by(paper_id))
+        return self._in_order(self.backend.reference_ids(paper_id))
 
     def citations(self, paper_id: str) -> list[Paper]:
         """The stored papers that cite a paper, oldest first."""
-        return self._in_order(self.backend.citing(paper_id))
+        return self._in_order(self.backend.citation_ids(paper_id))
 
     def search(self, vector: NDArray[np.float32], k: int, before: str | None = None) -> list[ScoredPaper]:
         """The k papers nearest to a vector of unit length, best first.

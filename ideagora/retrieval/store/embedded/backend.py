@@ -195,13 +195,13 @@ class EmbeddedBackend:
         """See ``StoreBackend``."""
         return self._records.identities()
 
-    def cited_by(self, paper_id: str) -> list[str]:
+    def reference_ids(self, paper_id: str) -> list[str]:
         """See ``StoreBackend``."""
-        return self._records.cited_by(paper_id)
+        return self._records.reference_ids(paper_id)
 
-    def citing(self, paper_id: str) -> list[str]:
+    def citation_ids(self, paper_id: str) -> list[str]:
         """See ``StoreBackend``."""
-        return self._records.citing(paper_id)
+        return self._records.citation_ids(paper_id)
 
     def count(self) -> int:
         """See ``StoreBackend``."""

@@ -157,11 +157,11 @@ class SqliteRecords:
         with self._database.use() as connection:
             return dict(connection.execute(query).fetchall())
 
-    def cited_by(self, paper_id: str) -> list[str]:
+    def reference_ids(self, paper_id: str) -> list[str]:
         """Ids of the papers that a paper cites, in the order of its references."""
         return self._column("SELECT cited FROM citations WHERE citing = ? ORDER BY position, cited", paper_id)
 
-    def citing(self, paper_id: str) -> list[str]:
+    def citation_ids(self, paper_id: str) -> list[str]:
         """Ids of the papers that cite a paper, oldest first, undated ones last."""
         query = (
             "SELECT citing FROM citations JOIN papers ON papers.id = citing WHERE cited = ? "
