@@ -4,16 +4,13 @@ A file has two parts, ``# System`` and ``# User``. ``check_prompt`` rejects a pr
 role does not have, or leaves an input of its role unused, which would change the cache key but not the
 answer.
 
-The ``fence`` filter encloses text by papers, models and users in tags with a code, the hash of the whole
-message. No text can contain the code of a message that includes it, so no text can close its fence early and
-address the model as the user. The same message always has the same code, so cached answers are found.
+Text by papers, models and users goes through the ``fence`` filter (``fence.py``).
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -21,13 +18,12 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ideagora.prompts.fence import fence, insert_code
+
 if TYPE_CHECKING:
     import jinja2
 
 _PARTS = re.compile(r"\A\s*# System\n(?P<system>.*?)\n# User\n(?P<user>.*)\Z", re.DOTALL)
-_CODE_PLACEHOLDER = f"code-{secrets.token_hex(16)}"
-"""Placeholder for the code until the message is complete; random, so that no text contains it."""
-_CODE_DIGITS = 12
 
 
 class PromptError(ValueError):
@@ -60,23 +56,7 @@ class Prompt:
         """Return the rendered (system, user) parts; a user part with fences starts with their code."""
         system = _template(self.system).render(values).strip()
         user = _template(self.user).render(values).strip()
-        if _CODE_PLACEHOLDER not in user:
-            return system, user
-        code = hashlib.sha256(f"{system}\n{user}".replace(_CODE_PLACEHOLDER, "").encode()).hexdigest()[
-            :_CODE_DIGITS
-        ]
-        return system, f"CODE of this message: {code}\n\n{user.replace(_CODE_PLACEHOLDER, code)}"
-
-
-def fence(text: object) -> str:
-    """Return foreign text in tags that it cannot imitate, or "(not available)" for ``None`` or "".
-
-    ``Prompt.render`` puts the message's code into the tags. Lone surrogates become U+FFFD.
-    """
-    if text is None or text == "":
-        return "(not available)"
-    clean = str(text).strip().encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return f"<material {_CODE_PLACEHOLDER}>{clean}</material {_CODE_PLACEHOLDER}>"
+        return system, insert_code(system, user)
 
 
 def strip_number(text: str) -> str:

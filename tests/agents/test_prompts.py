@@ -16,7 +16,8 @@ from jinja2 import UndefinedError
 
 from ideagora.agents.role import ROLES, Role
 from ideagora.models.call import Answer, Inputs
-from ideagora.prompts.loader import Prompt, PromptError, check_prompt, fence, load_prompt, strip_number
+from ideagora.prompts.fence import fence
+from ideagora.prompts.loader import Prompt, PromptError, check_prompt, load_prompt, strip_number
 from tests.support.each import each_case
 
 GOOD = "# System\nYou judge.\n\n# User\nTopic: {{ topic | fence }}\n"
