@@ -29,7 +29,7 @@ from ideagora.evaluators.arena.folder import (
 from ideagora.evaluators.arena.growth import FIELD as GROWTH
 from ideagora.evaluators.arena.growth import find_smaller_arena, growth_record
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, JudgePanel
-from ideagora.evaluators.arena.leaderboard.leaderboard import (
+from ideagora.evaluators.arena.leaderboard.build import (
     Ending,
     JudgingResult,
     build_leaderboard,

@@ -49,16 +49,16 @@ def build_leaderboard(
         kind: RatingInput(
             kind,
             lineup,
-            tuple(one for one in result.verdicts if one.kind == kind),
+            tuple(verdict for verdict in result.verdicts if verdict.kind == kind),
             options,
             settings.seed,
         )
         for kind in options.kinds
     }
     smoke_test = set(options.judges) == {OFFLINE_JUDGE}
-    standings = {kind: compute_standings(one) for kind, one in data.items()}
+    standings = {kind: compute_standings(rating) for kind, rating in data.items()}
     if smoke_test:
-        standings = {kind: without_bounds(one) for kind, one in standings.items()}
+        standings = {kind: without_bounds(table) for kind, table in standings.items()}
     ideas = standings["idea"]
     board = Leaderboard(
         **_fields(ideas),
@@ -72,7 +72,7 @@ def build_leaderboard(
         experiments=standings.get("experiment"),
         coverage=_coverage(result),
         usage=LeaderboardUsage(
-            answers=result.answers, total=sum((one.usage for one in result.verdicts), Usage())
+            answers=result.answers, total=sum((verdict.usage for verdict in result.verdicts), Usage())
         ),
         settings={**options.model_dump(mode="json"), "seed": settings.seed, "models": settings.models},
         outages=result.outages,
@@ -85,7 +85,7 @@ def build_leaderboard(
 
 
 def _fields(standings: Standings) -> dict[str, Any]:
-    return {one.name: getattr(standings, one.name) for one in fields(standings)}
+    return {column.name: getattr(standings, column.name) for column in fields(standings)}
 
 
 def summarize(contestant: Contestant, lineup: Lineup | None = None) -> ContestantSummary:
@@ -109,9 +109,9 @@ def summarize(contestant: Contestant, lineup: Lineup | None = None) -> Contestan
 
 
 def _coverage(result: JudgingResult) -> Coverage:
-    unscored = [one for one in result.verdicts if one.criteria is None]
-    reasons = Counter((one.reason or "unknown").partition(":")[0] for one in unscored)
-    flags = Counter(flag.partition(": ")[2] for one in result.verdicts for flag in one.flags)
+    unscored = [verdict for verdict in result.verdicts if verdict.criteria is None]
+    reasons = Counter((verdict.reason or "unknown").partition(":")[0] for verdict in unscored)
+    flags = Counter(flag.partition(": ")[2] for verdict in result.verdicts for flag in verdict.flags)
     return Coverage(
         expected=result.expected,
         asked=len(result.verdicts),
