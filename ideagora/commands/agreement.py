@@ -27,14 +27,14 @@ BEYOND = {
 def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
     """Compare every pair of raters, and all of them if there are three or more; returns the exit code."""
     try:
-        told = _compare(paths, criteria)
+        report = _compare(paths, criteria)
     except IdeagoraError as error:
         print_error(Console(stderr=True), str(error))
         return error.exit_code
     if as_json:
-        print(json.dumps(told, ensure_ascii=False))
+        print(json.dumps(report, ensure_ascii=False))
     else:
-        _show(told)
+        _show(report)
     return 0
 
 
@@ -50,15 +50,15 @@ def _compare(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
         {"raters": [one.name, other.name], "criteria": plain_figures(agreement(one, other))}
         for one, other in combinations(raters, 2)
     ]
-    told: dict[str, Any] = {
+    report: dict[str, Any] = {
         "raters": [
             {"name": rater.name, "kind": rater.kind, "left_out": dict(rater.left_out)} for rater in raters
         ],
         "pairs": [{**pair, "criteria": _select(pair["criteria"], criteria)} for pair in pairs],
         "all": _select(plain_figures(agreement_of_all(raters)), criteria) if len(raters) > 2 else None,
     }
-    told["conclusion"] = conclusion(told["pairs"])
-    return told
+    report["conclusion"] = conclusion(report["pairs"])
+    return report
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,15 @@ class _PairSummary:
 
 def conclusion(pairs: Sequence[Mapping[str, Any]]) -> str:
     """One sentence on how far the raters agree, by each pair's first criterion (the overall one)."""
-    said = [_summarize(" and ".join(pair["raters"]), next(iter(pair["criteria"].values()))) for pair in pairs]
-    if len(said) == 1:
-        return f"{said[0].names} {said[0].words}; {BEYOND[said[0].beyond]}."
-    sure = sum(one.beyond is True for one in said)
-    known = sorted((one.value, one.names, one.words) for one in said if one.value is not None)
+    summaries = [
+        _summarize(" and ".join(pair["raters"]), next(iter(pair["criteria"].values()))) for pair in pairs
+    ]
+    if len(summaries) == 1:
+        return f"{summaries[0].names} {summaries[0].words}; {BEYOND[summaries[0].beyond]}."
+    sure = sum(each.beyond is True for each in summaries)
+    known = sorted((each.value, each.names, each.words) for each in summaries if each.value is not None)
     ends = f": from {known[0][1]}, who {known[0][2]}, to {known[-1][1]}, who {known[-1][2]}" if known else ""
-    return f"{sure} of {len(said)} pairs of raters agree by more than chance{ends}."
+    return f"{sure} of {len(summaries)} pairs of raters agree by more than chance{ends}."
 
 
 def _summarize(names: str, figures: Mapping[str, Mapping[str, Any]]) -> _PairSummary:
@@ -114,17 +116,17 @@ def _select(figures: Any, criteria: Sequence[str]) -> dict[str, Any]:
     return {name: figures[name] for name in criteria or figures}
 
 
-def _show(told: Mapping[str, Any]) -> None:
+def _show(report: Mapping[str, Any]) -> None:
     console = Console()
-    console.print(Text(cell(told["conclusion"]), style="bold"))
+    console.print(Text(cell(report["conclusion"]), style="bold"))
     console.print()
-    for pair in told["pairs"]:
+    for pair in report["pairs"]:
         console.print(Text(cell(f"{pair['raters'][0]}  against  {pair['raters'][1]}"), style="bold"))
         console.print(_table(pair["criteria"]))
-    if told["all"]:
+    if report["all"]:
         console.print(Text("All raters", style="bold"))
-        console.print(_table(told["all"]))
-    for rater in told["raters"]:
+        console.print(_table(report["all"]))
+    for rater in report["raters"]:
         if rater["left_out"]:
             left = ", ".join(f"{count} × {reason}" for reason, count in rater["left_out"].items())
             console.print(Text(cell(f"{rater['name']}: left out {left}."), style="dim"))

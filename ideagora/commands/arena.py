@@ -107,11 +107,11 @@ def _options(request: Request, settings: Settings) -> ArenaOptions:
         return ArenaOptions(judges=judges, **request.options)
     except ValidationError as error:
         first = error.errors()[0]
-        told = first["msg"].removeprefix("Value error, ")
+        message = first["msg"].removeprefix("Value error, ")
         if not first["loc"]:
-            raise SettingsError(f"{told[:1].upper()}{told[1:]}.") from None
+            raise SettingsError(f"{message[:1].upper()}{message[1:]}.") from None
         name = _OPTION_NAMES.get(str(first["loc"][0]), str(first["loc"][0])).replace("_", "-")
-        raise SettingsError(f"--{name} is {first['input']}: {told[:1].lower()}{told[1:]}.") from None
+        raise SettingsError(f"--{name} is {first['input']}: {message[:1].lower()}{message[1:]}.") from None
 
 
 def _topics(request: Request, settings: Settings) -> list[Topic]:

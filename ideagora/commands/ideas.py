@@ -61,7 +61,7 @@ def show(name: str, idea: str | None, topic: str | None, settings: dict[str, Any
 
 def list_formats(as_json: bool) -> int:
     """List the supported file formats."""
-    rows = [{"name": one.name, "about": one.about, "looks_for": one.looks_for} for one in FORMATS]
+    rows = [{"name": format.name, "about": format.about, "looks_for": format.looks_for} for format in FORMATS]
     if as_json:
         print(json.dumps(rows, ensure_ascii=False))
         return 0
@@ -189,7 +189,7 @@ _PARTS = ("motivation", "novelty", "experiment")
 
 def _summary(imported: Imported, name: str, path: Path, new: int, same: int, *, is_kept: bool) -> list[str]:
     ideas, lacking = imported.ideas, _missing_parts(imported.ideas)
-    topics, agents = len({one.topic for one in ideas}), sorted({one.agent for one in ideas})
+    topics, agents = len({idea.topic for idea in ideas}), sorted({idea.agent for idea in ideas})
     names = f"{', '.join(agents[:3])}{' …' * (len(agents) > 3)}"
     made = names if len(agents) == 1 else f"{len(agents)} agents ({names})"
     lines = [
@@ -224,7 +224,8 @@ def _plural(number: int, noun: str) -> str:
 def _print_problems(problems: Sequence[Problem], errors: Console) -> None:
     if not problems:
         return
-    cells = [(one.file, one.row or "", one.field or "", one.why) for one in problems[:_MOST_SHOWN]]
+    shown = problems[:_MOST_SHOWN]
+    cells = [(problem.file, problem.row or "", problem.field or "", problem.why) for problem in shown]
     _print_table(errors, ("file", "row", "field", "reason"), cells)
     if len(problems) > _MOST_SHOWN:
         errors.print(f"… and {len(problems) - _MOST_SHOWN} more; --json lists all.", highlight=False)
@@ -233,7 +234,7 @@ def _print_problems(problems: Sequence[Problem], errors: Console) -> None:
 def _print_table(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     table = Table(*names, box=None, padding=(0, 2, 0, 0))
     for row in rows:
-        table.add_row(*(Text(cell(one), overflow="fold") for one in row))
+        table.add_row(*(Text(cell(value), overflow="fold") for value in row))
     console.print(table)
 
 

@@ -67,8 +67,8 @@ def _export(folder: Path, voter: str, out: Path | None, number: int, seed: int, 
     _write(path, text)
     criteria = list(dict.fromkeys(one for ballot in ballots for one in ballot.criteria))
     if as_json:
-        told = {"file": str(path), "ballots": len(ballots), "pairs": len(pairs), "criteria": criteria}
-        print(json.dumps(told, ensure_ascii=False))
+        summary = {"file": str(path), "ballots": len(ballots), "pairs": len(pairs), "criteria": criteria}
+        print(json.dumps(summary, ensure_ascii=False))
         return 0
     _print(f"{len(ballots)} ballots (of {len(pairs)} pairs) in {path}.")
     _print(
@@ -106,8 +106,8 @@ def _import(folder: Path, file: Path, voter: str, as_json: bool) -> int:
 def _show(result: BallotCount, kept: int, votes: Path, folder: Path, as_json: bool) -> None:
     if as_json:
         invalid = [vars(one) for one in result.invalid]
-        told: dict[str, Any] = {"votes": str(votes), "read": len(result.verdicts), "kept": kept}
-        print(json.dumps({**told, "blank": result.blank, "spoilt": invalid}, ensure_ascii=False))
+        summary: dict[str, Any] = {"votes": str(votes), "read": len(result.verdicts), "kept": kept}
+        print(json.dumps({**summary, "blank": result.blank, "spoilt": invalid}, ensure_ascii=False))
         return
     errors = Console(stderr=True)
     for one in result.invalid[:_MAX_REPORTED]:

@@ -153,8 +153,8 @@ def _gives_ideas(texts: tuple[str, ...], trials: list[Trial]) -> Check:
     failed = [(text, trial) for text, trial in zip(texts, trials, strict=False) if not trial.ideas]
     if failed:
         text, trial = failed[0]
-        told = f"“{text}”: {trial.error or 'no idea'}"
-        return Check("gives ideas", "failed", told, "Fix this first; the other checks depend on it.")
+        detail = f"“{text}”: {trial.error or 'no idea'}"
+        return Check("gives ideas", "failed", detail, "Fix this first; the other checks depend on it.")
     counts = ", ".join(str(len(trial.ideas)) for trial in trials)
     return Check("gives ideas", "passed", f"for {len(texts)} topics: {counts}")
 
@@ -165,10 +165,10 @@ def _fields(trials: list[Trial]) -> Check:
         return Check("fields", "failed", left_out[0], "Set title and method of every idea, as strings.")
     ideas = [idea for trial in trials for idea in trial.ideas]
     lacking = {n for n in ("motivation", "novelty", "experiment") if not any(getattr(i, n) for i in ideas)}
-    told = (
+    detail = (
         f"title and method; without {', '.join(sorted(lacking))}, which judges look for" if lacking else "all"
     )
-    return Check("fields", "passed", told)
+    return Check("fields", "passed", detail)
 
 
 def _references(trials: list[Trial]) -> Check:
@@ -212,9 +212,9 @@ async def _cut_off(bench: ConformanceBench, topic: Topic, first: Trial) -> Check
     late = [paper.id for idea in trial.ideas for paper in idea.neighbours if _is_late(paper)]
     hidden = _unknown_references(trial)
     if late or hidden:
-        told = f"with --before {BEFORE} it names {', '.join([*late, *hidden][:3])}"
+        detail = f"with --before {BEFORE} it names {', '.join([*late, *hidden][:3])}"
         return Check(
-            name, "failed", told, "Read literature only through `library`, which hides later papers."
+            name, "failed", detail, "Read literature only through `library`, which hides later papers."
         )
     return Check(name, "passed", f"with --before {BEFORE} no reference is later")
 
@@ -289,8 +289,8 @@ class Nothing:
 def _quiet(trials: list[Trial]) -> Check:
     printed = sum(trial.printed for trial in trials)
     if printed:
-        told = f"it printed {printed} characters, which were redirected to stderr"
-        return Check("stdout", "failed", told, "Print to sys.stderr, or runtime.context.say(…) in a graph.")
+        detail = f"it printed {printed} characters, which were redirected to stderr"
+        return Check("stdout", "failed", detail, "Print to sys.stderr, or runtime.context.say(…) in a graph.")
     return Check("stdout", "passed", "it prints nothing to stdout")
 
 
@@ -316,7 +316,7 @@ def _plain_state(trials: list[Trial]) -> Check:
 
 def _in_time(trials: list[Trial]) -> Check:
     slowest = max(trial.seconds for trial in trials[1:] or trials)  # the first loads the embedding model
-    told = f"{slowest:.1f} s for a topic on the offline model"
+    detail = f"{slowest:.1f} s for a topic on the offline model"
     if slowest > SLOW:
-        return Check("time", "failed", told, f"Stay below {SLOW:g} s: an arena has a hundred topics.")
-    return Check("time", "passed", told)
+        return Check("time", "failed", detail, f"Stay below {SLOW:g} s: an arena has a hundred topics.")
+    return Check("time", "passed", detail)

@@ -106,9 +106,9 @@ def agreement_of_all(raters: Sequence[Rater]) -> dict[str, Figures]:
 
 
 def _agreement_of_all_on(raters: Sequence[Rater], criterion: str) -> Figures:
-    said = [rater.values.get(criterion, {}) for rater in raters]
-    items = sorted({item for values in said for item in values}, key=lambda item: item.name)
-    table = np.array([[values.get(item, np.nan) for values in said] for item in items])
+    columns = [rater.values.get(criterion, {}) for rater in raters]
+    items = sorted({item for values in columns for item in values}, key=lambda item: item.name)
+    table = np.array([[values.get(item, np.nan) for values in columns] for item in items])
     labels = raters[0].kind == "verdicts"
     alpha = krippendorff_alpha(table, "nominal" if labels else "interval", _clusters(items))
     correlations = {} if labels else {f"icc({kind})": icc(table, kind) for kind in ("2,1", "2,k", "3,1")}

@@ -43,8 +43,8 @@ def write_entries(folder: RunFolder, lineup: Lineup, shown: Mapping[str, Mapping
             if idea.id in shown
             else idea
             for topic in lineup.texts
-            for one in lineup.contestants
-            if (idea := one.ideas.get(topic)) is not None
+            for contestant in lineup.contestants
+            if (idea := contestant.ideas.get(topic)) is not None
         ]
     )
 
@@ -87,14 +87,15 @@ def load_finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
     if ideas is None or not (folder.path / LEADERBOARD_FILE).exists():
         return None
     try:
-        contestants = tuple(_contestant(one, ideas) for one in record["contestants"])
-        topics = tuple(Topic.model_validate(one) for one in record["topics"])
+        contestants = tuple(_contestant(entry, ideas) for entry in record["contestants"])
+        topics = tuple(Topic.model_validate(topic) for topic in record["topics"])
         usage = dict(record["answers"])
-        entries = [int(one["ideas"]) for one in record["contestants"]]
+        entries = [int(entry["ideas"]) for entry in record["contestants"]]
     except (KeyError, TypeError, ValueError):
         return None
     left = len(load_verdicts(folder.path))
-    if left != record.get("verdicts", left) or entries != [len(one.ideas) for one in contestants]:
+    ideas_left = [len(contestant.ideas) for contestant in contestants]
+    if left != record.get("verdicts", left) or entries != ideas_left:
         folder.delete_checkpoints()
         return None
     return Lineup(topics, contestants, tuple(record.get("notes", ())), flag_injections(contestants)), usage
@@ -105,7 +106,7 @@ def _contestant(entry: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
         name=entry["agent"],
         source=entry["source"],
         ideas={idea.topic: idea for idea in ideas if idea.agent == entry["agent"]},
-        missing=tuple(MissingEntry(one["topic"], one["reason"]) for one in entry["missing"]),
+        missing=tuple(MissingEntry(gap["topic"], gap["reason"]) for gap in entry["missing"]),
         left_out=entry["left_out"],
     )
 

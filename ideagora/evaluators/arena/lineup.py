@@ -78,7 +78,7 @@ class Lineup:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the contestants, by position."""
-        return tuple(one.name for one in self.contestants)
+        return tuple(contestant.name for contestant in self.contestants)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Lineup:
     def entered(self, kind: Kind = "idea") -> list[list[bool]]:
         """Whether each contestant has an entry on each topic, shape (topics, contestants)."""
         return [
-            [self.competes(topic, one, kind) for one in range(len(self.contestants))]
+            [self.competes(topic, number, kind) for number in range(len(self.contestants))]
             for topic in range(len(self.topics))
         ]
 
@@ -105,10 +105,10 @@ class Lineup:
     def digest(self) -> str:
         """Hash of all entries and topics."""
         parts = [
-            f"{topic.text}|{one.name}|{one.ideas[topic.text].model_dump_json(exclude={'usage', 'created'})}"
+            f"{topic.text}|{contestant.name}|{idea.model_dump_json(exclude={'usage', 'created'})}"
             for topic in self.topics
-            for one in self.contestants
-            if topic.text in one.ideas
+            for contestant in self.contestants
+            if (idea := contestant.ideas.get(topic.text)) is not None
         ]
         return stable_id(*self.texts, *parts)
 
@@ -132,7 +132,7 @@ def build_lineup(idea_sets: Sequence[ContestantIdeas], topics: Sequence[Topic]) 
     """
     chosen = list(topics) or _topics_of(idea_sets)
     keys = {topic_key(topic.text): topic.text for topic in chosen}
-    contestants = [_contestant(one, keys) for one in sorted(idea_sets, key=lambda one: one.name)]
+    contestants = [_contestant(made, keys) for made in sorted(idea_sets, key=lambda made: made.name)]
     contestants = _with_unique_ids(contestants)
     return Lineup(
         tuple(chosen),
@@ -144,12 +144,12 @@ def build_lineup(idea_sets: Sequence[ContestantIdeas], topics: Sequence[Topic]) 
 
 def flag_injections(contestants: Iterable[Contestant]) -> dict[str, tuple[str, ...]]:
     """Idea id -> flags of prompt injection, for flagged ideas only."""
-    ideas = (idea for one in contestants for idea in one.ideas.values())
+    ideas = (idea for contestant in contestants for idea in contestant.ideas.values())
     return {idea.id: flags for idea in ideas if (flags := injection_flags(_texts(idea)))}
 
 
 def _topics_of(idea_sets: Sequence[ContestantIdeas]) -> list[Topic]:
-    texts = {topic_key(idea.topic): " ".join(idea.topic.split()) for one in idea_sets for idea in one.ideas}
+    texts = {topic_key(idea.topic): " ".join(idea.topic.split()) for made in idea_sets for idea in made.ideas}
     return [Topic(text=text) for text in texts.values() if text]
 
 
@@ -159,7 +159,7 @@ def _contestant(made: ContestantIdeas, keys: Mapping[str, str]) -> Contestant:
     for idea in made.ideas:
         if (topic := keys.get(topic_key(idea.topic))) is not None:
             by_topic.setdefault(topic, []).append(idea)
-    reasons = {one.topic: one.reason for one in made.missing}
+    reasons = {entry.topic: entry.reason for entry in made.missing}
     reasons |= {topic: reason for topic, ideas in by_topic.items() if (reason := rejection_reason(ideas[0]))}
     entries = {
         topic: _as_entry(ideas[0], made.name, topic)
@@ -183,8 +183,8 @@ def _as_entry(idea: Idea, name: str, topic: str) -> Idea:
 def _with_unique_ids(contestants: Sequence[Contestant]) -> list[Contestant]:
     """Replace ids that several entries share, as ids in files may collide."""
     seen: dict[str, int] = {}
-    for one in contestants:
-        for idea in one.ideas.values():
+    for contestant in contestants:
+        for idea in contestant.ideas.values():
             seen[idea.id] = seen.get(idea.id, 0) + 1
 
     def own(idea: Idea) -> Idea:
@@ -194,7 +194,8 @@ def _with_unique_ids(contestants: Sequence[Contestant]) -> list[Contestant]:
         return idea.model_copy(update={"id": fresh, "extra": {**idea.extra, "id_was": idea.id}})
 
     return [
-        replace(one, ideas={topic: own(idea) for topic, idea in one.ideas.items()}) for one in contestants
+        replace(contestant, ideas={topic: own(idea) for topic, idea in contestant.ideas.items()})
+        for contestant in contestants
     ]
 
 
@@ -248,10 +249,10 @@ def pairs_without_common_topic(lineup: Lineup) -> list[tuple[str, str]]:
     """Pairs of contestants without a common topic, whose ideas cannot be compared."""
     contestants = lineup.contestants
     return [
-        (one.name, other.name)
-        for place, one in enumerate(contestants)
+        (contestant.name, other.name)
+        for place, contestant in enumerate(contestants)
         for other in contestants[place + 1 :]
-        if not one.ideas.keys() & other.ideas.keys()
+        if not contestant.ideas.keys() & other.ideas.keys()
     ]
 
 

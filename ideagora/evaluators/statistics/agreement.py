@@ -31,15 +31,15 @@ _CONSTANT = "One rater gives all items the same value, so the correlation is und
 _ALL_ALIKE = "All values are the same, so agreement beyond chance is undefined."
 
 
-def percent(one: Column, other: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
+def percent(first: Column, second: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
     """Share of units with equal values, as in the paper's Table 1 (after Zheng et al. 2024)."""
     return _paired(
-        lambda a, b: float(np.mean(a == b)), one, other, clusters, "rate", "No unit has both values."
+        lambda a, b: float(np.mean(a == b)), first, second, clusters, "rate", "No unit has both values."
     )
 
 
 def cohen_kappa(
-    one: Column, other: Column, clusters: NDArray[np.int64] | None = None, weights: Weights | None = None
+    first: Column, second: Column, clusters: NDArray[np.int64] | None = None, weights: Weights | None = None
 ) -> Figure:
     """Cohen's kappa: agreement beyond chance; ``weights`` for ordered labels."""
     from sklearn.metrics import cohen_kappa_score
@@ -50,28 +50,28 @@ def cohen_kappa(
             return None
         return _finite(cohen_kappa_score(codes[: len(a)], codes[len(a) :], weights=weights))
 
-    return _paired(kappa, one, other, clusters, "agreement", _ALL_ALIKE)
+    return _paired(kappa, first, second, clusters, "agreement", _ALL_ALIKE)
 
 
-def pearson(one: Column, other: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
+def pearson(first: Column, second: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
     """Pearson's correlation."""
     from scipy.stats import pearsonr
 
-    return _correlation(lambda a, b: float(pearsonr(a, b).statistic), one, other, clusters)
+    return _correlation(lambda a, b: float(pearsonr(a, b).statistic), first, second, clusters)
 
 
-def spearman(one: Column, other: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
+def spearman(first: Column, second: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
     """Spearman's rank correlation."""
     from scipy.stats import spearmanr
 
-    return _correlation(lambda a, b: float(spearmanr(a, b).statistic), one, other, clusters)
+    return _correlation(lambda a, b: float(spearmanr(a, b).statistic), first, second, clusters)
 
 
-def kendall(one: Column, other: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
+def kendall(first: Column, second: Column, clusters: NDArray[np.int64] | None = None) -> Figure:
     """Kendall's tau-b, which allows for ties."""
     from scipy.stats import kendalltau
 
-    return _correlation(lambda a, b: float(kendalltau(a, b).statistic), one, other, clusters)
+    return _correlation(lambda a, b: float(kendalltau(a, b).statistic), first, second, clusters)
 
 
 def krippendorff_alpha(
@@ -98,39 +98,39 @@ def krippendorff_alpha(
 
 
 def compare_labels(
-    one: Column, other: Column, clusters: NDArray[np.int64] | None = None
+    first: Column, second: Column, clusters: NDArray[np.int64] | None = None
 ) -> dict[str, Figure]:
     """Percent, kappa and alpha of two raters' labels, nan where a rating is missing."""
     return {
-        "percent": percent(one, other, clusters),
-        "cohen_kappa": cohen_kappa(one, other, clusters),
-        "krippendorff_alpha": krippendorff_alpha(np.stack([one, other], axis=1), "nominal", clusters),
+        "percent": percent(first, second, clusters),
+        "cohen_kappa": cohen_kappa(first, second, clusters),
+        "krippendorff_alpha": krippendorff_alpha(np.stack([first, second], axis=1), "nominal", clusters),
     }
 
 
 def compare_scores(
-    one: Column, other: Column, clusters: NDArray[np.int64] | None = None
+    first: Column, second: Column, clusters: NDArray[np.int64] | None = None
 ) -> dict[str, Figure]:
     """Correlations, intraclass correlations and alpha of two raters' scores, nan where one is missing."""
-    table = np.stack([one, other], axis=1)
+    table = np.stack([first, second], axis=1)
     kinds: tuple[IccKind, ...] = ("1,1", "2,1", "2,k", "3,1")
     return {
-        "pearson": pearson(one, other, clusters),
-        "spearman": spearman(one, other, clusters),
-        "kendall": kendall(one, other, clusters),
+        "pearson": pearson(first, second, clusters),
+        "spearman": spearman(first, second, clusters),
+        "kendall": kendall(first, second, clusters),
         "krippendorff_alpha": krippendorff_alpha(table, "interval", clusters),
         **{f"icc({kind})": icc(table, kind) for kind in kinds},
     }
 
 
-def compare_ratings(one: Ratings, other: Ratings) -> dict[str, Figure]:
+def compare_ratings(first: Ratings, second: Ratings) -> dict[str, Figure]:
     """Correlations of two ratings over the agents that both have (the paper's Figures 6 and 7)."""
-    shared = [agent for agent in one.agents if agent in other.agents]
-    first, second = (np.array([each[agent] for agent in shared]) for each in (one, other))
+    shared = [agent for agent in first.agents if agent in second.agents]
+    scores = [np.array([ratings[agent] for agent in shared]) for ratings in (first, second)]
     return {
-        "pearson": pearson(first, second),
-        "spearman": spearman(first, second),
-        "kendall": kendall(first, second),
+        "pearson": pearson(*scores),
+        "spearman": spearman(*scores),
+        "kendall": kendall(*scores),
     }
 
 
@@ -164,24 +164,24 @@ def judge_scores(comparisons: Comparisons) -> dict[str, dict[Unit, float]]:
 
 def _paired(
     statistic: Callable[[Column, Column], float | None],
-    one: Column,
-    other: Column,
+    first: Column,
+    second: Column,
     clusters: NDArray[np.int64] | None,
     kind: Kind,
     undefined: str,
 ) -> Figure:
-    both = ~(np.isnan(one) | np.isnan(other))
+    both = ~(np.isnan(first) | np.isnan(second))
     if not both.any():
         return missing_figure("No unit has both values.")
-    units = np.arange(len(one)) if clusters is None else clusters
-    first, second = one[both], other[both]
+    units = np.arange(len(first)) if clusters is None else clusters
+    first, second = first[both], second[both]
     return jackknife(lambda chosen: statistic(first[chosen], second[chosen]), units[both], kind, undefined)
 
 
 def _correlation(
     statistic: Callable[[Column, Column], float],
-    one: Column,
-    other: Column,
+    first: Column,
+    second: Column,
     clusters: NDArray[np.int64] | None,
 ) -> Figure:
     def defined(a: Column, b: Column) -> float | None:
@@ -189,8 +189,8 @@ def _correlation(
             return None
         return _finite(statistic(a, b))
 
-    reason = "Fewer than three items have both values." if len(one) < 3 else _CONSTANT
-    return _paired(defined, one, other, clusters, "correlation", reason)
+    reason = "Fewer than three items have both values." if len(first) < 3 else _CONSTANT
+    return _paired(defined, first, second, clusters, "correlation", reason)
 
 
 def _finite(value: float) -> float | None:

@@ -120,20 +120,20 @@ class LibraryClient:
             return await library.paper(paper_id)
 
         async def references(paper_id: str) -> list[Paper]:
-            found = await find(paper_id)
-            return await library.references(found) if found else []
+            paper = await find(paper_id)
+            return await library.references(paper) if paper else []
 
         async def citations(paper_id: str) -> list[Paper]:
-            found = await find(paper_id)
-            return await library.citations(found) if found else []
+            paper = await find(paper_id)
+            return await library.citations(paper) if paper else []
 
         async def text(paper_id: str) -> str:
-            found = await find(paper_id)
-            if found is None:
+            paper = await find(paper_id)
+            if paper is None:
                 raise AgentFailed(
                     f"text() was called with {short_id(paper_id)}, which is not in the library."
                 )
-            return (await library.text(found))[0]
+            return (await library.text(paper))[0]
 
         self.search = lambda query, k=10: bridge(search(check_text(query, "query"), check_count(k)))
         self.paper = lambda paper_id: bridge(find(check_paper_id(paper_id)))

@@ -179,13 +179,13 @@ def _subject(title: str, text: str) -> str | None:
     """The subject of a sentence after the first, if the title or the text repeats it."""
     again, parts = f"{title} {text}".lower(), sentences(text)
     for sentence in parts[1:]:
-        said = sentence.split()
-        for length in range(min(4, len(said) - 1), 0, -1):
-            name = " ".join(said[:length])
+        words = sentence.split()
+        for length in range(min(4, len(words) - 1), 0, -1):
+            name = " ".join(words[:length])
             is_own = (
                 "-" in name or any(letter.isupper() for letter in name[1:]) or name.lower() in title.lower()
             )
-            if is_own and again.count(name.lower()) > 1 and _is_subject(said[:length], said[length:]):
+            if is_own and again.count(name.lower()) > 1 and _is_subject(words[:length], words[length:]):
                 return _as_in(title, name)
     return None
 

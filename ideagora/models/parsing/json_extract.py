@@ -158,7 +158,7 @@ _MAX_NUMBER = 20_000
 
 def _scan_values(text: str) -> list[Any]:
     scan = _Scan(text)
-    found: list[Any] = []
+    values: list[Any] = []
     contradiction: AmbiguousJSON | None = None
     position = 0
     while scan.steps > 0 and (opener := _OPENER.search(text, position)):
@@ -171,10 +171,10 @@ def _scan_values(text: str) -> list[Any]:
             closed = scan.closed(start)
             position = start + 1 if closed is None else closed.end
         if value is not None:
-            found.append(value)
-    if contradiction is not None and not found:
+            values.append(value)
+    if contradiction is not None and not values:
         raise contradiction
-    return found
+    return values
 
 
 def _value_at(scan: _Scan, start: int) -> tuple[Any | None, int]:
@@ -187,25 +187,25 @@ def _value_at(scan: _Scan, start: int) -> tuple[Any | None, int]:
         scan.steps -= _DEEP_STEPS
     except ValueError:
         scan.steps -= _FAILED_STEPS
-    found = scan.closed(start)
+    closed = scan.closed(start)
     is_json = scan.begins_json(start)
-    if found is not None:
-        return (_repaired(found), found.end) if is_json else (None, start + 1)
+    if closed is not None:
+        return (_repaired(closed), closed.end) if is_json else (None, start + 1)
     if is_json:
         raise TruncatedJSON("the JSON is not complete: a bracket or a quote is never closed")
     return None, start + 1
 
 
-def _repaired(found: _Closed) -> Any | None:
+def _repaired(closed: _Closed) -> Any | None:
     import json_repair
 
-    if not _BETWEEN.fullmatch(_STAND_IN.sub('""', found.shape)):
+    if not _BETWEEN.fullmatch(_STAND_IN.sub('""', closed.shape)):
         return None  # an ellipsis, an operator, a stray word: ambiguous
-    if any(len(number[0]) > _MAX_NUMBER for number in _NUMBER.finditer(found.shape)):
+    if any(len(number[0]) > _MAX_NUMBER for number in _NUMBER.finditer(closed.shape)):
         return None  # json_repair takes quadratic time for a number
     try:
-        value = json_repair.loads(found.shape, strict=True, skip_json_loads=True)
-        return _filled(value, found.strings) if isinstance(value, dict | list) else None
+        value = json_repair.loads(closed.shape, strict=True, skip_json_loads=True)
+        return _filled(value, closed.strings) if isinstance(value, dict | list) else None
     except (ValueError, RecursionError):
         return None
 

@@ -127,10 +127,10 @@ def parse_date(value: object) -> str | None:
 
     Of an impossible date (2023-02-31, 2023-00) the valid part is kept.
     """
-    found = _DAY.match(str(value)) if isinstance(value, str | int) else None
-    if not found or not 1000 <= int(found[1]) <= 2999:
+    match = _DAY.match(str(value)) if isinstance(value, str | int) else None
+    if not match or not 1000 <= int(match[1]) <= 2999:
         return None
-    year, month, day = found.groups()
+    year, month, day = match.groups()
     if month is None or not 1 <= int(month) <= 12:
         return str(year)
     try:
@@ -144,14 +144,14 @@ def parse_arxiv_id(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     tail = re.sub(r"^(?:https?://[^/]*arxiv\.org/(?:abs|pdf)/|arxiv:)|\.pdf$", "", value.strip(), flags=re.I)
-    found = _ARXIV_ID.fullmatch(tail)
-    return found[1].lower() if found else None
+    match = _ARXIV_ID.fullmatch(tail)
+    return match[1].lower() if match else None
 
 
 def arxiv_id_from_doi(value: object) -> str | None:
     """The arXiv id in a DOI that arXiv assigned."""
-    found = _ARXIV_DOI.fullmatch(parse_doi(value) or "")
-    return parse_arxiv_id(found[1]) if found else None
+    match = _ARXIV_DOI.fullmatch(parse_doi(value) or "")
+    return parse_arxiv_id(match[1]) if match else None
 
 
 def parse_doi(value: object) -> str | None:

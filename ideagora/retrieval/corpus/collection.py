@@ -76,8 +76,8 @@ class Collection:
     def citations(self, paper_id: str) -> list[Paper]:
         """The papers of the collection that cite a paper, oldest first; undated papers last."""
         known = self._store.citations(paper_id) if self.own else []
-        found = self._select(self._citing.get(paper_id, ()), known, own_only=paper_id in self._starter)
-        return sorted(found, key=lambda paper: (paper.date is None, paper.date or "", paper.id))
+        papers = self._select(self._citing.get(paper_id, ()), known, own_only=paper_id in self._starter)
+        return sorted(papers, key=lambda paper: (paper.date is None, paper.date or "", paper.id))
 
     def words(self) -> frozenset[str]:
         """The words of all papers' titles and abstracts, in lower case."""
@@ -87,8 +87,8 @@ class Collection:
     def _select(self, ids: Iterable[str], known: Sequence[Paper], own_only: bool) -> list[Paper]:
         """The papers with these ids and those from the store, if they are in the collection."""
         stored_ids = [paper.id for paper in known if paper.id in self.own or not own_only]
-        found = [self.get(paper_id) for paper_id in dict.fromkeys([*ids, *stored_ids])]
-        return [paper for paper in found if paper]
+        papers = [self.get(paper_id) for paper_id in dict.fromkeys([*ids, *stored_ids])]
+        return [paper for paper in papers if paper]
 
     def _search_exact(self, query: str, k: int) -> list[ScoredPaper]:
         import numpy as np
@@ -117,8 +117,8 @@ class Collection:
         """Search the store's index, with a growing limit until enough results are in the collection."""
         vector, limit, size = self._embedder.encode([query])[0], 2 * k, self._store.count()
         while True:
-            found = self._store.search(vector, limit)
-            pairs = ((self.get(result.paper.id), result.similarity) for result in found)
+            results = self._store.search(vector, limit)
+            pairs = ((self.get(result.paper.id), result.similarity) for result in results)
             here = [ScoredPaper(paper=paper, similarity=similarity) for paper, similarity in pairs if paper]
             if len(here) >= k or limit >= size:
                 return here[:k]
@@ -174,7 +174,7 @@ class CollectionWithNetwork(NoRecommendations):
 
     async def search(self, query: str, k: int) -> list[Paper]:
         """The k papers most similar to the query."""
-        return [found.paper for found in await asyncio.to_thread(self._collection.search, query, k)]
+        return [result.paper for result in await asyncio.to_thread(self._collection.search, query, k)]
 
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id."""
@@ -182,8 +182,8 @@ class CollectionWithNetwork(NoRecommendations):
 
     async def batch(self, ids: Sequence[str]) -> dict[str, Paper]:
         """The papers with these ids that are in the collection."""
-        found = await asyncio.to_thread(lambda: [self._collection.get(name) for name in ids])
-        return {name: paper for name, paper in zip(ids, found, strict=True) if paper}
+        papers = await asyncio.to_thread(lambda: [self._collection.get(name) for name in ids])
+        return {name: paper for name, paper in zip(ids, papers, strict=True) if paper}
 
     async def references(self, paper_id: str) -> Neighbors:
         """The papers of the collection that a paper cites."""
