@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,19 @@ from ideagora.benchmarks.ai_idea_bench.judges import (
     InspirationSummary,
     MatchScore,
 )
+from ideagora.benchmarks.ai_idea_bench.options import Papers
+from ideagora.benchmarks.ai_idea_bench.papers import InspirationPapers
 from ideagora.benchmarks.ai_idea_bench.samples import Design, Inspiration, Sample
 from ideagora.benchmarks.benchmark import Benchmark, Plan
 from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
 from ideagora.errors import UsageError
+from ideagora.graphs.services import Services
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.ingest.documents import Document
+from ideagora.retrieval.library import Library
+from ideagora.retrieval.store.fulltext import FullText, Section
 from ideagora.schema import Experiment, Paper, Verdict
 from tests.support.benchmark_world import (
     EMBEDDER,
@@ -92,6 +99,13 @@ PAPERS = (
 )
 
 
+def given(papers: Sequence[Paper]) -> Papers:
+    async def inspirations(one: Sample, services: Services) -> Sequence[Paper]:
+        return papers
+
+    return inspirations
+
+
 def summary(text: str | None) -> dict[str, Any]:
     return {"motivation": text, "summary": text and f"Method of {text}", "designs": []}
 
@@ -112,9 +126,9 @@ async def asked(
 ) -> list[Verdict]:
     """Verdicts of the multiple choice on ideas for BRIDGE."""
     plan = Plan(judges=("scripted",), protocol=plan.protocol, seed=plan.seed)
-    prepared = multiple_choice.prepare(SAMPLES, lambda: EMBEDDER, plan)
+    prepared = multiple_choice.prepare(SAMPLES, lambda: EMBEDDER, plan, given(papers))
     ideas = by_agent([idea("agent", number) for number in range(count)])
-    async with services_with(home, papers, {"scripted": chat}) as services:
+    async with services_with(home, (), {"scripted": chat}) as services:
         return await verdicts_of(services, multiple_choice.questions(BRIDGE, ideas, plan, prepared))
 
 
@@ -168,19 +182,20 @@ async def test_an_inspiration_without_a_text_gives_way_to_the_next_and_too_few_a
 
     few = await asked(tmp_path / "4", judge(right), without[:2])
     assert [verdict.reason for verdict in few] == [
-        "only 1 of 4 inspirations have a text that states a motivation (2 are not in the library)",
-        "only 1 of 4 inspirations have a text that states a plan (2 are not in the library)",
+        f"multiple choice needs two inspirations with a {part}; of 2, 1 have an abstract and 1 state it there"
+        for part in ("motivation", "plan")
     ]
 
 
 async def test_the_letter_of_the_paper_takes_the_target_closest_to_all_others(tmp_path: Path) -> None:
     near = sample(4, "swaying in wind, towers and boats, faster, keep", "p:9")
     samples = {**SAMPLES, "4": near}
-    default = multiple_choice.prepare(samples, lambda: EMBEDDER, PLAN).elsewhere["motivation"]
-    literal = multiple_choice.prepare(samples, lambda: EMBEDDER, LITERAL).elsewhere["motivation"]
+    default = multiple_choice.prepare(samples, lambda: EMBEDDER, PLAN, given(())).elsewhere["motivation"]
+    literal = multiple_choice.prepare(samples, lambda: EMBEDDER, LITERAL, given(())).elsewhere["motivation"]
     assert default["1"].id == "2"
     assert {literal[name].id for name in ("1", "2", "3")} == {"4"}
-    assert multiple_choice.prepare({"1": BRIDGE}, lambda: EMBEDDER, PLAN).elsewhere["plan"] == {}
+    alone = multiple_choice.prepare({"1": BRIDGE}, lambda: EMBEDDER, PLAN, given(()))
+    assert alone.elsewhere["plan"] == {}
     verdict = (await asked(tmp_path, judge({"reason": "r", "closest": "A"}), plan=LITERAL))[0]
     assert verdict.variant == "paper"
 
@@ -374,16 +389,17 @@ async def test_every_question_on_the_shipped_set_has_an_answer_and_scores_follow
     plan = Plan(judges=("offline",), only=("imcq", "i2i", "i2t"))
     samples = bench.load(None).samples
     prepared = bench.prepare(samples, lambda: EMBEDDER, plan)
-    for by_sample in prepared[multiple_choice.__name__].elsewhere.values():
+    assert prepared is not None
+    for by_sample in prepared.elsewhere.values():
         assert set(by_sample) == set(samples)
         for name, other in by_sample.items():
             cited = {one.paper_id for one in samples[name].inspirations}
             assert other.paper_id not in cited | {samples[name].paper_id}, samples[name].title
     verdicts: list[Verdict] = []
-    async with services_with(tmp_path, starter_corpus().papers) as services:
-        for one in list(samples.values())[::3]:
+    async with services_with(tmp_path, ()) as services:
+        for one in list(samples.values())[::5]:
             thief = idea("thief", motivation=one.motivation, method=one.method)
-            ideas = by_agent([thief, idea("thief", 1), idea("stranger"), idea("stranger", 1)])
+            ideas = by_agent([thief, idea("thief", 1), idea("stranger")])
             verdicts += await verdicts_of(services, bench.questions(one, ideas, plan, prepared))
     assert {verdict.reason for verdict in verdicts} == {None}
     scores = bench.scores([Verdict.model_validate_json(one.model_dump_json()) for one in verdicts], plan)
@@ -394,6 +410,41 @@ async def test_every_question_on_the_shipped_set_has_an_answer_and_scores_follow
         assert set(scores[name]["thief"].values()) == {5.0}, name
         low = scores[name]["stranger"].values()
         assert all(value is not None and 1.0 <= value < 3.0 for value in low), name
+
+
+async def test_inspirations_of_published_targets_come_from_the_library_or_their_full_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["By title", "Read", "Unknown"]
+    row = {
+        "index": 1,
+        "summary": {"topic": "t", "motivation": "m"},
+        "find_cite": {"top_references": [{"title": name, "paper_local_path": None} for name in names]},
+    }
+    (tmp_path / "target_paper_data.json").write_text(json.dumps([row]))
+    bench = AIIdeaBench()
+    samples = bench.load(tmp_path).samples
+    text = FullText(
+        sections=(Section(kind="introduction", heading="Introduction", text="It begins like this."),)
+    )
+    read = Document(paper=paper("p:2", None), full_text=text)
+
+    async def found(one: Sample, data: Path, library: Library, cache: Path) -> InspirationPapers:
+        assert data == tmp_path
+        records = (paper("p:1", None), read, paper("p:3", None))
+        return InspirationPapers(
+            tuple(r if isinstance(r, Document) else Document(paper=r) for r in records), ()
+        )
+
+    monkeypatch.setattr("ideagora.benchmarks.ai_idea_bench.benchmark.inspiration_papers", found)
+    known = Paper(id="s2:9", title="title P:1!", abstract="From the library.")
+    async with services_with(tmp_path, [known]) as services:
+        papers = (await bench.papers(samples["1"], services.library, tmp_path)).papers
+    assert [one.id for one in papers] == ["p:1", "p:2", "p:3"]
+    assert papers[0].abstract == "From the library."
+    assert "It begins like this." in (papers[1].abstract or "")
+    assert papers[2].abstract is None
+    assert bench.topic(samples["1"]).before is None
 
 
 def test_benchmarks_are_found_by_name() -> None:

@@ -9,15 +9,28 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.ai_idea_bench import competition, feasibility, matching, multiple_choice, novelty
+from ideagora.benchmarks.ai_idea_bench.options import Options
+from ideagora.benchmarks.ai_idea_bench.papers import InspirationPapers, inspiration_papers
 from ideagora.benchmarks.ai_idea_bench.samples import Sample, read_samples, shipped_samples
 from ideagora.benchmarks.benchmark import Measure, Plan, Question, Samples, Scores
-from ideagora.schema import Idea, Topic, Verdict
+from ideagora.errors import SourceRejected
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.ingest.documents import Document
+from ideagora.retrieval.lookup import find_paper
+from ideagora.retrieval.section_selection import select_sections
+from ideagora.schema import Idea, Paper, Topic, Verdict
 
 if TYPE_CHECKING:
+    from ideagora.graphs.services import Services
     from ideagora.models.embeddings.embedder import Embedder
+    from ideagora.retrieval.library import Library
 
 MODULES: tuple[ModuleType, ...] = (matching, multiple_choice, competition, novelty, feasibility)
-"""Each has ``MEASURES``, ``questions`` and ``scores``, and ``prepare`` if its questions need it."""
+"""Each has ``MEASURES``, ``questions`` and ``scores``."""
+_CACHE = Path("cache", "ai_idea_bench")
+"""Folder in the home folder for what is read from PDFs."""
+_OPENING_TOKENS = 400
+"""Tokens of a full text that stand for a missing abstract."""
 _ARXIV_MONTH = re.compile(r"(?:arxiv:)?(\d\d)(0[1-9]|1[0-2])\.\d{4,5}(?:v\d+)?", re.I)
 
 
@@ -30,12 +43,16 @@ class AIIdeaBench:
     measures: tuple[Measure, ...] = tuple(measure for module in MODULES for measure in module.MEASURES)
     ideas_per_sample = 2
 
+    def __init__(self) -> None:
+        self._data: Path | None = None
+
     def load(self, data: Path | None) -> Samples[Sample]:
         """The targets of ``target_paper_data.json``, of a folder that holds it, or the shipped ones.
 
         Raises:
             IdeasFileError: the file is missing, unreadable, or has no usable target.
         """
+        self._data = data
         found = shipped_samples() if data is None else read_samples(data)
         return Samples({sample.id: sample for sample in found.samples}, found.problems)
 
@@ -48,25 +65,48 @@ class AIIdeaBench:
             excluded=tuple(name for name in (sample.title, sample.paper_id) if name),
         )
 
-    def prepare(self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan) -> Any:
-        """What each module prepares, by its name; only for groups in the plan."""
-        return {
-            module.__name__: module.prepare(samples, embedder, plan)
-            for module in _included(plan)
-            if hasattr(module, "prepare")
-        }
+    async def papers(self, sample: Sample, library: Library, home: Path) -> InspirationPapers:
+        """The inspirations of a sample.
+
+        Those of shipped targets come from the starter corpus, whatever the library's sources are; others
+        from the library, from the PDFs of the data set, or by title from the library again.
+
+        Args:
+            sample: one of the samples loaded last.
+            library: the whole library, without cut-off and exclusions.
+            home: folder of the cache of PDFs.
+        """
+        if self._data is None:
+            corpus = {paper.id: paper for paper in starter_corpus().papers}
+            known = [corpus[one.paper_id] for one in sample.inspirations if one.paper_id in corpus]
+            return InspirationPapers(tuple(Document(paper=paper) for paper in known), ())
+        found = await inspiration_papers(sample, self._data, library, home / _CACHE)
+        return InspirationPapers(
+            tuple([await _with_abstract(one, library) for one in found.documents]), found.problems
+        )
+
+    def prepare(
+        self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan
+    ) -> Options | None:
+        """The options of the multiple choice, which depend on the whole data set."""
+        if not plan.includes(multiple_choice.GROUP):
+            return None
+        return multiple_choice.prepare(samples, embedder, plan, self._papers)
 
     def questions(
         self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Any
     ) -> Iterator[Question]:
         """The questions of all modules about one target."""
         for module in _included(plan):
-            yield from module.questions(sample, ideas, plan, prepared.get(module.__name__))
+            yield from module.questions(sample, ideas, plan, prepared)
 
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
         """The scores of all modules, from the verdicts alone, which each module reads once."""
         log = list(verdicts) if isinstance(verdicts, Iterator) else verdicts
         return {name: rows for module in _included(plan) for name, rows in module.scores(log, plan).items()}
+
+    async def _papers(self, sample: Sample, services: Services) -> Sequence[Paper]:
+        return (await self.papers(sample, services.library, services.client.settings.home)).papers
 
 
 def _included(plan: Plan) -> Iterator[ModuleType]:
@@ -74,6 +114,21 @@ def _included(plan: Plan) -> Iterator[ModuleType]:
     for module in MODULES:
         if any(plan.includes(measure.group) for measure in module.MEASURES):
             yield module
+
+
+async def _with_abstract(document: Document, library: Library) -> Document:
+    """The document with an abstract: its own, the library's, or the opening of its full text."""
+    paper = document.paper
+    if paper.abstract:
+        return document
+    try:
+        known = await find_paper(paper.title, library)
+    except SourceRejected:
+        known = None
+    text = known.abstract if known is not None else None
+    if not text and document.full_text is not None:
+        text = select_sections(document.full_text.sections, _OPENING_TOKENS)
+    return document.model_copy(update={"paper": paper.model_copy(update={"abstract": text or None})})
 
 
 def cutoff(sample: Sample) -> str | None:
