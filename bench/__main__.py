@@ -8,6 +8,7 @@ from importlib import import_module
 BENCHMARKS = {
     "arena_bias": "bias-aware against plain ratings: Kendall's tau to the true order",
     "arena_coverage": "how often 95 % intervals of ratings hold the truth",
+    "benchmark_coverage": "intervals and paired tests of benchmark results: coverage, type I error, power",
     "arena_separation": "whether the topics said to tell two agents apart do, played out",
     "arena_speed": "a million verdicts, 20 agents: seconds of ratings, bootstraps, audit",
     "arena": "2,070 verdicts of a judge who answers at once: seconds, bytes of checkpoints and verdicts",

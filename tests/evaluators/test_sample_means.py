@@ -55,7 +55,7 @@ def test_few_differences_are_tested_by_flipping_their_signs() -> None:
 def test_interval_and_exact_test_agree() -> None:
     generator = np.random.default_rng(0)
     for shift in (0.0, 0.4, 0.8, 1.2):
-        for n in (6, 9, 12):
+        for n in (6, 9, 12, 13, 20):
             values = generator.normal(shift, 1.0, n)
             found = paired_test(values)
             assert found.low is not None

@@ -1,11 +1,10 @@
 """Differences between two agents on the samples that both have: test, interval, detectable difference.
 
-The test is the sign-flip (paired permutation) test: if the agents are equal, a sample's difference is as
-likely as its negative (Fisher 1935). It is exact while at most ``MOST_FLIPPED`` differences are not 0; above
-that, Student's t test approximates it. Up to ``MOST_FLIPPED`` samples, the interval consists of the
-differences that the same test does not reject (from the means of all subsets, Hartigan 1969), so interval and
-p-value agree; with more samples it is that of the t test. docs/benchmark_results.md has the measured type I
-errors, coverage and power.
+Up to ``MOST_FLIPPED`` samples, the test is the exact sign-flip (paired permutation) test: if the agents are
+equal, a sample's difference is as likely as its negative (Fisher 1935). The interval consists of the
+differences that the test does not reject (from the means of all subsets, Hartigan 1969). With more samples,
+test and interval are Student's. So an interval excludes 0 exactly if the uncorrected p-value is at most 0.05.
+docs/benchmark_results.md has the measured type I errors, coverage and power.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_FLIPPED = 12
-"""Maximum number of differences whose signs are all flipped: 4,096 combinations."""
+"""Maximum number of samples for the exact test: 4,096 combinations of signs."""
 POWER = 0.8
 _DECIMALS = 12
 """Differences are rounded to this, so that rounding errors do not break ties."""
@@ -58,9 +57,8 @@ def paired_test(differences: NDArray[np.float64], level: float = LEVEL) -> Paire
     if n == 1:
         return PairedTest(1, mean, reason="A test needs at least two common samples; there is 1.")
     deviation = float(values.std(ddof=1))
-    nonzero = values[values != 0]
-    test: Test = "sign-flip" if len(nonzero) <= MOST_FLIPPED else "t"
-    p = _sign_flip_p(nonzero) if test == "sign-flip" else _t_p(mean, deviation, n)
+    test: Test = "sign-flip" if n <= MOST_FLIPPED else "t"
+    p = _sign_flip_p(values) if test == "sign-flip" else _t_p(mean, deviation, n)
     bounds, reason = _bounds(values, mean, deviation, level)
     return PairedTest(n, mean, *bounds, p, test, deviation, reason)
 
@@ -86,28 +84,29 @@ def detectable_difference(
 ) -> float | None:
     """True difference that ``n`` common samples show at the level ``alpha`` with probability ``power``.
 
-    (t(1 - alpha/2, n - 1) + t(power, n - 1)) deviation / √n; ``None`` if so few samples can show none, or if
-    the deviation is unknown or 0.
+    (t(1 - alpha/2, n - 1) + t(power, n - 1)) deviation / √n, with the largest level up to ``alpha`` that the
+    test attains. ``None`` if so few samples can show none, or if the deviation is unknown or 0.
     """
     if not deviation or n < 2 or smallest_p(n) > alpha:
         return None
+    if n <= MOST_FLIPPED:
+        alpha = int(alpha / smallest_p(n) + 1e-9) * smallest_p(n)
     return (t_quantile(1 - alpha / 2, n - 1) + t_quantile(power, n - 1)) * deviation / float(n**0.5)
 
 
-def _sign_flip_p(nonzero: NDArray[np.float64]) -> float:
+def _sign_flip_p(values: NDArray[np.float64]) -> float:
     """Share of sign combinations whose sum is at least as far from 0 as the observed one."""
-    if len(nonzero) == 0:
-        return 1.0
-    sums = np.abs(nonzero.sum() - 2 * (_subsets(len(nonzero)) @ nonzero))
-    margin = 1e-9 * float(np.abs(nonzero).sum())
-    return float((sums >= abs(float(nonzero.sum())) - margin).mean())
+    total = float(values.sum())
+    sums = np.abs(total - 2 * (_subsets(len(values)) @ values))
+    margin = 1e-9 * float(np.abs(values).sum())
+    return float((sums >= abs(total) - margin).mean())
 
 
 def _t_p(mean: float, deviation: float, n: int) -> float:
     from scipy.special import stdtr
 
     if deviation < 10.0**-_DECIMALS:
-        return smallest_p(n)
+        return smallest_p(n) if mean else 1.0
     return max(smallest_p(n), float(2 * stdtr(n - 1, -abs(mean) / (deviation / n**0.5))))
 
 
