@@ -449,6 +449,9 @@ async def test_inspirations_of_published_targets_come_from_the_library_or_their_
 
 def test_benchmarks_are_found_by_name() -> None:
     for name in BENCHMARKS:
-        assert find_benchmark(name).name == name
+        found = find_benchmark(name)
+        assert found.name == name
+        names = [measure.name for measure in found.measures]
+        assert len(set(names)) == len(names)
     with pytest.raises(UsageError, match=r"no benchmark 'ai-ideabench'\. Did you mean 'ai-idea-bench'\?"):
         find_benchmark("ai-ideabench")
