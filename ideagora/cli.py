@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ideagora.subcommands import agents, agreement, arena, generate, ideas, library, options, vote
+from ideagora.subcommands import agents, agreement, arena, bench, generate, ideas, library, options, vote
 
 app = options.CommandGroup(
     name="ideagora",
@@ -100,6 +100,7 @@ app.command(
 )(agreement.agreement)
 app.add_typer(ideas.app, name="ideas")
 arena.declare(app)
+app.add_typer(bench.app, name="bench")
 
 
 @app.command(epilog="Example:\n\n  ideagora version")

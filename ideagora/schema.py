@@ -352,7 +352,9 @@ class Verdict(Record):
     sample: str | None = None
     """The id of a benchmark's sample."""
     variant: str = ""
-    """Distinguishes verdicts that are otherwise on the same question, such as an epoch."""
+    """Distinguishes verdicts that are otherwise on the same question."""
+    epoch: int = 1
+    """The repetition of a benchmark's sample, from 1."""
     details: dict[str, Any] = Field(default_factory=dict)
     """What the judge saw or found besides the subjects, such as the options of a multiple choice."""
     agents: tuple[str, ...] = ()

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from ideagora.evaluators.judging.asking import Unscored as Unscored
 from ideagora.importing.records import Problem
-from ideagora.schema import Idea, Record, Topic, Verdict
+from ideagora.schema import Idea, Paper, Record, Topic, Verdict
 
 if TYPE_CHECKING:
     from ideagora.graphs.services import Services
     from ideagora.models.embeddings.embedder import Embedder
+    from ideagora.retrieval.library import Library
 
 S = TypeVar("S")
 
@@ -74,9 +75,14 @@ class Question:
     A judge's role must be called with ``model=`` the judge. The library is the whole one: no cut-off.
     """
     variant: str = ""
-    """Distinguishes questions that are otherwise equal: an epoch, a protocol, a round."""
+    """Distinguishes questions that are otherwise equal, such as the rounds of a competition."""
     order: int = 0
     """0 for the drawn order, 1 for the swapped order."""
+    calls: int = 1
+    """Expected number of model calls."""
+    epoch: int = 1
+    protocol: ProtocolName = "default"
+    """Set by the run."""
 
 
 Scores = Mapping[str, Mapping[str, Mapping[str, float | None]]]
@@ -118,6 +124,8 @@ class Benchmark(Protocol[S]):
     measures: tuple[Measure, ...]
     ideas_per_sample: int
     """Default of ``--ideas``."""
+    literature: frozenset[str]
+    """Groups of measures whose questions use the library."""
 
     def load(self, data: Path | None) -> Samples[S]:
         """The samples of a data set, by default the shipped one."""
@@ -125,13 +133,24 @@ class Benchmark(Protocol[S]):
     def topic(self, sample: S) -> Topic:
         """What the agents get: topic, cut-off, inspirations, and the hidden target paper."""
 
+    async def papers(
+        self, sample: S, data: Path | None, library: Callable[[], Library]
+    ) -> tuple[Sequence[Paper] | None, Sequence[Problem]]:
+        """The inspiration papers as records, and what could not be read.
+
+        They are the agents' literature; ``None`` if the agents use the sources of the settings.
+        """
+
     def prepare(self, samples: Mapping[str, S], embedder: Callable[[], Embedder], plan: Plan) -> Any:
         """What the questions need of the whole data set, such as similarities; ``None`` if nothing."""
 
     def questions(
         self, sample: S, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Any
     ) -> Iterable[Question]:
-        """The questions about one sample; ``ideas`` are those of each agent that has any, best first."""
+        """The questions about one sample; ``ideas`` are those of each agent that has any, best first.
+
+        ``prepared`` is ``None`` where questions are only counted, before anything is prepared.
+        """
 
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
         """The score of every agent on every sample, from the verdicts alone."""

@@ -1,13 +1,16 @@
-"""Find a benchmark by name. Modules are imported on demand."""
+"""Benchmarks by name, and benchmarks from outside: ``module:object`` or ``path.py:object``.
+
+``--help`` lists the names, so everything else is imported on demand.
+"""
 
 from __future__ import annotations
 
 import difflib
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ideagora.benchmarks.benchmark import Benchmark
-from ideagora.errors import UsageError
+if TYPE_CHECKING:
+    from ideagora.benchmarks.benchmark import Benchmark
 
 BENCHMARKS: dict[str, str] = {
     "ai-idea-bench": "ideagora.benchmarks.ai_idea_bench.benchmark:AIIdeaBench",
@@ -15,18 +18,39 @@ BENCHMARKS: dict[str, str] = {
 }
 """Name -> its class, as module:class."""
 
+_NEEDED = ("name", "title", "source", "measures", "load", "topic", "questions", "scores")
+
 
 def find_benchmark(name: str) -> Benchmark[Any]:
-    """Load a benchmark.
+    """The benchmark of this name, or the one that ``module:object`` or ``path.py:object`` names.
 
     Raises:
-        UsageError: there is none of this name.
+        UsageError: there is no such benchmark, or what is named is not a benchmark.
     """
+    from ideagora.errors import UsageError
+
+    if ":" in name:
+        return _load_external(name)
     if name not in BENCHMARKS:
         near = difflib.get_close_matches(name, BENCHMARKS, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        known = ", ".join(sorted(BENCHMARKS))
-        raise UsageError(f"There is no benchmark {name!r}.{hint} Use one of: {known}.")
+        raise UsageError(
+            f"There is no benchmark {name!r}.{hint} Use one of: {', '.join(sorted(BENCHMARKS))}; or your "
+            "own as module:object or path.py:object."
+        )
     module, _, attribute = BENCHMARKS[name].partition(":")
     benchmark: Benchmark[Any] = getattr(import_module(module), attribute)()
+    return benchmark
+
+
+def _load_external(name: str) -> Benchmark[Any]:
+    from ideagora.errors import UsageError
+    from ideagora.graphs.external.loader import load_object
+
+    loaded = load_object(name).object
+    benchmark: Benchmark[Any] = loaded() if isinstance(loaded, type) else loaded
+    if lacking := [part for part in _NEEDED if not hasattr(benchmark, part)]:
+        raise UsageError(
+            f"{name} is not a benchmark: it has no {', '.join(lacking)}. See docs/benchmarks.md."
+        )
     return benchmark

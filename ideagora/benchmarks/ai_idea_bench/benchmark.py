@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.ai_idea_bench import competition, feasibility, matching, multiple_choice, novelty
 from ideagora.benchmarks.ai_idea_bench.options import Options
-from ideagora.benchmarks.ai_idea_bench.papers import InspirationPapers, inspiration_papers
+from ideagora.benchmarks.ai_idea_bench.papers import inspiration_papers
 from ideagora.benchmarks.ai_idea_bench.samples import Sample, read_samples, shipped_samples
 from ideagora.benchmarks.benchmark import Measure, Plan, Question, Samples, Scores
 from ideagora.errors import SourceRejected
+from ideagora.importing.records import Problem
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.ingest.documents import Document
 from ideagora.retrieval.lookup import find_paper
@@ -42,6 +43,7 @@ class AIIdeaBench:
     source = "AI Idea Bench 2025: AI Research Idea Generation Benchmark (arXiv 2504.14191)"
     measures: tuple[Measure, ...] = tuple(measure for module in MODULES for measure in module.MEASURES)
     ideas_per_sample = 2
+    literature = frozenset({multiple_choice.GROUP, novelty.GROUP, feasibility.GROUP})
 
     def __init__(self) -> None:
         self._data: Path | None = None
@@ -65,25 +67,20 @@ class AIIdeaBench:
             excluded=tuple(name for name in (sample.title, sample.paper_id) if name),
         )
 
-    async def papers(self, sample: Sample, library: Library, home: Path) -> InspirationPapers:
+    async def papers(
+        self, sample: Sample, library: Callable[[], Library], home: Path
+    ) -> tuple[Sequence[Paper], Sequence[Problem]]:
         """The inspirations of a sample.
 
         Those of shipped targets come from the starter corpus, whatever the library's sources are; others
         from the library, from the PDFs of the data set, or by title from the library again.
-
-        Args:
-            sample: one of the samples loaded last.
-            library: the whole library, without cut-off and exclusions.
-            home: folder of the cache of PDFs.
         """
         if self._data is None:
             corpus = {paper.id: paper for paper in starter_corpus().papers}
-            known = [corpus[one.paper_id] for one in sample.inspirations if one.paper_id in corpus]
-            return InspirationPapers(tuple(Document(paper=paper) for paper in known), ())
-        found = await inspiration_papers(sample, self._data, library, home / _CACHE)
-        return InspirationPapers(
-            tuple([await _with_abstract(one, library) for one in found.documents]), found.problems
-        )
+            return [corpus[one.paper_id] for one in sample.inspirations if one.paper_id in corpus], ()
+        found = await inspiration_papers(sample, self._data, library(), home / _CACHE)
+        documents = [await _with_abstract(one, library()) for one in found.documents]
+        return [one.paper for one in documents], found.problems
 
     def prepare(
         self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan
@@ -106,7 +103,9 @@ class AIIdeaBench:
         return {name: rows for module in _included(plan) for name, rows in module.scores(log, plan).items()}
 
     async def _papers(self, sample: Sample, services: Services) -> Sequence[Paper]:
-        return (await self.papers(sample, services.library, services.client.settings.home)).papers
+        home = services.client.settings.home
+        papers, _ = await self.papers(sample, lambda: services.library, home)
+        return papers
 
 
 def _included(plan: Plan) -> Iterator[ModuleType]:

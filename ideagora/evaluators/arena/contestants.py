@@ -52,16 +52,19 @@ class ResolvedContestants:
         return tuple(sorted([*(one.name for one in self.agents), *(one.name for one in self.idea_sets)]))
 
 
-def resolve_contestants(specs: Sequence[str], home: Path, topics: Sequence[Topic]) -> ResolvedContestants:
+def resolve_contestants(
+    specs: Sequence[str], home: Path, topics: Sequence[Topic], at_least: int = 2
+) -> ResolvedContestants:
     """The contestants named on the command line.
 
     Args:
         specs: names from the command line.
         home: folder that contains imported ideas.
         topics: requested topics; a single one is the default for ideas without a topic.
+        at_least: minimum number of contestants.
 
     Raises:
-        UsageError: fewer than two contestants, a duplicate name, or an unknown one.
+        UsageError: too few contestants, a duplicate name, or an unknown one.
         IdeagoraError: ideas cannot be read.
     """
     agents: list[AgentContestant] = []
@@ -79,7 +82,7 @@ def resolve_contestants(specs: Sequence[str], home: Path, topics: Sequence[Topic
                 raise UsageError(agent.unready)
             agents.append(AgentContestant(clean_name(label or agent.name), agent))
     resolved = ResolvedContestants(tuple(agents), tuple(idea_sets), tuple(notes))
-    _require_two(resolved)
+    _require(resolved, at_least)
     return resolved
 
 
@@ -150,13 +153,13 @@ def _problems(imported: Imported, spec: str, asked: int) -> Iterator[str]:
         yield f"No idea of {spec} could be imported."
 
 
-def _require_two(resolved: ResolvedContestants) -> None:
+def _require(resolved: ResolvedContestants, at_least: int) -> None:
     twice = [name for name, count in Counter(resolved.names).items() if count > 1]
     if twice:
         raise UsageError(
             f"Two contestants are called {twice[0]!r}. Rename one of them: OTHER-NAME=CONTESTANT."
         )
-    if len(resolved.names) < 2:
+    if len(resolved.names) < at_least:
         only = f"only {resolved.names[0]!r} is given" if resolved.names else "none is given"
         raise UsageError(
             f"An arena needs at least two contestants, and {only}. For example: ideagora arena direct rag "

@@ -1,0 +1,105 @@
+"""Judges the ideas of a benchmark's folder again: with other judges or measures, or for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ideagora.benchmarks.benchmark import Benchmark, Plan
+from ideagora.benchmarks.idea_log import IdeaLog
+from ideagora.benchmarks.registry import find_benchmark
+from ideagora.benchmarks.results import RESULTS_FILE, AgentSummary, BenchmarkResult
+from ideagora.benchmarks.run import (
+    BenchmarkResources,
+    BenchmarkRun,
+    judge_ideas,
+    load_finished,
+    reset,
+)
+from ideagora.config import Settings
+from ideagora.errors import UsageError
+from ideagora.evaluators.arena.contestants import ResolvedContestants
+from ideagora.evaluators.arena.lineup import ContestantIdeas
+from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
+from ideagora.graphs.generate import load_usage_trackers
+from ideagora.graphs.run_folder import RunFolder
+from ideagora.models.budget import create_budget
+
+
+def load_run(
+    folder: Path, settings: Settings, plans: Callable[[Benchmark[Any]], tuple[Plan, ...]]
+) -> BenchmarkRun:
+    """The run of a folder, with other plans.
+
+    Raises:
+        UsageError: the folder has no benchmark run, or its data set has changed.
+    """
+    record = RunFolder(folder, "").read() or {}
+    options = record.get("options")
+    if not isinstance(options, Mapping) or "samples" not in record or not (folder / "ideas.jsonl").exists():
+        raise UsageError(
+            f"{folder} is not the folder of a benchmark run. Make one: ideagora bench NAME AGENTS --no-score."
+        )
+    benchmark = find_benchmark(str(record["agent"]))
+    data = Path(record["data"]) if record.get("data") else None
+    samples = benchmark.load(data).samples
+    if lacking := [name for name in record["samples"] if name not in samples]:
+        raise UsageError(f"The data set has no sample {lacking[0]!r} any more, which {folder} has ideas for.")
+    return BenchmarkRun(
+        benchmark=benchmark,
+        data_set=samples,
+        samples={name: samples[name] for name in record["samples"]},
+        contestants=_contestants(record),
+        plans=plans(benchmark),
+        ideas=int(options["ideas"]),
+        epochs=int(options["epochs"]),
+        settings=settings,
+        data=data,
+        generated=IdeaLog(folder).digest,
+        notes=tuple(record.get("notes", ())),
+    )
+
+
+def _contestants(record: Mapping[str, Any]) -> ResolvedContestants:
+    """The contestants by name; their ideas are in the folder."""
+    rows = record.get("contestants", ())
+    return ResolvedContestants((), tuple(ContestantIdeas(one["agent"], one["source"], ()) for one in rows))
+
+
+async def rescore(
+    run: BenchmarkRun, path: Path, resources: BenchmarkResources
+) -> tuple[BenchmarkResult, ...]:
+    """Judge the ideas in the folder; earlier verdicts and results are renamed if the plan differs.
+
+    Raises:
+        BudgetExhausted: the budget is spent; the folder contains the results so far.
+        IdeagoraError: a fatal error. Progress is saved; the same command resumes.
+    """
+    record = RunFolder(path, "").read() or {}
+    before = str(record.get("id", ""))
+    with RunFolder(path, run.identity, replaces=before) as folder:
+        if before != run.identity:
+            _keep_earlier(path, before)
+            folder.delete_checkpoints()
+        elif resources.fresh:
+            reset(folder, run.settings)
+        elif (finished := load_finished(folder)) is not None:
+            return finished
+        agents = [AgentSummary(**_summary(one)) for one in record.get("contestants", ())]
+        budget = create_budget(run.settings, load_usage_trackers([path]))
+        return await judge_ideas(run, folder, IdeaLog(path), agents, run.notes, resources, budget)
+
+
+def _summary(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row.get(name) for name in ("agent", "source", "samples", "ideas")} | {
+        "missing": dict(row.get("missing") or {})
+    }
+
+
+def _keep_earlier(path: Path, identity: str) -> None:
+    """Rename verdicts and results of another plan."""
+    for name in (VERDICTS_FILE, RESULTS_FILE):
+        if (path / name).exists():
+            stem, _, suffix = name.partition(".")
+            (path / name).rename(path / f"{stem}.{identity}.{suffix}")

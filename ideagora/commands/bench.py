@@ -1,0 +1,302 @@
+"""``ideagora bench``: run a benchmark on agents or existing ideas, or judge a finished run again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ideagora.benchmarks.benchmark import Benchmark, Plan
+from ideagora.benchmarks.estimate import agents_without_estimate, expected_bill
+from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
+from ideagora.benchmarks.rescore import load_run, rescore
+from ideagora.benchmarks.results import RESULTS_FILE, BenchmarkResult
+from ideagora.benchmarks.run import BenchmarkResources, BenchmarkRun, problem_notes, run_benchmark
+from ideagora.benchmarks.selection import Selection
+from ideagora.config import Settings, load_settings
+from ideagora.errors import BudgetExhausted, IdeagoraError, UsageError
+from ideagora.evaluators.arena.contestants import resolve_contestants
+from ideagora.graphs.generate import library_session
+from ideagora.graphs.run_folder import RunFolder, folder_error
+from ideagora.report.arena.terminal import ArenaProgress
+from ideagora.report.console import plain, print_error, print_incomplete
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+@dataclass(frozen=True)
+class Request:
+    """Arguments of the commands."""
+
+    benchmark: str = ""
+    agents: tuple[str, ...] = ()
+    data: Path | None = None
+    limit: str | None = None
+    sample_ids: tuple[str, ...] = ()
+    shuffle: int | None = None
+    epochs: int = 1
+    ideas: int | None = None
+    judges: tuple[str, ...] = ()
+    protocols: tuple[Any, ...] = ("default",)
+    only: tuple[str, ...] = ()
+    scored: bool = True
+    settings: dict[str, Any] = field(default_factory=dict)
+    before: str | None = None
+    excluded: tuple[str, ...] = ()
+    out: Path | None = None
+    exports: tuple[str, ...] = ()
+    as_json: bool = False
+    fresh: bool = False
+    quiet: bool = False
+    page: bool = True
+
+
+def list_all(as_json: bool) -> int:
+    """Print the benchmarks with their papers and measures; returns the exit code."""
+    found = [find_benchmark(name) for name in BENCHMARKS]
+    if as_json:
+        rows = [
+            {
+                "name": one.name,
+                "title": one.title,
+                "source": one.source,
+                "samples": len(one.load(None).samples),
+                "ideas": one.ideas_per_sample,
+                "measures": [measure.model_dump() for measure in one.measures],
+            }
+            for one in found
+        ]
+        print(json.dumps(rows, ensure_ascii=False))
+        return 0
+    console = Console()
+    for one in found:
+        console.print(Text.assemble((one.name, "bold"), f"  {one.title}"))
+        console.print(Text(f"  {one.source}", style="dim"))
+        console.print(Text(f"  {len(one.load(None).samples)} samples ship with ideagora. Measures (--only):"))
+        for group in dict.fromkeys(measure.group for measure in one.measures):
+            titles = [measure.title for measure in one.measures if measure.group == group]
+            console.print(Text(f"    {group}: {', '.join(titles)}"))
+    console.print(Text("Run one: ideagora bench NAME AGENTS…; see ideagora bench NAME --help.", style="dim"))
+    return 0
+
+
+def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
+    """Run a benchmark; returns the exit code (0, 1, 2, 3, 4 or 130)."""
+
+    def start(errors: Console) -> tuple[BenchmarkRun, Path]:
+        prepared = _prepare(request)
+        return prepared, _folder(prepared, request.out)
+
+    return _guarded(request, start, chats)
+
+
+def score(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
+    """Judge the ideas of a run again; returns the exit code."""
+
+    def start(errors: Console) -> tuple[BenchmarkRun, Path]:
+        assert request.out is not None
+        settings = load_settings(**request.settings)
+        folder = request.out.absolute()
+        return load_run(folder, settings, lambda benchmark: _plans(request, benchmark, settings)), folder
+
+    return _guarded(request, start, chats)
+
+
+def _guarded(
+    request: Request,
+    start: Callable[[Console], tuple[BenchmarkRun, Path]],
+    chats: Mapping[str, BaseChatModel] | None,
+) -> int:
+    errors = Console(stderr=True)
+    logging.getLogger("ideagora").setLevel(logging.WARNING)
+    path = None
+    try:
+        benchmark_run, path = start(errors)
+        results = _execute(request, benchmark_run, path, errors, chats)
+    except KeyboardInterrupt:
+        errors.print("\nStopped. Answers are saved; the same command resumes.")
+        return 130
+    except BudgetExhausted as error:
+        print_error(errors, str(error))
+        if path is not None and (path / RESULTS_FILE).exists():
+            errors.print(Text(f"The results so far: {path / RESULTS_FILE}"), soft_wrap=True)
+        return error.exit_code
+    except IdeagoraError as error:
+        print_error(errors, str(error))
+        return error.exit_code
+    except OSError as error:
+        print_error(errors, str(folder_error(Path(error.filename or request.out or "."), error)))
+        return 1
+    return _show(request, benchmark_run, results, path, errors)
+
+
+def _prepare(request: Request) -> BenchmarkRun:
+    settings = load_settings(**request.settings)
+    benchmark = find_benchmark(request.benchmark)
+    plans = _plans(request, benchmark, settings)
+    loaded = benchmark.load(request.data)
+    selection = Selection(limit=request.limit, sample_ids=request.sample_ids, shuffle=request.shuffle)
+    samples = selection.choose(loaded.samples)
+    if not request.agents:
+        raise UsageError(
+            f"Name the agents or ideas to be judged, e.g. ideagora bench {request.benchmark} direct rag."
+        )
+    topics = [benchmark.topic(sample) for sample in samples.values()]
+    contestants = resolve_contestants(request.agents, settings.home, topics, at_least=1)
+    return BenchmarkRun(
+        benchmark=benchmark,
+        data_set=loaded.samples,
+        samples=samples,
+        contestants=contestants,
+        plans=plans,
+        ideas=request.ideas or benchmark.ideas_per_sample,
+        epochs=request.epochs,
+        settings=settings,
+        judged=request.scored,
+        notes=tuple(problem_notes(loaded.problems, "not a sample")),
+        data=request.data,
+        before=request.before,
+        excluded=request.excluded,
+        with_sources="source" in settings.model_fields_set,
+    )
+
+
+def _plans(request: Request, benchmark: Benchmark[Any], settings: Settings) -> tuple[Plan, ...]:
+    groups = list(dict.fromkeys(measure.group for measure in benchmark.measures))
+    if unknown := [name for name in request.only if name not in groups]:
+        raise UsageError(f"--only is {unknown[0]!r}: {benchmark.name} has {', '.join(groups)}.")
+    judges = request.judges or (settings.model_of("judge"),)
+    if len(set(judges)) < len(judges):
+        raise UsageError(f"--judge is given twice: {', '.join(judges)}.")
+    return tuple(
+        Plan(judges=judges, protocol=protocol, only=request.only, seed=settings.seed)
+        for protocol in request.protocols
+    )
+
+
+def _folder(run: BenchmarkRun, out: Path | None) -> Path:
+    """``--out``, or a folder in the home; absolute because agents may change the working directory."""
+    name = f"{run.benchmark.name}-{run.identity[:8]}"
+    return out.absolute() if out is not None else run.settings.home / "bench" / name
+
+
+def _execute(
+    request: Request,
+    run: BenchmarkRun,
+    path: Path,
+    errors: Console,
+    chats: Mapping[str, BaseChatModel] | None,
+) -> tuple[BenchmarkResult, ...]:
+    if not request.quiet:
+        _say_cost(run, path, request, errors)
+    with ExitStack() as stack:
+        progress = stack.enter_context(ArenaProgress(errors, request.quiet))
+
+        @cache
+        def library() -> Any:
+            return stack.enter_context(
+                library_session(run.settings, progress.set_status, progress.on_store_filled)
+            )
+
+        @cache
+        def embedder() -> Any:
+            from ideagora.models.embeddings.embedder import load_embedder
+
+            return load_embedder(run.settings.embedder, run.settings.home / "cache")
+
+        means = BenchmarkResources(library, embedder, progress.on_event, chats, request.fresh)
+        execution = run_benchmark(run, path, means) if run.generated is None else rescore(run, path, means)
+        try:
+            results = asyncio.run(execution)
+        except BudgetExhausted:
+            if request.page and (path / RESULTS_FILE).exists():
+                _write_page(path)
+            raise
+        if request.page and results:
+            progress.set_status("drawing the page")
+            _write_page(path)
+        return results
+
+
+def _write_page(path: Path) -> None:
+    from ideagora.report.bench.page import write_benchmark_report
+
+    write_benchmark_report(path)
+
+
+def _say_cost(run: BenchmarkRun, path: Path, request: Request, errors: Console) -> None:
+    """Print the expected cost, unless no calls are left."""
+    settings = run.settings
+    asked = {*(run.models if run.judged else ()), *(settings.models if run.contestants.agents else ())}
+    if asked <= {"offline"} or settings.replay or (not request.fresh and _is_done(path)):
+        return
+    bill = expected_bill(run)
+    known = [cost for _, _, cost in bill if cost is not None]
+    total = f"about ${sum(known):.2f}" if len(known) == len(bill) else "price unknown"
+    parts = ", ".join(f"{calls} to {plain(model)}" for model, calls, _ in bill)
+    number = sum(calls for _, calls, _ in bill)
+    errors.print(Text(f"Expected: at most about {number} calls ({parts}), {total}."), soft_wrap=True)
+    if unsaid := agents_without_estimate(run):
+        errors.print(Text(f"Not included: calls of {plain(', '.join(unsaid))}."), soft_wrap=True)
+
+
+def _is_done(path: Path) -> bool:
+    return (RunFolder(path, "").read() or {}).get("status") == "done"
+
+
+def _show(
+    request: Request,
+    run: BenchmarkRun,
+    results: tuple[BenchmarkResult, ...],
+    path: Path,
+    errors: Console,
+) -> int:
+    record = RunFolder(path, "").read() or {}
+    outages = [str(line) for line in record.get("outages", ())]
+    if request.as_json:
+        content = {"run": str(path), "results": [result.as_json() for result in results]}
+        print(json.dumps(content, ensure_ascii=False))
+    else:
+        _print(run, results, path, request)
+    for name in request.exports if results else ():
+        written = _export(name, path)
+        errors.print(Text(f"Exported: {written}"), soft_wrap=True)
+    if outages:
+        print_incomplete(errors, outages)
+        return 4
+    return 0
+
+
+def _print(run: BenchmarkRun, results: tuple[BenchmarkResult, ...], path: Path, request: Request) -> None:
+    console = Console()
+    if not results:
+        ideas = sum(1 for _ in (path / "ideas.jsonl").open("rb"))
+        console.print(Text(f"{ideas} ideas on {len(run.samples)} samples are in {path}."), soft_wrap=True)
+        console.print(Text(f"Judge them: ideagora bench score {path}"), soft_wrap=True)
+        return
+    from ideagora.report.bench.terminal import terminal_table
+
+    for result in results:
+        console.print(terminal_table(result))
+    if request.page:
+        console.print(Text(f"Report with plots: {path / 'report.html'}", overflow="fold"), soft_wrap=True)
+    files = f"All figures: {path / RESULTS_FILE}; verdicts: {path / 'verdicts.jsonl'}"
+    console.print(Text(files, overflow="fold"), soft_wrap=True)
+
+
+def _export(name: str, path: Path) -> Path:
+    """Write the folder's results in a format of another tool; returns where."""
+    module = import_module(f"ideagora.report.export.{name}")
+    written: Path = getattr(module, f"export_{name}")(path, path / name)
+    return written

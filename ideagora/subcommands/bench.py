@@ -1,0 +1,272 @@
+"""Declares ``ideagora bench``: the benchmarks, and ``score``, ``fetch`` and ``build``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import typer
+from typer.core import TyperGroup
+
+from ideagora.benchmarks.registry import BENCHMARKS
+from ideagora.subcommands import options
+
+
+class Protocol(StrEnum):
+    """Which definitions of the figures are used."""
+
+    default = "default"
+    paper = "paper"
+    both = "both"
+
+
+class Export(StrEnum):
+    """Formats of other tools."""
+
+    inspect = "inspect"
+    hf = "hf"
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    """Which samples are used, and how often."""
+
+    PANEL: ClassVar[str] = "Samples"
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Data set in its published form.", show_default="the set that ships with ideagora"),
+    ] = None
+    limit: Annotated[
+        str | None,
+        typer.Option(help="Number of samples such as 10, or a range such as 10-20.", show_default="all"),
+    ] = None
+    sample_id: Annotated[
+        list[str] | None, typer.Option(help="Id of a sample to use; repeatable.", show_default="all")
+    ] = None
+    sample_shuffle: Annotated[
+        int | None,
+        typer.Option(
+            help="Shuffle the samples with this seed before --limit.", show_default="order of the file"
+        ),
+    ] = None
+    epochs: Annotated[
+        int, typer.Option(min=1, max=100, help="Repetitions of every sample, each with its own seed.")
+    ] = 1
+    ideas: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=100, help="Ideas per agent and sample that count.", show_default="the benchmark's own"
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class JudgingOptions:
+    """Who judges what."""
+
+    PANEL: ClassVar[str] = "Judging"
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Model that judges; repeatable. Every judge answers every question.",
+            show_default="--judge-model",
+        ),
+    ] = None
+    protocol: Annotated[
+        Protocol,
+        typer.Option(
+            help="paper: every definition to the letter. default: with corrections where they are unsound, "
+            "see the benchmark's page in docs/. both: two tables."
+        ),
+    ] = Protocol.default
+    only: Annotated[
+        str | None,
+        typer.Option(help="Measures to compute, separated by commas, e.g. imcq,i2i.", show_default="all"),
+    ] = None
+
+
+def _judging(judging: JudgingOptions) -> dict[str, Any]:
+    protocols = ("default", "paper") if judging.protocol is Protocol.both else (judging.protocol.value,)
+    only = (
+        () if judging.only is None else tuple(one.strip() for one in judging.only.split(",") if one.strip())
+    )
+    return {"judges": tuple(judging.judge or ()), "protocols": protocols, "only": only}
+
+
+class _BenchmarkGroup(TyperGroup):
+    """The group of benchmarks, which also accepts one from outside: module:object or path.py:object."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name; for a benchmark from outside, the same command under its name."""
+        known = super().get_command(ctx, cmd_name)
+        if known is not None or ":" not in cmd_name:
+            return known
+        outside = typer.Typer()
+        outside.command(cmd_name, cls=options.Command)(options.expand_groups(_command_for(cmd_name)))
+        return typer.main.get_command(outside)
+
+
+app = options.CommandGroup(
+    cls=_BenchmarkGroup,
+    help="Run published benchmarks on agents or on existing ideas.",
+    invoke_without_command=True,
+    epilog="Examples:\n\n  ideagora bench\n\n  ideagora bench ai-idea-bench direct rag --limit 5\n\n"
+    "  ideagora bench examples/own_benchmark.py:Riddles direct",
+)
+
+
+@app.callback()
+def list_benchmarks(context: typer.Context, as_json: options.AsJson = False) -> None:
+    """Run published benchmarks on agents or on existing ideas. Without a name: list them."""
+    if context.invoked_subcommand is None:
+        from ideagora.commands.bench import list_all
+
+        raise typer.Exit(list_all(as_json))
+
+
+def _command_for(name: str) -> Any:
+    """The function behind ``ideagora bench NAME``."""
+
+    def bench(
+        *,
+        agents: Annotated[
+            list[str] | None,
+            typer.Argument(
+                metavar="AGENTS",
+                help="One or more of: agents (see 'ideagora agents'), ideas:FILE, run folders, names of "
+                "imported ideas. Write LABEL=AGENT to rename one.",
+                show_default=False,
+            ),
+        ] = None,
+        samples: SampleOptions,
+        judging: JudgingOptions,
+        no_score: Annotated[
+            bool,
+            typer.Option(
+                "--no-score",
+                help="Only generate the ideas; judge them later with 'ideagora bench score FOLDER'.",
+                rich_help_panel="Judging",
+            ),
+        ] = False,
+        agent_timeout: options.AgentTimeout = None,
+        model: options.ModelOptions,
+        limits: options.LimitOptions,
+        literature: options.LiteratureOptions,
+        reproducibility: options.ReproducibilityOptions,
+        out: Annotated[
+            Path | None,
+            typer.Option(
+                help="Folder of the run.", show_default="<home>/bench/…", rich_help_panel=options.OUTPUT
+            ),
+        ] = None,
+        export: Annotated[
+            list[Export] | None,
+            typer.Option(
+                help="Also write the results for another tool: inspect (log for Inspect's viewer), hf "
+                "(folder with Parquet and a card); repeatable.",
+                rich_help_panel=options.OUTPUT,
+            ),
+        ] = None,
+        output: options.OutputOptions,
+        no_page: Annotated[
+            bool,
+            typer.Option(
+                "--no-page", help="Write no report page and no plots.", rich_help_panel=options.OUTPUT
+            ),
+        ] = False,
+    ) -> None:
+        from ideagora.commands.bench import Request, run
+
+        settings = options.settings_from(
+            model, limits, literature, reproducibility, output, agent_timeout=agent_timeout
+        )
+        request = Request(
+            benchmark=name,
+            agents=tuple(agents or ()),
+            data=samples.data,
+            limit=samples.limit,
+            sample_ids=tuple(samples.sample_id or ()),
+            shuffle=samples.sample_shuffle,
+            epochs=samples.epochs,
+            ideas=samples.ideas,
+            **_judging(judging),
+            scored=not no_score,
+            settings=settings,
+            before=literature.before,
+            excluded=tuple(literature.exclude or ()),
+            out=out,
+            exports=tuple(one.value for one in export or ()),
+            as_json=output.as_json,
+            fresh=reproducibility.fresh,
+            quiet=output.quiet,
+            page=not no_page,
+        )
+        raise typer.Exit(run(request))
+
+    return bench
+
+
+_HELP = {
+    "ai-idea-bench": "Match ideas with target papers: AI Idea Bench 2025 (arXiv 2504.14191).\n\n"
+    "Agents get a topic and its inspiration papers, and propose ideas. Judges compare these with the paper "
+    "that came from there (multiple choice, idea to idea, idea to topic), with each other, and with other "
+    "literature. Every verdict is saved, so the same command resumes. Without --model or --judge, everything "
+    "runs offline, as a smoke test: no key needed.",
+    "ideabench": "Rank ideas among target papers: IdeaBench (arXiv 2411.02429).\n\n"
+    "Agents get the abstracts of a paper's references. Judges rank their ideas together with the paper's own "
+    "(Insight Score) and rate the overlap. Every verdict is saved, so the same command resumes. Without "
+    "--model or --judge, everything runs offline, as a smoke test: no key needed.",
+}
+
+for _name in BENCHMARKS:
+    app.command(
+        _name,
+        help=_HELP[_name],
+        epilog=f"Examples:\n\n  ideagora bench {_name} direct rag --limit 5\n\n  ideagora bench {_name} "
+        "mine=path/to/agent.py:agent direct --model openai/gpt-4o --judge openai/gpt-4o --budget 10\n\n"
+        f"  ideagora bench {_name} ideas:mine.jsonl --judge openai/gpt-4o",
+    )(options.expand_groups(_command_for(_name)))
+
+
+@app.command(
+    "score", epilog="Example:\n\n  ideagora bench score runs/bench --judge openai/gpt-4o --only imcq"
+)
+@options.expand_groups
+def score(
+    *,
+    folder: Annotated[Path, typer.Argument(help="Folder of a benchmark run.")],
+    judging: JudgingOptions,
+    model: options.ModelOptions,
+    limits: options.LimitOptions,
+    reproducibility: options.ReproducibilityOptions,
+    export: Annotated[
+        list[Export] | None,
+        typer.Option(help="Also write the results for another tool; repeatable.", rich_help_panel="Output"),
+    ] = None,
+    output: options.OutputOptions,
+    no_page: Annotated[
+        bool,
+        typer.Option("--no-page", help="Write no report page and no plots.", rich_help_panel=options.OUTPUT),
+    ] = False,
+) -> None:
+    """Judge the ideas of a benchmark run without generating them again.
+
+    For runs with --no-score, and to try other judges or measures. Earlier verdicts and results are kept in
+    files beside the new ones.
+    """
+    from ideagora.commands.bench import Request, score
+
+    settings = options.settings_from(model, limits, reproducibility, output)
+    request = Request(
+        **_judging(judging),
+        settings=settings,
+        out=folder,
+        exports=tuple(one.value for one in export or ()),
+        as_json=output.as_json,
+        fresh=reproducibility.fresh,
+        quiet=output.quiet,
+        page=not no_page,
+    )
+    raise typer.Exit(score(request))
