@@ -27,10 +27,12 @@ from ideagora.benchmarks.ideabench.questions import (
 )
 from ideagora.benchmarks.ideabench.rows import Reference
 from ideagora.benchmarks.ideabench.samples import Resource, Sample, read_samples, shipped_samples
+from ideagora.importing.records import Problem
 from ideagora.schema import Idea, Paper, Topic, Verdict, last_day
 
 if TYPE_CHECKING:
     from ideagora.models.embeddings.embedder import Embedder
+    from ideagora.retrieval.library import Library
 
 TopicFrom = Literal["references", "title"]
 """What the topic is made of if the data set states none. The title tells the agent the target's idea."""
@@ -69,6 +71,7 @@ class IdeaBench:
     title = "IdeaBench"
     source = "IdeaBench: Benchmarking Large Language Models for Research Idea Generation, arXiv 2411.02429"
     ideas_per_sample = 3
+    literature: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -108,9 +111,11 @@ class IdeaBench:
         titles = "; ".join(one.title for one in sample.references[:TITLES_IN_TOPIC])
         return f"Research that starts from: {titles}"
 
-    def papers(self, sample: Sample) -> tuple[Paper, ...]:
-        """The sample's references as papers of the library, with the abstracts of the data set."""
-        return tuple(map(_paper, sample.references))
+    async def papers(
+        self, sample: Sample, data: Path | None, library: Callable[[], Library]
+    ) -> tuple[Sequence[Paper], Sequence[Problem]]:
+        """The sample's references, with the abstracts of the data set."""
+        return tuple(map(_paper, sample.references)), ()
 
     def prepare(
         self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan
