@@ -134,11 +134,16 @@ class Benchmark(Protocol[S]):
         """What the agents get: topic, cut-off, inspirations, and the hidden target paper."""
 
     async def papers(
-        self, sample: S, data: Path | None, library: Callable[[], Library]
+        self, sample: S, library: Callable[[], Library], home: Path
     ) -> tuple[Sequence[Paper] | None, Sequence[Problem]]:
         """The inspiration papers as records, and what could not be read.
 
         They are the agents' literature; ``None`` if the agents use the sources of the settings.
+
+        Args:
+            sample: one of the samples loaded last.
+            library: opens the whole library, without cut-off and exclusions.
+            home: folder for caches.
         """
 
     def prepare(self, samples: Mapping[str, S], embedder: Callable[[], Embedder], plan: Plan) -> Any:

@@ -201,7 +201,7 @@ async def _plan_runs(
     planned: list[PlannedRun] = []
     problems: list[Problem] = []
     for name, sample in run.samples.items() if run.contestants.agents else ():
-        papers, unread = await run.benchmark.papers(sample, run.data, lambda: resources.library()[0])
+        papers, unread = await run.benchmark.papers(sample, lambda: resources.library()[0], run.settings.home)
         problems += unread
         for one in run.contestants.agents:
             for epoch in range(1, run.epochs + 1):

@@ -112,7 +112,7 @@ class IdeaBench:
         return f"Research that starts from: {titles}"
 
     async def papers(
-        self, sample: Sample, data: Path | None, library: Callable[[], Library]
+        self, sample: Sample, library: Callable[[], Library], home: Path
     ) -> tuple[Sequence[Paper], Sequence[Problem]]:
         """The sample's references, with the abstracts of the data set."""
         return tuple(map(_paper, sample.references)), ()
