@@ -7,9 +7,11 @@ by it.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, Protocol
 
-from ideagora.agents.idea_inputs import IdeaInputs, draft_lead
+from ideagora.agents.idea_inputs import IdeaInputs, TooClose, draft_lead
 from ideagora.agents.ideator import IdeaDraft, IdeaParts, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, ShownPaper
@@ -18,10 +20,42 @@ from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
 
+class ProposedIdea(Inputs):
+    """An idea that was already written for the topic."""
+
+    title: str
+    summary: str
+
+
+def proposed_ideas(drafts: Sequence[Mapping[str, Any]]) -> tuple[ProposedIdea, ...]:
+    """Drafts as the next prompt shows them."""
+    return tuple(ProposedIdea(title=draft["title"], summary=draft["summary"]) for draft in drafts)
+
+
+class HasProposed(Protocol):
+    """Inputs with the ideas already written."""
+
+    @property
+    def proposed(self) -> Sequence[ProposedIdea]:
+        """The ideas already written for the topic, in order."""
+
+
+def _check_distinct(inputs: HasProposed, answer: IdeaParts) -> str | None:
+    """Return an error if the answer repeats the title of an earlier idea, else None."""
+    if any(_key(idea.title) == _key(answer.title) for idea in inputs.proposed):
+        return "title: this idea was already proposed; propose a different one"
+    return None
+
+
+def _key(title: str) -> str:
+    return "".join(letter for letter in title.casefold() if letter.isalnum())
+
+
 class DirectInputs(Inputs):
-    """The topic alone."""
+    """The topic, and the ideas already written for it."""
 
     topic: str
+    proposed: tuple[ProposedIdea, ...] = ()
 
 
 class DirectIdea(IdeaParts):
@@ -29,10 +63,14 @@ class DirectIdea(IdeaParts):
 
 
 def _recombine_topic(engine: ExtractiveModel, inputs: DirectInputs) -> dict[str, Any]:
-    """Return a one-factor-at-a-time plan from the topic's own words; there is no text to extract from."""
+    """Return a one-factor-at-a-time plan from the topic's own words; there is no text to extract from.
+
+    Each further idea varies other words; when none are left, it repeats the first.
+    """
     topic = texts.without_stop(texts.clip(inputs.topic, 40))
     phrases = sorted(texts.phrases(inputs.topic), key=texts.is_generic)
-    parts = phrases[:2] or [topic]
+    pairs: list[tuple[str, ...]] = list(combinations(phrases, 2)) or [(*phrases, topic)[:1]]
+    parts = pairs[len(inputs.proposed)] if len(inputs.proposed) < len(pairs) else pairs[0]
     first, last = parts[0], parts[-1]
     both = texts.listed([first, last] if first != last else [first])
     noun = "exchangeable components" if first != last else "an exchangeable component"
@@ -57,15 +95,21 @@ def _recombine_topic(engine: ExtractiveModel, inputs: DirectInputs) -> dict[str,
 
 
 DIRECT_IDEATOR = Role(
-    name="direct_ideator", group="main", inputs=DirectInputs, answer=DirectIdea, offline=_recombine_topic
+    name="direct_ideator",
+    group="main",
+    inputs=DirectInputs,
+    answer=DirectIdea,
+    offline=_recombine_topic,
+    check=_check_distinct,
 )
 
 
 class RagInputs(Inputs):
-    """A topic and the papers retrieved for it, best first."""
+    """A topic, the papers retrieved for it, best first, and the ideas already written for it."""
 
     topic: str
     papers: tuple[PaperBrief, ...]
+    proposed: tuple[ProposedIdea, ...] = ()
 
 
 class RagIdea(IdeaDraft):
@@ -73,19 +117,35 @@ class RagIdea(IdeaDraft):
 
 
 def _draft_lead(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
-    """Return a lead from the retrieved papers, without a chain."""
+    """Return a lead from the retrieved papers, without a chain.
+
+    A further lead uses the mechanism of another paper; when none is left, it repeats the last.
+    """
     papers = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
-    idea_inputs = IdeaInputs(
-        topic=inputs.topic,
-        papers=papers,
-        chain_length=0,
-        changes=(),
-        entities=(),
-        direction=None,
-        earlier=None,
-        too_close=(),
-    )
-    return draft_lead(engine, idea_inputs)
+    used: list[TooClose] = []
+    while True:
+        draft = draft_lead(
+            engine,
+            IdeaInputs(
+                topic=inputs.topic,
+                papers=papers,
+                chain_length=0,
+                changes=(),
+                entities=(),
+                direction=None,
+                earlier=None,
+                too_close=tuple(used),
+            ),
+        )
+        mechanism = next((source["paper"] for source in draft["sources"] if source["part"] == "method"), None)
+        is_new = all(_key(idea.title) != _key(draft["title"]) for idea in inputs.proposed)
+        if is_new or mechanism is None or mechanism in {one.paper for one in used}:
+            return draft
+        used.append(TooClose(paper=mechanism, title=papers[mechanism].title, overlap=None))
+
+
+def _check_rag(inputs: RagInputs, answer: RagIdea) -> str | None:
+    return check_sources(inputs, answer) or _check_distinct(inputs, answer)
 
 
 RAG_IDEATOR = Role(
@@ -94,5 +154,5 @@ RAG_IDEATOR = Role(
     inputs=RagInputs,
     answer=RagIdea,
     offline=_draft_lead,
-    check=check_sources,
+    check=_check_rag,
 )

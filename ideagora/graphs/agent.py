@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -59,3 +59,20 @@ class Agent:
     """Placeholder topic of a run if the agent determines the topic itself."""
     unready: str | None = None
     """Why the agent cannot run yet, and what to do."""
+    set_ideas: Callable[[Any, int], BaseModel] | None = None
+    """(options, number) -> options for this number of ideas per run; ``None`` if it cannot be chosen."""
+
+
+def with_ideas(agent: Agent, number: int) -> Agent:
+    """The agent with the number of ideas that each run is asked for; it may return fewer or more.
+
+    Unchanged if the agent offers no choice: a published paper has one idea, a file the ideas that it has.
+    """
+    if agent.set_ideas is None:
+        return agent
+    return replace(agent, options=agent.set_ideas(agent.options, number))
+
+
+def set_option(name: str) -> Callable[[BaseModel, int], BaseModel]:
+    """A ``set_ideas`` that sets the option of this name."""
+    return lambda options, number: type(options)(**{**options.model_dump(), name: number})

@@ -1,10 +1,12 @@
-"""Shared code of agents whose run produces one idea."""
+"""Shared code of agents that write one idea, or several one after the other, each with its experiment."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.agent import Origin
 from ideagora.schema import Experiment, Idea, Paper, Source, Usage, stable_id
 
@@ -14,6 +16,63 @@ FACETS = ("purpose", "mechanism", "evaluation")
 def ideas_so_far(state: Mapping[str, Any], make: Callable[[Mapping[str, Any] | None], Idea]) -> list[Idea]:
     """The idea of a run that may have ended early. ``make`` gets the plan, if there is one."""
     return [make(state.get("plan"))] if "draft" in state else []
+
+
+def usage_name(name: str, number: int) -> str:
+    """The usage label of a step for the idea with this number, from 1."""
+    return name if number == 1 else f"{name} {number}"
+
+
+def numbered_ideas(
+    state: Mapping[str, Any],
+    origin: Origin,
+    make: Callable[[Mapping[str, Any], Mapping[str, Any] | None, Origin], Idea],
+) -> list[Idea]:
+    """The ideas of a run that may have ended early, in the order in which they were written.
+
+    ``make`` gets a draft, its plan if there is one, and the origin with the idea's own usage.
+    """
+    drafts = state.get("drafts", [])
+    plans = {plan["number"]: plan["plan"] for plan in state.get("plans", [])}
+    origins = [_origin_of(number, origin, len(drafts)) for number in range(1, len(drafts) + 1)]
+    return [
+        make(draft, plans.get(number), own)
+        for number, (draft, own) in enumerate(zip(drafts, origins, strict=True), 1)
+    ]
+
+
+def _origin_of(number: int, origin: Origin, count: int) -> Origin:
+    if count == 1:
+        return origin
+    labels = [usage_name("idea", number), usage_name("experiment", number)]
+    return replace(
+        origin,
+        usage={label: origin.usage[label] for label in labels if label in origin.usage},
+        answered={label: origin.answered[label] for label in labels if label in origin.answered},
+    )
+
+
+def needs_idea(state: Mapping[str, Any], wanted: int) -> bool:
+    """Whether another idea is to be written: not after one could not be."""
+    return len(state.get("drafts", [])) < wanted and not state.get("failures")
+
+
+def plan_tasks(state: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The payload of ``design_experiment`` for every draft."""
+    shared = {name: state[name] for name in ("topic", "papers") if name in state}
+    return [{**shared, "draft": draft, "number": number} for number, draft in enumerate(state["drafts"], 1)]
+
+
+def no_further_idea(drafts: Sequence[Mapping[str, Any]], error: UnreadableAnswer) -> dict[str, Any]:
+    """The update of the state when a further idea could not be written.
+
+    Raises:
+        UnreadableAnswer: it would have been the first one.
+    """
+    if not drafts:
+        raise error
+    why = f"idea {len(drafts) + 1} could not be written: {error}"
+    return {"failures": [{"branch": None, "query": None, "error": why}]}
 
 
 def one_idea(

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from ideagora.config import Settings
 from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
@@ -32,6 +34,9 @@ STARTER_CORPUS_NOTE = (
     "come from those summaries."
 )
 
+LATER_OPTIONS = ("ideas", "experiments")
+"""Options of agents that are not part of a run's identity while they have their default."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -51,7 +56,7 @@ class Task:
         """The run's identity; equal for equal commands, so that a repeated command finds its run."""
         given = [] if self.papers is None else [paper.model_dump_json() for paper in self.papers]
         given += ["with sources"] if given and self.with_sources else []
-        parts = [self.topic.model_dump_json(), self.agent.name, self.options.model_dump_json()]
+        parts = [self.topic.model_dump_json(), self.agent.name, _identifying_options(self.options)]
         parts += [self.agent.fingerprint] if self.agent.fingerprint else []
         return stable_id(*parts, *given, *identity_parts(self.settings))
 
@@ -60,6 +65,15 @@ class Task:
         if self.papers is not None:
             library = library.for_sample(self.papers, self.with_sources)
         return library.for_topic(self.topic)
+
+
+def _identifying_options(options: BaseModel) -> str:
+    """The options as JSON, the later ones only if they are set, so that earlier runs are still found."""
+    fields = type(options).model_fields
+    unset = {
+        name for name in LATER_OPTIONS if name in fields and getattr(options, name) == fields[name].default
+    }
+    return options.model_dump_json(exclude=unset)
 
 
 async def run_task(

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from ideagora.config import Group
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
+from ideagora.graphs.single_idea import usage_name
 from ideagora.schema import Direction, Idea, NoveltyCheck, Paper, Source, Topic, Usage, stable_id
 
 NAME = "chain-of-ideas"
@@ -43,8 +44,10 @@ def agent(variant: str | None = None) -> Agent:
             "review_experiment",
             "search_for_experiment",
             "refine_experiment",
+            "next_experiment",
         ),
         subgraphs={"explore_branch": _build_branch},
+        set_ideas=_set_ideas,
     )
 
 
@@ -60,6 +63,13 @@ def _build_branch() -> Any:
     return build_branch()
 
 
+def _set_ideas(options: BaseModel, number: int) -> ChainOptions:
+    """One branch per idea, at least those of the options, and an experiment for each wanted idea."""
+    assert isinstance(options, ChainOptions)
+    chosen = {"branches": max(options.branches, number), "experiments": number}
+    return ChainOptions(**{**options.model_dump(), **chosen})
+
+
 def _expected_calls(options: BaseModel) -> dict[Group, int]:
     """Calls if every chain reaches its full length and no idea is rewritten."""
     assert isinstance(options, ChainOptions)
@@ -68,13 +78,13 @@ def _expected_calls(options: BaseModel) -> dict[Group, int]:
     relevance = 1 + branches * growth
     making = branches * (1 + int(options.trend) + int(options.chain and length > 1))
     judging = branches + branches * (branches - 1)
-    experiment = 1 + 2 * options.refinements
+    experiment = min(options.experiments, branches) * (1 + 2 * options.refinements)
     return {"main": 1 + making + experiment, "reader": branches * length, "judge": relevance + judging}
 
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
     """The ideas, best first, in branch order if no choice was made; the best one has an experiment."""
-    from ideagora.graphs.chain_of_ideas.experiment import load_experiment
+    from ideagora.graphs.chain_of_ideas.experiment import load_experiments
     from ideagora.graphs.chain_of_ideas.leads import load_leads
 
     if "pairs" in state:
@@ -83,15 +93,16 @@ def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
     if "ranking" not in state:
         topic = Topic.model_validate(state["topic"])
         return [_idea(branches[number], topic, origin) for number in sorted(branches)]
-    ideas = []
+    ideas, experiments = [], load_experiments(state)
     for place, score in enumerate(state["ranking"]):
         idea = _idea(branches[score["branch"]], Topic.model_validate(state["topic"]), origin)
         update: dict[str, Any] = {"wins": score["told"] if len(branches) > 1 else None}
-        if place == 0:
-            spent = [origin.usage.get(label, Usage()) for label in (f"branch {idea.branch}", "experiment")]
+        if place == 0 or usage_name("experiment", place + 1) in origin.usage:
+            labels = (f"branch {idea.branch}", usage_name("experiment", place + 1))
+            spent = [origin.usage.get(label, Usage()) for label in labels]
             update["usage"] = spent[0] + spent[1]
-            if "plan" in state:
-                update["experiment"] = load_experiment(state)  # type: ignore[arg-type]
+        if place in experiments:
+            update["experiment"] = experiments[place]
         ideas.append(idea.model_copy(update=update))
     return ideas
 

@@ -1,7 +1,11 @@
-"""Experiment design for the best idea (section 3.4, Tables 17 to 20): plan, review, search, refine."""
+"""Experiment design for the best idea (section 3.4, Tables 17 to 20): plan, review, search, refine.
+
+With the option ``experiments``, the next best ideas get theirs afterwards, in the same way.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.graph import END
@@ -22,6 +26,7 @@ from ideagora.graphs.chain_of_ideas.state import (
 )
 from ideagora.graphs.chain_of_ideas.topic_similarity import related_to_topic
 from ideagora.graphs.services import Services
+from ideagora.graphs.single_idea import usage_name
 from ideagora.models.usage import usage_label
 from ideagora.schema import Experiment, NoveltyCheck, Paper
 
@@ -31,11 +36,21 @@ RELATED = 3
 RESULTS_PER_QUERY = 4
 """Papers per query that the refiner is shown."""
 
+NO_EXPERIMENT: IdeationState = {
+    "plan": {},
+    "suggestions": [],
+    "declined": [],
+    "searched": [],
+    "found_in_all": [],
+    "rounds": 0,
+}
+"""The state before an experiment is designed."""
+
 
 async def design_experiment(state: IdeationState, runtime: Context) -> IdeationState:
     """A first plan, informed by the experiments of the chain's papers (Table 17)."""
-    best = _best_branch(state)
-    with usage_label("experiment"):
+    best = _current_branch(state)
+    with usage_label(usage_name("experiment", state["place"] + 1)):
         plan = await EXPERIMENT_DESIGNER(
             runtime.context.client,
             topic=load_topic(state).text,
@@ -57,8 +72,8 @@ async def _closest_papers(branch: dict[str, Any], context: Services) -> tuple[Pa
 
 async def review_experiment(state: IdeationState, runtime: Context) -> IdeationState:
     """What the plan lacks, and what to look up for it (Tables 18 and 19)."""
-    best = _best_branch(state)
-    with usage_label("experiment"):
+    best = _current_branch(state)
+    with usage_label(usage_name("experiment", state["place"] + 1)):
         review = await EXPERIMENT_REVIEWER(
             runtime.context.client,
             topic=load_topic(state).text,
@@ -70,9 +85,9 @@ async def review_experiment(state: IdeationState, runtime: Context) -> IdeationS
     return {"review": review.model_dump(mode="json")}
 
 
-def after_review(state: IdeationState) -> str:
+def after_review(state: IdeationState, runtime: Context) -> str:
     """End the refinement when the reviewer suggests nothing."""
-    return "search_for_experiment" if state["review"]["suggestions"] else END
+    return "search_for_experiment" if state["review"]["suggestions"] else _after_experiment(state, runtime)
 
 
 async def search_for_experiment(state: IdeationState, runtime: Context) -> IdeationState:
@@ -96,11 +111,11 @@ async def search_for_experiment(state: IdeationState, runtime: Context) -> Ideat
 async def refine_experiment(state: IdeationState, runtime: Context) -> IdeationState:
     """The plan after the review (Table 20)."""
     suggestions = state["review"]["suggestions"]
-    with usage_label("experiment"):
+    with usage_label(usage_name("experiment", state["place"] + 1)):
         plan = await EXPERIMENT_REFINER(
             runtime.context.client,
             topic=load_topic(state).text,
-            idea=idea_view(_best_branch(state)["draft"]),
+            idea=idea_view(_current_branch(state)["draft"]),
             plan=PlanView(**state["plan"]),
             suggestions=tuple(suggestions),
             papers=tuple(paper_brief(Paper.model_validate(paper)) for paper in state["found"]),
@@ -115,15 +130,34 @@ async def refine_experiment(state: IdeationState, runtime: Context) -> IdeationS
 
 def after_plan(state: IdeationState, runtime: Context) -> str:
     """Review the plan while refinement rounds are left."""
-    return "review_experiment" if state["rounds"] < runtime.context.options.refinements else END
+    has_rounds = state["rounds"] < runtime.context.options.refinements
+    return "review_experiment" if has_rounds else _after_experiment(state, runtime)
 
 
-def _best_branch(state: IdeationState) -> dict[str, Any]:
-    number = state["ranking"][0]["branch"]
+def _after_experiment(state: IdeationState, runtime: Context) -> str:
+    wanted = min(runtime.context.options.experiments, len(state["ranking"]))
+    return "next_experiment" if state["place"] + 1 < wanted else END
+
+
+def next_experiment(state: IdeationState) -> IdeationState:
+    """Keep the experiment, and begin that of the next best idea."""
+    done = _current_experiment(state).model_dump(mode="json")
+    return {"experiments": [done], "place": state["place"] + 1, **NO_EXPERIMENT}
+
+
+def _current_branch(state: IdeationState) -> dict[str, Any]:
+    number = state["ranking"][state["place"]]["branch"]
     return next(branch for branch in state["branches"] if branch["branch"] == number)
 
 
-def load_experiment(state: IdeationState) -> Experiment:
+def load_experiments(state: Mapping[str, Any]) -> dict[int, Experiment]:
+    """The experiments by the place of their ideas in the ranking, from 0."""
+    done = [Experiment.model_validate(one) for one in state.get("experiments", [])]
+    current = [_current_experiment(state)] if state.get("plan") else []
+    return dict(enumerate([*done, *current]))
+
+
+def _current_experiment(state: Mapping[str, Any]) -> Experiment:
     """The plan as a record, with how it was refined."""
     return Experiment(
         **state["plan"],

@@ -21,6 +21,8 @@ class ChainOptions(BaseModel):
     """Maximum number of papers in a chain."""
     refinements: int = Field(default=1, ge=0, le=5)
     """Rounds of experiment review and refinement."""
+    experiments: int = Field(default=1, ge=1, le=20)
+    """Number of ideas, best first, that get an experiment; in the paper, only the best one does."""
     rewrites: int = Field(default=2, ge=0, le=5)
     """Maximum number of rewrites of an idea that is too close to a paper."""
     allow_thin: bool = False

@@ -85,6 +85,10 @@ class IdeationState(TypedDict, total=False):
     found_in_all: list[dict[str, Any]]
     """Papers found by the searches of all refinement rounds."""
     rounds: int
+    place: int
+    """Place in the ranking of the idea whose experiment is designed, from 0."""
+    experiments: Annotated[list[dict[str, Any]], operator.add]
+    """Finished experiments of the ideas on earlier places."""
     pairs: list[dict[str, Any]]
     leads: Annotated[list[dict[str, Any]], operator.add]
 

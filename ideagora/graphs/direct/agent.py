@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.single_idea import ideas_so_far, one_idea
+from ideagora.graphs.agent import Agent, Origin, set_option
+from ideagora.graphs.single_idea import numbered_ideas, one_idea
 from ideagora.schema import Idea
 
 
 class DirectOptions(BaseModel):
-    """The agent has no options."""
+    """Options of the agent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ideas: int = Field(default=1, ge=1, le=20)
+    """Number of ideas, each written with the earlier ones in view."""
 
 
 def agent() -> Agent:
@@ -28,8 +31,9 @@ def agent() -> Agent:
         build=_build,
         start=lambda topic: {"topic": topic.model_dump(mode="json")},
         ideas=_ideas,
-        failures=lambda state: [],
-        expected_calls=lambda options: {"main": 2},
+        failures=lambda state: list(state.get("failures", [])),
+        expected_calls=lambda options: {"main": 2 * getattr(options, "ideas", 1)},
+        set_ideas=set_option("ideas"),
         steps=("write_idea", "design_experiment"),
     )
 
@@ -41,4 +45,5 @@ def _build() -> Any:
 
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    return ideas_so_far(state, lambda plan: one_idea(state["topic"]["text"], state["draft"], plan, origin))
+    topic = state["topic"]["text"]
+    return numbered_ideas(state, origin, lambda draft, plan, own: one_idea(topic, draft, plan, own))

@@ -8,19 +8,22 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from ideagora.graphs.agent import Agent
+from ideagora.graphs.agent import Agent, set_option
 from ideagora.graphs.external import introspection
 from ideagora.graphs.external.call import requested_arguments
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.state import failures_of, ideas_of
 
 
-class NoOptions(BaseModel):
-    """Options of an external agent: none."""
+class ExternalOptions(BaseModel):
+    """Options of an external agent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ideas: int | None = Field(default=None, ge=1, le=100)
+    """The number of ideas that it is asked for; ``None``: as many as it likes."""
 
 
 def as_agent(obj: Any, name: str, source: str, fingerprint: str) -> Agent:
@@ -89,7 +92,8 @@ def adapt_agent(
         name=name,
         about=about,
         source=source,
-        options=NoOptions(),
+        options=ExternalOptions(),
+        set_ideas=set_option("ideas"),
         build=build,
         start=lambda topic: {"topic": topic.model_copy(update={"excluded": ()}).model_dump(mode="json")},
         ideas=ideas_of,

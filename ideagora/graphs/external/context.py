@@ -1,4 +1,4 @@
-"""What an external agent gets: topic, library, model, seed. Nothing else.
+"""What an external agent gets: topic, library, model, seed, number of ideas. Nothing else.
 
 Calls block in sync code and are awaitable in async code. They run in the run's own event loop, where
 cut-off, exclusions, budget, cache and usage apply.
@@ -225,6 +225,8 @@ class AgentContext:
     environment: str
     """Names of further environment variables that a command may see, separated by commas."""
     notify: Callable[[str], None]
+    n_ideas: int | None = None
+    """The number of ideas that are wanted; ``None``: as many as the agent likes."""
 
     @classmethod
     def create(cls, services: Services, topic: Topic, name: str) -> AgentContext:
@@ -239,6 +241,7 @@ class AgentContext:
             settings.seed,
             settings.agent_env,
             services.say,
+            getattr(services.options, "ideas", None),
         )
 
     def say(self, text: object) -> None:

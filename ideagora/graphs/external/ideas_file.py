@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def load_agent(file: str, home: Path | None = None) -> Agent:
     except IdeasFileError as error:
         raise UsageError(f"ideas:{file} cannot be read: {error}") from None
     name = f"ideas:{whole.name if Path(file).expanduser().exists() else file}"
-    return adapt_agent(
+    agent = adapt_agent(
         name=name,
         about="Existing ideas from a file.",
         source=f"ideas:{file}",
@@ -51,6 +52,7 @@ def load_agent(file: str, home: Path | None = None) -> Agent:
         steps=(STEP,),
         calls=0,
     )
+    return replace(agent, set_ideas=None)
 
 
 def _fingerprint(path: Path) -> str:

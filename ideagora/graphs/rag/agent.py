@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.single_idea import ideas_so_far, one_idea
+from ideagora.graphs.agent import Agent, Origin, set_option
+from ideagora.graphs.single_idea import numbered_ideas, one_idea
 from ideagora.schema import Idea, Paper
 
 
@@ -19,6 +19,8 @@ class RagOptions(BaseModel):
 
     papers: int = Field(default=10, ge=1, le=50)
     """Maximum number of papers in the prompt."""
+    ideas: int = Field(default=1, ge=1, le=20)
+    """Number of ideas, each written with the earlier ones in view."""
 
 
 def agent() -> Agent:
@@ -31,8 +33,9 @@ def agent() -> Agent:
         build=_build,
         start=lambda topic: {"topic": topic.model_dump(mode="json")},
         ideas=_ideas,
-        failures=lambda state: [],
-        expected_calls=lambda options: {"main": 2},
+        failures=lambda state: list(state.get("failures", [])),
+        expected_calls=lambda options: {"main": 2 * getattr(options, "ideas", 1)},
+        set_ideas=set_option("ideas"),
         steps=("retrieve_papers", "write_idea", "design_experiment"),
     )
 
@@ -45,6 +48,5 @@ def _build() -> Any:
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
     papers = [Paper.model_validate(paper) for paper in state.get("papers", [])]
-    return ideas_so_far(
-        state, lambda plan: one_idea(state["topic"]["text"], state["draft"], plan, origin, papers)
-    )
+    topic = state["topic"]["text"]
+    return numbered_ideas(state, origin, lambda draft, plan, own: one_idea(topic, draft, plan, own, papers))

@@ -2,21 +2,26 @@
 
 One search for the topic; the model is shown the papers found, without an order of development, and asked
 for an idea, then for its experiment. The paper only says that the model is given retrieved literature; the
-number of papers is our choice.
+number of papers is our choice. Several ideas are written one after the other, each different from the earlier
+ones.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+import operator
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Annotated, Any, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import Send
 
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER
-from ideagora.agents.plain_ideators import RAG_IDEATOR
+from ideagora.agents.plain_ideators import RAG_IDEATOR, proposed_ideas
 from ideagora.agents.views import PaperBrief, idea_view, paper_brief
-from ideagora.errors import TopicNotCovered
+from ideagora.errors import TopicNotCovered, UnreadableAnswer
 from ideagora.graphs.services import Services
+from ideagora.graphs.single_idea import needs_idea, no_further_idea, plan_tasks, usage_name
 from ideagora.graphs.sources import quoted_source
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper
@@ -27,8 +32,19 @@ class RagState(TypedDict, total=False):
 
     topic: dict[str, Any]
     papers: list[dict[str, Any]]
+    drafts: Annotated[list[dict[str, Any]], operator.add]
+    plans: Annotated[list[dict[str, Any]], operator.add]
+    """Plans with the numbers of their ideas, from 1."""
+    failures: Annotated[list[dict[str, Any]], operator.add]
+
+
+class PlanTask(TypedDict):
+    """Payload of ``design_experiment``."""
+
+    topic: dict[str, Any]
+    papers: list[dict[str, Any]]
     draft: dict[str, Any]
-    plan: dict[str, Any]
+    number: int
 
 
 Context = Runtime[Services]
@@ -48,32 +64,46 @@ async def retrieve_papers(state: RagState, runtime: Context) -> RagState:
 
 
 async def write_idea(state: RagState, runtime: Context) -> RagState:
-    """One idea from the topic and all papers at once; each part names its source papers."""
-    with usage_label("idea"):
-        answer = await RAG_IDEATOR(
-            runtime.context.client, topic=state["topic"]["text"], papers=tuple(_briefs(state))
-        )
+    """One more idea from the topic and all papers at once; each part names its source papers."""
+    drafts = state.get("drafts", [])
+    with usage_label(usage_name("idea", len(drafts) + 1)):
+        try:
+            answer = await RAG_IDEATOR(
+                runtime.context.client,
+                topic=state["topic"]["text"],
+                papers=_briefs(state["papers"]),
+                proposed=proposed_ideas(drafts),
+            )
+        except UnreadableAnswer as error:
+            return cast(RagState, no_further_idea(drafts, error))
     draft = answer.model_dump(mode="json")
-    return {"draft": {**draft, "sources": [_source(state, source) for source in draft["sources"]]}}
+    return {"drafts": [{**draft, "sources": [_source(state, source) for source in draft["sources"]]}]}
 
 
-async def design_experiment(state: RagState, runtime: Context) -> RagState:
-    """A plan for the idea, with the same papers."""
-    with usage_label("experiment"):
+def after_idea(state: RagState, runtime: Context) -> list[Hashable | Send]:
+    """Write another idea, or design the experiments of all, in parallel."""
+    if needs_idea(state, runtime.context.options.ideas):
+        return ["write_idea"]
+    return [Send("design_experiment", task) for task in plan_tasks(state)]
+
+
+async def design_experiment(state: PlanTask, runtime: Context) -> RagState:
+    """A plan for an idea, with the same papers."""
+    with usage_label(usage_name("experiment", state["number"])):
         plan = await EXPERIMENT_DESIGNER(
             runtime.context.client,
             topic=state["topic"]["text"],
             idea=idea_view(state["draft"]),
             evaluation=state["draft"]["evaluation"],
             past=(),
-            related=tuple(_briefs(state)),
+            related=_briefs(state["papers"]),
             entities=(),
         )
-    return {"plan": plan.model_dump(mode="json")}
+    return {"plans": [{"number": state["number"], "plan": plan.model_dump(mode="json")}]}
 
 
-def _briefs(state: RagState) -> list[PaperBrief]:
-    return [paper_brief(Paper.model_validate(paper)) for paper in state["papers"]]
+def _briefs(papers: Sequence[Mapping[str, Any]]) -> tuple[PaperBrief, ...]:
+    return tuple(paper_brief(Paper.model_validate(paper)) for paper in papers)
 
 
 def _source(state: RagState, source: dict[str, Any]) -> dict[str, Any]:
@@ -86,10 +116,11 @@ def _source(state: RagState, source: dict[str, Any]) -> dict[str, Any]:
 def build_graph() -> StateGraph[RagState, Services, RagState, RagState]:
     """The graph of the agent, not compiled."""
     graph = StateGraph(RagState, context_schema=Services)
-    for node in (retrieve_papers, write_idea, design_experiment):
-        graph.add_node(node.__name__, node)
+    graph.add_node("retrieve_papers", retrieve_papers)
+    graph.add_node("write_idea", write_idea)
+    graph.add_node("design_experiment", design_experiment)
     graph.add_edge(START, "retrieve_papers")
     graph.add_edge("retrieve_papers", "write_idea")
-    graph.add_edge("write_idea", "design_experiment")
+    graph.add_conditional_edges("write_idea", after_idea, ["write_idea", "design_experiment"])
     graph.add_edge("design_experiment", END)
     return graph

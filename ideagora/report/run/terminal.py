@@ -48,6 +48,7 @@ STEPS = {
     "review_experiment": "reviewing the experiment",
     "search_for_experiment": "searching for the experiment",
     "refine_experiment": "refining the experiment",
+    "next_experiment": "turning to the next idea",
 }
 
 SHOWN_LEADS = 3

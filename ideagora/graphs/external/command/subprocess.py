@@ -134,6 +134,7 @@ class CommandSession:
             "before": topic.before,
             "inspirations": list(topic.inspirations),
             "seed": self._context.seed,
+            "n_ideas": self._context.n_ideas,
         }
 
     async def _write(self, process: asyncio.subprocess.Process, value: Any) -> None:

@@ -1,6 +1,6 @@
 """Run a callable ``ideate(topic, library, model, seed)`` in this process.
 
-It becomes a graph with one step, named after it. It may take fewer of the four arguments, by name.
+It becomes a graph with one step, named after it. It may take fewer of the arguments, or ``n_ideas``, by name.
 """
 
 from __future__ import annotations

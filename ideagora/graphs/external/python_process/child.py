@@ -98,6 +98,7 @@ def _ideas(order: dict[str, Any], pipe: Pipe, name: str) -> list[Any]:
         "library": RemoteLibraryClient(pipe),
         "model": RemoteModelClient(pipe),
         "seed": order["seed"],
+        "n_ideas": order["n_ideas"],
     }
     arguments = {argument: available[argument] for argument in requested_arguments(agent, name)}
     pipe.listen()

@@ -99,7 +99,7 @@ class AgentProcess(CommandSession):
     def _opening(self) -> dict[str, Any]:
         topic = self._context.topic.model_dump(mode="json")
         order = {**make_order(self._location, "run"), "name": self._name, "code": self._code}
-        return {**order, "topic": topic, "seed": self._context.seed}
+        return {**order, "topic": topic, "seed": self._context.seed, "n_ideas": self._context.n_ideas}
 
     async def _handle(self, process: asyncio.subprocess.Process, value: dict[str, Any]) -> None:
         if isinstance(value.get("id"), int):
