@@ -631,6 +631,7 @@ async def test_a_command_gets_one_line_no_keys_and_an_empty_folder(
         "before": "2024",
         "inspirations": ["arxiv:2302.04761"],
         "seed": 3,
+        "n_ideas": None,
     }
     assert notes[1:4] == ["0", "yes", "0"]
     assert not Path(notes[4]).exists(), "its folder goes away"
