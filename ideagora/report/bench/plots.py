@@ -58,8 +58,18 @@ def _label(panel: Axes, measure: Measure, has_scores: bool) -> None:
     panel.set_title(_lines(measure.title), fontsize=10, color=INK)
     panel.set_xlabel(_lines(f"{measure.unit}{direction}"), fontsize=9)
     panel.margins(x=0.08)
+    panel.locator_params(axis="x", nbins=4)  # numbers of neighbouring panels do not touch
+    _keep_on_scale(panel, measure)
     if not has_scores:
         panel.set_xticks([])
+
+
+def _keep_on_scale(panel: Axes, measure: Measure) -> None:
+    """Show nothing beyond the bounds of the measure, except half a dot."""
+    left, right = panel.get_xlim()
+    if measure.lowest is not None and measure.highest is not None:
+        edge = 0.03 * min(right - left, measure.highest - measure.lowest)
+        panel.set_xlim(max(left, measure.lowest - edge), min(right, measure.highest + edge))
 
 
 def _lines(text: str) -> str:

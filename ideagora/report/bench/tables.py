@@ -21,6 +21,7 @@ from ideagora.report.bench.cells import (
 from ideagora.report.text_cleaning import escape_markdown
 
 DETECTABLE = "Detectable difference"
+_LATEX_COLUMNS = 4
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First characters of a text that a spreadsheet would calculate."""
 
@@ -78,7 +79,7 @@ def latex_table(result: BenchmarkResult) -> str:
     The interval and what is unscored are below each mean; the best is bold.
     """
     result = shown(result)
-    parts = page_columns(result)
+    parts = page_columns(result, _LATEX_COLUMNS)
     head = " ".join((SMOKE_TEST + "." if result.smoke_test else "", f"{result.title}: {headline(result)}."))
     lines = ["% \\usepackage{booktabs}"]
     for number, columns in enumerate(parts, 1):
@@ -145,9 +146,12 @@ def _latex_rows(columns: Columns) -> Iterable[str]:
     yield "\\midrule"
     for row in columns.rows:
         yield _latex_row([_latex(row.agent), *(_latex_mean(cell) for cell in row.cells)])
-        below = [row.samples, *(", ".join(filter(None, (cell.interval, cell.counts))) for cell in row.cells)]
-        if any(below):
-            yield _latex_row([f"\\scriptsize {_latex(words)}" if words else "" for words in below])
+        for below in (
+            ["", *(cell.interval for cell in row.cells)],
+            [row.samples, *(cell.counts for cell in row.cells)],
+        ):
+            if any(below):
+                yield _latex_row([f"\\scriptsize {_latex(words)}" if words else "" for words in below])
     if columns.detectable:
         yield "\\midrule"
         yield _latex_row([DETECTABLE, *(_latex(value) for value in columns.detectable)])
