@@ -17,6 +17,8 @@ def test_without_bounds_the_interval_is_student_s() -> None:
     found = mean_over_samples(np.array([1.0, 2.0, 3.0]))
     # sd 1, error 1/√3 = 0.57735, t(0.975, 2) = 4.30265
     assert (found.value, found.low, found.high) == pytest.approx((2.0, 2 - 2.48414, 2 + 2.48414), abs=1e-4)
+    cut = mean_over_samples(np.array([1.0, 2.0, 3.0]), lowest=0.0)
+    assert (cut.low, cut.high) == pytest.approx((0.0, 2 + 2.48414), abs=1e-4)
 
 
 def test_on_a_scale_the_interval_is_wilson_s_and_stays_inside() -> None:

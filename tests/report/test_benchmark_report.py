@@ -19,6 +19,7 @@ from ideagora.benchmarks.summary import build_result
 from ideagora.report.bench.page import write_benchmark_report, write_report
 from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_table
 from ideagora.report.bench.terminal import terminal_table
+from ideagora.schema import Usage
 from tests.report.test_report_safety import ATTRIBUTES, TAGS
 from tests.support.benchmark_results import POINTS, RANK, SHARE, result_of
 from tests.support.report_pages import EVIL, LONG, Page
@@ -36,6 +37,7 @@ def sample_result() -> BenchmarkResult:
         title="A benchmark",
         n_samples=20,
         judges=["model"],
+        usage=Usage(calls=37, prompt_tokens=12000, completion_tokens=800, cost_usd=0.25),
         agents=[
             AgentSummary(agent="second", missing={"it raised ValueError": 3}),
             AgentSummary(agent="first"),
@@ -70,6 +72,7 @@ def test_every_format_shows_means_intervals_counts_and_the_best(tmp_path: Path) 
             span, "2 agents on 20 samples, judged by model", "17 of 20 samples", "n = 16", "1 unscored",
             "no interval", "An interval needs at least two samples; 1 is scored.", "two letters",
             "it raised ValueError",
+            "The judges' answers took 37 calls: 12,000 tokens in, 800 out, $0.2500.",
         ):  # fmt: skip
             assert words in text
 

@@ -3,8 +3,9 @@
 A sample is one cluster: all judges, ideas and epochs on it are one score. On a scale with bounds, the
 interval is Wilson's (1927) for the mean's place p on the scale, with the effective number of samples
 p (1 - p) / variance of the mean (Korn and Graubard 1998; Franco, Little, Louis and Slud 2019) and Student's t
-with n - 1 degrees of freedom. Without bounds it is the mean ± t standard errors. docs/benchmark_results.md
-has the measured coverage: t alone fails on few samples, as scores that happen to be equal have no variance.
+with n - 1 degrees of freedom. Without two bounds it is the mean ± t standard errors, cut at a bound.
+docs/benchmark_results.md has the measured coverage: t alone fails on few samples, as scores that happen to be
+equal have no variance.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ def mean_over_samples(
     if error <= _NO_SPREAD * max(1.0, abs(mean)):
         return Figure(mean, n, reason=ALL_EQUAL)
     half = t_quantile((1 + level) / 2, n - 1) * error
-    return Figure(mean, n, mean - half, mean + half)
+    low = mean - half if lowest is None else max(min(lowest, mean), mean - half)
+    high = mean + half if highest is None else min(max(highest, mean), mean + half)
+    return Figure(mean, n, low, high)
 
 
 @cache

@@ -9,6 +9,7 @@ from itertools import pairwise
 from ideagora.benchmarks.benchmark import Measure
 from ideagora.benchmarks.results import AgentFigure, BenchmarkResult, Comparison, result_from_json
 from ideagora.report.run.load import map_strings
+from ideagora.report.run.view import dollars
 from ideagora.report.text_cleaning import clean, hide_folders
 
 MISSING = "–"
@@ -196,6 +197,15 @@ def better_first(one: Comparison, measure: Measure) -> Comparison:
     )
 
 
+def usage(result: BenchmarkResult) -> str | None:
+    """What the judges' answers took; ``None`` if it is not recorded or no model was asked."""
+    total = result.usage
+    if total is None or not total.calls:
+        return None
+    tokens = f"{total.prompt_tokens:,} tokens in, {total.completion_tokens:,} out"
+    return f"The judges' answers took {_count(total.calls, 'call')}: {tokens}, {dollars(total.cost_usd)}."
+
+
 def reasons(result: BenchmarkResult) -> list[tuple[str, str, int]]:
     """(kind of question, reason, number of verdicts) of everything unscored, most frequent first."""
     rows = [(one.kind, reason, count) for one in result.coverage for reason, count in one.reasons.items()]
@@ -231,4 +241,4 @@ def _by_p(one: Comparison) -> tuple[float, float]:
 
 
 def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

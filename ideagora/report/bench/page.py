@@ -29,6 +29,7 @@ from ideagora.report.bench.cells import (
     ranks,
     reasons,
     shown,
+    usage,
 )
 from ideagora.report.bench.plots import MOST_PANELS, means_plot
 from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_rows
@@ -94,6 +95,7 @@ class ResultView:
     measures: tuple[MeasureView, ...]
     """Those with something to compare."""
     reasons: tuple[tuple[str, str, int], ...]
+    usage: str | None
 
 
 def write_benchmark_report(folder: Path) -> tuple[Path, Path]:
@@ -144,6 +146,7 @@ def _view(result: BenchmarkResult) -> ResultView:
         plots=tuple(_plots(result)),
         measures=tuple(_measures(result)),
         reasons=tuple(reasons(result)),
+        usage=usage(result),
     )
 
 

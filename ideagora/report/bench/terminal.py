@@ -26,6 +26,7 @@ from ideagora.report.bench.cells import (
     reasons,
     significant,
     split,
+    usage,
 )
 from ideagora.report.console import cell
 
@@ -45,7 +46,9 @@ def terminal_table(result: BenchmarkResult) -> RenderableType:
     if result.status in STATUS:
         parts.append(Text(STATUS[result.status], "yellow"))
     parts += [_Columns(all_columns(result)), *_differences(result), *_unscored(result)]
-    parts += [Text(f"• {cell(line)}", "dim") for line in (*legend(result), *result.notes)]
+    parts += [
+        Text(f"• {cell(line)}", "dim") for line in (*legend(result), *result.notes, usage(result)) if line
+    ]
     return Group(*parts)
 
 
