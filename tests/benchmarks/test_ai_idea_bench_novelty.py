@@ -28,14 +28,14 @@ def test_equation_7_with_each_protocols_denominator() -> None:
         "historical": {"motivation": 0.25, "plan": 0.2},
     }
     # motivation 1.5 * 20 / 1.25; plan 1.8 * 20 / 1.2, or as released 1.8 * 20 / 1.5
-    assert novelty.novelty(similarity, 20.0, is_paper=False) == pytest.approx(
-        {"motivation": 24.0, "plan": 30.0}
-    )
-    assert novelty.novelty(similarity, 20.0, is_paper=True) == pytest.approx(
-        {"motivation": 24.0, "plan": 24.0}
-    )
+    cases = [(False, {"motivation": 24.0, "plan": 30.0}), (True, {"motivation": 24.0, "plan": 24.0})]
+    for is_paper, expected in cases:
+        ratios = {f"{part}_ratio": value / 20 for part, value in expected.items()}
+        found = novelty.novelty(similarity, 20.0, is_paper)
+        assert found == pytest.approx(expected | ratios), is_paper
     without: Any = {side: {"plan": values["plan"]} for side, values in similarity.items()}
-    assert novelty.novelty(without, 20.0, is_paper=False) == pytest.approx({"plan": 30.0})
+    found = novelty.novelty(without, 20.0, is_paper=False)
+    assert found == pytest.approx({"plan": 30.0, "plan_ratio": 1.5})
     assert novelty.novelty(without, 20.0, is_paper=True) == {}
 
 
@@ -88,7 +88,7 @@ async def test_the_figures_can_be_computed_from_the_log_alone(tmp_path: Path) ->
     [plain] = novelty.questions(sample(["sway"]), {"a": [idea("a", motivation=None)]}, PLAN)
     async with services(tmp_path, source) as given:
         judged = await plain.answer(given)
-    assert set(judged.criteria) == {"plan"}
+    assert set(judged.criteria) == {"plan", "plan_ratio"}
     assert judged.details["missing"] == ["the idea has no motivation"]
 
 
@@ -156,7 +156,7 @@ def test_scores_are_means_over_ideas_and_then_judges() -> None:
     ideas = {"a": [idea("a", number=0), idea("a", number=1)], "b": [idea("b")]}
     first, second, other = novelty.questions(sample(), ideas, PLAN)
     log = [
-        verdict(first, Judgement({"motivation": 10.0, "plan": 4.0})),
+        verdict(first, Judgement({"motivation": 10.0, "plan": 4.0, "motivation_ratio": 0.5})),
         verdict(second, Judgement({"plan": 8.0})),
         verdict(other, None),
         verdict(first, Judgement({"motivation": 99.0}), id="p", variant="paper"),
@@ -165,4 +165,6 @@ def test_scores_are_means_over_ideas_and_then_judges() -> None:
     assert novelty.scores(log, PLAN) == {
         "na_motivation": {"a": {"7": 10.0}, "b": {"7": None}},
         "na_plan": {"a": {"7": 6.0}, "b": {"7": None}},
+        "na_motivation_ratio": {"a": {"7": 0.5}, "b": {"7": None}},
+        "na_plan_ratio": {"a": {"7": None}, "b": {"7": None}},
     }

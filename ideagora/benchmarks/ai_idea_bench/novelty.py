@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from ideagora.retrieval.library import Library
 
 GROUP = "na"
+RATIO = "_ratio"
+"""Suffix of the measures without the citations, which are the same for all ideas on a target."""
 MEASURES = tuple(
-    Measure(
-        name=f"na_{part}",
-        group=GROUP,
-        title=f"NA {part}",
-        unit="citations, weighted by similarity",
-        lowest=0.0,
+    Measure(name=f"na_{part}{suffix}", group=GROUP, title=f"NA {part}{label}", unit=unit, lowest=0.0)
+    for suffix, label, unit in (
+        ("", "", "citations, weighted by similarity"),
+        (RATIO, ", without citations", "above 1: closer to later papers than to earlier ones"),
     )
     for part in PARTS
 )
@@ -101,7 +101,9 @@ def questions(
 
 def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
     """The mean over the ideas of an agent on a sample, and over judges."""
-    return mean_over_ideas(verdicts, plan, GROUP, {f"na_{part}": part for part in PARTS})
+    return mean_over_ideas(
+        verdicts, plan, GROUP, {measure.name: measure.name.removeprefix("na_") for measure in MEASURES}
+    )
 
 
 def overall_novelty(contemporary: float, historical: float, citations: float) -> float:
@@ -116,7 +118,7 @@ def overall_novelty(contemporary: float, historical: float, citations: float) ->
 def novelty(
     similarity: Mapping[Side, Mapping[Part, float]], citations: float, is_paper: bool
 ) -> dict[str, float]:
-    """Equation 7 for each part that has similarities on both sides.
+    """Equation 7 for each part that has similarities on both sides, with and without citations.
 
     In ``is_paper``, the plan is divided by the contemporary similarity of the motivation.
     """
@@ -126,7 +128,8 @@ def novelty(
         if "motivation" in now:
             before["plan"] = now["motivation"]
     return {
-        part: overall_novelty(now[part], before[part], citations)
+        f"{part}{suffix}": overall_novelty(now[part], before[part], weight)
+        for suffix, weight in (("", citations), (RATIO, 1.0))
         for part in PARTS
         if part in now and part in before
     }
