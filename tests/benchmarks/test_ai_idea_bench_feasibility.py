@@ -116,8 +116,8 @@ async def test_the_paper_protocol_searches_once_per_step_and_counts_the_last_pap
 async def test_what_cannot_be_measured_is_unscored_and_what_is_down_is_retried(tmp_path: Path) -> None:
     found = {"dampers": [DAMPERS]}
     cases: list[tuple[CountedPapers, type[Exception], str]] = [
-        (CountedPapers(), Unscored, "no paper was found for any of 1 concepts"),
-        (CountedPapers(results=found), Unscored, "citations by year are unknown for 1 of 1 papers found"),
+        (CountedPapers(), Unscored, "no paper was found for any concept of the plan"),
+        (CountedPapers(results=found), Unscored, "citations by year are unknown"),
         (CountedPapers(results=found, down=SourceRejected("no key")), Unscored, "no key"),
         (CountedPapers(results=found, down=SourceUnavailable("timeout")), SourceUnavailable, "timeout"),
     ]

@@ -105,7 +105,7 @@ async def test_a_model_reads_the_papers_in_the_paper_protocol(tmp_path: Path) ->
 
     source = CountedPapers([OLD, NEW])
     [question] = novelty.questions(sample(["a", "b"]), {"a": [idea("a", "Hang dampers.")]}, PAPER)
-    assert (question.judge, question.variant) == (JUDGE, "paper")
+    assert (question.judge, question.variant, question.calls) == (JUDGE, "paper", 10)
     async with services(tmp_path, source, reply) as given:
         judged = await question.answer(given)
     similar = judged.details["similarity"]

@@ -250,7 +250,7 @@ def _judge(found: Found, reasons: str, is_paper: bool) -> Judgement:
         Unscored: nothing was found, or no counts are known.
     """
     if not found.papers:
-        raise Unscored(f"no paper was found for any of {sum(len(s.concepts) for s in found.steps)} concepts")
+        raise Unscored("no paper was found for any concept of the plan")
     latest = latest_year(found) or 0
     influences = {
         paper: influence_as_released(counts) if is_paper else influence(counts, latest)
@@ -259,10 +259,9 @@ def _judge(found: Found, reasons: str, is_paper: bool) -> Judgement:
     steps = [step.papers for step in found.steps if is_paper or step.concepts]
     fa, fps = (feasibility_as_released if is_paper else feasibility)(steps, influences)
     if fa is None or fps is None:
-        unknown = len(found.papers) - len(found.counts)
         raise Unscored(
-            f"citations by year are unknown for {unknown} of {len(found.papers)} papers found; add a source "
-            "that counts them, such as --source openalex"
+            "citations by year are unknown for papers that count; add a source that has them, such as "
+            "--source openalex"
         )
     return Judgement({"fa": fa, "fps": fps}, rationale=reasons, details=_details(found, latest, influences))
 

@@ -88,7 +88,7 @@ def questions(
     """One question per idea; in ``paper``, per idea and judge, since the judge's model reads the papers."""
     is_paper = plan.protocol == "paper"
     for judge in plan.judges if is_paper else (CITATIONS,):
-        for idea in each_idea(ideas):
+        for number, idea in enumerate(each_idea(ideas)):
             yield Question(
                 measure=GROUP,
                 sample=sample.id,
@@ -96,6 +96,7 @@ def questions(
                 subject=(idea,),
                 answer=_asker(sample, idea, judge if is_paper else None),
                 variant=variant(plan),
+                calls=2 * PAPERS if is_paper and number == 0 else 0,
             )
 
 
