@@ -1,0 +1,1 @@
+"""Exports of a benchmark's folder to the formats of other tools."""

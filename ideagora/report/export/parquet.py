@@ -1,0 +1,163 @@
+"""A benchmark's folder as a data set for the Hugging Face hub: Parquet files and a card.
+
+README.md              the card: what was run, the table of results, the columns
+data/scores.parquet    one row per measure, protocol, agent and sample
+data/verdicts.parquet  one row per answer of a judge
+data/ideas.parquet     one row per sample, agent and idea
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ideagora.benchmarks.benchmark import Benchmark
+from ideagora.graphs.run_folder import folder_error, write_atomically
+from ideagora.report.export.card import render_card
+from ideagora.report.export.record import BenchmarkRun, load_benchmark_run, missing_extra
+from ideagora.schema import Idea, Usage, Verdict
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROWS = 1_000
+"""Rows in memory at once; also the size of a row group."""
+Row = Mapping[str, Any]
+
+
+def export_hf(folder: Path, out: Path, benchmark: Benchmark[Any] | None = None) -> Path:
+    """Write a folder with Parquet files and a card, as the Hugging Face hub expects them.
+
+    Args:
+        folder: a benchmark's folder.
+        out: the folder to write; files of an earlier export are replaced.
+        benchmark: the benchmark, if it is not one of ideagora's own.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        UsageError: pyarrow is not installed, or the benchmark is not known.
+        RunError: the folder has no results, or the files cannot be written.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise missing_extra("hf", "hf") from None
+    run = load_benchmark_run(folder, benchmark)
+    tables = {"scores": _score_rows(run), "verdicts": _verdict_rows(run), "ideas": _idea_rows(run)}
+    try:
+        (out / "data").mkdir(parents=True, exist_ok=True)
+        schemas = _schemas()
+        for name, rows in tables.items():
+            _write(out / "data" / f"{name}.parquet", schemas[name], rows)
+        write_atomically(out / "README.md", render_card(run, tuple(tables)))
+    except OSError as error:
+        raise folder_error(out, error) from None
+    return out
+
+
+def _schemas() -> dict[str, pa.Schema]:
+    import pyarrow as pa
+
+    text, texts, number, whole = pa.string(), pa.list_(pa.string()), pa.float64(), pa.int64()
+    usage = dict.fromkeys(("calls", "prompt_tokens", "completion_tokens"), whole) | {"cost_usd": number}
+    criteria = pa.list_(pa.struct({"name": text, "value": number}))
+    return {
+        "scores": pa.schema(
+            {"protocol": text, "measure": text, "agent": text, "sample": text, "score": number}
+        ),
+        "verdicts": pa.schema(
+            {"id": text, "kind": text, "protocol": text, "sample": text, "topic": text}
+            | {"agents": texts, "ideas": texts, "judge": text, "order": whole, "variant": text}
+            | {"status": text, "reason": text, "criteria": criteria, "rationale": text, "details": text}
+            | usage
+        ),
+        "ideas": pa.schema(
+            {"sample": text, "agent": text, "id": text, "topic": text, "kind": text, "title": text}
+            | {"motivation": text, "novelty": text, "method": text, "experiment": text}
+            | {"references": texts, "model": text, "created": text}
+            | usage
+        ),
+    }
+
+
+def _write(file: Path, schema: pa.Schema, rows: Iterator[Row]) -> None:
+    """Write the rows in groups; the file gets its name once it is complete."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    temporary = file.with_name(f".{file.name}.new")
+    try:
+        with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+            while group := list(islice(rows, _ROWS)):
+                writer.write_table(pa.Table.from_pylist(group, schema))
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _score_rows(run: BenchmarkRun) -> Iterator[Row]:
+    for column in run.columns:
+        for agent, row in column.scores.items():
+            for sample, score in row.items():
+                yield {
+                    "protocol": column.protocol,
+                    "measure": column.measure.name,
+                    "agent": agent,
+                    "sample": sample,
+                    "score": score,
+                }
+
+
+def _verdict_rows(run: BenchmarkRun) -> Iterator[Row]:
+    fields = {"id", "kind", "protocol", "sample", "topic", "judge", "order", "variant", "status", "reason"}
+    fields.add("rationale")
+    for verdict in run.verdicts():
+        yield {
+            **verdict.model_dump(include=fields, by_alias=False),
+            "agents": list(verdict.agents),
+            "ideas": list(verdict.subject),
+            "criteria": _criteria(verdict),
+            "details": _json(verdict.details) if verdict.details else None,
+            **_usage(verdict.usage),
+        }
+
+
+def _criteria(verdict: Verdict) -> list[Row] | None:
+    if verdict.criteria is None:
+        return None
+    return [{"name": name, "value": value} for name, value in verdict.criteria.items()]
+
+
+def _idea_rows(run: BenchmarkRun) -> Iterator[Row]:
+    judged = {idea.id for cell in run.cells for idea in run.ideas_of(cell)}
+    for cell in run.cells:
+        for idea in run.ideas_of(cell):
+            yield _idea_row(*cell, idea)
+    for idea in run.ideas.values():
+        if idea.id not in judged:
+            yield _idea_row(None, idea.agent, idea)
+
+
+def _idea_row(sample: str | None, agent: str, idea: Idea) -> Row:
+    fields = {"id", "topic", "kind", "title", "motivation", "novelty", "method", "model", "created"}
+    return {
+        "sample": sample,
+        "agent": agent,
+        **idea.model_dump(include=fields),
+        "experiment": _json(idea.experiment.model_dump(mode="json")) if idea.experiment else None,
+        "references": list(idea.references),
+        **_usage(idea.usage),
+    }
+
+
+def _usage(usage: Usage) -> Row:
+    return usage.model_dump(include={"calls", "prompt_tokens", "completion_tokens", "cost_usd"})
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

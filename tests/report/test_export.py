@@ -1,0 +1,215 @@
+"""Exports of a benchmark's folder, read back with the libraries whose formats they are."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ideagora.benchmarks.benchmark import Measure, Plan, Scores
+from ideagora.benchmarks.results import AgentSummary, write_results
+from ideagora.benchmarks.summary import build_result
+from ideagora.errors import RunError, UsageError
+from ideagora.evaluators.judging.verdict_files import verdict_lines
+from ideagora.report.export.inspect_log import export_inspect
+from ideagora.report.export.parquet import export_hf
+from ideagora.schema import Experiment, Idea, Usage, Verdict
+
+FIT = Measure(name="fit", group="fit", title="Fit | to topic", unit="1 to 5", decimals=1)
+WINS = Measure(name="wins_score", group="wins", title="Wins", unit="points")
+JUDGE = "openai/judge"
+
+
+class Bridges:
+    """A benchmark with a score per idea and one per pair."""
+
+    name = "bridges"
+
+    def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
+        fit: dict[str, dict[str, float | None]] = {}
+        wins: dict[str, dict[str, float | None]] = {}
+        for verdict in verdicts:
+            values = verdict.criteria
+            for agent in verdict.agents:
+                row = (fit if verdict.kind == "fit" else wins).setdefault(agent, {})
+                row[verdict.sample or ""] = None if values is None else values.get(agent, values.get("score"))
+        return {"fit": fit, "wins_score": wins}
+
+
+def idea(name: str, agent: str) -> Idea:
+    return Idea(
+        id=name,
+        topic="Bridges",
+        agent=agent,
+        title=f"Idea {name}",
+        method="Widen \u202e/home/me/them.",
+        motivation="They are narrow.",
+        experiment=Experiment(steps=("Build", "Measure")),
+        references=("arxiv:1",),
+        model="openai/m",
+    )
+
+
+def verdict(name: str, kind: str, sample: str, ideas: dict[str, str], **fields: Any) -> Verdict:
+    given = {"criteria": {"score": 4.0}, "status": "scored", "rationale": "It fits /home/me/well.", **fields}
+    return Verdict(
+        id=name,
+        evaluator="bridges",
+        protocol="default",
+        topic=f"Bridges {sample}",
+        subject=tuple(ideas),
+        agents=tuple(ideas.values()),
+        kind=kind,
+        sample=sample,
+        judge=JUDGE,
+        usage=Usage(calls=1, prompt_tokens=10, completion_tokens=5, cost_usd=None),
+        **given,
+    )
+
+
+UNREADABLE: dict[str, Any] = {"criteria": None, "status": "unscored", "reason": "unreadable answer: 7 or 8"}
+VERDICTS = [
+    verdict("v1", "fit", "2", {"i1": "first"}),
+    verdict("v2", "fit", "10", {"i2": "first"}, **UNREADABLE),
+    verdict("v3", "fit", "2", {"i3": "second/b"}, details={"options": ["a", "b"]}),
+    verdict("v4", "wins", "2", {"i1": "first", "i3": "second/b"}, criteria={"first": 3.0, "second/b": 1.0}),
+]
+IDEAS = [idea("i1", "first"), idea("i2", "first"), idea("i3", "second/b"), idea("i4", "first")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "run"
+    path.mkdir()
+    record = {
+        "id": "abc",
+        "started": "2026-01-02T03:04:05+00:00",
+        "finished": "2026-01-02T03:05:05+00:00",
+        "seed": 7,
+        "versions": {"ideagora": "0.1.0"},
+        "status": "complete",
+    }
+    (path / "run.json").write_text(json.dumps(record))
+    (path / "ideas.jsonl").write_text("".join(one.model_dump_json() + "\n" for one in IDEAS))
+    (path / "verdicts.jsonl").write_text(verdict_lines(VERDICTS))
+    result = build_result(
+        Bridges().scores(VERDICTS, Plan(judges=(JUDGE,))),
+        [FIT, WINS],
+        benchmark="bridges",
+        title="Bridges",
+        source="On Bridges",
+        judges=[JUDGE],
+        agents=[AgentSummary(agent="first"), AgentSummary(agent="second/b")],
+        notes=["A note with <b>marks</b>."],
+    )
+    write_results(path, [result])
+    return path
+
+
+def test_an_inspect_log_has_a_sample_per_target_and_agent_and_a_score_per_measure(
+    folder: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("inspect_ai")
+    from inspect_ai.log import read_eval_log, read_eval_log_sample
+
+    file = export_inspect(folder, tmp_path / "out", Bridges())  # type: ignore[arg-type]
+    assert file == tmp_path / "out" / "bridges.eval"
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    log = read_eval_log(file)
+    assert (log.status, log.eval.task, log.eval.model) == ("success", "bridges", "first, second/b")
+    assert log.samples is not None
+    samples = {sample.id: sample for sample in log.samples}
+    assert log.eval.dataset.sample_ids == ["2/first", "2/second/b", "10/first"]
+    first, other, unscored = (samples[one] for one in log.eval.dataset.sample_ids)
+    assert read_eval_log_sample(file, "2/second/b").uuid == other.uuid
+    assert first.input == "Bridges 2"
+    assert "# Idea i1" in first.output.completion
+    assert "1. Build" in first.output.completion
+    assert first.scores is not None
+    assert unscored.scores is not None
+    assert other.scores is not None
+    assert {name: score.value for name, score in first.scores.items()} == {"fit": 4.0, "wins_score": 3.0}
+    assert other.scores["wins_score"].value == 1.0
+    assert first.scores["fit"].explanation == f"{JUDGE}: It fits …/well."
+    assert [one["id"] for one in (first.scores["wins_score"].metadata or {})["verdicts"]] == ["v4"]
+    missing = unscored.scores["fit"]
+    assert math.isnan(float(str(missing.value)))
+    assert (missing.reason, missing.explanation) == ("invalid_response_format", UNREADABLE["reason"])
+    assert list(unscored.scores) == ["fit"]
+    assert log.results is not None
+    fit = log.results.scores[0]
+    assert (fit.name, fit.scored_samples, fit.unscored_samples) == ("fit", 2, 1)
+    assert fit.metrics["first"].value == 4.0
+    assert log.stats.model_usage[JUDGE].input_tokens == 40
+    assert log.stats.model_usage[JUDGE].total_cost is None
+
+
+def test_an_inspect_log_is_the_same_each_time_and_replaced(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai")
+    file = export_inspect(folder, tmp_path / "log.json", Bridges())  # type: ignore[arg-type]
+    before = file.read_bytes()
+    assert export_inspect(folder, file, Bridges()).read_bytes() == before  # type: ignore[arg-type]
+
+
+def test_a_data_set_for_the_hub_has_parquet_files_and_a_card(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    out = export_hf(folder, tmp_path / "out", Bridges())  # type: ignore[arg-type]
+    rows = {path.stem: pq.read_table(path).to_pylist() for path in (out / "data").iterdir()}
+    scores = [(row["measure"], row["agent"], row["sample"], row["score"]) for row in rows["scores"]]
+    assert scores == [
+        ("fit", "first", "2", 4.0),
+        ("fit", "first", "10", None),
+        ("fit", "second/b", "2", 4.0),
+        ("wins_score", "first", "2", 3.0),
+        ("wins_score", "second/b", "2", 1.0),
+    ]
+    assert [row["id"] for row in rows["verdicts"]] == ["v1", "v2", "v3", "v4"]
+    assert rows["verdicts"][0]["criteria"] == [{"name": "score", "value": 4.0}]
+    assert rows["verdicts"][1]["reason"] == UNREADABLE["reason"]
+    assert rows["verdicts"][1]["criteria"] is None
+    assert json.loads(rows["verdicts"][2]["details"]) == {"options": ["a", "b"]}
+    assert rows["verdicts"][3]["ideas"] == ["i1", "i3"]
+    assert rows["verdicts"][3]["cost_usd"] is None
+    assert [(row["id"], row["sample"]) for row in rows["ideas"]] == [
+        ("i1", "2"), ("i3", "2"), ("i2", "10"), ("i4", None),
+    ]  # fmt: skip
+    assert json.loads(rows["ideas"][0]["experiment"])["steps"] == ["Build", "Measure"]
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert card.startswith('---\npretty_name: "Bridges"\n')
+    assert "- config_name: verdicts\n  data_files: data/verdicts.parquet\n" in card
+    assert r"| Fit \| to topic (1 to 5) | 4.0, n = 1 | 4.0, n = 1 |" in card
+    assert "<b>" not in card
+    files = {path: path.read_bytes() for path in out.rglob("*.*")}
+    assert len(files) == 4
+    export_hf(folder, out, Bridges())  # type: ignore[arg-type]
+    assert {path: path.read_bytes() for path in out.rglob("*.*")} == files
+
+
+def test_what_cannot_be_exported_is_one_line(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    with pytest.raises(UsageError, match="There is no benchmark 'bridges'"):
+        export_hf(folder, tmp_path / "out")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot be used"):
+        export_hf(folder, tmp_path / "file", Bridges())  # type: ignore[arg-type]
+    (folder / "results.json").unlink()
+    with pytest.raises(RunError, match=r"no readable results\.json"):
+        export_hf(folder, tmp_path / "out", Bridges())  # type: ignore[arg-type]
+
+
+def test_an_export_without_its_library_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, export, extra in (("inspect_ai.log", export_inspect, "inspect"), ("pyarrow", export_hf, "hf")):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(UsageError, match=rf'pip install "ideagora\[{extra}\]"'):
+            export(tmp_path, tmp_path)
