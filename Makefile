@@ -90,7 +90,7 @@ constraints:  ## update constraints.txt (several minutes)
 	"$(PYTHON)" -m venv "$$new/venv"; \
 	pip="$$new/venv/bin/python -m pip --quiet --disable-pip-version-check --no-input"; \
 	$$pip install --upgrade pip; \
-	$$pip install -c "$$new/torch.txt" -e '.[weights,dev]'; \
+	$$pip install -c "$$new/torch.txt" -e '.[weights,dev,inspect,hf]'; \
 	sed -n '/^#/p' constraints.txt > "$$new/constraints.txt"; \
 	$$pip freeze --all --exclude pip --exclude ideagora | sed -E 's/\+[A-Za-z0-9.]+$$//' >> "$$new/constraints.txt"; \
 	cp "$$new/constraints.txt" constraints.txt; \
