@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +14,7 @@ from bench.tournaments import population_ratings, tournament
 from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.intervals import (
+    Intervals,
     bootstrap_ratings,
     combine_intervals,
     draws,
@@ -21,6 +25,7 @@ from ideagora.evaluators.statistics.intervals import (
 )
 from ideagora.evaluators.statistics.ratings import POINTS
 from tests.support.arena_verdicts import both_orders, tournaments
+from tests.support.each import each_case
 
 
 def simulated(topics: int, seed: int = 0) -> tuple[Comparisons, np.ndarray]:
@@ -122,3 +127,12 @@ def test_elo_has_intervals_too() -> None:
     assert found.high is not None
     assert (found.low < found.scores).all()
     assert (found.high - found.low).mean() < 400
+
+
+@each_case("rate", [bootstrap_ratings, elo_intervals])
+def test_verdicts_on_one_topic_are_not_independent(rate: Callable[[Comparisons], Intervals]) -> None:
+    """The same verdicts dealt out to topics at random hide that those on one topic agree."""
+    played, _ = simulated(30)
+    dealt = np.random.default_rng(0).permutation(played.topic)
+    found, independent = rate(played), rate(replace(played, topic=dealt))
+    assert (found.high - found.low).mean() > 1.25 * (independent.high - independent.low).mean()  # type: ignore[operator]
