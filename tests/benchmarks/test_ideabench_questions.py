@@ -178,11 +178,11 @@ def test_foreign_text_stands_in_fences() -> None:
 
 def test_the_statement_of_an_idea_must_not_reveal_a_published_one() -> None:
     inputs = StatementInputs(
-        title="SwayNet: Damping Bridges", text="Bridges sway. SwayNet hangs a mass on springs."
+        title="Swayformer: Damping Bridges", text="Bridges sway. Swayformer hangs a mass on springs."
     )
     cases = [
         ("Bridges sway in wind. A mass on springs could calm them.", None),
-        ("SwayNet hangs a mass on springs.", "names SwayNet"),
+        ("Swayformer hangs a mass on springs.", "names Swayformer"),
         ("A mass on springs outperforms cables.", "reports results"),
         ("A mass of 40 tonnes on springs.", "the text does not contain"),
     ]

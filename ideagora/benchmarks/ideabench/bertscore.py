@@ -30,7 +30,7 @@ class Tokens:
     vectors: NDArray[np.float32]
     """Unit length, shape (tokens, dimension)."""
     counted: NDArray[np.bool_]
-    """Whether a token counts in the means, shape (tokens,); special tokens can only be matched."""
+    """Whether a token counts in the means, shape (tokens,); those at both ends can only be matched."""
 
 
 def f1(candidate: Tokens, reference: Tokens) -> float:
@@ -59,6 +59,7 @@ def bertscore(candidate: str, reference: str, model: str = MODEL) -> float:
 def _encoder(model: str) -> Any:
     if not _is_at_hand(model):
         raise Unscored(f"BERTScore is not available: the weights of {model} are not on this machine")
+    import numpy as np
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -70,18 +71,11 @@ def _encoder(model: str) -> Any:
         with torch.no_grad():
             states = network(**inputs, output_hidden_states=True).hidden_states[LAYER][0]
         vectors = torch.nn.functional.normalize(states, dim=-1).numpy()
-        special = tokenizer.get_special_tokens_mask(
-            inputs["input_ids"][0].tolist(), already_has_special_tokens=True
-        )
-        return Tokens(vectors, ~_as_booleans(special))
+        ends = {tokenizer.cls_token_id, tokenizer.sep_token_id}
+        counted = [token not in ends for token in inputs["input_ids"][0].tolist()]
+        return Tokens(vectors, np.array(counted, dtype=bool))
 
     return encode
-
-
-def _as_booleans(mask: list[int]) -> NDArray[np.bool_]:
-    import numpy as np
-
-    return np.array(mask, dtype=bool)
 
 
 def _is_at_hand(model: str) -> bool:

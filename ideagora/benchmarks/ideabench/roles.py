@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from ideagora.agents.paper_extractors import remove_name, system_name
+from ideagora.agents.paper_extractors import FACETS, remove_name, system_name
 from ideagora.agents.role import Role
 from ideagora.agents.text.faithfulness import find_unsupported, quote_first
 from ideagora.agents.text.outcomes import find_outcomes, remove_outcomes
@@ -49,15 +49,25 @@ class Statement(Answer):
 
 def _state(engine: ExtractiveModel, inputs: StatementInputs) -> dict[str, Any]:
     """Return the sentences on problem and method, without results."""
-    own = system_name(inputs.title)
+    own = _own_name(inputs.title)
     text = remove_name(remove_outcomes(inputs.text), own) or remove_name(inputs.title, own)
-    facets = engine.facets(text, ["problem", "method"])
+    facets = engine.facets(text, FACETS)
     parts = dict.fromkeys(part for part in (facets["problem"], facets["method"]) if part)
     return {"paragraph": texts.clip(" ".join(parts) or text, PARAGRAPH_WORDS)}
 
 
+def _own_name(title: str) -> str | None:
+    """The word before a title's colon, if it looks like a system's name or is in no dictionary."""
+    from lemminflect import getAllLemmas
+
+    head, colon, _ = title.partition(":")
+    if not colon or len(head.split()) != 1:
+        return None
+    return system_name(title) or (None if getAllLemmas(head.strip().lower()) else head.strip())
+
+
 def _check_statement(inputs: StatementInputs, answer: Statement) -> str | None:
-    own = system_name(inputs.title)
+    own = _own_name(inputs.title)
     if results := find_outcomes(answer.paragraph):
         return f"the paragraph reports results ({quote_first(results, 2)}): say only what is proposed"
     if own and remove_name(answer.paragraph, own) != answer.paragraph:
