@@ -84,15 +84,18 @@ def ranking_questions(
     sample: Sample, ideas: Sequence[Idea], plan: Plan, indicators: Sequence[Indicator]
 ) -> Iterator[Question]:
     """One ranking of the target's and one agent's ideas per indicator and judge."""
+    restated = 0 if plan.protocol == "paper" else len(ideas) + 1
     for indicator in indicators:
         shown = _order(sample, ideas, plan, indicator)
         for judge in plan.judges:
+            is_first = (indicator, judge) == (indicators[0], plan.judges[0])
             yield Question(
                 measure=indicator.measure,
                 sample=sample.id,
                 judge=judge,
                 subject=tuple(idea for idea in shown if idea is not None),
                 answer=_ranker(sample, shown, plan, indicator, judge),
+                calls=1 + (restated if is_first else 0),
             )
 
 
