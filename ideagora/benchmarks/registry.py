@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,28 @@ BENCHMARKS: dict[str, str] = {
 _NEEDED = ("name", "title", "source", "measures", "load", "topic", "questions", "scores")
 
 
-def find_benchmark(name: str) -> Benchmark[Any]:
+def find_benchmark(name: str, options: Sequence[str] = ()) -> Benchmark[Any]:
     """The benchmark of this name, or the one that ``module:object`` or ``path.py:object`` names.
 
+    Args:
+        name: its name.
+        options: its own options as ``NAME=VALUE``, for its method ``configured``.
+
     Raises:
-        UsageError: there is no such benchmark, or what is named is not a benchmark.
+        UsageError: there is no such benchmark or option, or what is named is not a benchmark.
     """
+    benchmark = _find(name)
+    if not options:
+        return benchmark
+    from ideagora.errors import UsageError
+
+    if not hasattr(benchmark, "configured"):
+        raise UsageError(f"-T {options[0]}: {name} has no options.")
+    configured: Benchmark[Any] = benchmark.configured(options)
+    return configured
+
+
+def _find(name: str) -> Benchmark[Any]:
     from ideagora.errors import UsageError
 
     if ":" in name:

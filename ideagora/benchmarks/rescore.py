@@ -41,7 +41,8 @@ def load_run(
         raise UsageError(
             f"{folder} is not the folder of a benchmark run. Make one: ideagora bench NAME AGENTS --no-score."
         )
-    benchmark = find_benchmark(str(record["agent"]))
+    benchmark_options = tuple(map(str, options.get("benchmark", ())))
+    benchmark = find_benchmark(str(record["agent"]), benchmark_options)
     data = Path(record["data"]) if record.get("data") else None
     samples = benchmark.load(data).samples
     if lacking := [name for name in record["samples"] if name not in samples]:
@@ -57,6 +58,7 @@ def load_run(
         settings=settings,
         data=data,
         generated=IdeaLog(folder).digest,
+        benchmark_options=benchmark_options,
         notes=tuple(record.get("notes", ())),
     )
 

@@ -90,6 +90,8 @@ class BenchmarkRun:
     """Cut-off and exclusions in addition to those of the samples."""
     with_sources: bool = False
     """Whether the agents may read the sources of the settings besides the inspirations."""
+    benchmark_options: tuple[str, ...] = ()
+    """The benchmark's own options, as ``NAME=VALUE``."""
     generated: str | None = None
     """Digest of existing ideas that are judged; in the identity in place of the contestants."""
 
@@ -116,6 +118,7 @@ class BenchmarkRun:
     def _members(self) -> Iterator[str]:
         yield from (self.benchmark.name, str(self.ideas), str(self.epochs), str(self.before), *self.excluded)
         yield str(self.with_sources)
+        yield from sorted(self.benchmark_options)
         yield stable_id(*self.samples)
         yield stable_id(*(f"{name} {sample!r}" for name, sample in self.data_set.items()))
         yield from sorted(
@@ -378,6 +381,7 @@ def _record(
             "only": list(plan.only),
             "ideas": run.ideas,
             "epochs": run.epochs,
+            "benchmark": list(run.benchmark_options),
         },
         "data": None if run.data is None else str(run.data),
         "samples": list(run.samples),

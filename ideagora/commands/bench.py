@@ -40,6 +40,7 @@ class Request:
     """Arguments of the commands."""
 
     benchmark: str = ""
+    benchmark_options: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     data: Path | None = None
     limit: str | None = None
@@ -143,7 +144,7 @@ def _guarded(
 
 def _prepare(request: Request) -> BenchmarkRun:
     settings = load_settings(**request.settings)
-    benchmark = find_benchmark(request.benchmark)
+    benchmark = find_benchmark(request.benchmark, request.benchmark_options)
     plans = _plans(request, benchmark, settings)
     loaded = benchmark.load(request.data)
     selection = Selection(limit=request.limit, sample_ids=request.sample_ids, shuffle=request.shuffle)
@@ -169,6 +170,7 @@ def _prepare(request: Request) -> BenchmarkRun:
         before=request.before,
         excluded=request.excluded,
         with_sources="source" in settings.model_fields_set,
+        benchmark_options=request.benchmark_options,
     )
 
 

@@ -141,6 +141,17 @@ def _command_for(name: str) -> Any:
             ),
         ] = None,
         samples: SampleOptions,
+        benchmark_option: Annotated[
+            list[str] | None,
+            typer.Option(
+                "--benchmark-option",
+                "-T",
+                metavar="NAME=VALUE",
+                help="An option of the benchmark itself, see its page in docs/; repeatable.",
+                rich_help_panel="Samples",
+                show_default=False,
+            ),
+        ] = None,
         judging: JudgingOptions,
         no_score: Annotated[
             bool,
@@ -184,6 +195,7 @@ def _command_for(name: str) -> Any:
         )
         request = Request(
             benchmark=name,
+            benchmark_options=tuple(benchmark_option or ()),
             agents=tuple(agents or ()),
             data=samples.data,
             limit=samples.limit,

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from ideagora.benchmarks.ideabench.benchmark import IdeaBench
-from ideagora.benchmarks.ideabench.questions import FEASIBILITY, NOVELTY, parse_indicator
+from ideagora.benchmarks.ideabench.questions import FEASIBILITY, NOVELTY, Indicator, parse_indicator
 from ideagora.benchmarks.ideabench.samples import CLUSTERS, FILTERED, RAW, TARGETS, read_samples
+from ideagora.benchmarks.registry import find_benchmark
 from ideagora.errors import IdeasFileError, UsageError
 from ideagora.retrieval.corpus.starter import starter_corpus
 
@@ -191,6 +192,26 @@ def test_a_user_words_an_indicator() -> None:
     for wrong in ("surprise", "=x", "surprise=", "a/b=c", f"{'x' * 41}=y"):
         with pytest.raises(UsageError, match="indicator"):
             parse_indicator(wrong)
+
+
+def test_the_command_configures_the_benchmark() -> None:
+    options = ("resource=high", "indicator=surprise=how unexpected it is, a=b", "indicator=novelty")
+    found = find_benchmark("ideabench", options)
+    assert isinstance(found, IdeaBench)
+    assert (found.resource, found.topic_from) == ("high", "references")
+    assert found.indicators == (Indicator("surprise", "how unexpected it is, a=b"), NOVELTY)
+    assert [measure.name for measure in found.measures][:2] == ["insight_surprise", "insight_novelty"]
+    cases = [
+        (("resource=some",), "use low or high"),
+        (("ressource=high",), "has the options indicator, resource"),
+        (("bertscore",), "use a model or a folder"),
+        (("indicator=a=b", "indicator=A=c"), "given twice"),
+    ]
+    for wrong, why in cases:
+        with pytest.raises(UsageError, match=why):
+            find_benchmark("ideabench", wrong)
+    with pytest.raises(UsageError, match="ai-idea-bench has no options"):
+        find_benchmark("ai-idea-bench", ("resource=high",))
 
 
 def no_library() -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from ideagora.benchmarks.benchmark import Measure, Plan, Question, Samples, Scores
 from ideagora.benchmarks.ideabench import scores as scorers
@@ -23,10 +23,12 @@ from ideagora.benchmarks.ideabench.questions import (
     bertscore_questions,
     embedding_questions,
     overlap_questions,
+    parse_indicator,
     ranking_questions,
 )
 from ideagora.benchmarks.ideabench.rows import Reference
 from ideagora.benchmarks.ideabench.samples import Resource, Sample, read_samples, shipped_samples
+from ideagora.errors import UsageError
 from ideagora.importing.records import Problem
 from ideagora.schema import Idea, Paper, Topic, Verdict, last_day
 
@@ -37,6 +39,12 @@ if TYPE_CHECKING:
 TopicFrom = Literal["references", "title"]
 """What the topic is made of if the data set states none. The title tells the agent the target's idea."""
 TITLES_IN_TOPIC = 5
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "resource": get_args(Resource),
+    "topic_from": get_args(TopicFrom),
+    "bertscore": (),
+}
+"""Options with one value, and the possible values; empty: any."""
 OVERLAP = Measure(
     name="overlap", group="overlap", title="idea overlap, best", unit="1 to 10", lowest=1, highest=10
 )
@@ -86,6 +94,24 @@ class IdeaBench:
         self.bertscore_model = bertscore_model
         insight = map(insight_measure, self.indicators)
         self.measures: tuple[Measure, ...] = (*insight, OVERLAP, OVERLAP_MEAN, SIMILARITY, EMBEDDING)
+
+    def configured(self, options: Sequence[str]) -> IdeaBench:
+        """The benchmark with options as ``NAME=VALUE``: those in ``OPTIONS``, and ``indicator`` repeatedly.
+
+        Raises:
+            UsageError: there is no such option or value.
+        """
+        given = [option.partition("=")[::2] for option in options]
+        indicators = tuple(parse_indicator(value) for name, value in given if name == "indicator")
+        if len({one.measure for one in indicators}) < len(indicators):
+            raise UsageError(f"-T indicator is given twice for {indicators[0].name}: use different names.")
+        single = {name: _check_option(name, value) for name, value in given if name != "indicator"}
+        return IdeaBench(
+            resource=cast("Resource", single.get("resource", self.resource)),
+            indicators=indicators or self.indicators,
+            topic_from=cast("TopicFrom", single.get("topic_from", self.topic_from)),
+            bertscore_model=single.get("bertscore", self.bertscore_model),
+        )
 
     def load(self, data: Path | None) -> Samples[Sample]:
         """The samples of a folder of IdeaBench, by default the shipped ones.
@@ -161,6 +187,14 @@ class IdeaBench:
             kind = by_kind.get(measure.group, [])
             found[measure.name] = scorers.best_scores(kind, scorers.SIMILARITY)
         return {one.name: found[one.name] for one in self.measures if _is_wanted(one, plan)}
+
+
+def _check_option(name: str, value: str) -> str:
+    if name not in OPTIONS:
+        raise UsageError(f"-T {name}: ideabench has the options indicator, {', '.join(OPTIONS)}.")
+    if not value or value not in (OPTIONS[name] or (value,)):
+        raise UsageError(f"-T {name}={value}: use {' or '.join(OPTIONS[name]) or 'a model or a folder'}.")
+    return value
 
 
 def _is_wanted(measure: Measure, plan: Plan) -> bool:
