@@ -100,7 +100,7 @@ class ChoiceInputs(Inputs):
 class ClosestCandidate(Answer):
     """The candidate closest to an idea."""
 
-    reason: str = Field(description="what the idea shares with the closest candidates and with no other")
+    reason: str = Field(description="a short comparison with each candidate, before you choose")
     closest: LetterField = Field(description="the letter of the closest one")
 
 
@@ -136,7 +136,7 @@ class MatchInputs(Inputs):
 class MatchScore(Answer):
     """How well two texts match."""
 
-    reason: str = Field(description="what the two share and where they differ, aspect by aspect")
+    reason: str = Field(description="the comparison in a short paragraph, before you decide on the score")
     score: ScoreField = Field(description="one number on the scale, in digits")
 
 
