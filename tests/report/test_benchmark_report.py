@@ -16,6 +16,7 @@ from rich.console import Console
 from ideagora.benchmarks.benchmark import Scores
 from ideagora.benchmarks.results import AgentSummary, BenchmarkResult, Coverage, write_results
 from ideagora.benchmarks.summary import build_result
+from ideagora.report.bench.cells import parts, reasons
 from ideagora.report.bench.page import write_benchmark_report, write_report
 from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_table
 from ideagora.report.bench.terminal import terminal_table
@@ -77,6 +78,16 @@ def test_every_format_shows_means_intervals_counts_and_the_best(tmp_path: Path) 
             assert words in text
 
 
+def test_reasons_that_differ_only_in_numbers_are_counted_together() -> None:
+    counted = {"2 of 3 papers lack counts": 1, "no paper": 3, "7 of 9 papers lack counts": 4, "5 options": 2}
+    result = replace(sample_result(), coverage=(Coverage(kind="fa", scored=0, unscored=10, reasons=counted),))
+    assert reasons(result) == [
+        ("fa", "… of … papers lack counts", 5),
+        ("fa", "no paper", 3),
+        ("fa", "5 options", 2),
+    ]
+
+
 def test_csv_has_one_row_per_figure_and_per_pair(tmp_path: Path) -> None:
     result = sample_result()
     rows = list(csv.DictReader(io.StringIO(csv_table(result))))
@@ -127,6 +138,14 @@ def test_a_narrow_terminal_splits_the_table_and_cuts_nothing() -> None:
     assert len(re.findall("^agent ", shown, re.MULTILINE)) > 1
 
 
+def test_measures_of_a_group_stay_together_where_they_fit() -> None:
+    groups = "a a b b b c d d d d d d d".split()
+    measures = [POINTS.model_copy(update={"group": group}) for group in groups]
+    assert parts(measures, 5) == [[0, 1, 2, 3, 4], [5], [6, 7, 8], [9, 10, 11, 12]]
+    assert parts(measures, 4) == [[0, 1], [2, 3, 4, 5], [6, 7, 8], [9, 10, 11, 12]]
+    assert parts([], 4) == []
+
+
 def test_plots_are_files_and_stand_in_the_page(tmp_path: Path) -> None:
     write_results(tmp_path, [sample_result()])
     page = Page(write_benchmark_report(tmp_path)[1].read_text(encoding="utf-8"))
@@ -135,6 +154,11 @@ def test_plots_are_files_and_stand_in_the_page(tmp_path: Path) -> None:
     assert base64.b64decode((image["src"] or "").removeprefix("data:image/svg+xml;base64,")) == svg
     assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert (tmp_path / "plots" / "means-default-1.png").read_bytes().startswith(b"\x89PNG")
+    (tmp_path / "plots" / "means-default-2.svg").write_bytes(b"of an earlier result")
+    write_benchmark_report(tmp_path)
+    assert {path.name for path in (tmp_path / "plots").iterdir()} == {
+        "means-default-1.svg", "means-default-1.png",
+    }  # fmt: skip
     once = [path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file()]
     write_benchmark_report(tmp_path)
     assert once == [path.read_bytes() for path in sorted(tmp_path.rglob("*")) if path.is_file()]

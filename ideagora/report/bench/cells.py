@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from ideagora.benchmarks.benchmark import Measure
 from ideagora.benchmarks.results import AgentFigure, BenchmarkResult, Comparison, result_from_json
@@ -21,6 +22,7 @@ STATUS = {
     "budget": "The budget is spent; the table covers what was judged before.",
     "incomplete": "A provider or source was down; the same command asks what is missing.",
 }
+_NUMBER = re.compile(r"\d+")
 SMOKE_TEST = "Smoke test, not a ranking"
 OFFLINE = (
     "Only the offline model judged, which compares texts without understanding them. What it answered only "
@@ -99,14 +101,22 @@ def split(columns: Columns, parts: Sequence[Sequence[int]]) -> tuple[Columns, ..
 
 
 def page_columns(result: BenchmarkResult, most: int = MOST_COLUMNS) -> tuple[Columns, ...]:
-    """The table in parts of similar width, with at most ``most`` measures each."""
-    count = len(result.measures)
-    parts = max(1, -(-count // most))
-    edges = [count * part // parts for part in range(parts + 1)]
-    return split(
-        all_columns(result),
-        [range(start, end) for start, end in pairwise(edges) if end > start],
-    )
+    """The table in parts with at most ``most`` measures each."""
+    return split(all_columns(result), parts(result.measures, most))
+
+
+def parts(measures: Sequence[Measure], most: int) -> list[list[int]]:
+    """Places of the measures in parts of at most ``most``; a group that fits into one part is not divided."""
+    found: list[list[int]] = []
+    for _, group in groupby(range(len(measures)), lambda place: measures[place].group):
+        places = list(group)
+        if found and len(found[-1]) + len(places) <= most:
+            found[-1] += places
+            continue
+        count = -(-len(places) // most)
+        edges = [len(places) * part // count for part in range(count + 1)]
+        found += [places[start:end] for start, end in pairwise(edges)]
+    return found
 
 
 def number(value: float | None, measure: Measure, sign: bool = False) -> str:
@@ -198,17 +208,27 @@ def better_first(one: Comparison, measure: Measure) -> Comparison:
 
 
 def usage(result: BenchmarkResult) -> str | None:
-    """What the judges' answers took; ``None`` if it is not recorded or no model was asked."""
+    """What the judges' answers took; ``None`` if it is not recorded or no provider was asked."""
     total = result.usage
-    if total is None or not total.calls:
+    if total is None or not (total.prompt_tokens or total.cost_usd):
         return None
     tokens = f"{total.prompt_tokens:,} tokens in, {total.completion_tokens:,} out"
     return f"The judges' answers took {_count(total.calls, 'call')}: {tokens}, {dollars(total.cost_usd)}."
 
 
 def reasons(result: BenchmarkResult) -> list[tuple[str, str, int]]:
-    """(kind of question, reason, number of verdicts) of everything unscored, most frequent first."""
-    rows = [(one.kind, reason, count) for one in result.coverage for reason, count in one.reasons.items()]
+    """(kind of question, reason, number of verdicts) of everything unscored, most frequent first.
+
+    Reasons that differ only in their numbers are one, with ``…`` for the numbers.
+    """
+    alike: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for one in result.coverage:
+        for reason, count in one.reasons.items():
+            alike.setdefault((one.kind, _NUMBER.sub("…", reason)), []).append((reason, count))
+    rows = [
+        (kind, same[0][0] if len(same) == 1 else words, sum(count for _, count in same))
+        for (kind, words), same in alike.items()
+    ]
     return sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
 
 

@@ -26,6 +26,7 @@ from ideagora.report.bench.cells import (
     number,
     p_value,
     page_columns,
+    parts,
     ranks,
     reasons,
     shown,
@@ -122,9 +123,7 @@ def write_report(folder: Path, *results: BenchmarkResult) -> tuple[Path, Path]:
         FolderUnusable: a file cannot be written.
     """
     views = [_view(shown(result)) for result in results]
-    for plot in (plot for view in views for plot in view.plots):
-        for kind in KINDS:
-            _write_bytes(folder / PLOTS / f"{plot.name}.{kind}", plot.drawn[kind])
+    _write_plots(folder / PLOTS, [plot for view in views for plot in view.plots])
     write_file(folder / "results.csv", _joined([csv_table(result) for result in results]))
     write_file(folder / "comparisons.csv", _joined([csv_comparisons(result) for result in results]))
     write_file(folder / "results.tex", "\n".join(latex_table(result) for result in results))
@@ -155,12 +154,11 @@ def _plots(result: BenchmarkResult) -> Iterator[Plot]:
     scored = {one.measure for one in result.figures if one.mean is not None}
     measures = [measure for measure in result.measures if measure.name in scored]
     agents = [row.agent for row in result.agents]
-    parts = max(1, -(-len(measures) // MOST_PANELS))
-    for part in range(parts if measures else 0):
-        panels = measures[len(measures) * part // parts : len(measures) * (part + 1) // parts]
+    for part, places in enumerate(parts(measures, MOST_PANELS), 1):
+        panels = [measures[place] for place in places]
         drawn = {kind: means_plot(agents, panels, result.figures, kind) for kind in KINDS}
         titles = ", ".join(measure.title for measure in panels)
-        yield Plot(f"means-{result.protocol}-{part + 1}", f"{titles}. {_PLOT}", drawn)
+        yield Plot(f"means-{result.protocol}-{part}", f"{titles}. {_PLOT}", drawn)
 
 
 def _measures(result: BenchmarkResult) -> Iterator[MeasureView]:
@@ -212,11 +210,18 @@ def _image(drawn: bytes) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode()}"
 
 
-def _write_bytes(path: Path, content: bytes) -> None:
+def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
+    """Replace the plots, including those of measures that are no longer computed."""
     try:
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
+        for old in folder.glob("means-*"):
+            old.unlink()
+        if plots:
+            folder.mkdir(exist_ok=True)
+        for plot in plots:
+            for kind in KINDS:
+                (folder / f"{plot.name}.{kind}").write_bytes(plot.drawn[kind])
     except OSError as error:
         raise FolderUnusable(
-            f"{path} cannot be written ({error.strerror}): check the folder's permissions and the free space."
+            f"{folder} cannot be written ({error.strerror}): "
+            "check the folder's permissions and the free space."
         ) from None

@@ -73,4 +73,5 @@ def _keep_on_scale(panel: Axes, measure: Measure) -> None:
 
 
 def _lines(text: str) -> str:
-    return "\n".join(wrap(" ".join(clean(text).split()), _TITLE_WIDTH, max_lines=2, placeholder=" …"))
+    words = " ".join(clean(text).split())
+    return "\n".join(wrap(words, _TITLE_WIDTH, max_lines=2, placeholder=" …", break_on_hyphens=False))
