@@ -22,9 +22,8 @@ from ideagora.errors import UsageError
 from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.arena.lineup import ContestantIdeas
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
-from ideagora.graphs.generate import load_usage_trackers
+from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.models.budget import create_budget
 
 
 def load_run(
@@ -89,7 +88,7 @@ async def rescore(
         elif (finished := load_finished(folder)) is not None:
             return finished
         agents = [AgentSummary(**_summary(one)) for one in record.get("contestants", ())]
-        budget = create_budget(run.settings, load_usage_trackers([path]))
+        budget = load_budget(run.settings, [path])
         return await judge_ideas(run, folder, IdeaLog(path), agents, run.notes, resources, budget)
 
 

@@ -40,12 +40,13 @@ from ideagora.evaluators.generation import (
 from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
 from ideagora.evaluators.judging.verdict_log import VerdictLog
-from ideagora.graphs.generate import load_usage_trackers
+from ideagora.graphs.agent import with_ideas
+from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder, now
 from ideagora.graphs.run_record import identity_parts
 from ideagora.graphs.task import Task
 from ideagora.importing.records import Problem
-from ideagora.models.budget import Budget, create_budget
+from ideagora.models.budget import Budget
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Topic, Usage, Verdict, stable_id
@@ -178,7 +179,7 @@ async def run_benchmark(
             return finished
         planned, unread = await _plan_runs(run, path, resources)
         runs = [one.run for one in planned]
-        budget = create_budget(run.settings, load_usage_trackers([path, *(one.folder for one in runs)]))
+        budget = load_budget(run.settings, [path, *(one.folder for one in runs)])
         generated = _Generated()
         await run_agents(runs, resources.library, resources.listener, generated.add, resources.chats, budget)
         results = [generated.results[position] for position in range(len(runs))]
@@ -207,10 +208,11 @@ async def _plan_runs(
         papers, unread = await run.benchmark.papers(sample, lambda: resources.library()[0], run.settings.home)
         problems += unread
         for one in run.contestants.agents:
+            agent = with_ideas(one.agent, run.ideas)
             for epoch in range(1, run.epochs + 1):
                 settings = run.settings.model_copy(update={"seed": run.settings.seed + epoch - 1})
                 given = None if papers is None else tuple(papers)
-                task = Task(run.topic(name), one.agent, one.agent.options, settings, given, run.with_sources)
+                task = Task(run.topic(name), agent, agent.options, settings, given, run.with_sources)
                 planned.append(PlannedRun(agent_run(one.name, task, path), name, epoch))
     return planned, tuple(problem_notes(problems, "inspiration not read"))
 

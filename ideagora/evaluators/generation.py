@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 RUNS = "runs"
 """Name of the folder that contains the agents' runs."""
+MAX_WITHOUT_CALL = 16
+"""Runs besides those that can call a model at once; they read papers and write files meanwhile."""
 MAX_EXTERNAL = 16
 """Runs of external agents at once, since most of them are processes of their own."""
 NAMED = 3
@@ -114,7 +116,7 @@ async def run_agents(
     chats: Mapping[str, BaseChatModel] | None = None,
     budget: Budget | None = None,
 ) -> None:
-    """Run agents side by side, at most ``concurrency`` runs at once, with at most as many calls together.
+    """Run agents side by side, with at most ``concurrency`` calls at once, all runs together.
 
     Args:
         runs: started in this order; two of the same folder run one after the other.
@@ -148,6 +150,8 @@ async def run_agents(
         nonlocal done
         for position, run in queue:
             result = await run_one(position, run)
+            if budget is not None:
+                budget.settle(str(run.folder))
             done += 1
             on_result(position, result)
             status = "failed" if result.missing else "done"
@@ -155,7 +159,7 @@ async def run_agents(
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(width, len(runs))):
+            for _ in range(min(width + min(width, MAX_WITHOUT_CALL), len(runs))):
                 group.create_task(work())
     except BaseExceptionGroup as failed:
         raise _first_error(failed) from None

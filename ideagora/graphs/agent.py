@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from ideagora.config import Group
+from ideagora.errors import UsageError
 from ideagora.schema import Idea, Topic, Usage
 
 if TYPE_CHECKING:
@@ -67,10 +68,17 @@ def with_ideas(agent: Agent, number: int) -> Agent:
     """The agent with the number of ideas that each run is asked for; it may return fewer or more.
 
     Unchanged if the agent offers no choice: a published paper has one idea, a file the ideas that it has.
+
+    Raises:
+        UsageError: the agent does not write as many.
     """
     if agent.set_ideas is None:
         return agent
-    return replace(agent, options=agent.set_ideas(agent.options, number))
+    try:
+        return replace(agent, options=agent.set_ideas(agent.options, number))
+    except ValidationError as error:
+        told = error.errors()[0]["msg"].lower()
+        raise UsageError(f"--ideas is {number}, which {agent.name} does not support: {told}.") from None
 
 
 def set_option(name: str) -> Callable[[BaseModel, int], BaseModel]:

@@ -173,13 +173,15 @@ def library_session(
             library.close()
 
 
-def load_usage_trackers(folders: Iterable[Path]) -> dict[str, UsageTracker]:
-    """The usage of the runs in these folders so far, by folder."""
-    trackers = {}
+def load_budget(settings: Settings, folders: Iterable[Path]) -> Budget:
+    """The budget of the settings, with what the runs in these folders have cost so far."""
+    budget = create_budget(settings, {})
     for folder in folders:
-        trackers[str(folder)] = tracker = UsageTracker()
+        tracker = UsageTracker()
         tracker.restore(read_events(folder / "events.jsonl"))
-    return trackers
+        budget.include(str(folder), tracker)
+        budget.settle(str(folder))
+    return budget
 
 
 async def generate(
@@ -200,9 +202,7 @@ async def generate(
         IdeagoraError: the only task failed, or the error is fatal.
     """
     if budget is None and tasks:
-        budget = create_budget(
-            tasks[0][0].settings, {} if fresh else load_usage_trackers(path for _, path in tasks)
-        )
+        budget = load_budget(tasks[0][0].settings, () if fresh else (path for _, path in tasks))
     outcomes = []
     for task, path in tasks:
         try:

@@ -108,7 +108,8 @@ def code_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def _versions() -> dict[str, str]:
+@cache
+def _versions() -> Mapping[str, str]:
     installed = {}
     for name in RECORDED_PACKAGES:
         try:

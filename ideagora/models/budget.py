@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
@@ -21,6 +22,13 @@ OVERHEAD_TOKENS = 64
 """Tokens that a provider may add for each message and for the schema."""
 
 
+class _Settled(NamedTuple):
+    """US dollars of a run, and the part of it that is an upper bound."""
+
+    spent: float
+    estimated: float
+
+
 class Budget:
     """A hard limit on the cost of a command, across all its run folders.
 
@@ -32,17 +40,30 @@ class Budget:
         self.limit = limit
         self._price = price
         self._trackers: dict[str, UsageTracker] = {}
+        self._settled: dict[str, _Settled] = {}
+        self._settled_usd = 0.0
         self._reserved: dict[object, float] = {}
         self._freed = asyncio.Event()
 
     def include(self, name: str, tracker: UsageTracker) -> None:
         """Add a run's tracker; replaces an earlier one of the same name."""
+        before = self._settled.pop(name, None)
+        self._settled_usd -= before.spent if before else 0.0
         self._trackers[name] = tracker
+
+    def settle(self, name: str) -> None:
+        """Keep only the cost of a run that makes no calls for now; a command may have thousands of runs."""
+        tracker = self._trackers.pop(name, None)
+        if tracker is not None:
+            spent = tracker.spent + self._unpriced(tracker)
+            self._settled[name] = _Settled(spent, tracker.total.estimated_usd)
+            self._settled_usd += spent
 
     @property
     def spent(self) -> float:
         """US dollars spent; unknown costs count at their upper bound."""
-        return sum(tracker.spent + self._unpriced(tracker) for tracker in self._trackers.values())
+        active = sum(tracker.spent + self._unpriced(tracker) for tracker in self._trackers.values())
+        return self._settled_usd + active
 
     @asynccontextmanager
     async def reserve(self, ceiling: float) -> AsyncIterator[None]:
@@ -80,6 +101,7 @@ class Budget:
     def _exhausted(self, ceiling: float) -> BudgetExhausted:
         assert self.limit is not None
         estimated = sum(tracker.total.estimated_usd for tracker in self._trackers.values())
+        estimated += sum(one.estimated for one in self._settled.values())
         upper_bound = f", of which {dollars(estimated)} is an upper bound" if estimated else ""
         return BudgetExhausted(
             f"budget of {dollars(self.limit)} is spent ({dollars(self.spent)} so far{upper_bound}; the next "

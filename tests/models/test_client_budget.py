@@ -314,3 +314,22 @@ def test_expected_cost(tmp_path: Path) -> None:
 )
 def test_dollars(amount: float, told: str) -> None:
     assert dollars(amount) == told
+
+
+def test_a_settled_run_keeps_its_cost_and_is_replaced_when_it_goes_on() -> None:
+    def tracker(cost: float) -> UsageTracker:
+        made = UsageTracker()
+        made.record({"event": "request", "request": "1", "role": "x", "ceiling_usd": cost, "key": "k"})
+        made.restore([])  # it was interrupted
+        return made
+
+    budget = create_budget(Settings(budget=10.0), {})
+    for name, cost in (("a", 1.0), ("b", 2.0)):
+        budget.include(name, tracker(cost))
+        budget.settle(name)
+    assert budget.spent == 3.0
+    budget.include("a", tracker(1.5))
+    assert budget.spent == 3.5
+    budget.settle("a")
+    budget.settle("unknown")
+    assert budget.spent == 3.5

@@ -49,11 +49,11 @@ from ideagora.evaluators.arena.protocol import schedule_of
 from ideagora.evaluators.generation import AgentRun, generate_ideas, literature_notes, outage_lines
 from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
 from ideagora.graphs.events import Listener
-from ideagora.graphs.generate import load_usage_trackers
+from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.run_record import identity_parts
 from ideagora.graphs.task import Task
-from ideagora.models.budget import Budget, create_budget
+from ideagora.models.budget import Budget
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Topic, stable_id
 
@@ -152,9 +152,7 @@ async def run_tournament(
             verdicts = load_verdicts(folder.path)
             result = JudgingResult(verdicts, _expected_verdicts(arena, lineup), usage)
             return _write_leaderboard(arena, folder.path, lineup, result)
-        budget = create_budget(
-            arena.settings, load_usage_trackers([path, *(agent_run.folder for agent_run in runs)])
-        )
+        budget = load_budget(arena.settings, [path, *(agent_run.folder for agent_run in runs)])
         results = await generate_ideas(runs, resources.library, resources.listener, resources.chats, budget)
         generated = generated_ideas(runs, results)
         lineup = build_lineup([*generated, *arena.contestants.idea_sets], arena.topics)
