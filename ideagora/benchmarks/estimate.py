@@ -6,6 +6,7 @@ from collections import Counter
 
 from ideagora.benchmarks.evaluation import questions_about
 from ideagora.benchmarks.run import BenchmarkRun
+from ideagora.graphs.agent import with_ideas
 from ideagora.models.budget import expected_cost
 from ideagora.schema import Experiment, Idea
 
@@ -17,7 +18,8 @@ def expected_bill(run: BenchmarkRun) -> list[tuple[str, int, float | None]]:
     """(model, calls, cost in USD or ``None``) if nothing is done yet and every agent returns its ideas."""
     settings, calls = run.settings, Counter[str]()
     for one in run.contestants.agents:
-        for group, number in (one.agent.expected_calls(one.agent.options) or {}).items():
+        agent = with_ideas(one.agent, run.ideas)
+        for group, number in (agent.expected_calls(agent.options) or {}).items():
             calls[settings.model_of(group)] += number * len(run.samples) * run.epochs
     if run.judged:
         calls.update(expected_judge_calls(run))

@@ -57,6 +57,7 @@ def load_run(
         settings=settings,
         data=data,
         generated=IdeaLog(folder).digest,
+        spec=str(record["agent"]),
         benchmark_options=benchmark_options,
         notes=tuple(record.get("notes", ())),
     )

@@ -91,6 +91,8 @@ class BenchmarkRun:
     """Cut-off and exclusions in addition to those of the samples."""
     with_sources: bool = False
     """Whether the agents may read the sources of the settings besides the inspirations."""
+    spec: str = ""
+    """How the user named the benchmark, if it is from outside."""
     benchmark_options: tuple[str, ...] = ()
     """The benchmark's own options, as ``NAME=VALUE``."""
     generated: str | None = None
@@ -376,7 +378,7 @@ def _record(
     plan = run.plans[0]
     return {
         "topic": {"text": f"{run.benchmark.title}, {len(run.samples)} samples"},
-        "agent": run.benchmark.name,
+        "agent": run.spec or run.benchmark.name,
         "options": {
             "judges": list(plan.judges),
             "protocols": [one.protocol for one in run.plans],

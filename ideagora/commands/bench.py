@@ -87,7 +87,7 @@ def list_all(as_json: bool) -> int:
         console.print(Text(f"  {len(one.load(None).samples)} samples ship with ideagora. Measures (--only):"))
         for group in dict.fromkeys(measure.group for measure in one.measures):
             titles = [measure.title for measure in one.measures if measure.group == group]
-            console.print(Text(f"    {group}: {', '.join(titles)}"))
+            console.print(Text(f"    {group}: {'; '.join(titles)}"))
     console.print(Text("Run one: ideagora bench NAME AGENTS…; see ideagora bench NAME --help.", style="dim"))
     return 0
 
@@ -169,6 +169,7 @@ def _prepare(request: Request) -> BenchmarkRun:
         data=request.data,
         before=request.before,
         excluded=request.excluded,
+        spec=request.benchmark,
         with_sources="source" in settings.model_fields_set,
         benchmark_options=request.benchmark_options,
     )

@@ -282,3 +282,66 @@ def score(
         page=not no_page,
     )
     raise typer.Exit(score(request))
+
+
+@app.command(
+    "fetch",
+    epilog="Examples:\n\n  ideagora bench fetch ai-idea-bench\n\n  ideagora bench fetch ai-idea-bench "
+    "--folder data --papers --yes",
+)
+def fetch(
+    benchmark: Annotated[str, typer.Argument(help="Name of a benchmark whose data set is published.")],
+    folder: Annotated[
+        Path | None, typer.Option(help="Where to put it.", show_default="<home>/data/BENCHMARK")
+    ] = None,
+    papers: Annotated[bool, typer.Option("--papers", help="Also the PDFs of the papers.")] = False,
+    repository: Annotated[
+        str | None, typer.Option(help="OWNER/NAME of a copy on the hub.", show_default="the authors' own")
+    ] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(help="Address of the hub.", show_default="HF_ENDPOINT, else the Hugging Face hub"),
+    ] = None,
+    revision: Annotated[str, typer.Option(help="Branch, tag or commit.")] = "main",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the download.")] = False,
+    home: options.Home = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Download a published data set. Says size and licence first; a stopped download continues."""
+    from ideagora.commands.bench_data import FetchRequest, fetch
+
+    request = FetchRequest(benchmark, folder, papers, repository, endpoint, revision, yes, quiet)
+    raise typer.Exit(fetch(request, options.without_none({"home": home})))
+
+
+@app.command(
+    "build",
+    epilog="Example:\n\n  ideagora bench build ideabench --data papers --judge openai/gpt-4o\n\n"
+    "  ideagora bench ideabench direct rag --data papers",
+)
+@options.expand_groups
+def build(
+    *,
+    benchmark: Annotated[str, typer.Argument(help="ideabench.")],
+    data: Annotated[
+        Path, typer.Option(help="Folder with target_papers.csv and raw_references.csv of your own.")
+    ],
+    judge: Annotated[
+        str | None, typer.Option(help="Model that rates references.", show_default="--judge-model")
+    ] = None,
+    model: options.ModelOptions,
+    limits: options.LimitOptions,
+    reproducibility: options.ReproducibilityOptions,
+    output: options.OutputOptions,
+) -> None:
+    """Filter the references of new targets by the rules of the benchmark's paper.
+
+    Writes filtered_references.csv into the folder of the data. Answers are cached, so the same command
+    resumes.
+    """
+    from ideagora.commands.bench_data import build
+
+    settings = options.settings_from(model, limits, reproducibility, output)
+    if judge is not None:
+        settings["judge_model"] = judge
+    raise typer.Exit(build(benchmark, data, settings, output.as_json, output.quiet))

@@ -1,0 +1,209 @@
+"""``ideagora bench fetch`` and ``build``: data sets of benchmarks, published and your own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from rich.text import Text
+
+from ideagora.config import load_settings
+from ideagora.errors import IdeagoraError, UsageError
+from ideagora.graphs.run_folder import RunFolder, folder_error
+from ideagora.report.console import plain, print_error
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from ideagora.benchmarks.ideabench.build import Filtered
+    from ideagora.config import Settings
+
+TARGETS, RAW, FILTERED = "target_papers.csv", "raw_references.csv", "filtered_references.csv"
+
+
+@dataclass(frozen=True)
+class FetchRequest:
+    """Arguments of ``fetch``."""
+
+    benchmark: str
+    folder: Path | None = None
+    papers: bool = False
+    repository: str | None = None
+    endpoint: str | None = None
+    revision: str = "main"
+    yes: bool = False
+    quiet: bool = False
+
+
+def fetch(request: FetchRequest, settings: Mapping[str, Any]) -> int:
+    """Download a published data set after saying size and licence; returns the exit code."""
+    from ideagora.benchmarks.fetch.download import fetch
+    from ideagora.benchmarks.fetch.listing import look_up, published_data
+
+    def run(errors: Console) -> int:
+        data = published_data(request.benchmark)
+        listing = look_up(
+            data,
+            papers=request.papers,
+            repository=request.repository,
+            endpoint=request.endpoint,
+            revision=request.revision,
+        )
+        folder = request.folder or load_settings(**settings).home / "data" / request.benchmark
+        errors.print(Text(f"{plain(str(listing))} Folder: {folder}"), soft_wrap=True)
+        if not request.yes and not _confirm(errors):
+            errors.print("Nothing was downloaded.")
+            return 1
+        with Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            console=errors,
+            disable=request.quiet,
+            transient=True,
+        ) as progress:
+            task = progress.add_task("", total=listing.size)
+            fetch(
+                listing,
+                folder,
+                lambda file, done, total: progress.update(task, description=plain(file), completed=done),
+            )
+        Console().print(
+            Text(f"Use it: ideagora bench {request.benchmark} AGENTS --data {folder}"), soft_wrap=True
+        )
+        return 0
+
+    return _guarded(run)
+
+
+def _confirm(errors: Console) -> bool:
+    """Whether the user agrees; a command without a terminal has to say --yes."""
+    if not sys.stdin.isatty():
+        raise UsageError("This needs a confirmation, and there is no terminal: add --yes.")
+    errors.print("Download? [y/N] ", end="", markup=False)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+class _State(TypedDict, total=False):
+    result: dict[str, Any]
+
+
+def build(
+    benchmark: str,
+    data: Path,
+    settings: Mapping[str, Any],
+    as_json: bool,
+    quiet: bool,
+    chats: Mapping[str, BaseChatModel] | None = None,
+) -> int:
+    """Filter the references of new targets; returns the exit code."""
+
+    def run(errors: Console) -> int:
+        if benchmark != "ideabench":
+            raise UsageError(f"There is nothing to build for {benchmark!r}. Use ideabench.")
+        found = asyncio.run(_filter(data, load_settings(**settings), chats))
+        for problem in found["problems"]:
+            errors.print(Text(f"not used: {plain(problem)}", style="yellow"), soft_wrap=True)
+        if as_json:
+            print(json.dumps(found, ensure_ascii=False))
+            return 0
+        console = Console()
+        console.print(f"{found['kept']} references kept, {sum(found['dropped'].values())} dropped.")
+        for reason, number in found["dropped"].items():
+            console.print(Text(f"  {number} {plain(reason)}"))
+        if left := found["targets_left_out"]:
+            console.print(Text(f"Targets with too few references: {plain(', '.join(left))}."))
+        console.print(Text(f"Written: {found['file']}"), soft_wrap=True)
+        return 0
+
+    return _guarded(run)
+
+
+async def _filter(
+    data: Path, settings: Settings, chats: Mapping[str, BaseChatModel] | None
+) -> dict[str, Any]:
+    """Run the filter as a job, so that it has a folder, a bill and a budget."""
+    from langgraph.graph import END, START, StateGraph
+    from langgraph.runtime import Runtime
+
+    from ideagora.benchmarks.ideabench.build import filter_references
+    from ideagora.graphs.job import Job
+    from ideagora.graphs.runtime import run_job
+    from ideagora.graphs.services import Services
+    from ideagora.models.embeddings.embedder import load_embedder
+    from ideagora.schema import stable_id
+
+    folder = data.absolute()
+    results: list[dict[str, Any]] = []
+
+    async def filter_all(state: _State, runtime: Runtime[Services]) -> _State:
+        out = folder / FILTERED
+        result = await filter_references(runtime.context.client, folder / TARGETS, folder / RAW, out)
+        return {"result": {"file": str(out), **_as_json(result)}}
+
+    def create_graph() -> Any:
+        graph = StateGraph(_State, context_schema=Services)
+        graph.add_node("filter_references", filter_all)
+        graph.add_edge(START, "filter_references")
+        graph.add_edge("filter_references", END)
+        return graph
+
+    def finish(state: Mapping[str, Any], tracker: Any, down: tuple[str, ...]) -> dict[str, Any]:
+        results.append(state.get("result", {}))
+        return {}
+
+    model = settings.model_of("judge")
+    identity = stable_id("build ideabench", str(folder), model)
+    job = Job(
+        name="build-ideabench",
+        identity=identity,
+        settings=settings,
+        record={"topic": {"text": f"references of {folder}"}, "agent": "build-ideabench"},
+        build=create_graph,
+        start={},
+        finish=finish,
+        models=(model,),
+    )
+    with RunFolder(settings.home / "bench" / f"build-ideabench-{identity[:8]}", identity) as run_folder:
+        down = await run_job(
+            job,
+            run_folder,
+            None,
+            lambda: load_embedder(settings.embedder, settings.home / "cache"),
+            lambda event: None,
+            chats,
+        )
+    if down:
+        raise IdeagoraError(f"{' '.join(down)} Run the same command again.")
+    return results[-1]
+
+
+def _as_json(result: Filtered) -> dict[str, Any]:
+    values = asdict(result)
+    return {**values, "dropped": dict(result.dropped), "problems": [str(one) for one in result.problems]}
+
+
+def _guarded(run: Callable[[Console], int]) -> int:
+    """The exit code of a command; an expected error is one line."""
+    errors = Console(stderr=True)
+    logging.getLogger("ideagora").setLevel(logging.WARNING)
+    try:
+        return run(errors)
+    except KeyboardInterrupt:
+        errors.print("\nStopped. The same command continues.")
+        return 130
+    except IdeagoraError as error:
+        print_error(errors, str(error))
+        return error.exit_code
+    except OSError as error:
+        print_error(errors, str(folder_error(Path(error.filename or "."), error)))
+        return 1
