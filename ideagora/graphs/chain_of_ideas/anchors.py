@@ -52,7 +52,7 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
         for paper_id, reason in accepted.items()
         if paper_id in topic_hits or similarity[paper_id] >= MIN_TOPIC_SIMILARITY
     }
-    if not relevant and not options.allow_thin:
+    if not relevant and not options.allow_thin and not topic.inspirations:  # those cover their topic
         raise _not_covered(topic, papers, similarity, await library.nearest_spelling(topic.text))
     allowed = {key: scored for key, scored in candidates.items() if key in relevant or not relevant}
     anchors = await _assign_anchors(runtime.context, state["queries"], hits, allowed, relevant)
