@@ -22,7 +22,7 @@ from ideagora.benchmarks.ai_idea_bench.judges import (
 from ideagora.benchmarks.ai_idea_bench.options import Papers
 from ideagora.benchmarks.ai_idea_bench.papers import InspirationPapers
 from ideagora.benchmarks.ai_idea_bench.samples import Design, Inspiration, Sample
-from ideagora.benchmarks.benchmark import Benchmark, Plan
+from ideagora.benchmarks.benchmark import Benchmark, Plan, ProtocolName
 from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
 from ideagora.errors import UsageError
 from ideagora.graphs.services import Services
@@ -190,12 +190,17 @@ async def test_an_inspiration_without_a_text_gives_way_to_the_next_and_too_few_a
 async def test_the_letter_of_the_paper_takes_the_target_closest_to_all_others(tmp_path: Path) -> None:
     near = sample(4, "swaying in wind, towers and boats, faster, keep", "p:9")
     samples = {**SAMPLES, "4": near}
-    default = multiple_choice.prepare(samples, lambda: EMBEDDER, PLAN, given(())).elsewhere["motivation"]
-    literal = multiple_choice.prepare(samples, lambda: EMBEDDER, LITERAL, given(())).elsewhere["motivation"]
-    assert default["1"].id == "2"
-    assert {literal[name].id for name in ("1", "2", "3")} == {"4"}
+    prepared = multiple_choice.prepare(samples, lambda: EMBEDDER, PLAN, given(PAPERS))
+    async with services_with(tmp_path, ()) as services:
+        last: dict[ProtocolName, str] = {"default": "sample 2", "paper": "sample 4"}
+        for protocol, source in last.items():
+            options = await prepared.of(services, BRIDGE, "motivation", protocol)
+            assert [option.source for option in options][::3] == ["target", source]
+    found = prepared.elsewhere["motivation"]
+    assert found["default"]["1"].id == "2"
+    assert {found["paper"][name].id for name in ("1", "2", "3")} == {"4"}
     alone = multiple_choice.prepare({"1": BRIDGE}, lambda: EMBEDDER, PLAN, given(()))
-    assert alone.elsewhere["plan"] == {}
+    assert alone.elsewhere["plan"] == {"default": {}, "paper": {}}
     verdict = (await asked(tmp_path, judge({"reason": "r", "closest": "A"}), plan=LITERAL))[0]
     assert verdict.variant == "paper"
 
@@ -390,9 +395,9 @@ async def test_every_question_on_the_shipped_set_has_an_answer_and_scores_follow
     samples = bench.load(None).samples
     prepared = bench.prepare(samples, lambda: EMBEDDER, plan)
     assert prepared is not None
-    for by_sample in prepared.elsewhere.values():
-        assert set(by_sample) == set(samples)
-        for name, other in by_sample.items():
+    for elsewhere in prepared.elsewhere.values():
+        assert set(elsewhere["default"]) == set(elsewhere["paper"]) == set(samples)
+        for name, other in [*elsewhere["default"].items(), *elsewhere["paper"].items()]:
             cited = {one.paper_id for one in samples[name].inspirations}
             assert other.paper_id not in cited | {samples[name].paper_id}, samples[name].title
     verdicts: list[Verdict] = []

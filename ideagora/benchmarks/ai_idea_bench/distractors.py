@@ -8,12 +8,12 @@ the released code looks for as well, among the inspirations of other targets.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ideagora.benchmarks.ai_idea_bench.parts import Part, target_part
 from ideagora.benchmarks.ai_idea_bench.samples import Inspiration, Sample
-from ideagora.benchmarks.benchmark import Unscored
+from ideagora.benchmarks.benchmark import ProtocolName, Unscored
 from ideagora.retrieval.cutoff import title_key
 
 if TYPE_CHECKING:
@@ -22,27 +22,34 @@ if TYPE_CHECKING:
 
     from ideagora.models.embeddings.embedder import Embedder
 
-    Choose = Callable[[NDArray[np.float32], Sequence[Sequence[int]]], list[int | None]]
-    """(vectors of the targets, per target the rows that are no option) -> per target the row chosen."""
-
 CHUNK = 512
 """Rows of the similarity matrix that are computed at once: 7 MB for 3,495 targets."""
 
 
-def choose_elsewhere(
-    samples: Sequence[Sample], part: Part, embedder: Embedder, choose: Choose
-) -> Mapping[str, Sample]:
-    """Sample id -> the other sample chosen by a part; samples without one are left out.
+Elsewhere = Mapping[ProtocolName, Mapping[str, Sample]]
+"""Protocol -> sample id -> the other sample chosen; samples without one are left out."""
+
+
+def choose_elsewhere(samples: Sequence[Sample], part: Part, embedder: Embedder) -> Elsewhere:
+    """The paper elsewhere in the data set for every sample that has a part, under both protocols.
 
     Never an option: the target itself, a second record of it, and its inspirations.
     """
     usable = [sample for sample in samples if _has(sample, part)]
     if not usable:
-        return {}
+        return {"default": {}, "paper": {}}
     vectors = embedder.encode([target_part(sample, part) for sample in usable])
-    places = choose(vectors, list(related(usable)))
-    pairs = zip(usable, places, strict=True)
-    return {sample.id: usable[place] for sample, place in pairs if place is not None}
+    excluded = list(related(usable))
+    chosen: dict[ProtocolName, list[int | None]] = {
+        "default": nearest(vectors, excluded),
+        "paper": most_central(vectors, excluded),
+    }
+    return {protocol: _by_sample(usable, places) for protocol, places in chosen.items()}
+
+
+def _by_sample(samples: Sequence[Sample], places: Sequence[int | None]) -> Mapping[str, Sample]:
+    pairs = zip(samples, places, strict=True)
+    return {sample.id: samples[place] for sample, place in pairs if place is not None}
 
 
 def nearest(vectors: NDArray[np.float32], excluded: Sequence[Sequence[int]]) -> list[int | None]:

@@ -13,7 +13,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ideagora.benchmarks.ai_idea_bench.judges import CHOICE_JUDGE, LETTERS
-from ideagora.benchmarks.ai_idea_bench.options import TARGET, Option, Options, prepare_options
+from ideagora.benchmarks.ai_idea_bench.options import (
+    INSPIRATIONS_SHOWN,
+    TARGET,
+    Option,
+    Options,
+    prepare_options,
+)
 from ideagora.benchmarks.ai_idea_bench.parts import (
     PARTS,
     Part,
@@ -41,14 +47,16 @@ prepare = prepare_options
 def questions(
     sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Options
 ) -> Iterator[Question]:
-    """One question per part, judge and idea."""
+    """One question per part, judge and idea; inspirations are described for the first one."""
+    first = next((idea for several in ideas.values() for idea in several), None)
     for part, judge, idea in each_case(ideas, plan):
         yield Question(
             measure=f"{GROUP}_{part}",
             sample=sample.id,
             judge=judge,
             subject=(idea,),
-            answer=partial(_ask, judge, sample, part, idea, plan.seed, prepared),
+            answer=partial(_ask, judge, sample, part, idea, plan, prepared),
+            calls=1 + INSPIRATIONS_SHOWN * (idea is first and judge == plan.judges[0]),
             variant=variant(plan),
         )
 
@@ -59,10 +67,11 @@ def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
 
 
 async def _ask(
-    judge: str, sample: Sample, part: Part, idea: Idea, seed: int, prepared: Options, services: Services
+    judge: str, sample: Sample, part: Part, idea: Idea, plan: Plan, prepared: Options, services: Services
 ) -> Judgement:
     text = idea_part(idea, part)
-    options = shuffled(await prepared.of(services, sample, part), seed, sample.id, part, idea.id)
+    options = await prepared.of(services, sample, part, plan.protocol)
+    options = shuffled(options, plan.seed, sample.id, part, idea.id)
     answer = await CHOICE_JUDGE(
         services.client,
         model=judge,
@@ -78,8 +87,7 @@ async def _ask(
     )
 
 
-def shuffled(options: Sequence[Option], seed: int, *names: str) -> list[Option]:
+def shuffled(options: Sequence[Option], seed: int, *names: str) -> tuple[Option, ...]:
     """The options in an order drawn for these names, the same for every judge."""
-    order = list(options)
-    random.Random(stable_id("options", str(seed), *names)).shuffle(order)
-    return order
+    order = random.Random(stable_id("options", str(seed), *names))
+    return tuple(order.sample(options, len(options)))

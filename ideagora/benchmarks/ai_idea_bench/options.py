@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ideagora.agents.paper_extractors import remove_name, system_name
-from ideagora.benchmarks.ai_idea_bench.distractors import choose_elsewhere, most_central, nearest
+from ideagora.benchmarks.ai_idea_bench.distractors import Elsewhere, choose_elsewhere
 from ideagora.benchmarks.ai_idea_bench.judges import INSPIRATION_READER
 from ideagora.benchmarks.ai_idea_bench.parts import PARTS, Part, target_part
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
-from ideagora.benchmarks.benchmark import Plan, Unscored
+from ideagora.benchmarks.benchmark import Plan, ProtocolName, Unscored
 from ideagora.errors import UnreadableAnswer
 from ideagora.models.single_flight import SingleFlight
 from ideagora.models.usage import collect_answer_usage, usage_label
@@ -42,23 +42,25 @@ class Option(NamedTuple):
 
 
 Made = Mapping[Part, tuple[Option, ...] | str]
-"""The options for each part, the target first; or why there are none."""
+"""Target and inspirations for each part, or why there are not enough."""
 
 
 @dataclass
 class Options:
-    """The options of every sample, made once in a run."""
+    """The options of every sample; inspirations are described once in a run."""
 
-    elsewhere: Mapping[Part, Mapping[str, Sample]]
-    """Part -> sample id -> the paper elsewhere in the data set; samples without one are left out."""
+    elsewhere: Mapping[Part, Elsewhere]
+    """The papers elsewhere in the data set."""
     judge: str
     """The model that describes inspirations: the first judge, so that all judges see the same options."""
     papers: Papers
     _made: dict[str, Made] = field(default_factory=dict)
     _running: SingleFlight[Made] = field(default_factory=SingleFlight)
 
-    async def of(self, services: Services, sample: Sample, part: Part) -> tuple[Option, ...]:
-        """The four options, the target first.
+    async def of(
+        self, services: Services, sample: Sample, part: Part, protocol: ProtocolName
+    ) -> tuple[Option, ...]:
+        """The four options, the target first, then the inspirations.
 
         Raises:
             Unscored: there are fewer; the message says why.
@@ -67,13 +69,15 @@ class Options:
         if sample.id not in self._made:
             made, _ = await self._running.run(sample.id, lambda: self._make(services, sample))
             self._made[sample.id] = made
-        options = self._made[sample.id][part]
+        options, other = self._made[sample.id][part], self.elsewhere[part][protocol].get(sample.id)
         if isinstance(options, str):
             raise Unscored(options)
-        return options
+        if other is None:
+            raise Unscored(f"the data set has no other paper with a {part}")
+        return (*options, Option(f"sample {other.id}", target_part(other, part)))
 
     async def _make(self, services: Services, sample: Sample) -> Made:
-        """The options of both parts.
+        """Target and inspirations for both parts.
 
         Their usage is on the run's bill, but not in the verdict of the question that happens to be first.
         """
@@ -84,15 +88,14 @@ class Options:
     async def _make_part(
         self, services: Services, sample: Sample, papers: Sequence[Paper], part: Part
     ) -> tuple[Option, ...] | str:
-        other = self.elsewhere[part].get(sample.id)
         try:
             target = target_part(sample, part)
-            if other is None:
-                raise Unscored(f"the data set has no other paper with a {part}")
-            near = await nearest_inspirations(services, self.judge, papers, target, part)
+            return (
+                Option(TARGET, target),
+                *await nearest_inspirations(services, self.judge, papers, target, part),
+            )
         except Unscored as error:
             return str(error)
-        return (Option(TARGET, target), *near, Option(f"sample {other.id}", target_part(other, part)))
 
 
 async def nearest_inspirations(
@@ -137,6 +140,7 @@ def prepare_options(
     samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan, papers: Papers
 ) -> Options:
     """Choose the paper elsewhere in the data set for every sample and part."""
-    choose = most_central if plan.protocol == "paper" else nearest
-    elsewhere = {part: choose_elsewhere(list(samples.values()), part, embedder(), choose) for part in PARTS}
-    return Options(elsewhere, plan.judges[0], papers)
+    every = list(samples.values())
+    return Options(
+        {part: choose_elsewhere(every, part, embedder()) for part in PARTS}, plan.judges[0], papers
+    )
