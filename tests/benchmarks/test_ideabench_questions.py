@@ -218,3 +218,24 @@ async def test_references_are_filtered_by_the_papers_rules_and_ordered_by_releva
     assert [problem.why for problem in result.problems] == ["zz is not among the targets"]
     (sample,) = IdeaBench().load(tmp_path).samples.values()
     assert [one.title for one in sample.references] == ["Wind 1", "Wind 5", "Wind 0"]
+
+
+async def test_a_reference_without_a_readable_rating_comes_last_and_one_below_the_limit_is_dropped(
+    tmp_path: Path,
+) -> None:
+    ratings = {"Wind 0": "unclear", "Wind 1": 4, "Wind 2": 9, "Wind 3": 3, "Wind 4": "I rate 7"}
+
+    def rate(call: ScriptedCall) -> dict[str, Any]:
+        assert call.inputs.passages == ("Wind [3] moves bridges.",)
+        return {"reason": "So.", "rating": ratings[call.inputs.cited_title]}
+
+    folder_with(tmp_path, [TARGET], [])
+    write_rows(tmp_path / RAW, [cited(number) for number in range(5)])
+    model = judge({"ideabench_relevance": rate})
+    async with services_with(tmp_path / "home", [], {"scripted": model}) as services:
+        result = await filter_references(
+            services.client, tmp_path / TARGETS, tmp_path / RAW, tmp_path / FILTERED, Thresholds(relevance=4)
+        )
+    assert (result.kept, result.unrated, result.dropped) == (4, 1, {"relevance below 4": 1})
+    (sample,) = IdeaBench().load(tmp_path).samples.values()
+    assert [one.title for one in sample.references] == ["Wind 2", "Wind 4", "Wind 1", "Wind 0"]

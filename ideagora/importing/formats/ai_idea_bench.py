@@ -73,7 +73,7 @@ def _idea(inner: Row, row: Row, target: int | str) -> ParsedIdea:
     more = {
         "fallback_topic": f"AI Idea Bench 2025, target {target}",
         "scores": {**draft.scores, **scores},
-        "notes": {**draft.notes, "index": target, **notes},
+        "notes": {**draft.notes, "index": target, "sample": str(target), **notes},
         "keys": (_key(target),),
         "original": {"index": target, "model_result": inner.value},
     }

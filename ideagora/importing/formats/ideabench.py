@@ -47,7 +47,7 @@ def _read(row: Row) -> Iterator[ParsedItem]:
                 topic=title,
                 method=text.strip(),
                 scores={"of the row": scores} if scores else {},
-                notes={"target": paper},
+                notes={"target": paper, "sample": paper},
                 original={**row.value, "hypotheses": text},
             )
 
