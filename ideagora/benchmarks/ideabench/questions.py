@@ -120,7 +120,12 @@ def _ranker(
             )
         )
         found = await RANK(
-            client, model=judge, indicator=indicator.name, definition=indicator.definition, ideas=tuple(texts)
+            client,
+            model=judge,
+            indicator=indicator.name,
+            definition=indicator.definition,
+            ideas=tuple(texts),
+            as_of=None if plan.protocol == "paper" else sample.target.date,
         )
         ranking = read_ranking(found.ranking, texts)
         place = shown.index(None) + 1

@@ -44,7 +44,7 @@ class StatementInputs(Inputs):
 class Statement(Answer):
     """An idea as one paragraph."""
 
-    paragraph: str = Field(description="the idea as one paragraph of 60 to 150 words")
+    paragraph: str = Field(description="the idea as one paragraph of at most 150 words")
 
 
 def _state(engine: ExtractiveModel, inputs: StatementInputs) -> dict[str, Any]:
@@ -95,6 +95,8 @@ class RankingInputs(Inputs):
     indicator: str
     definition: str
     ideas: tuple[str, ...]
+    as_of: str | None = None
+    """The date by which the target's idea is judged, as far as it is known: judges may know the target."""
 
 
 class Ranking(Answer):
