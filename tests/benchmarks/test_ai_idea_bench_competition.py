@@ -151,9 +151,10 @@ def test_the_offline_judge_prefers_a_tested_plan_on_the_topic_in_both_orders() -
         title="Tuned dampers for the sway of bridges",
         motivation="Bridges sway in wind and nobody knows which damper fits.",
         novelty="Dampers that retune themselves.",
-        plan="Build a damper for the sway of bridges.\nCompare it with a baseline by one metric.",
+        method="Build a damper for the sway of bridges.",
+        experiment="Compare it with a baseline by one metric.",
     )
-    poor = Competitor(title="Cakes", motivation=None, novelty=None, plan="Bake.")
+    poor = Competitor(title="Cakes", motivation=None, novelty=None, method="Bake.", experiment=None)
     answer = {}
     for first, second, better in ((good, poor, "first"), (poor, good, "second"), (good, good, "first")):
         inputs = CompetitionInputs(topic="sway of bridges", first=first, second=second)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,13 @@ import pytest
 from ideagora.benchmarks.ai_idea_bench import feasibility
 from ideagora.benchmarks.ai_idea_bench.concept_splitter import CONCEPT_SPLITTER, SplitterInputs
 from ideagora.benchmarks.benchmark import Judgement, Plan, Unscored
+from ideagora.config import Settings
 from ideagora.errors import SourceRejected, SourceUnavailable
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
-from ideagora.retrieval.clients.federated import FederatedSource
-from ideagora.retrieval.run_notes import RunNotes
+from ideagora.retrieval.factory import open_library
 from tests.support.counted_papers import JUDGE, CountedPapers, idea, paper, sample, services, verdict
+from tests.support.literature_server import Fault, LiteratureServer, Work, hurry
 
 PLAN, PAPER = Plan(judges=(JUDGE,)), Plan(judges=(JUDGE,), protocol="paper")
 DAMPERS, WIND, ROPES = (
@@ -82,7 +85,7 @@ async def test_papers_are_found_for_each_concept_and_counted_once(tmp_path: Path
         similarities={"Cakes": 0.1},
     )
     reply = split(("dampers", "Tunnels ", "tunnels"), ("cakes",), ())
-    [question] = feasibility.questions(sample(), {"a": [idea("a", "One.", "Two.", "Report.")]}, PLAN)
+    [question] = feasibility.questions(sample(), {"a": [idea("a", "Two.", "Report.", method="One.")]}, PLAN)
     async with services(tmp_path, source, reply) as given:
         judged = await question.answer(given)
     assert source.queries == ["dampers", "tunnels", "cakes"]
@@ -106,7 +109,7 @@ async def test_the_paper_protocol_searches_once_per_step_and_counts_the_last_pap
     source = CountedPapers(
         results={"dampers, tunnels": [WIND, ROPES, DAMPERS]}, per_year={DAMPERS.id: {2024: 35}}
     )
-    [question] = feasibility.questions(sample(), {"a": [idea("a", "One.", "Two.")]}, PAPER)
+    [question] = feasibility.questions(sample(), {"a": [idea("a", "Two.", method="One.")]}, PAPER)
     async with services(tmp_path, source, split(("dampers", "tunnels"), ())) as given:
         judged = await question.answer(given)
     assert source.queries == ["dampers, tunnels"]
@@ -121,40 +124,47 @@ async def test_what_cannot_be_measured_is_unscored_and_what_is_down_is_retried(t
         (CountedPapers(results=found, down=SourceRejected("no key")), Unscored, "no key"),
         (CountedPapers(results=found, down=SourceUnavailable("timeout")), SourceUnavailable, "timeout"),
     ]
-    [question] = feasibility.questions(sample(), {"a": [idea("a", "One.")]}, PLAN)
+    [question] = feasibility.questions(sample(), {"a": [idea("a", method="One.")]}, PLAN)
     for source, error, message in cases:
         async with services(tmp_path, source, split(("dampers",))) as given:
             with pytest.raises(error, match=message):
                 await question.answer(given)
 
 
-async def test_a_source_that_is_down_may_have_counts_that_others_lack() -> None:
-    class Remote:
-        prefixes = ("x:",)
-
-        def __init__(self, name: str, counts: Any) -> None:
-            self.name, self.counts = name, counts
-
-        async def citations_per_year(self, paper_id: str) -> dict[int, int] | None:
-            if isinstance(self.counts, SourceUnavailable):
-                raise self.counts
-            return self.counts  # type: ignore[no-any-return]
-
-    told = {"a": None, "b": SourceUnavailable("timeout"), "c": {2024: 3}}
-    remotes: list[Any] = [Remote(name, counts) for name, counts in told.items()]
-    none, down, counted = remotes
-    cases: list[tuple[list[Any], dict[int, int] | None]] = [
-        ([none], None),
-        ([none, down, counted], {2024: 3}),
+async def test_counts_come_from_the_source_that_has_them_and_an_outage_is_not_their_absence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hurry(monkeypatch, datetime(2025, 6, 1, tzinfo=UTC))
+    work = Work("w1", "Mass dampers", "Dampers calm bridges.", "2020-02-02", doi="10.1/abc", cited=70)
+    counted = replace(work, per_year=((2023, 35), (2025, 35)))
+    cases: list[tuple[list[Work], list[Fault], float | None]] = [
+        ([counted], [], 1.5 * HALF),
+        ([counted], [Fault(503, service="openalex", forever=True)], None),
     ]
-    for remotes, counts in cases:
-        assert await FederatedSource(remotes, RunNotes()).citations_per_year(["x:1"]) == counts
-    with pytest.raises(SourceUnavailable, match="timeout"):
-        await FederatedSource([none, down], RunNotes()).citations_per_year(["x:1"])
+    [question] = feasibility.questions(sample(), {"a": [idea("a", method="One.")]}, PLAN)
+    for number, (works, faults, expected) in enumerate(cases):
+        with LiteratureServer(works, faults=faults) as server:
+            settings = Settings(
+                home=tmp_path / str(number),
+                embedder="hash",
+                source="semantic-scholar,openalex",
+                semantic_scholar_url=server.url("semantic-scholar"),
+                openalex_url=server.url("openalex"),
+            )
+            async with services(tmp_path, CountedPapers(), split(("mass dampers",))) as given:
+                with open_library(settings) as library:
+                    opened = replace(given, optional_library=library)
+                    if expected is None:
+                        with pytest.raises(SourceUnavailable, match="openalex"):
+                            await question.answer(opened)
+                    else:
+                        judged = await question.answer(opened)
+                        assert judged.criteria["fa"] == pytest.approx(expected)
+                    await library.disconnect()
 
 
-def test_the_steps_are_those_of_the_experiment_or_else_of_the_method() -> None:
-    assert feasibility.plan_steps(idea("a", "One.", " ")) == ("One.",)
+def test_the_steps_are_those_of_the_method_and_of_the_experiment() -> None:
+    assert feasibility.plan_steps(idea("a", "Shake it.", " ", method="Hang it.")) == ("Hang it.", "Shake it.")
     assert feasibility.plan_steps(idea("a", method="1. Hang it.\n2. Shake it.")) == ("Hang it.", "Shake it.")
 
 

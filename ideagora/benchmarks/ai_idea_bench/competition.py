@@ -25,7 +25,7 @@ from ideagora.benchmarks.ai_idea_bench.competition_judge import (
     CompetitionPreference,
     Competitor,
 )
-from ideagora.benchmarks.ai_idea_bench.parts import idea_part
+from ideagora.benchmarks.ai_idea_bench.parts import experiment_text
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
 from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
@@ -240,7 +240,8 @@ def _competitor(idea: Idea) -> Competitor:
         title=idea.title,
         motivation=idea.motivation or None,
         novelty=idea.novelty or None,
-        plan=idea_part(idea, "plan"),
+        method=idea.method,
+        experiment=experiment_text(idea),
     )
 
 

@@ -31,8 +31,13 @@ class Competitor(Inputs):
     title: str
     motivation: str | None
     novelty: str | None
-    plan: str
-    """Method and experiment."""
+    method: str
+    experiment: str | None
+
+    @property
+    def plan(self) -> str:
+        """Method and experiment."""
+        return "\n".join(filter(None, (self.method, self.experiment)))
 
 
 class CompetitionInputs(Inputs):
@@ -80,7 +85,7 @@ def _compare(engine: ExtractiveModel, inputs: CompetitionInputs) -> dict[str, An
 
 
 def _view(idea: Competitor) -> IdeaView:
-    return IdeaView(title=idea.title, motivation=idea.motivation, novelty=idea.novelty, method=idea.plan)
+    return IdeaView(title=idea.title, motivation=idea.motivation, novelty=idea.novelty, method=idea.method)
 
 
 def _test_words(plan: str) -> int:

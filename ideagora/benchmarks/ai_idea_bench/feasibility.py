@@ -95,9 +95,9 @@ def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
 
 
 def plan_steps(idea: Idea) -> tuple[str, ...]:
-    """The steps of the experiment, or else of the method."""
-    steps = idea.experiment.steps if idea.experiment else ()
-    return tuple(step for step in steps if step.strip()) or tuple(method_steps(idea.method))
+    """The steps of the method, then those of the experiment, each once."""
+    experiment = idea.experiment.steps if idea.experiment else ()
+    return tuple(dict.fromkeys(step for step in (*method_steps(idea.method), *experiment) if step.strip()))
 
 
 def normalized_influence(citations: float) -> float:

@@ -45,15 +45,20 @@ def target_part(sample: Sample, part: Part) -> str:
     return text
 
 
+def experiment_text(idea: Idea) -> str | None:
+    """The experiment as shown to a judge; ``None`` if the idea has none."""
+    plan = idea.experiment
+    if plan is None:
+        return None
+    lines = [f"{number}. {step}" for number, step in enumerate(plan.steps, start=1)]
+    lists = {"Data sets": plan.datasets, "Baselines": plan.baselines, "Metrics": plan.metrics}
+    lines += [f"{name}: {', '.join(values)}" for name, values in lists.items() if values]
+    return "\n".join(lines) or None
+
+
 def _plan(idea: Idea) -> str:
     """Method and experiment as one text."""
-    plan = idea.experiment
-    lines = [idea.method]
-    if plan is not None:
-        lines += [f"{number}. {step}" for number, step in enumerate(plan.steps, start=1)]
-        lists = {"Data sets": plan.datasets, "Baselines": plan.baselines, "Metrics": plan.metrics}
-        lines += [f"{name}: {', '.join(values)}" for name, values in lists.items() if values]
-    return "\n".join(line for line in lines if line.strip())
+    return "\n".join(part for part in (idea.method, experiment_text(idea)) if part and part.strip())
 
 
 def variant(plan: Plan) -> str:
