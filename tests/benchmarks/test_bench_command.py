@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ideagora.benchmarks.ai_idea_bench import benchmark as ai_idea_bench
 from ideagora.commands import bench
 from ideagora.errors import ModelUnavailable, RequestRejected
 from ideagora.models.chat_models import ScriptedCall
@@ -27,9 +28,9 @@ def refused(*agents: str, capsys: pytest.CaptureFixture[str], **options: Any) ->
 
 
 def generating(call: ScriptedCall) -> Any:
-    """A model that has ideas and rates them; it has none on the second sample."""
-    if call.role in ("idea_match_judge", "topic_match_judge"):
-        return {"reason": "I say so.", "score": 3}
+    """What a model replies that has ideas and rates them with 3."""
+    if call.role == "topic_match_judge":
+        return 3
     name = {**standin.ROLES, **standin.PLAIN_ROLES}[str(call.role)]
     return standin.ANSWERS[name](call.messages[-1][1])
 
@@ -107,7 +108,7 @@ def test_an_agent_that_fails_on_a_target_loses_only_that_one(home: Path) -> None
         failing = call.role == "direct_ideator" and SAMPLES[1].topic in call.messages[-1][1]
         return RequestRejected("no ideas on this") if failing else generating(call)
 
-    done = Benched(["direct", *field({"alpha": 2})], judge(reply_as(reply)), settings={"model": "scripted"})
+    done = Benched(["direct", *field({"alpha": 2})], judge(reply), settings={"model": "scripted"})
     assert done.code == 0
     row = next(one for one in done.results[0]["agents"] if one["agent"] == "direct")
     assert row["samples"] == 1
@@ -118,30 +119,17 @@ def test_an_agent_that_fails_on_a_target_loses_only_that_one(home: Path) -> None
     assert {one["n"] for one in done.results[0]["comparisons"]} == {1}
 
 
-def reply_as(reply: Any) -> Any:
-    """An opinion that is the whole reply."""
-
-    def opinion(call: ScriptedCall) -> Any:
-        said = reply(call)
-        return json.dumps(said) if isinstance(said, dict) else said
-
-    return opinion
-
-
 def test_epochs_have_their_own_seeds_and_count_as_a_mean(home: Path) -> None:
-    def opinion(call: ScriptedCall) -> Any:
-        if "judge" not in str(call.role):
-            return json.dumps(generating(call))
-        return 1 if "second attempt" in call.inputs.idea else 4
+    seen: list[str | None] = []
 
-    def second(call: ScriptedCall) -> Any:
-        said = opinion(call)
-        again = call.role in seen
-        seen.append(str(call.role))
-        return said.replace("part 0", "second attempt") if isinstance(said, str) and again else said
+    def reply(call: ScriptedCall) -> Any:
+        if call.role == "topic_match_judge":
+            return 1 if "second attempt" in call.inputs.idea else 4
+        seen.append(call.role)
+        said = json.dumps(generating(call))
+        return said.replace("part 0", "second attempt") if seen.count(call.role) == 2 else said
 
-    seen: list[str] = []
-    done = Benched(["direct"], judge(second), settings={"model": "scripted"}, epochs=2, limit="1", ideas=1)
+    done = Benched(["direct"], judge(reply), settings={"model": "scripted"}, epochs=2, limit="1", ideas=1)
     assert done.code == 0
     assert sorted(one.epoch for one in done.verdicts if one.kind == "i2t_motivation") == [1, 2]
     records = [json.loads(path.read_text()) for path in (done.folder / "runs").glob("*/*/run.json")]
@@ -157,7 +145,7 @@ def test_both_protocols_are_two_tables_from_one_log(capsys: pytest.CaptureFixtur
     assert {one.protocol for one in done.verdicts} == {"default", "paper"}
     out = capsys.readouterr().out
     assert "default protocol" in out
-    assert "paper protocol" in out
+    assert "(protocol of the paper)" in " ".join(out.split())
     # 0.5 is on the paper's scale only
     assert done.figure("alpha")["mean"] is None
     assert done.figure("alpha", result=1)["mean"] == 0.5
@@ -186,25 +174,34 @@ def test_an_answer_that_is_no_single_value_is_unscored_with_its_reason() -> None
         "a refusal": ("refused by the judge", "I'm sorry, but I can't help with that."),
         "rejected": ("rejected by the provider", RequestRejected("the prompt is too long")),
     }
-    for name, (reason, reply) in replies.items():
-        said = json.dumps(reply) if isinstance(reply, dict) else reply
-        done = Benched(field({"alpha": 3}, samples=[0]), judge(lambda call, said=said: said), out=name)
-        assert done.code == 0, name
-        assert {(one.status, one.criteria) for one in done.verdicts} == {("unscored", None)}, name
-        (motivation, plan) = done.results[0]["coverage"]
-        for kind in (motivation, plan):
-            assert (kind["scored"], kind["unscored"]) == (0, 1), name
-            assert [why.partition(":")[0] for why in kind["reasons"]] == [reason], (name, kind["reasons"])
-        assert (done.figure("alpha")["mean"], done.figure("alpha")["unscored"]) == (None, 1), name
-        assert done.results[0]["status"] == "nothing_scored", name
+    ideas = [
+        idea("alpha", sample, method=f"Do: {name}.", motivation=f"Why: {name}?")
+        for sample, name in enumerate(replies)
+    ]
+
+    def reply(call: ScriptedCall) -> Any:
+        return replies[call.inputs.idea.partition(": ")[2].strip("?.")][1]
+
+    done = Benched([write("alpha", ideas)], judge(reply), limit=str(len(replies)))
+    assert done.code == 0
+    assert {(one.status, one.criteria) for one in done.verdicts} == {("unscored", None)}
+    names = dict(zip([sample.id for sample in SAMPLES], replies, strict=False))
+    assert {names[str(one.sample)]: str(one.reason).partition(":")[0] for one in done.verdicts} == {
+        name: reason for name, (reason, _) in replies.items()
+    }
+    for kind in done.results[0]["coverage"]:
+        assert (kind["scored"], kind["unscored"]) == (0, 9)
+        assert sum(kind["reasons"].values()) == 9
+    assert (done.figure("alpha")["mean"], done.figure("alpha")["unscored"]) == (None, 9)
+    assert done.results[0]["status"] == "nothing_scored"
 
 
 def test_two_letters_are_no_choice(home: Path) -> None:
     def reply(call: ScriptedCall) -> Any:
         if call.role == "inspiration_reader":
             told = {"motivation": f"Why {call.inputs.title}.", "summary": f"How {call.inputs.title}."}
-            return json.dumps({**told, "designs": []})
-        return json.dumps({"reason": "r", "closest": "A" if "motivation" in call.inputs.part else "A or B"})
+            return {**told, "designs": []}
+        return {"reason": "r", "closest": "A" if call.inputs.part == "motivation" else "A or B"}
 
     done = Benched(field({"alpha": 3}), judge(reply), only=["imcq"])
     assert done.code == 0
@@ -238,7 +235,7 @@ def test_a_judge_that_is_down_leaves_its_questions_to_the_same_command() -> None
 
 
 def test_scoring_later_gives_the_same_results_and_generates_nothing(home: Path) -> None:
-    chat = judge(reply_as(generating))
+    chat = judge(generating)
     options: dict[str, Any] = {"settings": {"model": "scripted"}, "ideas": 1}
     contestants = ["direct", *field({"alpha": 2})]
     at_once = Benched(contestants, chat, **options)
@@ -246,7 +243,7 @@ def test_scoring_later_gives_the_same_results_and_generates_nothing(home: Path) 
     assert made.code == 0
     assert not (made.folder / "verdicts.jsonl").exists()
     assert made.record["status"] == "generated"
-    again = Benched(contestants, judge(reply_as(generating)), out="later", scored=False, **options)
+    again = Benched(contestants, judge(generating), out="later", scored=False, **options)
     assert (again.code, len(again.chat.calls)) == (0, 0)
     del chat.calls[:]
     later = Benched(chat=chat, out="later", rescored=True, settings={"model": "scripted"})
@@ -273,10 +270,31 @@ def test_scoring_with_another_judge_keeps_the_earlier_results_beside() -> None:
     assert len(list(first.folder.glob("verdicts.*.jsonl"))) == 2
 
 
-def test_scoring_keeps_the_seed_of_the_run() -> None:
-    contestants = field({"alpha": 2})
-    Benched(contestants, settings={"seed": 5}, scored=False)
-    assert Benched(rescored=True).record["seed"] == 5
+def test_scoring_keeps_the_seed_and_the_notes_of_the_run_and_the_ideas_even_if_fresh() -> None:
+    Path("bad.jsonl").write_text(idea("alpha").model_dump_json() + "\n{}\n", encoding="utf-8")
+    made = Benched(["ideas:bad.jsonl"], settings={"seed": 5}, scored=False)
+    ideas = made.ideas
+    done = [Benched(rescored=True, fresh=fresh) for fresh in (False, True, True)]
+    assert [one.code for one in done] == [0, 0, 0]
+    assert done[-1].record["seed"] == 5
+    assert done[-1].notes.count("not imported: ") == 1
+    assert done[-1].ideas == ideas
+
+
+def test_ideas_that_an_outage_left_incomplete_are_not_scored(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def away(call: ScriptedCall) -> Any:
+        return ModelUnavailable("out for lunch")
+
+    options: dict[str, Any] = {"settings": {"model": "scripted"}, "limit": "1", "ideas": 1}
+    made = Benched(["direct"], judge(away), scored=False, **options)
+    assert (made.code, made.record["status"]) == (4, "incomplete")
+    assert Benched(rescored=True).code == 2
+    assert "are incomplete" in (err := " ".join(capsys.readouterr().err.split()))
+    assert "out for lunch" in err
+    assert Benched(["direct"], judge(generating), scored=False, **options).code == 0
+    assert Benched(chat=judge(generating), rescored=True).code == 0
 
 
 @each_case("name", ["missing", "empty", "arena", "file"])
@@ -339,7 +357,7 @@ def test_samples_are_chosen_by_number_range_id_and_seed() -> None:
 
 
 def test_bad_rows_of_a_data_set_are_noted_with_row_and_field() -> None:
-    source = Path(__import__("ideagora").__file__).parent / "benchmarks/ai_idea_bench/targets.json"
+    source = Path(ai_idea_bench.__file__).with_name("targets.json")
     rows = json.loads(source.read_text(encoding="utf-8"))[:4]
     rows[1]["summary"]["motivation"] = None
     rows[2]["find_cite"]["top_references"] = []

@@ -17,7 +17,7 @@ SAMPLES = shipped_samples().samples
 PLAN = Experiment(steps=("Build it.", "Compare it."), datasets=("GSM8K",), metrics=("accuracy",))
 
 Opinion = Callable[[ScriptedCall], Any]
-"""What a judge replies: a score, or a text that is sent as it is."""
+"""What a judge replies: a score, or anything that is sent as it is."""
 
 
 def idea(agent: str, sample: int = 0, number: int = 0, strength: float = 3, **fields: Any) -> Idea:
@@ -53,11 +53,11 @@ def by_strength(call: ScriptedCall) -> Any:
 
 
 def judge(opinion: Opinion = by_strength) -> ScriptedChatModel:
-    """A model that rates ideas; a text of the opinion is its whole reply."""
+    """A model that rates ideas."""
 
     def reply(call: ScriptedCall) -> Any:
         said = opinion(call)
-        return said if isinstance(said, str | BaseException) else {"reason": "I say so.", "score": said}
+        return {"reason": "I say so.", "score": said} if isinstance(said, float | int) else said
 
     return ScriptedChatModel(replies=reply)
 
@@ -84,7 +84,7 @@ class Benched:
         request = Request(
             agents=tuple(agents), out=self.folder, only=tuple(only), quiet=True,
             page=False, settings={"embedder": "hash", "retries": 0, **(settings or {})},
-            **{"benchmark": BENCHMARK, "judges": tuple(judges_named or chats), "limit": None if rescored else "2", **options},
+            **{"benchmark": BENCHMARK, "judges": tuple(judges_named or chats), "limit": "2", **options},
         )  # fmt: skip
         self.code = score(request, chats) if rescored else run(request, chats)
 
