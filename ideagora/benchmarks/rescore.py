@@ -13,9 +13,9 @@ from ideagora.benchmarks.results import RESULTS_FILE, AgentSummary, BenchmarkRes
 from ideagora.benchmarks.run import (
     BenchmarkResources,
     BenchmarkRun,
+    delete_judging,
     judge_ideas,
     load_finished,
-    reset,
 )
 from ideagora.config import Settings
 from ideagora.errors import UsageError
@@ -24,15 +24,16 @@ from ideagora.evaluators.arena.lineup import ContestantIdeas
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
 from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder
+from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
 
 
 def load_run(
-    folder: Path, settings: Settings, plans: Callable[[Benchmark[Any]], tuple[Plan, ...]]
+    folder: Path, settings: Settings, plans: Callable[[Benchmark[Any], Settings], tuple[Plan, ...]]
 ) -> BenchmarkRun:
-    """The run of a folder, with other plans.
+    """The run of a folder, with other plans; unless the settings have a seed, with its own.
 
     Raises:
-        UsageError: the folder has no benchmark run, or its data set has changed.
+        UsageError: the folder has no benchmark run, its ideas are incomplete, or its data set has changed.
     """
     record = RunFolder(folder, "").read() or {}
     options = record.get("options")
@@ -40,6 +41,13 @@ def load_run(
         raise UsageError(
             f"{folder} is not the folder of a benchmark run. Make one: ideagora bench NAME AGENTS --no-score."
         )
+    if outages := record.get("idea_outages"):
+        raise UsageError(
+            f"The ideas in {folder} are incomplete: {str(outages[0]).rstrip('.')}. Repeat the command that "
+            "generates them first."
+        )
+    if "seed" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"seed": int(record.get("seed", settings.seed))})
     benchmark_options = tuple(map(str, options.get("benchmark", ())))
     benchmark = find_benchmark(str(record["agent"]), benchmark_options)
     data = Path(record["data"]) if record.get("data") else None
@@ -51,7 +59,7 @@ def load_run(
         data_set=samples,
         samples={name: samples[name] for name in record["samples"]},
         contestants=_contestants(record),
-        plans=plans(benchmark),
+        plans=plans(benchmark, settings),
         ideas=int(options["ideas"]),
         epochs=int(options["epochs"]),
         settings=settings,
@@ -59,7 +67,7 @@ def load_run(
         generated=IdeaLog(folder).digest,
         spec=str(record["agent"]),
         benchmark_options=benchmark_options,
-        notes=tuple(record.get("notes", ())),
+        notes=tuple(record.get("idea_notes", ())),
     )
 
 
@@ -81,11 +89,13 @@ async def rescore(
     record = RunFolder(path, "").read() or {}
     before = str(record.get("id", ""))
     with RunFolder(path, run.identity, replaces=before) as folder:
+        if resources.fresh and not run.settings.replay and (keys := keys_to_retry(folder.events())):
+            folder.log({"event": RETRIED, "keys": keys})
         if before != run.identity:
             _keep_earlier(path, before)
             folder.delete_checkpoints()
         elif resources.fresh:
-            reset(folder, run.settings)
+            delete_judging(folder)
         elif (finished := load_finished(folder)) is not None:
             return finished
         agents = [AgentSummary(**_summary(one)) for one in record.get("contestants", ())]
@@ -100,8 +110,11 @@ def _summary(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _keep_earlier(path: Path, identity: str) -> None:
-    """Rename verdicts and results of another plan."""
+    """Rename verdicts and results of another plan.
+
+    An empty file is from an attempt that was stopped before it began: those of the other plan are renamed.
+    """
     for name in (VERDICTS_FILE, RESULTS_FILE):
-        if (path / name).exists():
+        if (path / name).exists() and (path / name).stat().st_size:
             stem, _, suffix = name.partition(".")
             (path / name).rename(path / f"{stem}.{identity}.{suffix}")

@@ -26,7 +26,7 @@ from ideagora.benchmarks.results import (
 from ideagora.benchmarks.scoring import score_log
 from ideagora.benchmarks.summary import build_result, count_verdicts
 from ideagora.config import Settings
-from ideagora.errors import BudgetExhausted
+from ideagora.errors import BudgetExhausted, RunError
 from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.arena.lineup import ContestantIdeas, topic_key
 from ideagora.evaluators.generation import (
@@ -122,6 +122,8 @@ class BenchmarkRun:
         yield from (self.benchmark.name, str(self.ideas), str(self.epochs), str(self.before), *self.excluded)
         yield str(self.with_sources)
         yield from sorted(self.benchmark_options)
+        if self.generated is not None:
+            yield self.generated
         yield stable_id(*self.samples)
         yield stable_id(*(f"{name} {sample!r}" for name, sample in self.data_set.items()))
         yield from sorted(
@@ -266,7 +268,7 @@ async def judge_ideas(
         identity=run.identity,
         settings=run.settings,
         models=run.models,
-        record=_record(run, agents, notes, ideas.digest),
+        record=_record(run, agents, notes, ideas.digest, down),
         questions=MAX_QUESTIONS,
         down=down,
     )
@@ -372,7 +374,7 @@ def _total(tracker: UsageTracker) -> Usage:
 
 
 def _record(
-    run: BenchmarkRun, agents: Sequence[AgentSummary], notes: Sequence[str], digest: str
+    run: BenchmarkRun, agents: Sequence[AgentSummary], notes: Sequence[str], digest: str, down: Sequence[str]
 ) -> dict[str, Any]:
     """The fields of a benchmark in ``run.json``."""
     plan = run.plans[0]
@@ -387,7 +389,7 @@ def _record(
             "epochs": run.epochs,
             "benchmark": list(run.benchmark_options),
         },
-        "data": None if run.data is None else str(run.data),
+        "data": None if run.data is None else str(run.data.absolute()),
         "samples": list(run.samples),
         "contestants": [
             {
@@ -400,6 +402,8 @@ def _record(
             for one in agents
         ],
         "entries": digest,
+        "idea_notes": list(notes),
+        "idea_outages": list(down),
         "notes": list(notes),
     }
 
@@ -417,7 +421,8 @@ def _record_ideas(
         {
             "id": run.identity,
             "created": previous.get("created", now()),
-            **_record(run, agents, notes, IdeaLog(folder.path).digest),
+            **_record(run, agents, notes, IdeaLog(folder.path).digest, down),
+            "seed": run.settings.seed,
             "status": "incomplete" if down else "generated",
             "outages": list(down),
             "finished": now(),
@@ -434,16 +439,26 @@ def load_finished(folder: RunFolder) -> tuple[BenchmarkResult, ...] | None:
     if len(VerdictLog(folder.path)) != record.get("verdicts"):
         folder.delete_checkpoints()
         return None
-    return read_results(folder.path)
+    try:
+        return read_results(folder.path)
+    except RunError:
+        return None
 
 
 def reset(folder: RunFolder, settings: Settings) -> None:
-    """Delete the results. Answered calls stay cached; unreadable answers are requested again."""
+    """Delete ideas and results. Answered calls stay cached; unreadable answers are requested again."""
     keys = [] if settings.replay else keys_to_retry(folder.events())
     folder.clear()
     if keys:
         folder.log({"event": RETRIED, "keys": keys})
-    for name in (RESULTS_FILE, VERDICTS_FILE, IDEAS_FILE):
+    (folder.path / IDEAS_FILE).unlink(missing_ok=True)
+    delete_judging(folder)
+
+
+def delete_judging(folder: RunFolder) -> None:
+    """Delete verdicts and results, and where the judging stopped."""
+    folder.delete_checkpoints()
+    for name in (RESULTS_FILE, VERDICTS_FILE):
         (folder.path / name).unlink(missing_ok=True)
 
 

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from rich.text import Text
 
 from ideagora.benchmarks.benchmark import Benchmark, Plan
 from ideagora.benchmarks.estimate import agents_without_estimate, expected_bill
+from ideagora.benchmarks.idea_log import IdeaLog
 from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
 from ideagora.benchmarks.rescore import load_run, rescore
 from ideagora.benchmarks.results import RESULTS_FILE, BenchmarkResult
@@ -109,7 +110,7 @@ def score(request: Request, chats: Mapping[str, BaseChatModel] | None = None) ->
         assert request.out is not None
         settings = load_settings(**request.settings)
         folder = request.out.absolute()
-        return load_run(folder, settings, lambda benchmark: _plans(request, benchmark, settings)), folder
+        return load_run(folder, settings, partial(_plans, request)), folder
 
     return _guarded(request, start, chats)
 
@@ -284,8 +285,8 @@ def _show(
 def _print(run: BenchmarkRun, results: tuple[BenchmarkResult, ...], path: Path, request: Request) -> None:
     console = Console()
     if not results:
-        ideas = sum(1 for _ in (path / "ideas.jsonl").open("rb"))
-        console.print(Text(f"{ideas} ideas on {len(run.samples)} samples are in {path}."), soft_wrap=True)
+        ideas = sum(IdeaLog(path).counts.values())
+        console.print(Text(f"{path} has {ideas} ideas for {len(run.samples)} samples."), soft_wrap=True)
         console.print(Text(f"Judge them: ideagora bench score {path}"), soft_wrap=True)
         return
     from ideagora.report.bench.terminal import terminal_table
