@@ -305,7 +305,7 @@ def _by_sample(idea_set: ContestantIdeas, run: BenchmarkRun) -> dict[str, list[I
     by_topic = {topic_key(run.topic(name).text): name for name in run.samples}
     found: dict[str, list[Idea]] = {}
     for idea in idea_set.ideas:
-        named = str(idea.extra.get("sample", ""))
+        named = str(idea.extra.get("sample") or idea.extra.get("imported", {}).get("sample", ""))
         name = named if named in run.samples else by_topic.get(topic_key(idea.topic))
         if name is not None:
             found.setdefault(name, []).append(idea)

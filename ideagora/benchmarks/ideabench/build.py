@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import csv
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from ideagora.benchmarks.ideabench.rows import Citation, Target, read_citation, 
 from ideagora.benchmarks.ideabench.samples import checked_rows
 from ideagora.errors import IdeasFileError, UnreadableAnswer
 from ideagora.importing.records import FieldError, Problem, Row
+from ideagora.retrieval.clients.normalize import chunks
 
 if TYPE_CHECKING:
     from ideagora.models.client import LLMClient
@@ -29,6 +30,7 @@ BACKGROUND = "background"
 """Semantic Scholar's intent for citations that give context, mostly in the introduction."""
 MAX_PASSAGES = 5
 """Passages that the relevance judge is shown."""
+TARGETS_AT_ONCE = 32
 RELEVANCE = "relevance"
 """The column that is added: the rating, 1 to 10; empty if there is none."""
 
@@ -84,8 +86,7 @@ async def filter_references(
     papers = _read_targets(targets, result)
     candidates = _read_candidates(raw, papers, limits, result)
     chosen: list[_Candidate] = []
-    for key, cited in candidates.items():
-        rated = await _rate(client, papers[key], cited)
+    async for key, rated in _rated(client, papers, candidates):
         kept = [one for one in rated if one.rating is None or one.rating >= limits.relevance]
         result.dropped[f"relevance below {limits.relevance:g}"] += len(rated) - len(kept)
         if len(kept) < limits.references:
@@ -144,6 +145,16 @@ def why_dropped(citation: Citation, target: Target, limits: Thresholds) -> str |
     if citation.intents is not None and BACKGROUND not in citation.intents:
         return "not cited as background"
     return None
+
+
+async def _rated(
+    client: LLMClient, targets: Mapping[str, Target], candidates: Mapping[str, Sequence[_Candidate]]
+) -> AsyncIterator[tuple[str, list[_Candidate]]]:
+    """Yield targets with their rated references, in order; several targets are rated at once."""
+    for keys in chunks(list(candidates), TARGETS_AT_ONCE):
+        ratings = await asyncio.gather(*(_rate(client, targets[key], candidates[key]) for key in keys))
+        for key, rated in zip(keys, ratings, strict=True):
+            yield key, rated
 
 
 async def _rate(client: LLMClient, target: Target, cited: Sequence[_Candidate]) -> list[_Candidate]:
