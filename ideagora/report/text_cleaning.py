@@ -172,6 +172,14 @@ def short_name(title: str) -> str:
     return title if len(title) <= 64 else f"{title[:60].rsplit(' ', 1)[0].rstrip(' ,;:.-')}…"
 
 
+def cut_middle(text: str, longest: int) -> str:
+    """Return the text with ``…`` for its middle if it is too long: names often differ at their ends."""
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 2
+    return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
+
+
 def escape_markdown(text: str) -> str:
     """Escape a text as inline Markdown that shows exactly these words.
 

@@ -15,6 +15,7 @@ from markdown_it.token import Token
 
 from ideagora.report.text_cleaning import (
     clean,
+    cut_middle,
     escape_markdown,
     is_right_to_left,
     paper_url,
@@ -185,3 +186,12 @@ def test_direction_of_text() -> None:
     assert is_right_to_left(f"1. {ARABIC}")
     assert not is_right_to_left("BERT " + ARABIC)
     assert not is_right_to_left("123")
+
+
+def test_a_long_name_keeps_both_ends() -> None:
+    for text, longest, cut in (
+        ("abcdefgh", 8, "abcdefgh"),
+        ("abcdefgh", 7, "abc…fgh"),
+        ("abcdefgh", 4, "ab…h"),
+    ):
+        assert cut_middle(text, longest) == cut

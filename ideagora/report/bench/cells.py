@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 from ideagora.benchmarks.benchmark import Measure
@@ -66,7 +67,7 @@ class Columns:
 
 def shown(result: BenchmarkResult) -> BenchmarkResult:
     """The result without control characters and local folders in its texts."""
-    return result_from_json(map_strings(result.as_json(), lambda text: hide_folders(clean(text))))
+    return result_from_json(map_strings(result.as_json(), _readable))
 
 
 def all_columns(result: BenchmarkResult) -> Columns:
@@ -230,6 +231,11 @@ def reasons(result: BenchmarkResult) -> list[tuple[str, str, int]]:
         for (kind, words), same in alike.items()
     ]
     return sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
+
+
+@lru_cache(maxsize=4096)
+def _readable(text: str) -> str:
+    return hide_folders(clean(text))
 
 
 def _row(agent: str, figures: Sequence[tuple[AgentFigure | None, Measure]], result: BenchmarkResult) -> Row:

@@ -9,7 +9,6 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from ideagora.benchmarks.results import AgentFigure, BenchmarkResult, Comparison, read_results
 from ideagora.errors import FolderUnusable
@@ -32,12 +31,11 @@ from ideagora.report.bench.cells import (
     shown,
     usage,
 )
-from ideagora.report.bench.plots import MOST_PANELS, means_plot
+from ideagora.report.bench.plots import KINDS, MOST_PANELS, Kind, means_plot
 from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_rows
 from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
 
 PLOTS = "plots"
-KINDS: tuple[Literal["svg", "png"], ...] = ("svg", "png")
 MOST_COMPARISONS = 60
 """Comparisons of a measure on the page; comparisons.csv has all of them."""
 _PLOT = "Means with 95 % intervals over samples. A hollow circle is a mean without an interval."
@@ -49,7 +47,7 @@ class Plot:
 
     name: str
     shows: str
-    drawn: Mapping[Literal["svg", "png"], bytes]
+    drawn: Mapping[Kind, bytes]
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ def _plots(result: BenchmarkResult) -> Iterator[Plot]:
     agents = [row.agent for row in result.agents]
     for part, places in enumerate(parts(measures, MOST_PANELS), 1):
         panels = [measures[place] for place in places]
-        drawn = {kind: means_plot(agents, panels, result.figures, kind) for kind in KINDS}
+        drawn = means_plot(agents, panels, result.figures)
         titles = ", ".join(measure.title for measure in panels)
         yield Plot(f"means-{result.protocol}-{part}", f"{titles}. {_PLOT}", drawn)
 

@@ -14,6 +14,8 @@ from ideagora.report.text_cleaning import clean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Kind = Literal["svg", "png"]
+KINDS: tuple[Kind, ...] = ("svg", "png")
 MOST_PANELS = 4
 """Measures side by side."""
 _TITLE_WIDTH = 22
@@ -21,36 +23,43 @@ _TITLE_WIDTH = 22
 
 
 def means_plot(
-    agents: Sequence[str],
-    measures: Sequence[Measure],
-    figures: Sequence[AgentFigure],
-    kind: Literal["svg", "png"] = "svg",
-) -> bytes:
+    agents: Sequence[str], measures: Sequence[Measure], figures: Sequence[AgentFigure]
+) -> dict[Kind, bytes]:
     """One panel per measure, agents in table order; a mean without an interval is a hollow circle."""
-    with plot_figure(len(agents), panels=len(measures)) as (figure, _):
-        height = figure.get_figheight()
-        figure.set_figheight(height + 0.5)  # titles and units of two lines
+    with plot_figure(len(agents), panels=len(measures)) as (figure, first):
+        figure.set_figheight(figure.get_figheight() + 0.5)  # titles and units of two lines
         for panel, measure in zip(figure.axes, measures, strict=True):
             found = {one.agent: one for one in figures if one.measure == measure.name}
-            for place, agent in enumerate(agents):
-                _draw(panel, place, found.get(agent))
-            name_rows(panel, agents if panel is figure.axes[0] else [""] * len(agents))
+            _draw(panel, [found.get(agent) for agent in agents])
+            name_rows(panel, agents)
+            if panel is not first:
+                panel.set_yticks([])
             _label(panel, measure, any(one.mean is not None for one in found.values()))
-        return render(figure, kind)
+        return {kind: render(figure, kind) for kind in KINDS}
 
 
-def _draw(panel: Axes, place: int, figure: AgentFigure | None) -> None:
-    if figure is None or figure.mean is None:
-        panel.text(
-            0.5, place, "no score", transform=panel.get_yaxis_transform(), color=SOFT, fontsize=8,
-            ha="center", va="center",
+def _draw(panel: Axes, figures: Sequence[AgentFigure | None]) -> None:
+    for place, one in enumerate(figures):
+        if one is None or one.mean is None:
+            panel.text(
+                0.5, place, "no score", transform=panel.get_yaxis_transform(), color=SOFT, fontsize=8,
+                ha="center", va="center",
+            )  # fmt: skip
+    known = [
+        (place, one.mean, one.low, one.high)
+        for place, one in enumerate(figures)
+        if one is not None and one.mean is not None
+    ]
+    spans = [(place, low, high) for place, _, low, high in known if low is not None and high is not None]
+    if spans:
+        places, lows, highs = zip(*spans, strict=True)
+        panel.hlines(places, lows, highs, color=ACCENT, lw=2, alpha=0.55)
+    for bounded, fill in ((True, ACCENT), (False, "white")):
+        dots = [(mean, place) for place, mean, low, _ in known if (low is not None) == bounded]
+        panel.plot(
+            [mean for mean, _ in dots], [place for _, place in dots], "o", color=ACCENT,
+            markerfacecolor=fill, ms=6,
         )  # fmt: skip
-        return
-    fill = "white"
-    if figure.low is not None and figure.high is not None:
-        panel.plot([figure.low, figure.high], [place, place], color=ACCENT, lw=2, alpha=0.55)
-        fill = ACCENT
-    panel.plot(figure.mean, place, "o", color=ACCENT, markerfacecolor=fill, ms=6)
 
 
 def _label(panel: Axes, measure: Measure, has_scores: bool) -> None:

@@ -29,6 +29,7 @@ from ideagora.report.bench.cells import (
     usage,
 )
 from ideagora.report.console import cell
+from ideagora.report.text_cleaning import cut_middle
 
 LONGEST_NAME = 40
 MOST_LINES = 8
@@ -150,5 +151,4 @@ def _unscored(result: BenchmarkResult) -> Iterator[Text]:
 
 
 def _short(name: str) -> str:
-    text = cell(name)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+    return cut_middle(cell(name), LONGEST_NAME)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from ideagora.report.text_cleaning import clean
+from ideagora.report.text_cleaning import clean, cut_middle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
     """A name without control characters, cut to the longest length."""
     shown = " ".join(clean(name).split())
-    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+    return cut_middle(shown, longest)
 
 
 def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
