@@ -158,4 +158,7 @@ class Benchmark(Protocol[S]):
         """
 
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
-        """The score of every agent on every sample, from the verdicts alone."""
+        """The score of every agent on every sample, from the verdicts alone.
+
+        The verdicts are those of one epoch under the plan's protocol.
+        """

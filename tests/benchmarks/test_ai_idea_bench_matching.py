@@ -125,7 +125,7 @@ async def asked(
     home: Path, chat: ScriptedChatModel, papers: Any = PAPERS, plan: Plan = PLAN, count: int = 1
 ) -> list[Verdict]:
     """Verdicts of the multiple choice on ideas for BRIDGE."""
-    plan = Plan(judges=("scripted",), protocol=plan.protocol, seed=plan.seed)
+    plan = Plan(judges=("scripted",), seed=plan.seed)
     prepared = multiple_choice.prepare(SAMPLES, lambda: EMBEDDER, plan, given(papers))
     ideas = by_agent([idea("agent", number) for number in range(count)])
     async with services_with(home, (), {"scripted": chat}) as services:
@@ -201,8 +201,6 @@ async def test_the_letter_of_the_paper_takes_the_target_closest_to_all_others(tm
     assert {found["paper"][name].id for name in ("1", "2", "3")} == {"4"}
     alone = multiple_choice.prepare({"1": BRIDGE}, lambda: EMBEDDER, PLAN, given(()))
     assert alone.elsewhere["plan"] == {"default": {}, "paper": {}}
-    verdict = (await asked(tmp_path, judge({"reason": "r", "closest": "A"}), plan=LITERAL))[0]
-    assert verdict.variant == "paper"
 
 
 # --- what judges reply ---------------------------------------------------------------------------
@@ -340,21 +338,16 @@ def test_the_score_is_that_of_the_best_idea_and_the_expected_one_stands_beside_i
         *two("b", "1", 4.0, 5.0, judge="other"),
         *two("b", "2", 1.0, 3.0, judge="first"),
         *two("b", "2", 5.0, None, judge="other"),
-        *two("a", "1", 5.0, 5.0, variant="paper"),
         *two("a", "1", 5.0, 5.0, judge="not asked"),
-        *two("a", "4", 1.0, 1.0, variant="epoch 1"),
-        *two("a", "4", 3.0, 5.0, variant="epoch 2"),
     ]
     plan = Plan(judges=("offline", "first", "other"), only=("i2i",))
     found = matching.scores(iter(log), plan)
-    assert found["i2i_plan"] == {"a": {"1": 4.0, "2": None, "3": None, "4": 3.0}, "b": {"1": 3.5, "2": 3.0}}
+    assert found["i2i_plan"] == {"a": {"1": 4.0, "2": None, "3": None}, "b": {"1": 3.5, "2": 3.0}}
     assert found["i2i_plan_single"] == {
-        "a": {"1": 3.0, "2": 3.0, "3": None, "4": 2.5},
+        "a": {"1": 3.0, "2": 3.0, "3": None},
         "b": {"1": 3.0, "2": 3.5},
     }
     assert found["i2i_motivation"] == {}
-    literal = matching.scores(log, Plan(judges=("offline",), protocol="paper"))
-    assert literal["i2i_plan"] == {"a": {"1": 5.0}}
 
     choices = [scored("imcq_plan", "a", "1", value, order=n) for n, value in enumerate((0.0, 1.0))]
     choices += [scored("imcq_plan", "a", "2", 0.0, order=n) for n in range(2)]

@@ -71,7 +71,7 @@ async def test_papers_are_taken_from_both_sides_of_the_reference_date(tmp_path: 
 async def test_the_figures_can_be_computed_from_the_log_alone(tmp_path: Path) -> None:
     source = CountedPapers([OLD, NEW, NEWER.model_copy(update={"citation_count": None})])
     [question] = novelty.questions(sample(["sway"]), {"a": [idea("a", "Hang dampers.")]}, PLAN)
-    assert (question.judge, question.measure, question.variant) == (CITATIONS, "na", "")
+    assert (question.judge, question.measure) == (CITATIONS, "na")
     async with services(tmp_path, source) as given:
         logged = verdict(question, await question.answer(given)).details
     assert [one["id"] for one in logged["contemporary"]] == [NEW.id, NEWER.id]
@@ -105,7 +105,7 @@ async def test_a_model_reads_the_papers_in_the_paper_protocol(tmp_path: Path) ->
 
     source = CountedPapers([OLD, NEW])
     [question] = novelty.questions(sample(["a", "b"]), {"a": [idea("a", "Hang dampers.")]}, PAPER)
-    assert (question.judge, question.variant, question.calls) == (JUDGE, "paper", 10)
+    assert (question.judge, question.calls) == (JUDGE, 10)
     async with services(tmp_path, source, reply) as given:
         judged = await question.answer(given)
     similar = judged.details["similarity"]
@@ -159,7 +159,6 @@ def test_scores_are_means_over_ideas_and_then_judges() -> None:
         verdict(first, Judgement({"motivation": 10.0, "plan": 4.0, "motivation_ratio": 0.5})),
         verdict(second, Judgement({"plan": 8.0})),
         verdict(other, None),
-        verdict(first, Judgement({"motivation": 99.0}), id="p", variant="paper"),
         verdict(first, Judgement({"motivation": 99.0}), id="j", judge="another"),
     ]
     assert novelty.scores(log, PLAN) == {

@@ -210,15 +210,13 @@ def _agents(outcomes: Outcomes) -> list[str]:
 
 
 def _competitions(verdicts: Iterable[Verdict], plan: Plan) -> dict[str, list[Outcomes]]:
-    """The outcomes by sample, one table for each judge and variant."""
-    tables: dict[str, dict[tuple[str, str], dict[tuple[str, str], float | None]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
+    """The outcomes by sample, one table for each judge."""
+    tables: dict[str, dict[str, dict[tuple[str, str], float | None]]] = defaultdict(lambda: defaultdict(dict))
     for verdict in verdicts:
         if verdict.kind == GROUP and verdict.judge in plan.judges:
             first, second = verdict.agents
             outcome = None if verdict.criteria is None else verdict.criteria[OVERALL]
-            tables[verdict.sample or ""][verdict.judge, verdict.variant][first, second] = outcome
+            tables[verdict.sample or ""][verdict.judge][first, second] = outcome
     return {sample: list(by_judge.values()) for sample, by_judge in tables.items()}
 
 

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.ai_idea_bench.concept_splitter import CONCEPT_SPLITTER
 from ideagora.benchmarks.ai_idea_bench.literature import each_idea, mean_over_ideas, rejection_is_unscored
-from ideagora.benchmarks.ai_idea_bench.parts import variant
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
 from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores, Unscored
 from ideagora.models.offline.text import method_steps
@@ -85,7 +84,6 @@ def questions(
                 judge=judge,
                 subject=(idea,),
                 answer=_asker(judge, plan_steps(idea), is_paper=plan.protocol == "paper"),
-                variant=variant(plan),
             )
 
 

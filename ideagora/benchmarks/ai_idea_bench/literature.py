@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import fmean
 
-from ideagora.benchmarks.ai_idea_bench.parts import PAPER
 from ideagora.benchmarks.benchmark import Plan, Scores, Unscored
 from ideagora.errors import SourceRejected
 from ideagora.schema import Idea, Verdict
@@ -34,23 +33,23 @@ def rejection_is_unscored() -> Iterator[None]:
 def mean_over_ideas(
     verdicts: Iterable[Verdict], plan: Plan, group: str, criteria: Mapping[str, str]
 ) -> Scores:
-    """Mean over the scored ideas of an agent on a sample, per judge (and epoch), then over these.
+    """Mean over the scored ideas of an agent on a sample, per judge, then over the judges.
 
     Args:
-        verdicts: the log; verdicts of other groups, judges and protocols are ignored.
-        plan: judges and protocol.
+        verdicts: those of one epoch and protocol; other groups and judges are ignored.
+        plan: has the judges.
         group: the verdicts' kind.
         criteria: measure -> the criterion that has its score; a verdict may lack some.
     """
     judges = {*plan.judges, CITATIONS}
-    found: dict[str, dict[str, dict[str, dict[tuple[str, str], list[float]]]]] = {
+    found: dict[str, dict[str, dict[str, dict[str, list[float]]]]] = {
         name: defaultdict(lambda: defaultdict(lambda: defaultdict(list))) for name in criteria
     }
     for verdict in verdicts:
-        if verdict.kind != group or verdict.judge not in judges or not _is_of_protocol(verdict, plan):
+        if verdict.kind != group or verdict.judge not in judges:
             continue
         for name, criterion in criteria.items():
-            values = found[name][verdict.agents[0]][verdict.sample or ""][verdict.judge, verdict.variant]
+            values = found[name][verdict.agents[0]][verdict.sample or ""][verdict.judge]
             if verdict.criteria is not None and criterion in verdict.criteria:
                 values.append(verdict.criteria[criterion])
     return {
@@ -60,10 +59,6 @@ def mean_over_ideas(
         }
         for name, agents in found.items()
     }
-
-
-def _is_of_protocol(verdict: Verdict, plan: Plan) -> bool:
-    return (PAPER in verdict.variant.split()) == (plan.protocol == "paper")
 
 
 def _mean_of_means(lists: Iterable[list[float]]) -> float | None:

@@ -25,7 +25,6 @@ from ideagora.benchmarks.ai_idea_bench.parts import (
     measures,
     scores_per_sample,
     target_part,
-    variant,
 )
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
 from ideagora.benchmarks.benchmark import Judgement, Plan, Question, Scores
@@ -63,7 +62,6 @@ def questions(
                 judge=judge,
                 subject=(idea,),
                 answer=partial(_ask, group, judge, sample, part, idea, lowest_score(plan)),
-                variant=variant(plan),
             )
 
 

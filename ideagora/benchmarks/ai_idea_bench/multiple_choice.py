@@ -27,7 +27,6 @@ from ideagora.benchmarks.ai_idea_bench.parts import (
     idea_part,
     measures,
     scores_per_sample,
-    variant,
 )
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
 from ideagora.benchmarks.benchmark import Judgement, Plan, Question, Scores
@@ -57,7 +56,6 @@ def questions(
             subject=(idea,),
             answer=partial(_ask, judge, sample, part, idea, plan, prepared),
             calls=1 + INSPIRATIONS_SHOWN * (idea is first and judge == plan.judges[0]),
-            variant=variant(plan),
         )
 
 

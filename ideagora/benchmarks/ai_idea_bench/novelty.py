@@ -27,7 +27,7 @@ from ideagora.benchmarks.ai_idea_bench.literature import (
     mean_over_ideas,
     rejection_is_unscored,
 )
-from ideagora.benchmarks.ai_idea_bench.parts import PARTS, Part, idea_part, variant
+from ideagora.benchmarks.ai_idea_bench.parts import PARTS, Part, idea_part
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
 from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores, Unscored
 from ideagora.retrieval.store.store import paper_text
@@ -95,7 +95,6 @@ def questions(
                 judge=judge,
                 subject=(idea,),
                 answer=_asker(sample, idea, judge if is_paper else None),
-                variant=variant(plan),
                 calls=2 * PAPERS if is_paper and number == 0 else 0,
             )
 

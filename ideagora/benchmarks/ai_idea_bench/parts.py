@@ -17,8 +17,6 @@ from ideagora.schema import Idea, Verdict
 
 Part = Literal["motivation", "plan"]
 PARTS: tuple[Part, ...] = get_args(Part)
-PAPER = "paper"
-"""The variant of questions that ``--protocol paper`` words differently."""
 
 
 def idea_part(idea: Idea, part: Part) -> str:
@@ -59,11 +57,6 @@ def experiment_text(idea: Idea) -> str | None:
 def _plan(idea: Idea) -> str:
     """Method and experiment as one text."""
     return "\n".join(part for part in (idea.method, experiment_text(idea)) if part and part.strip())
-
-
-def variant(plan: Plan) -> str:
-    """What distinguishes the questions of a protocol from the default ones."""
-    return PAPER if plan.protocol == "paper" else ""
 
 
 def each_case(ideas: Mapping[str, Sequence[Idea]], plan: Plan) -> Iterator[tuple[Part, str, Idea]]:
@@ -122,23 +115,23 @@ AGGREGATES: Mapping[str, Callable[[Sequence[float | None]], float | None]] = {
 
 
 def scores_per_sample(verdicts: Iterable[Verdict], plan: Plan, criteria: Mapping[str, str]) -> Scores:
-    """Scores from verdicts on single ideas: aggregated per judge (and epoch), then averaged over judges.
+    """Scores from verdicts on single ideas: aggregated per judge, then averaged over judges.
 
     Args:
-        verdicts: the log; verdicts of other measures, judges and protocols are ignored.
-        plan: judges and protocol.
+        verdicts: those of one epoch and protocol; other measures and judges are ignored.
+        plan: has the judges.
         criteria: the measure that a question is about -> the criterion that has its score.
     """
-    asked: dict[tuple[str, str, str], dict[tuple[str, str], dict[str, float | None]]] = defaultdict(
+    asked: dict[tuple[str, str, str], dict[str, dict[str, float | None]]] = defaultdict(
         lambda: defaultdict(dict)
     )
     for verdict in verdicts:
-        if verdict.kind not in criteria or not _belongs_to(verdict, plan):
+        if verdict.kind not in criteria or verdict.judge not in plan.judges:
             continue
         value = None if verdict.criteria is None else verdict.criteria[criteria[verdict.kind]]
         for agent in verdict.agents:
             place = (verdict.kind, agent, verdict.sample or "")
-            asked[place][verdict.judge, verdict.variant][verdict.id] = value
+            asked[place][verdict.judge][verdict.id] = value
     scores: dict[str, dict[str, dict[str, float | None]]] = {
         f"{name}{suffix}": {} for name in criteria for suffix in AGGREGATES
     }
@@ -147,8 +140,3 @@ def scores_per_sample(verdicts: Iterable[Verdict], plan: Plan, criteria: Mapping
             values = [aggregate(list(ideas.values())) for ideas in by_judge.values()]
             scores[f"{name}{suffix}"].setdefault(agent, {})[sample] = single_idea(values)
     return scores
-
-
-def _belongs_to(verdict: Verdict, plan: Plan) -> bool:
-    is_paper = PAPER in verdict.variant.split()
-    return verdict.judge in plan.judges and is_paper == (plan.protocol == "paper")
