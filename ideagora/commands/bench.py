@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -31,6 +31,7 @@ from ideagora.graphs.generate import library_session
 from ideagora.graphs.run_folder import RunFolder, folder_error
 from ideagora.report.arena.terminal import ArenaProgress
 from ideagora.report.console import plain, print_error, print_incomplete
+from ideagora.report.export import require_library
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -124,8 +125,11 @@ def _guarded(
     logging.getLogger("ideagora").setLevel(logging.WARNING)
     path = None
     try:
+        for name in request.exports:  # before anything is paid for
+            require_library(name)
         benchmark_run, path = start(errors)
         results = _execute(request, benchmark_run, path, errors, chats)
+        exported = [_export(name, path, benchmark_run.benchmark) for name in request.exports if results]
     except KeyboardInterrupt:
         errors.print("\nStopped. Answers are saved; the same command resumes.")
         return 130
@@ -140,7 +144,7 @@ def _guarded(
     except OSError as error:
         print_error(errors, str(folder_error(Path(error.filename or request.out or "."), error)))
         return 1
-    return _show(request, benchmark_run, results, path, errors)
+    return _show(request, benchmark_run, results, path, errors, exported)
 
 
 def _prepare(request: Request) -> BenchmarkRun:
@@ -265,6 +269,7 @@ def _show(
     results: tuple[BenchmarkResult, ...],
     path: Path,
     errors: Console,
+    exported: Sequence[Path],
 ) -> int:
     record = RunFolder(path, "").read() or {}
     outages = [str(line) for line in record.get("outages", ())]
@@ -273,8 +278,7 @@ def _show(
         print(json.dumps(content, ensure_ascii=False))
     else:
         _print(run, results, path, request)
-    for name in request.exports if results else ():
-        written = _export(name, path)
+    for written in exported:
         errors.print(Text(f"Exported: {written}"), soft_wrap=True)
     if outages:
         print_incomplete(errors, outages)
@@ -299,8 +303,8 @@ def _print(run: BenchmarkRun, results: tuple[BenchmarkResult, ...], path: Path, 
     console.print(Text(files, overflow="fold"), soft_wrap=True)
 
 
-def _export(name: str, path: Path) -> Path:
+def _export(name: str, path: Path, benchmark: Benchmark[Any]) -> Path:
     """Write the folder's results in a format of another tool; returns where."""
     module = import_module(f"ideagora.report.export.{name}")
-    written: Path = getattr(module, f"export_{name}")(path, path / name)
+    written: Path = getattr(module, f"export_{name}")(path, path / name, benchmark)
     return written

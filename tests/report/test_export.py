@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,14 @@ from typing import Any
 import pytest
 
 from ideagora.benchmarks.benchmark import Measure, Plan, Scores
+from ideagora.benchmarks.idea_log import label_idea, write_ideas
 from ideagora.benchmarks.results import AgentSummary, write_results
+from ideagora.benchmarks.scoring import score_log
 from ideagora.benchmarks.summary import build_result
 from ideagora.errors import RunError, UsageError
 from ideagora.evaluators.judging.verdict_files import verdict_lines
-from ideagora.report.export.inspect_log import export_inspect
-from ideagora.report.export.parquet import export_hf
+from ideagora.report.export.hf import export_hf
+from ideagora.report.export.inspect import export_inspect
 from ideagora.schema import Experiment, Idea, Usage, Verdict
 
 FIT = Measure(name="fit", group="fit", title="Fit | to topic", unit="1 to 5", decimals=1)
@@ -56,7 +57,7 @@ def idea(name: str, agent: str) -> Idea:
 
 
 def verdict(name: str, kind: str, sample: str, ideas: dict[str, str], **fields: Any) -> Verdict:
-    given = {"criteria": {"score": 4.0}, "status": "scored", "rationale": "It fits /home/me/well.", **fields}
+    given = {"criteria": {"score": 4.0}, "status": "scored", "rationale": "It fits\u202e well.", **fields}
     return Verdict(
         id=name,
         evaluator="bridges",
@@ -78,8 +79,14 @@ VERDICTS = [
     verdict("v2", "fit", "10", {"i2": "first"}, **UNREADABLE),
     verdict("v3", "fit", "2", {"i3": "second/b"}, details={"options": ["a", "b"]}),
     verdict("v4", "wins", "2", {"i1": "first", "i3": "second/b"}, criteria={"first": 3.0, "second/b": 1.0}),
+    verdict("v5", "fit", "2", {"i4": "first"}, criteria={"score": 2.0}, epoch=2),
 ]
-IDEAS = [idea("i1", "first"), idea("i2", "first"), idea("i3", "second/b"), idea("i4", "first")]
+IDEAS = [
+    label_idea(idea("i1", "first"), "first", "2", 1),
+    label_idea(idea("i3", "second/b"), "second/b", "2", 1),
+    label_idea(idea("i4", "first"), "first", "2", 2),
+    label_idea(idea("i2", "first"), "first", "10", 1),
+]
 
 
 @pytest.fixture
@@ -91,14 +98,16 @@ def folder(tmp_path: Path) -> Path:
         "started": "2026-01-02T03:04:05+00:00",
         "finished": "2026-01-02T03:05:05+00:00",
         "seed": 7,
+        "samples": ["2", "5", "10"],
         "versions": {"ideagora": "0.1.0"},
         "status": "complete",
     }
     (path / "run.json").write_text(json.dumps(record))
-    (path / "ideas.jsonl").write_text("".join(one.model_dump_json() + "\n" for one in IDEAS))
+    write_ideas(path, IDEAS)
     (path / "verdicts.jsonl").write_text(verdict_lines(VERDICTS))
+    by_sample = sorted(VERDICTS, key=lambda one: one.sample or "")
     result = build_result(
-        Bridges().scores(VERDICTS, Plan(judges=(JUDGE,))),
+        score_log(Bridges(), by_sample, Plan(judges=(JUDGE,))),  # type: ignore[arg-type]
         [FIT, WINS],
         benchmark="bridges",
         title="Bridges",
@@ -123,11 +132,13 @@ def test_an_inspect_log_has_a_sample_per_target_and_agent_and_a_score_per_measur
     log = read_eval_log(file)
     assert (log.status, log.eval.task, log.eval.model) == ("success", "bridges", "first, second/b")
     assert log.samples is not None
-    samples = {sample.id: sample for sample in log.samples}
+    samples = {(sample.id, sample.epoch): sample for sample in log.samples}
     assert log.eval.dataset.sample_ids == ["2/first", "2/second/b", "10/first"]
-    first, other, unscored = (samples[one] for one in log.eval.dataset.sample_ids)
+    first, other, unscored = (samples[one, 1] for one in log.eval.dataset.sample_ids)
     assert read_eval_log_sample(file, "2/second/b").uuid == other.uuid
-    assert first.input == "Bridges 2"
+    assert len(samples) == 4
+    assert (samples["2/first", 2].scores or {})["fit"].value == 2.0
+    assert first.input == "Bridges"
     assert "# Idea i1" in first.output.completion
     assert "1. Build" in first.output.completion
     assert first.scores is not None
@@ -135,7 +146,7 @@ def test_an_inspect_log_has_a_sample_per_target_and_agent_and_a_score_per_measur
     assert other.scores is not None
     assert {name: score.value for name, score in first.scores.items()} == {"fit": 4.0, "wins_score": 3.0}
     assert other.scores["wins_score"].value == 1.0
-    assert first.scores["fit"].explanation == f"{JUDGE}: It fits …/well."
+    assert first.scores["fit"].explanation == f"{JUDGE}: It fits well."
     assert [one["id"] for one in (first.scores["wins_score"].metadata or {})["verdicts"]] == ["v4"]
     missing = unscored.scores["fit"]
     assert math.isnan(float(str(missing.value)))
@@ -143,9 +154,9 @@ def test_an_inspect_log_has_a_sample_per_target_and_agent_and_a_score_per_measur
     assert list(unscored.scores) == ["fit"]
     assert log.results is not None
     fit = log.results.scores[0]
-    assert (fit.name, fit.scored_samples, fit.unscored_samples) == ("fit", 2, 1)
-    assert fit.metrics["first"].value == 4.0
-    assert log.stats.model_usage[JUDGE].input_tokens == 40
+    assert (fit.name, fit.scored_samples, fit.unscored_samples) == ("fit", 3, 1)
+    assert fit.metrics["first"].value == 3.0
+    assert log.stats.model_usage[JUDGE].input_tokens == 50
     assert log.stats.model_usage[JUDGE].total_cost is None
 
 
@@ -162,29 +173,32 @@ def test_a_data_set_for_the_hub_has_parquet_files_and_a_card(folder: Path, tmp_p
 
     out = export_hf(folder, tmp_path / "out", Bridges())  # type: ignore[arg-type]
     rows = {path.stem: pq.read_table(path).to_pylist() for path in (out / "data").iterdir()}
-    scores = [(row["measure"], row["agent"], row["sample"], row["score"]) for row in rows["scores"]]
-    assert scores == [
-        ("fit", "first", "2", 4.0),
-        ("fit", "first", "10", None),
-        ("fit", "second/b", "2", 4.0),
-        ("wins_score", "first", "2", 3.0),
-        ("wins_score", "second/b", "2", 1.0),
+    scores = [
+        (row["measure"], row["agent"], row["sample"], row["epoch"], row["score"]) for row in rows["scores"]
     ]
-    assert [row["id"] for row in rows["verdicts"]] == ["v1", "v2", "v3", "v4"]
+    assert scores == [
+        ("fit", "first", "2", 1, 4.0),
+        ("wins_score", "first", "2", 1, 3.0),
+        ("fit", "second/b", "2", 1, 4.0),
+        ("wins_score", "second/b", "2", 1, 1.0),
+        ("fit", "first", "2", 2, 2.0),
+        ("fit", "first", "10", 1, None),
+    ]
+    assert [row["id"] for row in rows["verdicts"]] == ["v1", "v3", "v4", "v5", "v2"]
     assert rows["verdicts"][0]["criteria"] == [{"name": "score", "value": 4.0}]
-    assert rows["verdicts"][1]["reason"] == UNREADABLE["reason"]
-    assert rows["verdicts"][1]["criteria"] is None
-    assert json.loads(rows["verdicts"][2]["details"]) == {"options": ["a", "b"]}
-    assert rows["verdicts"][3]["ideas"] == ["i1", "i3"]
-    assert rows["verdicts"][3]["cost_usd"] is None
-    assert [(row["id"], row["sample"]) for row in rows["ideas"]] == [
-        ("i1", "2"), ("i3", "2"), ("i2", "10"), ("i4", None),
+    assert rows["verdicts"][4]["reason"] == UNREADABLE["reason"]
+    assert rows["verdicts"][4]["criteria"] is None
+    assert json.loads(rows["verdicts"][1]["details"]) == {"options": ["a", "b"]}
+    assert rows["verdicts"][2]["ideas"] == ["i1", "i3"]
+    assert rows["verdicts"][2]["cost_usd"] is None
+    assert [(row["id"], row["sample"], row["epoch"]) for row in rows["ideas"]] == [
+        ("i1", "2", 1), ("i3", "2", 1), ("i4", "2", 2), ("i2", "10", 1),
     ]  # fmt: skip
     assert json.loads(rows["ideas"][0]["experiment"])["steps"] == ["Build", "Measure"]
     card = (out / "README.md").read_text(encoding="utf-8")
     assert card.startswith('---\npretty_name: "Bridges"\n')
     assert "- config_name: verdicts\n  data_files: data/verdicts.parquet\n" in card
-    assert r"| Fit \| to topic (1 to 5) | 4.0, n = 1 | 4.0, n = 1 |" in card
+    assert r"| Agent | Fit \| to topic | Wins |" in card
     assert "<b>" not in card
     files = {path: path.read_bytes() for path in out.rglob("*.*")}
     assert len(files) == 4
@@ -209,7 +223,7 @@ def test_what_cannot_be_exported_is_one_line(
 def test_an_export_without_its_library_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, export, extra in (("inspect_ai.log", export_inspect, "inspect"), ("pyarrow", export_hf, "hf")):
-        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    for export, extra in ((export_inspect, "inspect"), (export_hf, "hf")):
         with pytest.raises(UsageError, match=rf'pip install "ideagora\[{extra}\]"'):
             export(tmp_path, tmp_path)

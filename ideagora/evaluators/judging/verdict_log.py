@@ -86,7 +86,11 @@ class VerdictLog:
 
     def __iter__(self) -> Iterator[Verdict]:
         """All verdicts, from this attempt and earlier ones, in the order in which they were first added."""
-        yield from map(Verdict.model_validate_json, self._lines(self._places))
+        yield from self.read(self._places)
+
+    def read(self, ids: Iterable[str]) -> Iterator[Verdict]:
+        """The verdicts with these ids, which the log must have."""
+        yield from map(Verdict.model_validate_json, self._lines(ids))
 
     def finalize(self, ids: Iterable[str]) -> None:
         """Close the log and rewrite the file with these verdicts only, in this order."""

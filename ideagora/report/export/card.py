@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from ideagora.benchmarks.results import AgentFigure, BenchmarkResult
-from ideagora.report.export.record import BenchmarkRun
+from ideagora.benchmarks.results import BenchmarkResult
+from ideagora.report.bench.tables import markdown_table
+from ideagora.report.export.record import ExportedRun
 from ideagora.report.text_cleaning import escape_markdown as escaped
+from ideagora.report.text_cleaning import hide_folders
 
 COLUMNS = {
     "scores": (
-        "One row per protocol, measure, agent and sample. `score` is null if the sample is unscored; samples "
+        "One row per protocol, measure, agent, sample and epoch. `score` is null if it is unscored; samples "
         "on which the agent has no idea have no row."
     ),
     "verdicts": (
@@ -21,19 +24,19 @@ COLUMNS = {
         "unknown."
     ),
     "ideas": (
-        "One row per sample, agent and idea; `sample` is null for ideas that were not judged. `experiment` "
-        "is JSON, `references` are ids of papers. Text is as the agents wrote it."
+        "One row per sample, agent, epoch and idea, best first. `experiment` is JSON, `references` are ids "
+        "of papers. Text is as the agents wrote it."
     ),
 }
 
 
-def render_card(run: BenchmarkRun, tables: Sequence[str]) -> str:
+def render_card(run: ExportedRun, tables: Sequence[str]) -> str:
     """The card in Markdown, with the metadata that the hub reads."""
     result = run.results[0]
     sections = [
-        f"# {escaped(result.title)}: results of {len(result.agents)} agents on {result.n_samples} samples",
+        f"# {escaped(result.title)}: judged ideas of {len(result.agents)} agents",
         _introduction(run),
-        *(section for one in run.results for section in _results_section(one, len(run.results) > 1)),
+        *(f"## Results, {escaped(one.protocol)} protocol\n\n{_table(one)}" for one in run.results),
         "## Files",
         *(f"`data/{name}.parquet`: {COLUMNS[name]}" for name in tables),
         "## Licence",
@@ -43,59 +46,25 @@ def render_card(run: BenchmarkRun, tables: Sequence[str]) -> str:
     return f"---\n{_metadata(run, tables)}---\n\n" + "\n\n".join(sections) + "\n"
 
 
-def _metadata(run: BenchmarkRun, tables: Iterable[str]) -> str:
-    lines = [
-        f"pretty_name: {json.dumps(run.results[0].title)}",
-        "tags:",
-        "- ideagora",
-        f"- {run.name}",
-        "configs:",
-    ]
+def _metadata(run: ExportedRun, tables: Iterable[str]) -> str:
+    result = run.results[0]
+    tags = ["ideagora", result.benchmark]
+    lines = [f"pretty_name: {json.dumps(result.title)}", f"tags: {json.dumps(tags)}", "configs:"]
     for name in tables:
         lines += [f"- config_name: {name}", f"  data_files: data/{name}.parquet"]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _introduction(run: BenchmarkRun) -> str:
+def _introduction(run: ExportedRun) -> str:
     result = run.results[0]
     maker = f"ideagora {run.version}" if run.version else "ideagora"
     lines = [
         f"Benchmark: {escaped(result.source or result.title)}",
         f"Judges: {', '.join(map(escaped, result.judges)) or 'none'}",
-        f"Made with {maker}, started {escaped(run.started)}, seed {run.seed}, run {escaped(run.id)}",
+        f"Made with {escaped(maker)}, started {escaped(run.started)}, seed {run.seed}, run {escaped(run.id)}",
     ]
-    if result.status != "complete":
-        lines.append(f"The run is not complete ({escaped(result.status)})")
-    if result.smoke_test:
-        lines.append("The offline model judged, so nothing can be concluded from these figures")
     return "\n".join(f"- {line}." for line in lines)
 
 
-def _results_section(result: BenchmarkResult, is_named: bool) -> Iterator[str]:
-    yield f"## Results ({escaped(result.protocol)} protocol)" if is_named else "## Results"
-    yield "\n".join(_table(result))
-    yield "Mean with its 95 % interval, and the number of scored samples. “–”: no score."
-    if result.notes:
-        yield "\n".join(f"- {escaped(note)}" for note in result.notes)
-
-
-def _table(result: BenchmarkResult) -> Iterator[str]:
-    yield _row(["Measure", *(escaped(row.agent) for row in result.agents)])
-    yield _row(["---", *("---:" for _ in result.agents)])
-    for measure in result.measures:
-        figures = [result.figure(row.agent, measure.name) for row in result.agents]
-        shown = [_figure(figure, measure.decimals) for figure in figures]
-        yield _row([escaped(f"{measure.title} ({measure.unit})"), *shown])
-
-
-def _figure(figure: AgentFigure, decimals: int) -> str:
-    if figure.mean is None:
-        return "–"
-    interval = ""
-    if figure.low is not None and figure.high is not None:
-        interval = f" [{figure.low:.{decimals}f}, {figure.high:.{decimals}f}]"
-    return f"{figure.mean:.{decimals}f}{interval}, n = {figure.n}"
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _table(result: BenchmarkResult) -> str:
+    return markdown_table(replace(result, notes=tuple(map(hide_folders, result.notes)))).rstrip()

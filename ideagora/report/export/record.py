@@ -1,79 +1,143 @@
-"""What the exports have in common: a benchmark's folder, arranged by sample and agent."""
+"""What the exports have in common: a benchmark's folder, read sample by sample."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, ProtocolName, Scores
+from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, ProtocolName
+from ideagora.benchmarks.idea_log import IdeaLog
 from ideagora.benchmarks.registry import find_benchmark
 from ideagora.benchmarks.results import BenchmarkResult, read_results
-from ideagora.errors import RunError, UsageError
+from ideagora.errors import RunError
 from ideagora.evaluators.judging.verdict_log import VerdictLog
-from ideagora.graphs.run_folder import now
-from ideagora.report.run.load import RUN_FILE, load_run, map_strings
+from ideagora.graphs.run_folder import RunFolder
+from ideagora.report.run.load import map_strings
 from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea, Verdict
 
-Cell = tuple[str, str]
-"""Ids of a sample and an agent."""
 NOT_JUDGED = "not judged"
 
 
 @dataclass(frozen=True)
-class ScoreColumn:
+class Column:
     """One measure under one protocol."""
 
     name: str
     """The measure's name, with the protocol if there are several."""
     measure: Measure
-    protocol: str
-    scores: Mapping[str, Mapping[str, float | None]]
-    """Agent -> sample id -> score; ``None``: unscored."""
+    result: BenchmarkResult
+
+    def concerns(self, verdict: Verdict) -> bool:
+        """Whether a verdict answers a question behind the measure."""
+        kind = verdict.kind
+        is_about = kind in (self.measure.name, self.measure.group) or self.measure.name.startswith(f"{kind}_")
+        return is_about and verdict.protocol == self.result.protocol
 
 
 @dataclass(frozen=True)
-class BenchmarkRun:
-    """A benchmark's folder."""
+class Cell:
+    """An agent's ideas on a sample in one epoch, their scores and their verdicts."""
 
-    id: str
-    started: str
-    finished: str | None
-    seed: int
-    version: str | None
-    """Of ideagora."""
+    sample: str
+    agent: str
+    epoch: int
+    ideas: tuple[Idea, ...]
+    scores: Mapping[str, float | None]
+    """By column; ``None``: unscored. Columns that say nothing on the agent are left out."""
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True)
+class ExportedRun:
+    """A benchmark's folder. Ideas and verdicts are read from the disk for one sample at a time."""
+
+    benchmark: Benchmark[Any]
+    record: Mapping[str, Any]
+    """``run.json``"""
     results: tuple[BenchmarkResult, ...]
     """One per protocol."""
-    columns: tuple[ScoreColumn, ...]
-    cells: Mapping[Cell, tuple[str, ...]]
-    """The ids of each agent's judged ideas on each sample, in order of sample and agent."""
-    ideas: Mapping[str, Idea]
-    topics: Mapping[str, str]
-    """Sample id -> topic."""
+    columns: tuple[Column, ...]
+    ideas: IdeaLog
     log: VerdictLog
+    places: Mapping[str, Sequence[str]]
+    """Sample id -> ids of its verdicts."""
 
     @property
-    def name(self) -> str:
-        """The benchmark's name on the command line."""
-        return self.results[0].benchmark
+    def id(self) -> str:
+        """The run's identity."""
+        return str(self.record.get("id", ""))
 
-    def verdicts(self) -> Iterator[Verdict]:
-        """The verdicts, cleaned as in reports, read from the disk one by one."""
-        for verdict in self.log:
-            cleaned = map_strings(verdict.model_dump(mode="json"), lambda text: hide_folders(clean(text)))
-            yield Verdict.model_validate(cleaned)
+    @property
+    def started(self) -> str:
+        """When it began, as ISO 8601."""
+        return str(self.record.get("started") or self.record.get("created") or "1970-01-01T00:00:00+00:00")
 
-    def ideas_of(self, cell: Cell) -> list[Idea]:
-        """The judged ideas of an agent on a sample, without those that the folder does not have."""
-        return [self.ideas[idea_id] for idea_id in self.cells[cell] if idea_id in self.ideas]
+    @property
+    def seed(self) -> int:
+        """The seed of its settings."""
+        seed = self.record.get("seed")
+        return seed if isinstance(seed, int) else 0
+
+    @property
+    def version(self) -> str | None:
+        """The version of ideagora."""
+        versions = self.record.get("versions")
+        return versions.get("ideagora") if isinstance(versions, Mapping) else None
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """The samples with ideas or verdicts, in the order of the run."""
+        known = {*(sample for sample, _, _ in self.ideas.counts), *self.places}
+        recorded = map(str, self.record.get("samples", ()))
+        return tuple(one for one in dict.fromkeys((*recorded, *sorted(known))) if one in known)
+
+    def verdicts(self, sample: str) -> list[Verdict]:
+        """The verdicts on a sample."""
+        return [_cleaned(verdict) for verdict in self.log.read(self.places.get(sample, ()))]
+
+    def cells(self, sample: str) -> Iterator[Cell]:
+        """What each agent did on a sample, by epoch and agent."""
+        verdicts = self.verdicts(sample)
+        ideas = self.ideas.ideas(sample)
+        for epoch in sorted({*ideas, *(verdict.epoch for verdict in verdicts)}):
+            of_epoch = [verdict for verdict in verdicts if verdict.epoch == epoch]
+            scores = self._scores(sample, of_epoch)
+            agents = {*ideas.get(epoch, ()), *scores, *(agent for one in of_epoch for agent in one.agents)}
+            for agent in sorted(agents):
+                yield Cell(
+                    sample=sample,
+                    agent=agent,
+                    epoch=epoch,
+                    ideas=tuple(_cleaned_idea(idea) for idea in ideas.get(epoch, {}).get(agent, ())),
+                    scores=scores.get(agent, {}),
+                    verdicts=tuple(verdict for verdict in of_epoch if agent in verdict.agents),
+                )
+
+    def _scores(self, sample: str, verdicts: Sequence[Verdict]) -> dict[str, dict[str, float | None]]:
+        """Agent -> column -> score."""
+        found: dict[str, dict[str, float | None]] = defaultdict(dict)
+        for result in self.results:
+            of_protocol = [verdict for verdict in verdicts if verdict.protocol == result.protocol]
+            scores = self.benchmark.scores(of_protocol, self._plan(result))
+            for column in self.columns:
+                if column.result is result:
+                    for agent, row in scores.get(column.measure.name, {}).items():
+                        if sample in row:
+                            found[agent][column.name] = row[sample]
+        return found
+
+    def _plan(self, result: BenchmarkResult) -> Plan:
+        protocol: ProtocolName = "paper" if result.protocol == "paper" else "default"
+        groups = tuple(dict.fromkeys(measure.group for measure in result.measures))
+        return Plan(judges=result.judges, protocol=protocol, only=groups, seed=self.seed)
 
 
-def load_benchmark_run(folder: Path, benchmark: Benchmark[Any] | None = None) -> BenchmarkRun:
-    """Read a benchmark's folder; scores are computed from its verdicts.
+def load_exported_run(folder: Path, benchmark: Benchmark[Any] | None = None) -> ExportedRun:
+    """Open a benchmark's folder.
 
     Args:
         folder: the folder.
@@ -83,83 +147,41 @@ def load_benchmark_run(folder: Path, benchmark: Benchmark[Any] | None = None) ->
         RunError: it is not the folder of a benchmark, or has no results yet.
         UsageError: the benchmark is not known.
     """
-    files, record = load_run(folder), _record(folder)
+    record = map_strings(RunFolder(folder, "").read() or {}, clean)
     results = read_results(folder, lambda content: map_strings(content, clean))
     if not results:
-        raise RunError(f"{folder} has no results. Run the benchmark again with the same command.")
+        raise RunError(f"{folder} has no results. Judge its ideas: ideagora bench score {folder}")
+    if benchmark is None:
+        options = record.get("options")
+        own = options.get("benchmark", ()) if isinstance(options, Mapping) else ()
+        benchmark = find_benchmark(results[0].benchmark, tuple(map(str, own)))
     log = VerdictLog(folder)
-    benchmark = benchmark or find_benchmark(results[0].benchmark)
-    seed = files.run.seed or 0
-    columns = tuple(
-        column for result in results for column in _columns(result, results, benchmark, log, seed)
-    )
-    cells, topics = _arrange(log, columns)
-    return BenchmarkRun(
-        id=str(record.get("id") or folder.name),
-        started=str(record.get("started") or now()),
-        finished=record["finished"] if isinstance(record.get("finished"), str) else None,
-        seed=seed,
-        version=files.run.versions.get("ideagora"),
+    places: dict[str, list[str]] = defaultdict(list)
+    for verdict in log:
+        places[verdict.sample or ""].append(verdict.id)
+    return ExportedRun(
+        benchmark=benchmark,
+        record=record,
         results=results,
-        columns=columns,
-        cells=cells,
-        ideas={idea.id: idea for idea in files.ideas},
-        topics=topics,
+        columns=tuple(_columns(results)),
+        ideas=IdeaLog(folder),
         log=log,
+        places=dict(places),
     )
 
 
-def concerns(verdict: Verdict, measure: Measure) -> bool:
-    """Whether a verdict answers a question behind a measure."""
-    kind = verdict.kind
-    return kind in (measure.name, measure.group) or measure.name.startswith(f"{kind}_")
+def _columns(results: Sequence[BenchmarkResult]) -> Iterator[Column]:
+    for result in results:
+        for measure in result.measures:
+            name = measure.name if len(results) == 1 else f"{measure.name} ({result.protocol})"
+            yield Column(name, measure, result)
 
 
-def missing_extra(option: str, extra: str) -> UsageError:
-    """The error for an export whose library is not installed."""
-    return UsageError(f'--export {option} requires: pip install "ideagora[{extra}]".')
+def _cleaned(verdict: Verdict) -> Verdict:
+    """A verdict as reports show it; its reason may name a folder of this machine."""
+    cleaned = Verdict.model_validate(map_strings(verdict.model_dump(mode="json"), clean))
+    return cleaned.model_copy(update={"reason": hide_folders(cleaned.reason)}) if cleaned.reason else cleaned
 
 
-def _record(folder: Path) -> Mapping[str, Any]:
-    content = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))  # ``load_run`` has checked it
-    return content if isinstance(content, dict) else {}
-
-
-def _columns(
-    result: BenchmarkResult,
-    results: tuple[BenchmarkResult, ...],
-    benchmark: Benchmark[Any],
-    verdicts: Iterable[Verdict],
-    seed: int,
-) -> Iterator[ScoreColumn]:
-    groups = tuple(dict.fromkeys(measure.group for measure in result.measures))
-    protocol: ProtocolName = "paper" if result.protocol == "paper" else "default"
-    plan = Plan(judges=result.judges, protocol=protocol, only=groups, seed=seed)
-    scores: Scores = benchmark.scores(verdicts, plan)
-    for measure in result.measures:
-        name = measure.name if len(results) == 1 else f"{measure.name} ({result.protocol})"
-        yield ScoreColumn(name, measure, result.protocol, scores.get(measure.name, {}))
-
-
-def _arrange(
-    verdicts: Iterable[Verdict], columns: Iterable[ScoreColumn]
-) -> tuple[dict[Cell, tuple[str, ...]], dict[str, str]]:
-    """Ideas by sample and agent, and topics by sample; a cell without a verdict has no ideas."""
-    ideas: dict[Cell, dict[str, None]] = defaultdict(dict)
-    topics: dict[str, str] = {}
-    for verdict in verdicts:
-        sample = verdict.sample or ""
-        topics.setdefault(sample, clean(verdict.topic))
-        for idea_id, agent in zip(verdict.subject, verdict.agents, strict=False):
-            ideas[sample, agent][idea_id] = None
-    for column in columns:
-        for agent, row in column.scores.items():
-            for sample in row:
-                ideas[sample, agent].update({})
-    return {cell: tuple(ideas[cell]) for cell in sorted(ideas, key=_place)}, topics
-
-
-def _place(cell: Cell) -> tuple[int, str, str]:
-    """Samples by number if they are numbered."""
-    sample, agent = cell
-    return (int(sample) if sample.isdecimal() else 0, sample, agent)
+def _cleaned_idea(idea: Idea) -> Idea:
+    return Idea.model_validate(map_strings(idea.model_dump(mode="json"), clean))

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.benchmark import Benchmark
 from ideagora.graphs.run_folder import folder_error, write_atomically
+from ideagora.report.export import require_library
 from ideagora.report.export.card import render_card
-from ideagora.report.export.record import BenchmarkRun, load_benchmark_run, missing_extra
-from ideagora.schema import Idea, Usage, Verdict
+from ideagora.report.export.record import Cell, ExportedRun, load_exported_run
+from ideagora.schema import Usage, Verdict
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,11 +44,8 @@ def export_hf(folder: Path, out: Path, benchmark: Benchmark[Any] | None = None) 
         UsageError: pyarrow is not installed, or the benchmark is not known.
         RunError: the folder has no results, or the files cannot be written.
     """
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise missing_extra("hf", "hf") from None
-    run = load_benchmark_run(folder, benchmark)
+    require_library("hf")
+    run = load_exported_run(folder, benchmark)
     tables = {"scores": _score_rows(run), "verdicts": _verdict_rows(run), "ideas": _idea_rows(run)}
     try:
         (out / "data").mkdir(parents=True, exist_ok=True)
@@ -68,16 +66,31 @@ def _schemas() -> dict[str, pa.Schema]:
     criteria = pa.list_(pa.struct({"name": text, "value": number}))
     return {
         "scores": pa.schema(
-            {"protocol": text, "measure": text, "agent": text, "sample": text, "score": number}
+            {
+                "protocol": text,
+                "measure": text,
+                "agent": text,
+                "sample": text,
+                "epoch": whole,
+                "score": number,
+            }
         ),
         "verdicts": pa.schema(
-            {"id": text, "kind": text, "protocol": text, "sample": text, "topic": text}
+            {"id": text, "kind": text, "protocol": text, "sample": text, "epoch": whole, "topic": text}
             | {"agents": texts, "ideas": texts, "judge": text, "order": whole, "variant": text}
             | {"status": text, "reason": text, "criteria": criteria, "rationale": text, "details": text}
             | usage
         ),
         "ideas": pa.schema(
-            {"sample": text, "agent": text, "id": text, "topic": text, "kind": text, "title": text}
+            {
+                "sample": text,
+                "agent": text,
+                "epoch": whole,
+                "id": text,
+                "topic": text,
+                "kind": text,
+                "title": text,
+            }
             | {"motivation": text, "novelty": text, "method": text, "experiment": text}
             | {"references": texts, "model": text, "created": text}
             | usage
@@ -100,25 +113,29 @@ def _write(file: Path, schema: pa.Schema, rows: Iterator[Row]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _score_rows(run: BenchmarkRun) -> Iterator[Row]:
-    for column in run.columns:
-        for agent, row in column.scores.items():
-            for sample, score in row.items():
+def _score_rows(run: ExportedRun) -> Iterator[Row]:
+    for cell in _cells(run):
+        for column in run.columns:
+            if column.name in cell.scores:
                 yield {
-                    "protocol": column.protocol,
+                    "protocol": column.result.protocol,
                     "measure": column.measure.name,
-                    "agent": agent,
-                    "sample": sample,
-                    "score": score,
+                    "agent": cell.agent,
+                    "sample": cell.sample,
+                    "epoch": cell.epoch,
+                    "score": cell.scores[column.name],
                 }
 
 
-def _verdict_rows(run: BenchmarkRun) -> Iterator[Row]:
-    fields = {"id", "kind", "protocol", "sample", "topic", "judge", "order", "variant", "status", "reason"}
-    fields.add("rationale")
-    for verdict in run.verdicts():
+def _cells(run: ExportedRun) -> Iterator[Cell]:
+    return (cell for sample in run.samples for cell in run.cells(sample))
+
+
+def _verdict_rows(run: ExportedRun) -> Iterator[Row]:
+    fields = {"id", "kind", "protocol", "sample", "epoch", "topic", "judge", "order", "variant", "status"}
+    for verdict in (one for sample in run.samples for one in run.verdicts(sample)):
         yield {
-            **verdict.model_dump(include=fields, by_alias=False),
+            **verdict.model_dump(include={*fields, "reason", "rationale"}, by_alias=False),
             "agents": list(verdict.agents),
             "ideas": list(verdict.subject),
             "criteria": _criteria(verdict),
@@ -133,26 +150,19 @@ def _criteria(verdict: Verdict) -> list[Row] | None:
     return [{"name": name, "value": value} for name, value in verdict.criteria.items()]
 
 
-def _idea_rows(run: BenchmarkRun) -> Iterator[Row]:
-    judged = {idea.id for cell in run.cells for idea in run.ideas_of(cell)}
-    for cell in run.cells:
-        for idea in run.ideas_of(cell):
-            yield _idea_row(*cell, idea)
-    for idea in run.ideas.values():
-        if idea.id not in judged:
-            yield _idea_row(None, idea.agent, idea)
-
-
-def _idea_row(sample: str | None, agent: str, idea: Idea) -> Row:
+def _idea_rows(run: ExportedRun) -> Iterator[Row]:
     fields = {"id", "topic", "kind", "title", "motivation", "novelty", "method", "model", "created"}
-    return {
-        "sample": sample,
-        "agent": agent,
-        **idea.model_dump(include=fields),
-        "experiment": _json(idea.experiment.model_dump(mode="json")) if idea.experiment else None,
-        "references": list(idea.references),
-        **_usage(idea.usage),
-    }
+    for cell in _cells(run):
+        for idea in cell.ideas:
+            yield {
+                "sample": cell.sample,
+                "agent": cell.agent,
+                "epoch": cell.epoch,
+                **idea.model_dump(include=fields),
+                "experiment": _json(idea.experiment.model_dump(mode="json")) if idea.experiment else None,
+                "references": list(idea.references),
+                **_usage(idea.usage),
+            }
 
 
 def _usage(usage: Usage) -> Row:
