@@ -63,7 +63,7 @@ def fetch(request: FetchRequest, settings: Mapping[str, Any]) -> int:
             errors.print("Nothing was downloaded.")
             return 1
         with Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             DownloadColumn(),
             TransferSpeedColumn(),
