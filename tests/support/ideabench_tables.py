@@ -1,7 +1,7 @@
 """Figures of IdeaBench as published (arXiv 2411.02429, KDD 2025): Tables 1 to 4.
 
-The tables of the eight domains, whose means Table 4 condenses, are in the authors' repository and not in the
-paper.
+The tables of the eight domains, whose means Table 4 condenses, are not in the paper but in a notebook of the
+authors' repository (data/idea_bench_topic_specific_results.ipynb).
 """
 
 from __future__ import annotations

@@ -17,7 +17,9 @@ MIN_QUOTED_WORDS = 3
 
 _LABEL = re.compile(r"^\W*(?:final |my )?(?:answer|ranking|order|result)\W*:", re.IGNORECASE)
 _ARROWS = re.compile(r"->|→|≻")
-_NAMED = re.compile(r"\b(?:idea|hypothesis|candidate|proposal)[ _#-]{0,3}\(?(\d{1,3}|[a-z])\b", re.IGNORECASE)
+_NAME = r"(?i:idea|hypothesis|candidate|proposal)[ _#-]{0,3}\(?(\d{1,3}|[A-Z])\b"
+_NAMED = re.compile(rf"\b{_NAME}")
+_WITH_REASON = re.compile(rf"\W{{0,4}}(?:\d{{1,3}}[.)]\W{{0,4}})?{_NAME}\W{{0,4}}[:–—]")
 _BARE = re.compile(r"\W{0,4}(?:no\. ?|number )?(\d{1,3}|[a-z])\W{0,4}", re.IGNORECASE)
 _IDEA_KEYS = ("idea", "hypothesis", "number", "idea_number", "candidate")
 
@@ -71,6 +73,8 @@ def read_ranking(entries: Sequence[str], ideas: Sequence[str]) -> tuple[int, ...
 
 
 def _number(entry: str, ideas: Sequence[str]) -> int:
+    if with_reason := _WITH_REASON.match(entry):
+        return _position(with_reason[1])
     named = set(_NAMED.findall(entry[:MAX_TEXT]))
     if len(named) == 1:
         return _position(named.pop())
