@@ -7,11 +7,13 @@ verdict. Figures are computed from that log alone.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from ideagora.errors import UsageError
 from ideagora.evaluators.judging.asking import Unscored as Unscored
 from ideagora.importing.records import Problem
 from ideagora.schema import Idea, Paper, Record, Topic, Verdict
@@ -113,8 +115,8 @@ class Samples(Generic[S]):
     problems: tuple[Problem, ...] = ()
 
 
-class Benchmark(Protocol[S]):
-    """What a benchmark package provides."""
+class Benchmark(ABC, Generic[S]):
+    """What a benchmark package provides; ``S`` is the type of its samples."""
 
     name: str
     """Its name on the command line."""
@@ -122,33 +124,20 @@ class Benchmark(Protocol[S]):
     source: str
     """The paper: title and arXiv id."""
     measures: tuple[Measure, ...]
-    ideas_per_sample: int
+    ideas_per_sample: int = 1
     """Default of ``--ideas``."""
-    literature: frozenset[str]
+    literature: frozenset[str] = frozenset()
     """Groups of measures whose questions use the library."""
 
+    @abstractmethod
     def load(self, data: Path | None) -> Samples[S]:
         """The samples of a data set, by default the shipped one."""
 
+    @abstractmethod
     def topic(self, sample: S) -> Topic:
         """What the agents get: topic, cut-off, inspirations, and the hidden target paper."""
 
-    async def papers(
-        self, sample: S, library: Callable[[], Library], home: Path
-    ) -> tuple[Sequence[Paper] | None, Sequence[Problem]]:
-        """The inspiration papers as records, and what could not be read.
-
-        They are the agents' literature; ``None`` if the agents use the sources of the settings.
-
-        Args:
-            sample: one of the samples loaded last.
-            library: opens the whole library, without cut-off and exclusions.
-            home: folder for caches.
-        """
-
-    def prepare(self, samples: Mapping[str, S], embedder: Callable[[], Embedder], plan: Plan) -> Any:
-        """What the questions need of the whole data set, such as similarities; ``None`` if nothing."""
-
+    @abstractmethod
     def questions(
         self, sample: S, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Any
     ) -> Iterable[Question]:
@@ -157,8 +146,32 @@ class Benchmark(Protocol[S]):
         ``prepared`` is ``None`` where questions are only counted, before anything is prepared.
         """
 
+    @abstractmethod
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
-        """The score of every agent on every sample, from the verdicts alone.
+        """The score of every agent on a sample, from the verdicts alone: those of one epoch and protocol."""
 
-        The verdicts are those of one epoch under the plan's protocol.
+    def configured(self, options: Sequence[str]) -> Benchmark[S]:
+        """The benchmark with options of its own, each as ``NAME=VALUE``.
+
+        Raises:
+            UsageError: there is no such option or value; by default, there is none.
         """
+        raise UsageError(f"-T {options[0]}: {self.name} has no options.")
+
+    async def papers(
+        self, sample: S, library: Callable[[], Library], home: Path
+    ) -> tuple[Sequence[Paper] | None, Sequence[Problem]]:
+        """The inspiration papers as records, and what could not be read.
+
+        They are the agents' literature; ``None``, the default, if the agents use the sources of the settings.
+
+        Args:
+            sample: one of the samples loaded last.
+            library: opens the whole library, without cut-off and exclusions.
+            home: folder for caches.
+        """
+        return None, ()
+
+    def prepare(self, samples: Mapping[str, S], embedder: Callable[[], Embedder], plan: Plan) -> Any:
+        """What the questions need of the whole data set, such as similarities; by default nothing."""
+        return None

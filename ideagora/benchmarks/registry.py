@@ -19,8 +19,6 @@ BENCHMARKS: dict[str, str] = {
 }
 """Name -> its class, as module:class."""
 
-_NEEDED = ("name", "title", "source", "measures", "load", "topic", "questions", "scores")
-
 
 def find_benchmark(name: str, options: Sequence[str] = ()) -> Benchmark[Any]:
     """The benchmark of this name, or the one that ``module:object`` or ``path.py:object`` names.
@@ -33,14 +31,7 @@ def find_benchmark(name: str, options: Sequence[str] = ()) -> Benchmark[Any]:
         UsageError: there is no such benchmark or option, or what is named is not a benchmark.
     """
     benchmark = _find(name)
-    if not options:
-        return benchmark
-    from ideagora.errors import UsageError
-
-    if not hasattr(benchmark, "configured"):
-        raise UsageError(f"-T {options[0]}: {name} has no options.")
-    configured: Benchmark[Any] = benchmark.configured(options)
-    return configured
+    return benchmark.configured(options) if options else benchmark
 
 
 def _find(name: str) -> Benchmark[Any]:
@@ -61,13 +52,18 @@ def _find(name: str) -> Benchmark[Any]:
 
 
 def _load_external(name: str) -> Benchmark[Any]:
+    from ideagora.benchmarks.benchmark import Benchmark
     from ideagora.errors import UsageError
     from ideagora.graphs.external.loader import load_object
 
     loaded = load_object(name).object
-    benchmark: Benchmark[Any] = loaded() if isinstance(loaded, type) else loaded
-    if lacking := [part for part in _NEEDED if not hasattr(benchmark, part)]:
+    try:
+        benchmark = loaded() if isinstance(loaded, type) else loaded
+    except TypeError as error:  # an abstract method is missing, or it takes arguments
+        raise UsageError(f"{name} cannot be created: {error}. See docs/benchmarks.md.") from None
+    if not isinstance(benchmark, Benchmark):
         raise UsageError(
-            f"{name} is not a benchmark: it has no {', '.join(lacking)}. See docs/benchmarks.md."
+            f"{name} is not a benchmark: derive it from ideagora.benchmarks.benchmark.Benchmark. See "
+            "docs/benchmarks.md."
         )
     return benchmark

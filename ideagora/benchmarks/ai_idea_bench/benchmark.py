@@ -12,7 +12,7 @@ from ideagora.benchmarks.ai_idea_bench import competition, feasibility, matching
 from ideagora.benchmarks.ai_idea_bench.options import Options
 from ideagora.benchmarks.ai_idea_bench.papers import inspiration_papers
 from ideagora.benchmarks.ai_idea_bench.samples import Sample, read_samples, shipped_samples
-from ideagora.benchmarks.benchmark import Measure, Plan, Question, Samples, Scores
+from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores
 from ideagora.errors import SourceRejected
 from ideagora.importing.records import Problem
 from ideagora.retrieval.corpus.starter import starter_corpus
@@ -35,7 +35,7 @@ _OPENING_TOKENS = 400
 _ARXIV_MONTH = re.compile(r"(?:arxiv:)?(\d\d)(0[1-9]|1[0-2])\.\d{4,5}(?:v\d+)?", re.I)
 
 
-class AIIdeaBench:
+class AIIdeaBench(Benchmark[Sample]):
     """AI Idea Bench 2025 (arXiv 2504.14191)."""
 
     name = "ai-idea-bench"

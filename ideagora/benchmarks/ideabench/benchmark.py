@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from ideagora.benchmarks.benchmark import Measure, Plan, Question, Samples, Scores
+from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores
 from ideagora.benchmarks.ideabench import scores as scorers
 from ideagora.benchmarks.ideabench.bertscore import MODEL
 from ideagora.benchmarks.ideabench.questions import (
@@ -72,7 +72,7 @@ def insight_measure(indicator: Indicator) -> Measure:
     )
 
 
-class IdeaBench:
+class IdeaBench(Benchmark[Sample]):
     """The benchmark, with its options."""
 
     name = "ideabench"
