@@ -104,6 +104,18 @@ def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> i
     return _guarded(request, start, chats)
 
 
+def results_of(
+    request: Request, chats: Mapping[str, BaseChatModel] | None = None
+) -> tuple[BenchmarkResult, ...]:
+    """Run a benchmark from Python, or resume it; one result per protocol.
+
+    Raises:
+        IdeagoraError: as the command reports it.
+    """
+    prepared = _prepare(request)
+    return _execute(request, prepared, _folder(prepared, request.out), Console(stderr=True), chats)
+
+
 def score(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
     """Judge the ideas of a run again; returns the exit code."""
 
