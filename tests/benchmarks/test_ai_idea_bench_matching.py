@@ -400,6 +400,8 @@ async def test_every_question_on_the_shipped_set_has_an_answer_and_scores_follow
             ideas = by_agent([thief, idea("thief", 1), idea("stranger")])
             verdicts += await verdicts_of(services, bench.questions(one, ideas, plan, prepared))
     assert {verdict.reason for verdict in verdicts} == {None}
+    assert len({verdict.id for verdict in verdicts}) == len(verdicts) == 6 * 3 * 6  # samples, ideas, measures
+    assert verdicts[0].kind == "imcq_motivation", "its options are made while other questions are asked"
     scores = bench.scores([Verdict.model_validate_json(one.model_dump_json()) for one in verdicts], plan)
     assert set(scores) == {one.name for one in bench.measures if plan.includes(one.group)}
     for name in ("imcq_motivation", "imcq_plan"):

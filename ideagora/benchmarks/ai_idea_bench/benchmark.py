@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -93,9 +94,19 @@ class AIIdeaBench(Benchmark[Sample]):
     def questions(
         self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Any
     ) -> Iterator[Question]:
-        """The questions of all modules about one target."""
+        """The questions of all modules about one target.
+
+        The first question of the multiple choice comes first: it has the inspirations described, while the
+        other modules' questions are asked.
+        """
+        choices: Iterator[Question] = iter(())
+        if plan.includes(multiple_choice.GROUP):
+            choices = multiple_choice.questions(sample, ideas, plan, prepared)
+        yield from islice(choices, 1)
         for module in _included(plan):
-            yield from module.questions(sample, ideas, plan, prepared)
+            if module is not multiple_choice:
+                yield from module.questions(sample, ideas, plan, prepared)
+        yield from choices
 
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
         """The scores of all modules, from the verdicts alone, which each module reads once."""

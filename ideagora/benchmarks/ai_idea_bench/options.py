@@ -83,7 +83,8 @@ class Options:
         """
         with usage_label("options"), collect_answer_usage():
             papers = await self.papers(sample, services)
-            return {part: await self._make_part(services, sample, papers, part) for part in PARTS}
+            made = [self._make_part(services, sample, papers, part) for part in PARTS]
+            return dict(zip(PARTS, await asyncio.gather(*made), strict=True))
 
     async def _make_part(
         self, services: Services, sample: Sample, papers: Sequence[Paper], part: Part
@@ -112,13 +113,16 @@ async def nearest_inspirations(
     """
     embedder = services.library.embedder
     usable = [paper for paper in papers if (paper.abstract or "").strip()]
+    ranked = [one.paper for one in await asyncio.to_thread(rank_by_similarity, embedder, usable, target)]
     options: list[Option] = []
-    for scored in await asyncio.to_thread(rank_by_similarity, embedder, usable, target):
-        text = await _describe(services, judge, scored.paper, part)
-        if text:
-            options.append(Option(f"inspiration {scored.paper.id}", text))
-        if len(options) == INSPIRATIONS_SHOWN:
-            return tuple(options)
+    while ranked and len(options) < INSPIRATIONS_SHOWN:
+        missing = INSPIRATIONS_SHOWN - len(options)
+        nearest, ranked = ranked[:missing], ranked[missing:]
+        texts = await asyncio.gather(*(_describe(services, judge, paper, part) for paper in nearest))
+        pairs = zip(nearest, texts, strict=True)
+        options += [Option(f"inspiration {paper.id}", text) for paper, text in pairs if text]
+    if len(options) == INSPIRATIONS_SHOWN:
+        return tuple(options)
     raise Unscored(
         f"multiple choice needs two inspirations with a {part}; of {len(papers)}, {len(usable)} have an "
         f"abstract and {len(options)} state it there"
