@@ -26,13 +26,16 @@ SECONDS = 120
 """A command that takes longer hangs."""
 PRELOADED = [
     "tests.support.command",
+    "ideagora.benchmarks.ai_idea_bench.benchmark",
     "ideagora.cli",
     "ideagora.commands.agents",
     "ideagora.commands.arena",
+    "ideagora.commands.bench",
     "ideagora.commands.doctor",
     "ideagora.commands.generate",
     "ideagora.evaluators.judging.graph",
     "ideagora.graphs.chain_of_ideas.graph",
+    "ideagora.report.bench.terminal",
     "ideagora.report.run.write",
     "langgraph.checkpoint.sqlite.aio",
     "chromadb",

@@ -302,6 +302,10 @@ def _paper_experiment(prompt: str) -> dict[str, Any]:
     return {"steps": ["Build it.", "Compare it with what there is."], **lists}
 
 
+def _match(prompt: str) -> dict[str, Any]:
+    return {"reason": _text(prompt, "match", 1), "score": 1 + int(_word(prompt), 16) % 5}
+
+
 ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "Queries": _queries,
     "Judgements": _judgements,
@@ -322,6 +326,7 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "PaperTopic": _topic,
     "PaperIdea": _paper_idea,
     "PaperExperiment": _paper_experiment,
+    "MatchScore": _match,
 }
 
 ROLES = {
