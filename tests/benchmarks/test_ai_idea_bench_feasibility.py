@@ -15,12 +15,14 @@ from ideagora.benchmarks.ai_idea_bench.concept_splitter import CONCEPT_SPLITTER,
 from ideagora.benchmarks.benchmark import Judgement, Plan, Unscored
 from ideagora.config import Settings
 from ideagora.errors import SourceRejected, SourceUnavailable
+from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.retrieval.factory import open_library
 from tests.support.counted_papers import JUDGE, CountedPapers, idea, paper, sample, services, verdict
 from tests.support.literature_server import Fault, LiteratureServer, Work, hurry
 
+TOPIC = sample().topic
 PLAN, PAPER = Plan(judges=(JUDGE,)), Plan(judges=(JUDGE,), protocol="paper")
 DAMPERS, WIND, ROPES = (
     paper("Dampers", "2020", 40),
@@ -88,7 +90,7 @@ async def test_papers_are_found_for_each_concept_and_counted_once(tmp_path: Path
     [question] = feasibility.questions(sample(), {"a": [idea("a", "Two.", "Report.", method="One.")]}, PLAN)
     async with services(tmp_path, source, reply) as given:
         judged = await question.answer(given)
-    assert source.queries == ["dampers", "tunnels", "cakes"]
+    assert source.queries == [TOPIC, "dampers", "tunnels", "cakes"]
     # influences 0.503, half of it and 0; the second step has only an unrelated paper, the third no concept
     mean = (HALF + HALF / 2 + 0) / 3
     assert judged.criteria == pytest.approx({"fa": mean, "fps": mean / 2})
@@ -112,7 +114,7 @@ async def test_the_paper_protocol_searches_once_per_step_and_counts_the_last_pap
     [question] = feasibility.questions(sample(), {"a": [idea("a", "Two.", method="One.")]}, PAPER)
     async with services(tmp_path, source, split(("dampers", "tunnels"), ())) as given:
         judged = await question.answer(given)
-    assert source.queries == ["dampers, tunnels"]
+    assert source.queries == [TOPIC, "dampers, tunnels"]
     assert judged.criteria == pytest.approx({"fa": HALF / 2, "fps": HALF / 4})
 
 
@@ -129,6 +131,18 @@ async def test_what_cannot_be_measured_is_unscored_and_what_is_down_is_retried(t
         async with services(tmp_path, source, split(("dampers",))) as given:
             with pytest.raises(error, match=message):
                 await question.answer(given)
+
+
+async def test_no_judge_is_asked_if_no_paper_on_the_topic_has_counts(tmp_path: Path) -> None:
+    def reply(call: ScriptedCall) -> Any:
+        raise AssertionError("asked")
+
+    source = CountedPapers([DAMPERS, WIND])
+    [question] = feasibility.questions(sample(), {"a": [idea("a", method="One.")]}, PLAN)
+    async with services(tmp_path, source, reply) as given:
+        with pytest.raises(Unscored, match="citations by year are unknown"):
+            await question.answer(given)
+    assert source.queries == [TOPIC]
 
 
 async def test_counts_come_from_the_source_that_has_them_and_an_outage_is_not_their_absence(

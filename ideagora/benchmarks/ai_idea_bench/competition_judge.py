@@ -49,7 +49,9 @@ class CompetitionInputs(Inputs):
 
 
 class CompetitionPreference(Answer):
-    """The better idea on each criterion, and overall. There are no ties: both orders are asked."""
+    """The better idea on each criterion, and overall."""
+
+    # no ties: both orders are asked, and a disagreement is a tie
 
     reason: str = Field(description="a short paragraph that compares the two ideas on each criterion")
     novelty: SideField

@@ -49,6 +49,9 @@ POOLED_YEARS = (2023, 2024, 2025)
 PAPER_YEAR = 2024
 """Years that are fixed in the released code."""
 
+NO_COUNTS = "citations by year are unknown; add a source that has them, such as --source openalex"
+"""Reason for an unscored question."""
+
 Counts = Mapping[int, int]
 """Citations by year."""
 
@@ -83,7 +86,7 @@ def questions(
                 sample=sample.id,
                 judge=judge,
                 subject=(idea,),
-                answer=_asker(judge, plan_steps(idea), is_paper=plan.protocol == "paper"),
+                answer=_asker(judge, sample.topic, plan_steps(idea), is_paper=plan.protocol == "paper"),
             )
 
 
@@ -172,10 +175,14 @@ def feasibility_as_released(
     return mean, mean / len(steps)
 
 
-def _asker(judge: str, steps: tuple[str, ...], is_paper: bool) -> Callable[[Services], Awaitable[Judgement]]:
+def _asker(
+    judge: str, topic: str, steps: tuple[str, ...], is_paper: bool
+) -> Callable[[Services], Awaitable[Judgement]]:
     async def ask(services: Services) -> Judgement:
         if not steps:
             raise Unscored("the idea has no plan")
+        with rejection_is_unscored():
+            await _check_counts(services.library, topic)
         split = await CONCEPT_SPLITTER(services.client, model=judge, steps=steps)
         ordered = sorted(split.steps, key=lambda one: one.step)
         concepts = [_distinct(one.concepts) for one in ordered]
@@ -186,6 +193,13 @@ def _asker(judge: str, steps: tuple[str, ...], is_paper: bool) -> Callable[[Serv
         return _judge(found, reasons, is_paper)
 
     return ask
+
+
+async def _check_counts(library: Library, topic: str) -> None:
+    """Raise ``Unscored`` if no paper on the topic has counts by year, before a judge is asked for nothing."""
+    papers = [one.paper for one in await library.search(topic, PAPERS)]
+    if papers and not await _counts(library, papers):
+        raise Unscored(NO_COUNTS)
 
 
 def _distinct(concepts: Iterable[str]) -> tuple[str, ...]:
@@ -257,10 +271,7 @@ def _judge(found: Found, reasons: str, is_paper: bool) -> Judgement:
     steps = [step.papers for step in found.steps if is_paper or step.concepts]
     fa, fps = (feasibility_as_released if is_paper else feasibility)(steps, influences)
     if fa is None or fps is None:
-        raise Unscored(
-            "citations by year are unknown for papers that count; add a source that has them, such as "
-            "--source openalex"
-        )
+        raise Unscored(NO_COUNTS)
     return Judgement({"fa": fa, "fps": fps}, rationale=reasons, details=_details(found, latest, influences))
 
 
