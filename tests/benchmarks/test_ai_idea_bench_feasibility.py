@@ -149,32 +149,33 @@ async def test_counts_come_from_the_source_that_has_them_and_an_outage_is_not_th
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hurry(monkeypatch, datetime(2025, 6, 1, tzinfo=UTC))
-    work = Work("w1", "Mass dampers", "Dampers calm bridges.", "2020-02-02", doi="10.1/abc", cited=70)
-    counted = replace(work, per_year=((2023, 35), (2025, 35)))
-    cases: list[tuple[list[Work], list[Fault], float | None]] = [
-        ([counted], [], 1.5 * HALF),
-        ([counted], [Fault(503, service="openalex", forever=True)], None),
+    works = [
+        Work("w1", "Mass dampers", date="2020", doi="10.1/a", per_year=((2023, 35), (2025, 35))),
+        Work("w2", "Stay cables", date="2021", doi="10.1/b", per_year=((2025, 35),)),
     ]
-    [question] = feasibility.questions(sample(), {"a": [idea("a", method="One.")]}, PLAN)
-    for number, (works, faults, expected) in enumerate(cases):
-        with LiteratureServer(works, faults=faults) as server:
-            settings = Settings(
-                home=tmp_path / str(number),
-                embedder="hash",
-                source="semantic-scholar,openalex",
-                semantic_scholar_url=server.url("semantic-scholar"),
-                openalex_url=server.url("openalex"),
-            )
-            async with services(tmp_path, CountedPapers(), split(("mass dampers",))) as given:
-                with open_library(settings) as library:
-                    opened = replace(given, optional_library=library)
-                    if expected is None:
-                        with pytest.raises(SourceUnavailable, match="openalex"):
-                            await question.answer(opened)
-                    else:
-                        judged = await question.answer(opened)
-                        assert judged.criteria["fa"] == pytest.approx(expected)
-                    await library.disconnect()
+    first, second = feasibility.questions(
+        sample(), {name: [idea(name, method=name)] for name in ("dampers", "cables")}, PLAN
+    )
+    reply = {
+        "concept_splitter": [split((one,))["concept_splitter"][0] for one in ("mass dampers", "stay cables")]
+    }
+    with LiteratureServer(works) as server:
+        settings = Settings(
+            home=tmp_path,
+            embedder="hash",
+            source="semantic-scholar,openalex",
+            semantic_scholar_url=server.url("semantic-scholar"),
+            openalex_url=server.url("openalex"),
+        )
+        with open_library(settings) as library:
+            async with services(tmp_path, CountedPapers(), reply) as given:
+                opened = replace(given, optional_library=library)
+                judged = await first.answer(opened)
+                assert judged.criteria["fa"] == pytest.approx(1.5 * HALF)
+                server.faults.append(Fault(503, service="openalex", forever=True))
+                with pytest.raises(SourceUnavailable, match="openalex"):
+                    await second.answer(opened)
+            await library.disconnect()
 
 
 def test_the_steps_are_those_of_the_method_and_of_the_experiment() -> None:
