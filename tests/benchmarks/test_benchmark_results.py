@@ -54,6 +54,32 @@ def test_ranks_are_ranges_and_only_a_significantly_better_agent_is_best() -> Non
         assert [one.agent for one in result.figures if one.best] == (["high"] if measure is None else [])
 
 
+def test_more_agents_need_stronger_evidence() -> None:
+    rows: dict[str, dict[str, float | None]] = {
+        "a": {str(place): float(place) for place in range(1, 7)},
+        "b": {str(place): 0.0 for place in range(1, 7)},
+    }
+    (pair,) = result_of(rows).comparisons
+    assert (pair.p, pair.p_holm, pair.significant) == (2 / 64, 2 / 64, True)
+    three = result_of(rows | {"c": {str(place): place % 3 - 0.5 for place in range(1, 7)}})
+    assert three.comparisons[0].p == 2 / 64
+    assert three.comparisons[0].p_holm == pytest.approx(3 * 2 / 64)
+    assert not any(one.significant for one in three.comparisons)
+
+
+def test_detectable_differences_are_for_one_comparison_and_for_all() -> None:
+    # 26 samples; differences ±1 for two of the three pairs, 0 for the third: deviations √(26/25) and 0,
+    # root mean square √(2/3 × 26/25) = 0.832666.
+    # t with 25 degrees of freedom: 2.05954 at 0.975, 0.85624 at 0.8, 2.56598 at 1 - 0.05/6.
+    zeros: dict[str, float | None] = {str(place): 0.0 for place in range(26)}
+    signs: dict[str, float | None] = {str(place): (-1.0) ** place for place in range(26)}
+    (row,) = result_of({"a": zeros, "b": signs, "c": zeros}).sensitivity
+    assert (row.pairs, row.n) == (3, 26)
+    assert row.deviation == pytest.approx(0.832666, abs=1e-6)
+    assert row.detectable == pytest.approx((2.05954 + 0.85624) * 0.832666 / 26**0.5, abs=1e-5)
+    assert row.detectable_corrected == pytest.approx((2.56598 + 0.85624) * 0.832666 / 26**0.5, abs=1e-5)
+
+
 def test_nothing_is_ranked_when_only_the_offline_model_judged() -> None:
     rows = {
         name: {str(place): place + base for place in range(20)} for name, base in (("a", 0.0), ("b", 9.0))
