@@ -92,7 +92,9 @@ async def test_the_target_is_shown_in_a_random_place_which_is_recorded(tmp_path:
 
     benchmark = IdeaBench(indicators=[Indicator("surprise", "how unexpected it is")])
     plans = [Plan(judges=("scripted",), only=("insight",), seed=seed) for seed in range(12)]
-    async with services_with(tmp_path, [], {"scripted": judge({"ideabench_ranking": rank})}) as services:
+    judge_model = judge({"ideabench_ranking": rank})
+    settings = {"default": judge({}), "scripted": judge_model}  # the judge restates, not the default model
+    async with services_with(tmp_path, [], settings) as services:
         asked = [
             question
             for plan in plans
@@ -108,6 +110,8 @@ async def test_the_target_is_shown_in_a_random_place_which_is_recorded(tmp_path:
         assert [name for name in one.details["shown"] if name != "target"] == list(one.subject)
         assert one.agents == ("direct",) * 3
     assert all(own in ideas for ideas in seen)
+    restated = [call for call in judge_model.calls if call.role == "ideabench_statement"]
+    assert len(restated) == 4  # cached afterwards
     again = [
         question.subject
         for plan in plans

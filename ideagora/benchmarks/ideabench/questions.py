@@ -1,8 +1,9 @@
 """Questions of IdeaBench about one target (sections 3.3.1 and 4.1.2).
 
 By default every text that is compared, the target's and the agents', is restated by the same role as one
-paragraph, so that style and length do not tell the judge which one has been published. ``--protocol paper``
-shows ideas as their agents wrote them, and the target's as the data set's authors extracted it.
+paragraph, so that style and length do not tell the judge which one has been published. The first judge's
+model does so for all judges. ``--protocol paper`` shows ideas as their agents wrote them, and the target's as
+the data set's authors extracted it.
 """
 
 from __future__ import annotations
@@ -202,7 +203,9 @@ async def target_text(client: LLMClient, sample: Sample, plan: Plan) -> str:
     target = sample.target
     if plan.protocol == "paper" and target.summary is not None:
         return target.summary
-    return (await STATE_IDEA(client, title=target.title, text=target.abstract)).paragraph
+    return (
+        await STATE_IDEA(client, model=plan.judges[0], title=target.title, text=target.abstract)
+    ).paragraph
 
 
 async def idea_text(client: LLMClient, idea: Idea, plan: Plan) -> str:
@@ -210,7 +213,7 @@ async def idea_text(client: LLMClient, idea: Idea, plan: Plan) -> str:
     text = "\n\n".join(part for part in (idea.motivation, idea.novelty, idea.method) if part)
     if plan.protocol == "paper":
         return text
-    return (await STATE_IDEA(client, title=idea.title, text=text)).paragraph
+    return (await STATE_IDEA(client, model=plan.judges[0], title=idea.title, text=text)).paragraph
 
 
 Asker = Callable[[Sample, Sequence[Idea], Plan], Iterator[Question]]

@@ -79,7 +79,7 @@ def _check_statement(inputs: StatementInputs, answer: Statement) -> str | None:
 
 STATE_IDEA = Role(
     name="ideabench_statement",
-    group="reader",
+    group="judge",
     inputs=StatementInputs,
     answer=Statement,
     offline=_state,
