@@ -338,7 +338,6 @@ def test_the_score_is_that_of_the_best_idea_and_the_expected_one_stands_beside_i
         *two("b", "1", 4.0, 5.0, judge="other"),
         *two("b", "2", 1.0, 3.0, judge="first"),
         *two("b", "2", 5.0, None, judge="other"),
-        *two("a", "1", 5.0, 5.0, judge="not asked"),
     ]
     plan = Plan(judges=("offline", "first", "other"), only=("i2i",))
     found = matching.scores(iter(log), plan)

@@ -159,7 +159,6 @@ def test_scores_are_means_over_ideas_and_then_judges() -> None:
         verdict(first, Judgement({"motivation": 10.0, "plan": 4.0, "motivation_ratio": 0.5})),
         verdict(second, Judgement({"plan": 8.0})),
         verdict(other, None),
-        verdict(first, Judgement({"motivation": 99.0}), id="j", judge="another"),
     ]
     assert novelty.scores(log, PLAN) == {
         "na_motivation": {"a": {"7": 10.0}, "b": {"7": None}},

@@ -92,7 +92,7 @@ def questions(
 
 def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
     """The mean over the ideas of an agent on a sample, and over judges."""
-    return mean_over_ideas(verdicts, plan, GROUP, {"fa": "fa", "fps": "fps"})
+    return mean_over_ideas(verdicts, GROUP, {"fa": "fa", "fps": "fps"})
 
 
 def plan_steps(idea: Idea) -> tuple[str, ...]:

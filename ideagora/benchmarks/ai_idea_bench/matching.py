@@ -68,7 +68,7 @@ def questions(
 def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
     """The score of the best idea, and the mean over the ideas."""
     names = [f"{group}_{part}" for group in filter(plan.includes, JUDGES) for part in PARTS]
-    return scores_per_sample(verdicts, plan, dict.fromkeys(names, SCORE))
+    return scores_per_sample(verdicts, dict.fromkeys(names, SCORE))
 
 
 async def _ask(

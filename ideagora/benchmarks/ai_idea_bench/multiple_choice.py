@@ -61,7 +61,7 @@ def questions(
 
 def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
     """Whether any idea is right, and the share of ideas that are."""
-    return scores_per_sample(verdicts, plan, {f"{GROUP}_{part}": CORRECT for part in PARTS})
+    return scores_per_sample(verdicts, {f"{GROUP}_{part}": CORRECT for part in PARTS})
 
 
 async def _ask(

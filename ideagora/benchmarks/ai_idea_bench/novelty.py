@@ -102,7 +102,7 @@ def questions(
 def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
     """The mean over the ideas of an agent on a sample, and over judges."""
     return mean_over_ideas(
-        verdicts, plan, GROUP, {measure.name: measure.name.removeprefix("na_") for measure in MEASURES}
+        verdicts, GROUP, {measure.name: measure.name.removeprefix("na_") for measure in MEASURES}
     )
 
 

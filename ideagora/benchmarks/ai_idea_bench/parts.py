@@ -6,11 +6,10 @@ computed for each part, as in Table 1.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
+from ideagora.benchmarks.aggregation import Aggregate, best_of_all, criterion, mean_of_scored, score_ideas
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
 from ideagora.benchmarks.benchmark import Measure, Plan, Scores, Unscored
 from ideagora.schema import Idea, Verdict
@@ -84,59 +83,20 @@ def measures(group: str, title: str, unit: str, highest: float) -> tuple[Measure
     )
 
 
-def best_of_ideas(scores: Sequence[float | None]) -> float | None:
-    """The best score of a sample's ideas (equations 2 to 4); ``None`` unless every idea has one.
-
-    With an unscored idea, the maximum of the others would be too low, and keeping it only where it cannot
-    rise any more would be too high on average.
-
-    >>> best_of_ideas([0.0, 1.0]), best_of_ideas([1.0, None])
-    (1.0, None)
-    """
-    known = [score for score in scores if score is not None]
-    return max(known) if known and len(known) == len(scores) else None
+AGGREGATES: Mapping[str, Aggregate] = {"": best_of_all, "_single": mean_of_scored}
+"""Suffix of a measure's name -> how it aggregates the ideas of a sample (equations 2 to 4)."""
 
 
-def single_idea(scores: Sequence[float | None]) -> float | None:
-    """The expected score of one idea drawn at random from the scored ones; ``None`` if there is none.
-
-    >>> single_idea([0.0, 1.0]), single_idea([1.0, None])
-    (0.5, 1.0)
-    """
-    known = [score for score in scores if score is not None]
-    return fmean(known) if known else None
-
-
-AGGREGATES: Mapping[str, Callable[[Sequence[float | None]], float | None]] = {
-    "": best_of_ideas,
-    "_single": single_idea,
-}
-"""Suffix of a measure's name -> how it aggregates the ideas of a sample."""
-
-
-def scores_per_sample(verdicts: Iterable[Verdict], plan: Plan, criteria: Mapping[str, str]) -> Scores:
+def scores_per_sample(verdicts: Iterable[Verdict], criteria: Mapping[str, str]) -> Scores:
     """Scores from verdicts on single ideas: aggregated per judge, then averaged over judges.
 
     Args:
-        verdicts: those of one epoch and protocol; other measures and judges are ignored.
-        plan: has the judges.
+        verdicts: the log; verdicts of other measures are ignored.
         criteria: the measure that a question is about -> the criterion that has its score.
     """
-    asked: dict[tuple[str, str, str], dict[str, dict[str, float | None]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
-    for verdict in verdicts:
-        if verdict.kind not in criteria or verdict.judge not in plan.judges:
-            continue
-        value = None if verdict.criteria is None else verdict.criteria[criteria[verdict.kind]]
-        for agent in verdict.agents:
-            place = (verdict.kind, agent, verdict.sample or "")
-            asked[place][verdict.judge][verdict.id] = value
-    scores: dict[str, dict[str, dict[str, float | None]]] = {
-        f"{name}{suffix}": {} for name in criteria for suffix in AGGREGATES
+    log = list(verdicts)
+    return {
+        f"{name}{suffix}": score_ideas(log, name, criterion(of), aggregate)
+        for name, of in criteria.items()
+        for suffix, aggregate in AGGREGATES.items()
     }
-    for (name, agent, sample), by_judge in asked.items():
-        for suffix, aggregate in AGGREGATES.items():
-            values = [aggregate(list(ideas.values())) for ideas in by_judge.values()]
-            scores[f"{name}{suffix}"].setdefault(agent, {})[sample] = single_idea(values)
-    return scores

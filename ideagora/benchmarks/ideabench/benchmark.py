@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
+from ideagora.benchmarks.aggregation import best_of_all, criterion, mean_of_all, score_ideas
 from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores
 from ideagora.benchmarks.ideabench import scores as scorers
 from ideagora.benchmarks.ideabench.bertscore import MODEL
@@ -174,18 +175,13 @@ class IdeaBench(Benchmark[Sample]):
 
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
         """The score of every agent on every target."""
-        by_kind: dict[str, list[Verdict]] = {}
-        for verdict in verdicts:
-            by_kind.setdefault(verdict.kind, []).append(verdict)
-        overlap = by_kind.get(OVERLAP.group, [])
-        found: dict[str, scorers.Table] = {
-            one.measure: scorers.insight_scores(by_kind.get(one.measure, [])) for one in self.indicators
-        }
-        found[OVERLAP.name] = scorers.best_scores(overlap, scorers.RATING)
-        found[OVERLAP_MEAN.name] = scorers.mean_scores(overlap, scorers.RATING)
+        log = list(verdicts)
+        rating, similarity = criterion(scorers.RATING), criterion(scorers.SIMILARITY)
+        found = {one.measure: scorers.insight_scores(log, one.measure) for one in self.indicators}
+        found[OVERLAP.name] = score_ideas(log, OVERLAP.group, rating, best_of_all)
+        found[OVERLAP_MEAN.name] = score_ideas(log, OVERLAP.group, rating, mean_of_all)
         for measure in (SIMILARITY, EMBEDDING):
-            kind = by_kind.get(measure.group, [])
-            found[measure.name] = scorers.best_scores(kind, scorers.SIMILARITY)
+            found[measure.name] = score_ideas(log, measure.group, similarity, best_of_all)
         return {one.name: found[one.name] for one in self.measures if _is_wanted(one, plan)}
 
 

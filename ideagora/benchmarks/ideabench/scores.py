@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from ideagora.benchmarks.aggregation import AgentScores, mean_of_all, score_ideas
 from ideagora.schema import Verdict
 
-Table = dict[str, dict[str, float | None]]
-"""Agent -> target -> score; ``None``: unscored."""
 RANK, IDEAS, RATING, SIMILARITY = "target_rank", "ideas", "rating", "similarity"
 """Names in ``Verdict.criteria``."""
 
@@ -30,19 +28,7 @@ def relative_rank(rank: int, ideas: int) -> float:
 
 def insight_score(relative_ranks: Sequence[float]) -> float | None:
     """The mean over targets (equation 2); ``None`` without targets."""
-    return mean(relative_ranks)
-
-
-def mean(values: Sequence[float | None]) -> float | None:
-    """The mean of values that all exist; ``None`` if there are none or one is missing."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known and len(known) == len(values) else None
-
-
-def best(values: Sequence[float | None]) -> float | None:
-    """The highest of values that all exist (section 4.1.2): the best of fewer ideas would be too low."""
-    known = [value for value in values if value is not None]
-    return max(known) if known and len(known) == len(values) else None
+    return mean_of_all(relative_ranks)
 
 
 def weighted_mean(means: Mapping[str, float], sizes: Mapping[str, int]) -> float:
@@ -55,60 +41,12 @@ def weighted_mean(means: Mapping[str, float], sizes: Mapping[str, int]) -> float
     return sum(value * sizes[name] for name, value in means.items()) / total
 
 
-def insight_scores(verdicts: Iterable[Verdict]) -> Table:
+def insight_scores(verdicts: Iterable[Verdict], kind: str) -> AgentScores:
     """Relative rank of each target, a mean over judges that ranked completely."""
-    by_judge = _by_judge(verdicts)
-    return _mean_over_judges(
-        {key: [_relative_rank(verdict) for verdict in each] for key, each in by_judge.items()}, mean
-    )
+    return score_ideas(verdicts, kind, _relative_rank, mean_of_all)
 
 
 def _relative_rank(verdict: Verdict) -> float | None:
     if verdict.criteria is None:
         return None
     return relative_rank(int(verdict.criteria[RANK]), int(verdict.criteria[IDEAS]))
-
-
-def best_scores(verdicts: Iterable[Verdict], criterion: str) -> Table:
-    """The highest value among an agent's ideas for each target, a mean over judges that rated all of them."""
-    return _mean_over_judges(_values(verdicts, criterion), best)
-
-
-def mean_scores(verdicts: Iterable[Verdict], criterion: str) -> Table:
-    """The mean value of an agent's ideas, which is what one idea can be expected to get."""
-    return _mean_over_judges(_values(verdicts, criterion), mean)
-
-
-_Key = tuple[str, str, str, str]
-"""Agent, target, judge, variant."""
-
-
-def _by_judge(verdicts: Iterable[Verdict]) -> dict[_Key, list[Verdict]]:
-    groups: dict[_Key, list[Verdict]] = defaultdict(list)
-    for verdict in verdicts:
-        assert verdict.sample is not None
-        groups[verdict.agents[0], verdict.sample, verdict.judge, verdict.variant].append(verdict)
-    return groups
-
-
-def _values(verdicts: Iterable[Verdict], criterion: str) -> dict[_Key, list[float | None]]:
-    return {
-        key: [None if one.criteria is None else one.criteria[criterion] for one in each]
-        for key, each in _by_judge(verdicts).items()
-    }
-
-
-def _mean_over_judges(
-    values: Mapping[_Key, Sequence[float | None]],
-    combine: Callable[[Sequence[float | None]], float | None],
-) -> Table:
-    """Combine the values of each judge, then average over the judges that have all of them."""
-    judged: dict[tuple[str, str], list[float]] = {}
-    for (agent, sample, _, _), each in values.items():
-        scores = judged.setdefault((agent, sample), [])
-        if (score := combine(each)) is not None:
-            scores.append(score)
-    table: Table = {}
-    for (agent, sample), scores in judged.items():
-        table.setdefault(agent, {})[sample] = mean(scores)
-    return table
