@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, TopicNotCovered, UsageError
+from ideagora.graphs.agent import with_ideas
 from ideagora.graphs.generate import (
     Outcome,
     check_topic,
@@ -58,6 +59,8 @@ class Request:
     topics: Path | None = None
     agent: str = "chain-of-ideas"
     options: dict[str, Any] = field(default_factory=dict)
+    ideas: int | None = None
+    """Number of ideas; ``None``: as many as the agent makes by default."""
     settings: dict[str, Any] = field(default_factory=dict)
     before: str | None = None
     excluded: tuple[str, ...] = ()
@@ -141,6 +144,11 @@ def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
         options = type(agent.options)(**{**agent.options.model_dump(), **request.options})
     except ValidationError as error:
         raise SettingsError(_option_error(agent, error)) from None
+    if request.ideas is not None:
+        if agent.set_ideas is None:
+            raise SettingsError(_no_option(agent, "ideas"))
+        agent = with_ideas(replace(agent, options=options), request.ideas)
+        options = agent.options
     topics = _topics(request, settings, agent)
     tasks = [Task(topic, agent, options, settings) for topic in topics]
     several = request.topics is not None
@@ -152,9 +160,14 @@ def _option_error(agent: Agent, error: ValidationError) -> str:
     name = str(first["loc"][0]).replace("_", "-")
     if first["type"] != "extra_forbidden":
         return f"--{name} is {first['input']}: {first['msg'].lower()}."
+    return _no_option(agent, name)
+
+
+def _no_option(agent: Agent, name: str) -> str:
     fields = type(agent.options).model_fields
-    known = ", ".join(f"--{option.replace('_', '-')}" for option in FLAGS if option in fields)
-    return f"the agent {agent.name} has no option --{name}. It has {known or 'no options'}."
+    known = [f"--{option.replace('_', '-')}" for option in FLAGS if option in fields]
+    known += ["--ideas"] if agent.set_ideas else []
+    return f"the agent {agent.name} has no option --{name}. It has {', '.join(known) or 'no options'}."
 
 
 def _topics(request: Request, settings: Settings, agent: Agent) -> list[Topic]:

@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -132,44 +132,59 @@ async def run_agents(
     """
     if not runs:
         return
-    width = runs[0].task.settings.concurrency
-    slots, external = asyncio.Semaphore(width), asyncio.Semaphore(MAX_EXTERNAL)
-    folders: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
-    queue, done = iter(enumerate(runs)), 0
-
-    async def run_one(position: int, run: AgentRun) -> RunResult:
-        def on_event(event: Mapping[str, Any]) -> None:
-            listener({**event, "run": position + 1})
-
-        lock = folders.setdefault(run.folder, asyncio.Lock())
-        async with lock, external if run.task.agent.context else nullcontext():
-            listener(_progress(runs, position, done))
-            return await _result_of(run, library, on_event, chats, budget, slots)
-
-    async def work() -> None:
-        nonlocal done
-        for position, run in queue:
-            result = await run_one(position, run)
-            if budget is not None:
-                budget.settle(str(run.folder))
-            done += 1
-            on_result(position, result)
-            status = "failed" if result.missing else "done"
-            listener({**_progress(runs, position, done), "status": status, "reason": result.missing})
-
+    concurrency = runs[0].task.settings.concurrency
+    generation = _Generation(
+        runs, library, listener, on_result, chats, budget, slots=asyncio.Semaphore(concurrency)
+    )
+    queue = iter(enumerate(runs))
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(width + min(width, MAX_WITHOUT_CALL), len(runs))):
-                group.create_task(work())
+            for _ in range(min(concurrency + min(concurrency, MAX_WITHOUT_CALL), len(runs))):
+                group.create_task(generation.work(queue))
     except BaseExceptionGroup as failed:
         raise _first_error(failed) from None
 
 
-def _progress(runs: Sequence[AgentRun], position: int, done: int) -> dict[str, Any]:
-    run = runs[position]
-    return {"event": "arena", "stage": "ideas", "status": "started", "agent": run.name,
-            "topic": run.task.topic.text, "number": position + 1, "total": len(runs),
-            "done": done}  # fmt: skip
+@dataclass
+class _Generation:
+    """What the runs of an evaluation share."""
+
+    runs: Sequence[AgentRun]
+    library: OpenLibrary
+    listener: Listener
+    on_result: Callable[[int, RunResult], None]
+    chats: Mapping[str, BaseChatModel] | None
+    budget: Budget | None
+    slots: asyncio.Semaphore
+    external: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_EXTERNAL))
+    folders: WeakValueDictionary[Path, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    done: int = 0
+
+    async def work(self, queue: Iterator[tuple[int, AgentRun]]) -> None:
+        """Take one run after the other."""
+        for position, run in queue:
+            result = await self._run(position, run)
+            if self.budget is not None:
+                self.budget.settle(str(run.folder))
+            self.done += 1
+            self.on_result(position, result)
+            self._report(position, "failed" if result.missing else "done", result.missing)
+
+    async def _run(self, position: int, run: AgentRun) -> RunResult:
+        def on_event(event: Mapping[str, Any]) -> None:
+            self.listener({**event, "run": position + 1})
+
+        lock = self.folders.setdefault(run.folder, asyncio.Lock())
+        async with lock, self.external if run.task.agent.context else nullcontext():
+            self._report(position, "started")
+            return await _result_of(run, self.library, on_event, self.chats, self.budget, self.slots)
+
+    def _report(self, position: int, status: str, reason: str | None = None) -> None:
+        run = self.runs[position]
+        self.listener({
+            "event": "arena", "stage": "ideas", "status": status, "reason": reason, "agent": run.name,
+            "topic": run.task.topic.text, "number": position + 1, "total": len(self.runs), "done": self.done,
+        })  # fmt: skip
 
 
 def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

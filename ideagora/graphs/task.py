@@ -107,30 +107,48 @@ async def run_task(
             **_topic_of_agent(task, ideas),
         }
 
+    restricted = task.library(library)
+    topic = _topic_shown(task, restricted)
+    job = _job(task, topic, library, finish)
+    try:
+        outages = await run_job(job, folder, restricted, embedder, listener, chats, budget, slots)
+    except IdeagoraError:
+        raise
+    except Exception as error:
+        if task.agent.context is None:
+            raise
+        reason = one_line(f"{type(error).__name__}: {error}", 200)  # LangGraph's error on an external graph
+        raise AgentFailed(f"{task.agent.name} cannot be run: {reason}.") from None
+    return ideas, outages
+
+
+def _job(
+    task: Task,
+    topic: Topic,
+    library: Library,
+    finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Mapping[str, Any]],
+) -> Job:
     create_context = task.agent.context
-    job = Job(
+    return Job(
         name=task.agent.name,
         identity=task.identity,
         settings=task.settings,
         record=_record(task),
         build=task.agent.build,
-        start=task.agent.start(task.topic),
+        start=task.agent.start(topic),
         finish=finish,
         options=task.options,
         first_text=task.topic.text,
-        context=None if create_context is None else lambda services: create_context(services, task.topic),
+        context=None if create_context is None else lambda services: create_context(services, topic),
         target_paper=_target_paper(task.agent, library),
     )
-    try:
-        outages = await run_job(job, folder, task.library(library), embedder, listener, chats, budget, slots)
-    except IdeagoraError:
-        raise
-    except Exception as error:
-        if create_context is None:
-            raise
-        reason = one_line(f"{type(error).__name__}: {error}", 200)  # LangGraph's error on an external graph
-        raise AgentFailed(f"{task.agent.name} cannot be run: {reason}.") from None
-    return ideas, outages
+
+
+def _topic_shown(task: Task, library: Library) -> Topic:
+    """The topic that the agent gets: as inspirations, the papers of the sample that it may see."""
+    if task.papers is None:
+        return task.topic
+    return task.topic.model_copy(update={"inspirations": library.given_ids})
 
 
 def _topic_of_agent(task: Task, ideas: Sequence[Idea]) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 from ideagora.errors import LibraryError, SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
@@ -28,19 +29,10 @@ from ideagora.retrieval.section_selection import READER_TOKENS, select_sections
 from ideagora.retrieval.similarity import rank_by_similarity
 from ideagora.retrieval.spelling import nearest_spelling
 from ideagora.retrieval.store.fulltext import FullText, FullTextStore
+from ideagora.retrieval.withheld import WithheldPaper, WithheldPapers
 from ideagora.schema import Paper, ScoredPaper, Topic, last_day
 
-_WITHHELD = "held back"
-"""``event`` field of the events on withheld papers."""
 TextKind = Literal["full text", "abstract", "title"]
-
-
-class WithheldPaper(NamedTuple):
-    """A paper that was found but not shown."""
-
-    paper_id: str
-    title: str
-    why: str
 
 
 class Library:
@@ -62,7 +54,6 @@ class Library:
         open_access_texts: OpenAccessTexts | None = None,
         run_notes: RunNotes | None = None,
         copy_of: Path | None = None,
-        active_runs: set[Library] | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
@@ -74,20 +65,15 @@ class Library:
         self._open_access_texts = open_access_texts
         self._run_notes = RunNotes() if run_notes is None else run_notes
         self._first_note = len(self._run_notes)
-        self._active_runs: set[Library] = set() if active_runs is None else active_runs
+        self._active_runs: set[Library] = set()  # shared with the libraries derived from this one
         self._copy_of = copy_of
-        self._notes_unmatched = True
-        """Whether exclusions that match no paper are noted: not if they come from a data set."""
+        self._given: tuple[Paper, ...] | None = None
         self._on_close = on_close
-        self._withheld: dict[str, WithheldPaper] = {}
-        self._emit: Callable[[Mapping[str, Any]], None] | None = None
+        self._withheld = WithheldPapers()
         self._returned_ids: set[str] = set()
 
     def for_topic(self, topic: Topic) -> Library:
-        """The same literature with a topic's cut-off and exclusions applied on top of those in force.
-
-        Several such libraries may be in use at once, one per run: notes and withheld papers are their own.
-        """
+        """The same literature with a topic's cut-off and exclusions on top of those in force, for one run."""
         literature_filter = self._filter.narrow(topic.before, topic.excluded)
         return self._derive(self._source, literature_filter, (*self._excluded, *topic.excluded))
 
@@ -100,25 +86,19 @@ class Library:
         source = with_papers(self._source, given) if with_sources else given
         literature_filter = replace(self._filter, given_ids=frozenset(paper.id for paper in papers))
         sample = self._derive(source, literature_filter, self._excluded)
-        sample._notes_unmatched = False
+        sample._given = tuple(papers)
         return sample
 
     def _derive(
         self, source: Source, literature_filter: LiteratureFilter, excluded: tuple[str, ...]
     ) -> Library:
         """A library with this one's texts, for one more run or sample."""
-        derived = Library(
-            source,
-            self._embedder,
-            literature_filter=literature_filter,
-            excluded=excluded,
-            texts=self._texts,
-            open_access_texts=self._open_access_texts,
-            run_notes=self._run_notes,
-            copy_of=self._copy_of,
-            active_runs=self._active_runs,
-        )
-        derived._notes_unmatched = self._notes_unmatched
+        derived = copy(self)
+        derived._source, derived._filter, derived._excluded = source, literature_filter, excluded
+        derived._are_exclusions_resolved = not excluded
+        derived._first_note = len(self._run_notes)
+        derived._withheld, derived._returned_ids = WithheldPapers(), set()
+        derived._on_close = None
         return derived
 
     def begin_run(
@@ -139,11 +119,7 @@ class Library:
         events = since_begin(earlier)
         if not events:
             emit(BEGIN)
-        for event in events:
-            if event.get("event") == _WITHHELD:
-                paper = WithheldPaper(*(str(event.get(name)) for name in WithheldPaper._fields))
-                self._withheld[str(event.get("key"))] = paper
-        self._emit = emit
+        self._withheld.begin(emit, events)
         self._run_notes, self._first_note = RunNotes(), 0
         self._run_notes.begin(emit, events)
         self._active_runs.add(self)
@@ -158,7 +134,7 @@ class Library:
 
     def end_run(self) -> None:
         """Stop emitting events."""
-        self._emit = None
+        self._withheld.end()
         self._run_notes.end()
         self._active_runs.discard(self)
         current_run.set(None)
@@ -169,9 +145,14 @@ class Library:
         return self._embedder
 
     @property
+    def given_ids(self) -> tuple[str, ...]:
+        """Ids of the papers that a benchmark's sample supplies, as far as they may be shown."""
+        return tuple(paper.id for paper in self._given or () if self._filter.reason(paper) is None)
+
+    @property
     def held_back(self) -> list[WithheldPaper]:
         """The papers withheld so far, each once, ordered by id."""
-        return sorted(self._withheld.values())
+        return self._withheld.sorted()
 
     @property
     def notes(self) -> list[str]:
@@ -198,10 +179,7 @@ class Library:
             allowed = await self._first_allowed(results, k)
             if len(allowed) == k or len(results) < limit:
                 return allowed
-            limit, cutoff = (
-                2 * limit,
-                self._filter.cutoff,
-            )  # papers withheld for their date are recorded by now
+            limit, cutoff = 2 * limit, self._filter.cutoff  # what is too late is recorded by now
 
     def size(self) -> int | None:
         """The number of papers that may be shown; ``None`` if the sources are unbounded (web services)."""
@@ -251,9 +229,9 @@ class Library:
             return []
         limit = k if self._filter.allows_all else 2 * k
         source = self._source
-        papers = (
-            await source.recommended(paper.id, limit) if isinstance(source, SupportsRecommendations) else None
-        )
+        if not isinstance(source, SupportsRecommendations):
+            return None
+        papers = await source.recommended(paper.id, limit)
         if papers is None:
             return None
         return [self._redact(other) for other in papers if await self._allows_record(other)][:k]
@@ -344,7 +322,7 @@ class Library:
         """The permitted part of a downloaded PDF; empty if the PDF turns out to be an excluded paper."""
         if self._filter.excludes(fetched.paper):
             reason = "its PDF is an excluded paper"
-            self._withhold(f"{paper.id} full text", WithheldPaper(paper.id, paper.title, reason))
+            self._withheld.add(f"{paper.id} full text", WithheldPaper(paper.id, paper.title, reason))
             return ""
         return self._permitted_text(paper, fetched.text, tokens)
 
@@ -353,19 +331,11 @@ class Library:
         if cutoff and not full_text.is_before(cutoff):
             day = full_text.as_of or "an unknown day"
             reason = f"its full text is of {day}, not before the cut-off {cutoff}"
-            self._withhold(f"{paper.id} full text", WithheldPaper(paper.id, paper.title, reason))
+            self._withheld.add(f"{paper.id} full text", WithheldPaper(paper.id, paper.title, reason))
             return ""
         return select_sections(
             [part for part in full_text.sections if not self._filter.mentions_excluded(part.text)], tokens
         )
-
-    def _withhold(self, key: str, paper: WithheldPaper) -> None:
-        """Record a withheld paper or text once, and emit it as an event."""
-        if key in self._withheld:
-            return
-        self._withheld[key] = paper
-        if self._emit:
-            self._emit({"event": _WITHHELD, "key": key, **paper._asdict()})
 
     async def _first_allowed(self, results: Sequence[ScoredPaper], k: int) -> list[ScoredPaper]:
         """The first k results that may be shown; results after them are neither checked nor recorded."""
@@ -396,7 +366,7 @@ class Library:
         await self._resolve_exclusions()
         reason = self._filter.reason(paper)
         if reason:
-            self._withhold(paper.id, WithheldPaper(paper.id, paper.title, reason))
+            self._withheld.add(paper.id, WithheldPaper(paper.id, paper.title, reason))
         return reason is None
 
     async def _resolve_exclusions(self) -> None:
@@ -413,7 +383,7 @@ class Library:
                     if name
                 ]
                 literature_filter = literature_filter.narrow(None, names)
-                if exclusion.papers or self._notes_unmatched:
+                if exclusion.papers or self._given is None:  # a data set's exclusions need not match
                     note_exclusion(exclusion, self._run_notes)
         self._filter, self._are_exclusions_resolved = literature_filter, True
 

@@ -30,6 +30,12 @@ class AgentOptions:
             "module:object, 'command:PROGRAM ARGUMENTS', ideas:FILE or real-paper:FILE_OR_ID."
         ),
     ] = "chain-of-ideas"
+    ideas: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of ideas that the agent is asked for; it may give fewer.", show_default="its own"
+        ),
+    ] = None
     branches: Annotated[
         int | None,
         typer.Option(help="Number of chains; each yields one idea.", show_default="3"),
@@ -96,6 +102,7 @@ def generate(
         topics=topics,
         agent=agent.agent,
         options=_agent_options(agent),
+        ideas=agent.ideas,
         settings=settings,
         before=literature.before,
         excluded=tuple(literature.exclude or ()),
@@ -110,7 +117,7 @@ def generate(
 def _agent_options(group: AgentOptions) -> dict[str, object]:
     """Return the options that the agent itself takes, as far as they are used."""
     values = {field.name: getattr(group, field.name) for field in fields(group)}
-    for name in ("agent", "agent_timeout"):
+    for name in ("agent", "agent_timeout", "ideas"):
         del values[name]
     values["allow_thin"] = values.pop("allow_off_topic") or None
     return options.without_none(values)

@@ -35,8 +35,11 @@ class SlowModel(ScriptedChatModel):
     """A stand-in that takes a while and counts the calls that are out."""
 
     seconds: Callable[[ScriptedCall], float]
+    wait_for: int = 0
+    """Nobody is answered before so many calls have been out at once."""
     _out: int = PrivateAttr(default=0)
     _most: int = PrivateAttr(default=0)
+    _enough: asyncio.Event = PrivateAttr(default_factory=asyncio.Event)
 
     @property
     def most(self) -> int:
@@ -48,6 +51,9 @@ class SlowModel(ScriptedChatModel):
         self._most = max(self._most, self._out)
         try:
             call = ScriptedCall(kwargs.get("role"), tuple((m.type, m.text) for m in messages), None, None)
+            if self._most >= self.wait_for:
+                self._enough.set()
+            await self._enough.wait()
             await asyncio.sleep(self.seconds(call))
             return await super()._agenerate(messages, *args, **kwargs)
         finally:
@@ -112,7 +118,7 @@ def record(run: AgentRun) -> dict[str, Any]:
 
 def test_runs_share_the_calls_and_nothing_else(tmp_path: Path) -> None:
     told: list[Mapping[str, Any]] = []
-    chat = model(lambda call: 0.02)
+    chat = SlowModel(replies=answer, seconds=lambda call: 0.02, wait_for=3)
     runs = runs_of(tmp_path, concurrency=3)
     results, world = made(runs, chat, told)
     assert chat.most == 3, "all runs together, not each"

@@ -170,15 +170,20 @@ def test_a_stop_and_a_replay_change_nothing(name: str, home: Path) -> None:
     [
         (
             ["--agent", "direct", "--branches", "2"],
-            "the agent direct has no option --branches. It has no opt",
+            "the agent direct has no option --branches. It has --ideas.",
         ),
         (
             ["--agent", "rag", "--length", "2"],
-            "the agent rag has no option --length. It has --papers.",
+            "the agent rag has no option --length. It has --papers, --ideas.",
         ),
         (["--agent", "rag", "--papers", "0"], "--papers is 0: input should be greater than or equal to 1."),
         (["--agent", "rag", "--papers", "51"], "--papers is 51: input should be less than or equal to 50."),
         (["--papers", "5"], "the agent chain-of-ideas has no option --papers"),
+        (
+            ["--agent", "direct", "--ideas", "21"],
+            "--ideas is 21, which direct does not support",
+        ),
+        (["--agent", "real-paper:arxiv:2210.03629", "--ideas", "2"], "has no option --ideas"),
     ],
 )
 def test_options_of_other_agents_are_refused(arguments: list[str], said: str) -> None:

@@ -796,7 +796,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def test_options_of_another_agent_are_refused(home: Path) -> None:
     done = command.run(generate(f"{OWN}:good", "--branches", "2"))
     assert done.code == 2
-    told = f"the agent {OWN}:good has no option --branches. It has no options."
+    told = f"the agent {OWN}:good has no option --branches. It has --ideas."
     assert done.err == f"error: {told}\n"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ideagora.config import Settings
 from ideagora.graphs.generate import generate
 from ideagora.graphs.task import Task
+from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.registry import find_agent
 from ideagora.retrieval.library import Library
@@ -93,7 +94,8 @@ for paper in json.loads(sys.stdin.readline())["answer"]:
     print(json.dumps({"title": paper["id"], "method": "x", "references": [paper["id"]]}), flush=True)
 """
 FUNCTION = """def ideate(topic, library):
-    return [{"title": one.id, "method": "x"} for one in library.search(topic.text, 50)]
+    assert {one.id for one in library.search(topic.text, 50)} == set(topic.inspirations)
+    return [{"title": one, "method": "x"} for one in topic.inspirations]
 """
 
 
@@ -123,3 +125,22 @@ def test_every_agent_reads_the_samples_papers(tmp_path: Path) -> None:
         assert record["papers"] == [one.id for one in GIVEN]
         assert {one["id"] for one in record["held_back"]} == {"late", "target"}
     assert list(shown.values()) == [SHOWN] * 3
+
+
+def test_given_papers_are_on_the_topic_whatever_the_judge_says(tmp_path: Path) -> None:
+    def nothing(call: ScriptedCall) -> Any:
+        judged = [{"paper": n, "reason": "So.", "relevant": False} for n in range(len(call.inputs.papers))]
+        return {"judgements": judged}
+
+    agent = find_agent("chain-of-ideas")
+    settings = Settings(home=tmp_path / "home", embedder="hash", model="scripted")
+    task = Task(TOPIC, agent, agent.options, settings, papers=GIVEN)
+    (outcome,) = asyncio.run(
+        generate(
+            [(task, tmp_path / "run")], lambda: (library(), HashEmbedder), lambda event: None,
+            chats={"scripted": scripted({"relevance_judge": nothing})},
+        )
+    )  # fmt: skip
+    read = {link.paper.id for idea in outcome.ideas if idea.chain for link in idea.chain.links}
+    assert read
+    assert read <= SHOWN

@@ -31,7 +31,8 @@ async def plan_queries(state: IdeationState, runtime: Context) -> IdeationState:
 async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     """A different anchor for each query: the best hit that the relevance judge accepts (Table 9).
 
-    A hit of a query for an aspect must also be close to the topic, whatever the judge says.
+    A hit of a query for an aspect must also be close to the topic, whatever the judge says. Papers that a
+    benchmark supplies for the topic are used even if the judge accepts none.
     """
     topic, library, options = load_topic(state), runtime.context.library, runtime.context.options
     whole = " ".join(topic.text.split()[:TOPIC_WORDS])
