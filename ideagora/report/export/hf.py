@@ -9,9 +9,10 @@ data/ideas.parquet     one row per sample, agent and idea
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.benchmark import Benchmark
@@ -19,7 +20,7 @@ from ideagora.graphs.run_folder import folder_error, write_atomically
 from ideagora.report.export import require_library
 from ideagora.report.export.card import render_card
 from ideagora.report.export.record import Cell, ExportedRun, load_exported_run
-from ideagora.schema import Usage, Verdict
+from ideagora.schema import Idea, Usage, Verdict
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,13 +47,13 @@ def export_hf(folder: Path, out: Path, benchmark: Benchmark[Any] | None = None) 
     """
     require_library("hf")
     run = load_exported_run(folder, benchmark)
-    tables = {"scores": _score_rows(run), "verdicts": _verdict_rows(run), "ideas": _idea_rows(run)}
+    schemas = _schemas()
     try:
         (out / "data").mkdir(parents=True, exist_ok=True)
-        schemas = _schemas()
-        for name, rows in tables.items():
-            _write(out / "data" / f"{name}.parquet", schemas[name], rows)
-        write_atomically(out / "README.md", render_card(run, tuple(tables)))
+        with ExitStack() as stack:
+            files = {name: _Table(out / "data" / f"{name}.parquet", schemas[name]) for name in schemas}
+            _fill(run, {name: stack.enter_context(file) for name, file in files.items()})
+        write_atomically(out / "README.md", render_card(run, tuple(schemas)))
     except OSError as error:
         raise folder_error(out, error) from None
     return out
@@ -98,50 +99,77 @@ def _schemas() -> dict[str, pa.Schema]:
     }
 
 
-def _write(file: Path, schema: pa.Schema, rows: Iterator[Row]) -> None:
-    """Write the rows in groups; the file gets its name once it is complete."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+class _Table:
+    """A Parquet file, which gets its name once it is complete."""
 
-    temporary = file.with_name(f".{file.name}.new")
-    try:
-        with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-            while group := list(islice(rows, _ROWS)):
-                writer.write_table(pa.Table.from_pylist(group, schema))
-        temporary.replace(file)
-    finally:
-        temporary.unlink(missing_ok=True)
+    def __init__(self, file: Path, schema: pa.Schema) -> None:
+        self._file, self._schema = file, schema
+        self._temporary = file.with_name(f".{file.name}.new")
+        self._rows: list[Row] = []
+
+    def __enter__(self) -> _Table:
+        import pyarrow.parquet as pq
+
+        self._writer = pq.ParquetWriter(self._temporary, self._schema, compression="zstd")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._flush()
+            self._writer.close()
+            if error is None:
+                self._temporary.replace(self._file)
+        finally:
+            self._temporary.unlink(missing_ok=True)
+
+    def add(self, rows: Iterable[Row]) -> None:
+        self._rows += rows
+        if len(self._rows) >= _ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, self._schema))
+            self._rows = []
 
 
-def _score_rows(run: ExportedRun) -> Iterator[Row]:
-    for cell in _cells(run):
-        for column in run.columns:
-            if column.name in cell.scores:
-                yield {
-                    "protocol": column.result.protocol,
-                    "measure": column.measure.name,
-                    "agent": cell.agent,
-                    "sample": cell.sample,
-                    "epoch": cell.epoch,
-                    "score": cell.scores[column.name],
-                }
+def _fill(run: ExportedRun, tables: Mapping[str, _Table]) -> None:
+    for sample in run.samples:
+        verdicts = run.verdicts(sample)
+        cells = list(run.cells(sample, verdicts))
+        tables["scores"].add(row for cell in cells for row in _score_rows(run, cell))
+        tables["verdicts"].add(map(_verdict_row, verdicts))
+        tables["ideas"].add(_idea_row(cell, idea) for cell in cells for idea in cell.ideas)
 
 
-def _cells(run: ExportedRun) -> Iterator[Cell]:
-    return (cell for sample in run.samples for cell in run.cells(sample))
+def _score_rows(run: ExportedRun, cell: Cell) -> Iterator[Row]:
+    for column in run.columns:
+        if column.name in cell.scores:
+            yield {
+                "protocol": column.result.protocol,
+                "measure": column.measure.name,
+                "agent": cell.agent,
+                "sample": cell.sample,
+                "epoch": cell.epoch,
+                "score": cell.scores[column.name],
+            }
 
 
-def _verdict_rows(run: ExportedRun) -> Iterator[Row]:
+def _verdict_row(verdict: Verdict) -> Row:
     fields = {"id", "kind", "protocol", "sample", "epoch", "topic", "judge", "order", "variant", "status"}
-    for verdict in (one for sample in run.samples for one in run.verdicts(sample)):
-        yield {
-            **verdict.model_dump(include={*fields, "reason", "rationale"}, by_alias=False),
-            "agents": list(verdict.agents),
-            "ideas": list(verdict.subject),
-            "criteria": _criteria(verdict),
-            "details": _json(verdict.details) if verdict.details else None,
-            **_usage(verdict.usage),
-        }
+    return {
+        **verdict.model_dump(include={*fields, "reason", "rationale"}, by_alias=False),
+        "agents": list(verdict.agents),
+        "ideas": list(verdict.subject),
+        "criteria": _criteria(verdict),
+        "details": _json(verdict.details) if verdict.details else None,
+        **_usage(verdict.usage),
+    }
 
 
 def _criteria(verdict: Verdict) -> list[Row] | None:
@@ -150,19 +178,17 @@ def _criteria(verdict: Verdict) -> list[Row] | None:
     return [{"name": name, "value": value} for name, value in verdict.criteria.items()]
 
 
-def _idea_rows(run: ExportedRun) -> Iterator[Row]:
+def _idea_row(cell: Cell, idea: Idea) -> Row:
     fields = {"id", "topic", "kind", "title", "motivation", "novelty", "method", "model", "created"}
-    for cell in _cells(run):
-        for idea in cell.ideas:
-            yield {
-                "sample": cell.sample,
-                "agent": cell.agent,
-                "epoch": cell.epoch,
-                **idea.model_dump(include=fields),
-                "experiment": _json(idea.experiment.model_dump(mode="json")) if idea.experiment else None,
-                "references": list(idea.references),
-                **_usage(idea.usage),
-            }
+    return {
+        "sample": cell.sample,
+        "agent": cell.agent,
+        "epoch": cell.epoch,
+        **idea.model_dump(include=fields),
+        "experiment": _json(idea.experiment.model_dump(mode="json")) if idea.experiment else None,
+        "references": list(idea.references),
+        **_usage(idea.usage),
+    }
 
 
 def _usage(usage: Usage) -> Row:

@@ -68,7 +68,7 @@ def inspect_log(run: ExportedRun) -> EvalLog:
     """The log of a benchmark's run."""
     from inspect_ai.log import EvalLog, EvalResults
 
-    samples = [_sample(run, cell) for sample in run.samples for cell in run.cells(sample)]
+    samples = [_sample(run, cell) for one in run.samples for cell in run.cells(one, run.verdicts(one))]
     return EvalLog(
         status="success" if run.results[0].status == "complete" else "cancelled",
         eval=_spec(run, samples),

@@ -17,7 +17,7 @@ from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.report.run.load import map_strings
 from ideagora.report.text_cleaning import clean, hide_folders
-from ideagora.schema import Idea, Verdict
+from ideagora.schema import Experiment, Idea, Verdict
 
 NOT_JUDGED = "not judged"
 
@@ -99,9 +99,8 @@ class ExportedRun:
         """The verdicts on a sample."""
         return [_cleaned(verdict) for verdict in self.log.read(self.places.get(sample, ()))]
 
-    def cells(self, sample: str) -> Iterator[Cell]:
-        """What each agent did on a sample, by epoch and agent."""
-        verdicts = self.verdicts(sample)
+    def cells(self, sample: str, verdicts: Sequence[Verdict]) -> Iterator[Cell]:
+        """What each agent did on a sample, by epoch and agent; ``verdicts`` are those on it."""
         ideas = self.ideas.ideas(sample)
         for epoch in sorted({*ideas, *(verdict.epoch for verdict in verdicts)}):
             of_epoch = [verdict for verdict in verdicts if verdict.epoch == epoch]
@@ -178,10 +177,21 @@ def _columns(results: Sequence[BenchmarkResult]) -> Iterator[Column]:
 
 
 def _cleaned(verdict: Verdict) -> Verdict:
-    """A verdict as reports show it; its reason may name a folder of this machine."""
-    cleaned = Verdict.model_validate(map_strings(verdict.model_dump(mode="json"), clean))
-    return cleaned.model_copy(update={"reason": hide_folders(cleaned.reason)}) if cleaned.reason else cleaned
+    """A verdict with its free texts as reports show them; a reason may name a folder of this machine."""
+    return verdict.model_copy(
+        update={
+            "topic": clean(verdict.topic),
+            "rationale": clean(verdict.rationale) if verdict.rationale else None,
+            "reason": hide_folders(clean(verdict.reason)) if verdict.reason else None,
+            "details": map_strings(verdict.details, clean),
+        }
+    )
 
 
 def _cleaned_idea(idea: Idea) -> Idea:
-    return Idea.model_validate(map_strings(idea.model_dump(mode="json"), clean))
+    """An idea with the texts that are exported as reports show them."""
+    texts = {name: getattr(idea, name) for name in ("topic", "title", "method", "motivation", "novelty")}
+    cleaned = {name: None if text is None else clean(text) for name, text in texts.items()}
+    plan = None if idea.experiment is None else map_strings(idea.experiment.model_dump(mode="json"), clean)
+    experiment = None if plan is None else Experiment.model_validate(plan)
+    return idea.model_copy(update={**cleaned, "experiment": experiment})
