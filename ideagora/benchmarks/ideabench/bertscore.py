@@ -5,12 +5,15 @@ Nothing is downloaded: the model has 3 GB. Without it, semantic similarity is un
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.benchmark import Unscored
+from ideagora.models.redact import one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +24,8 @@ MODEL = "microsoft/deberta-xlarge-mnli"
 LAYER = 40
 """Hidden layer whose vectors are compared; the one that BERTScore's authors recommend for this model."""
 MAX_TOKENS = 512
+_LOADING = threading.Lock()
+"""Questions are answered in threads, and the model must be loaded once."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +54,30 @@ def bertscore(candidate: str, reference: str, model: str = MODEL) -> float:
     """BERTScore F1 of two texts, cut to 512 tokens.
 
     Raises:
-        Unscored: the weights are not on this machine.
+        Unscored: the weights are not on this machine, or not those of such a model.
     """
-    encode = _encoder(model)
+    with _LOADING:
+        encode = _encoder(model)
     return f1(encode(candidate), encode(reference))
 
 
 @lru_cache(maxsize=1)
-def _encoder(model: str) -> Any:
+def _encoder(model: str) -> Callable[[str], Tokens]:
     if not _is_at_hand(model):
         raise Unscored(f"BERTScore is not available: the weights of {model} are not on this machine")
     import numpy as np
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=True)
-    network = AutoModel.from_pretrained(model, local_files_only=True).eval()
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(model, local_files_only=True)
+        network: Any = AutoModel.from_pretrained(model, local_files_only=True).eval()
+    except (OSError, ValueError) as error:
+        raise Unscored(
+            f"BERTScore is not available: {model} cannot be loaded ({one_line(str(error))})"
+        ) from None
+    if network.config.num_hidden_layers < LAYER:
+        raise Unscored(f"BERTScore is not available: {model} has no layer {LAYER}, so it is not {MODEL}")
 
     def encode(text: str) -> Tokens:
         inputs = tokenizer(text, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
@@ -80,9 +93,9 @@ def _encoder(model: str) -> Any:
 
 def _is_at_hand(model: str) -> bool:
     """Whether a folder, or the local Hugging Face cache, has the model's weights."""
+    files = ("model.safetensors", "pytorch_model.bin")
     if Path(model).is_dir():
-        return True
+        return any((Path(model) / file).is_file() for file in files)
     from huggingface_hub import try_to_load_from_cache
 
-    files = ("model.safetensors", "pytorch_model.bin")
     return any(isinstance(try_to_load_from_cache(model, file), str) for file in files)
