@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from ideagora.benchmarks.ai_idea_bench import papers as module
 from ideagora.benchmarks.ai_idea_bench.papers import PaperUnreadable, inspiration_papers, read_paper
 from ideagora.benchmarks.ai_idea_bench.samples import Inspiration, Sample
 from ideagora.schema import Paper
+from tests.support.bench_world import Benched
 from tests.support.local_files import ABSTRACT, FIRST_TITLE, SECOND_TITLE, article
 
 
@@ -85,3 +87,21 @@ async def test_what_cannot_be_read_says_why(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "Idea_bench_data.zip").write_bytes(b"PK\x03\x04 cut short")
     with pytest.raises(PaperUnreadable, match=r"Idea_bench_data\.zip is damaged \(.*\); fetch it again"):
         await read_paper("papers_data/large.pdf", tmp_path)
+
+
+def test_agents_are_told_the_ids_of_inspirations_known_by_title(home: Path, tmp_path: Path) -> None:
+    known = "Self-Consistency Improves Chain of Thought Reasoning in Language Models"
+    row = {
+        "index": 1,
+        "summary": {"topic": "reasoning", "motivation": "It fails."},
+        "find_cite": {"top_references": [{"title": known}, {"title": "Unknown"}]},
+    }
+    (tmp_path / "target_paper_data.json").write_text(json.dumps([row]))
+    Path("agent.py").write_text(
+        "def ideate(topic, library):\n"
+        "    papers = [library.paper(one) for one in topic.inspirations]\n"
+        "    told = ' '.join(f'{one.title}: {bool(one.abstract)};' for one in papers) + ' strength 3'\n"
+        "    return [{'title': 'A', 'motivation': told, 'method': 'strength 3'}]\n"
+    )
+    done = Benched(["agent.py:ideate"], data=tmp_path, limit="1")
+    assert [one.motivation for one in done.ideas] == [f"{known}: True; Unknown: False; strength 3"]
