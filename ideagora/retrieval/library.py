@@ -159,6 +159,11 @@ class Library:
         """Messages since this library was created: failed sources, queries without results, …"""
         return self._run_notes.messages(self._first_note)
 
+    @property
+    def outages(self) -> int:
+        """Number of requests since this library was created to which a source did not respond."""
+        return self._run_notes.count("down", self._first_note)
+
     async def search(self, query: str, k: int = 10) -> list[ScoredPaper]:
         """The k papers most similar to a query, best first.
 

@@ -82,6 +82,10 @@ class RunNotes:
         self._notes.append(note)
         self._known.add(note)
 
+    def count(self, kind: NoteKind, since: int = 0) -> int:
+        """The number of notes of a kind from an index on."""
+        return sum(note.kind == kind for note in self._notes[since:])
+
     def messages(self, since: int = 0) -> list[str]:
         """The notes from an index on as sentences, without repetition, in an order independent of timing."""
         notes = self._notes[since:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from ideagora.benchmarks.benchmark import Judgement, Plan, Unscored
 from ideagora.errors import SourceRejected, SourceUnavailable
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.retrieval.library import Library
+from ideagora.retrieval.run_notes import RunNotes
 from tests.support.counted_papers import JUDGE, CountedPapers, idea, paper, sample, services, verdict
 
 PLAN, PAPER = Plan(judges=(JUDGE,)), Plan(judges=(JUDGE,), protocol="paper")
@@ -132,6 +135,25 @@ async def test_what_cannot_be_measured_is_unscored_and_what_is_down_is_retried(t
         async with services(tmp_path, source) as given:
             with pytest.raises(error, match=message):
                 await question.answer(given)
+
+
+async def test_papers_found_without_a_source_that_is_down_are_not_enough(tmp_path: Path) -> None:
+    class OneOfTwo(CountedPapers):
+        async def search(self, query: str, k: int) -> Any:
+            if self.down is not None:
+                notes.note("down", "the other", "timeout")
+            return await super().search(query, k)
+
+    notes = RunNotes()
+    source = OneOfTwo([OLD, NEW], down=SourceUnavailable("timeout"))
+    [question] = novelty.questions(sample(["sway"]), {"a": [idea("a")]}, PLAN)
+    async with services(tmp_path, source) as given:
+        library = Library(source, HashEmbedder(), run_notes=notes)
+        opened = replace(given, optional_library=library)
+        with pytest.raises(SourceUnavailable, match="papers may be missing"):
+            await question.answer(opened)
+        source.down = None
+        assert set((await question.answer(opened)).criteria) >= {"motivation", "plan"}
 
 
 def test_similarities_are_one_matrix_product_over_distinct_texts() -> None:

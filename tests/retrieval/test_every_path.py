@@ -38,7 +38,7 @@ PATHS = {
 }
 NO_PATHS = {
     "begin_run", "end_run", "resolve_exclusions", "close", "disconnect", "embedder", "held_back", "notes",
-    "nearest_spelling", "for_topic", "for_sample", "given_ids", "size",
+    "nearest_spelling", "outages", "for_topic", "for_sample", "given_ids", "size",
 }  # fmt: skip
 LATE, UNDATED, TARGET = "Ideas of late research", "Ideas without any date", "Chain of Ideas revolution"
 OLD, YOUNG = "Ideas of old research", "Ideas of young research"

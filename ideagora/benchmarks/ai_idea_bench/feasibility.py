@@ -23,7 +23,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.ai_idea_bench.concept_splitter import CONCEPT_SPLITTER
-from ideagora.benchmarks.ai_idea_bench.literature import each_idea, mean_over_ideas, rejection_is_unscored
+from ideagora.benchmarks.ai_idea_bench.literature import each_idea, from_all_sources, mean_over_ideas
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
 from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores, Unscored
 from ideagora.models.offline.text import method_steps
@@ -181,12 +181,12 @@ def _asker(
     async def ask(services: Services) -> Judgement:
         if not steps:
             raise Unscored("the idea has no plan")
-        with rejection_is_unscored():
+        with from_all_sources(services.library):
             await _check_counts(services.library, topic)
         split = await CONCEPT_SPLITTER(services.client, model=judge, steps=steps)
         ordered = sorted(split.steps, key=lambda one: one.step)
         concepts = [_distinct(one.concepts) for one in ordered]
-        with rejection_is_unscored():
+        with from_all_sources(services.library):
             found = await (_search_as_released if is_paper else _search)(services.library, concepts)
             found.counts = await _counts(services.library, found.papers.values())
         reasons = " ".join(f"[{one.step}] {one.reason}" for one in ordered)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from ideagora.benchmarks.aggregation import criterion, mean_of_scored, score_ideas
 from ideagora.benchmarks.benchmark import Scores, Unscored
-from ideagora.errors import SourceRejected
+from ideagora.errors import SourceRejected, SourceUnavailable
 from ideagora.schema import Idea, Verdict
+
+if TYPE_CHECKING:
+    from ideagora.retrieval.library import Library
 
 CITATIONS = "citations"
 """The judge of questions that ask no model."""
@@ -21,12 +25,24 @@ def each_idea(ideas: Mapping[str, Sequence[Idea]]) -> Iterator[Idea]:
 
 
 @contextmanager
-def rejection_is_unscored() -> Iterator[None]:
-    """Turn a rejected request into an unscored question; a source that is down raises as before."""
+def from_all_sources(library: Library) -> Iterator[None]:
+    """Literature on which a verdict may rest: that of all sources, since a verdict is final.
+
+    Several sources answer without one that is down, so other questions at the same time may be repeated too.
+
+    Raises:
+        SourceUnavailable: a source is down.
+        Unscored: a source rejected a request.
+    """
+    before = library.outages
     try:
         yield
     except SourceRejected as error:
         raise Unscored(str(error)) from error
+    if library.outages > before:
+        raise SourceUnavailable(
+            "A source did not respond, so papers may be missing. Repeat the command when it is back."
+        )
 
 
 def mean_over_ideas(verdicts: Iterable[Verdict], group: str, criteria: Mapping[str, str]) -> Scores:

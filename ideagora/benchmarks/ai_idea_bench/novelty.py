@@ -24,8 +24,8 @@ from ideagora.agents.literature import READER
 from ideagora.benchmarks.ai_idea_bench.literature import (
     CITATIONS,
     each_idea,
+    from_all_sources,
     mean_over_ideas,
-    rejection_is_unscored,
 )
 from ideagora.benchmarks.ai_idea_bench.parts import PARTS, Part, idea_part
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
@@ -200,7 +200,7 @@ def mean_citations(papers: Iterable[Paper]) -> float:
 
 def _asker(sample: Sample, idea: Idea, reader: str | None) -> Callable[[Services], Awaitable[Judgement]]:
     async def ask(services: Services) -> Judgement:
-        with rejection_is_unscored():
+        with from_all_sources(services.library):
             related = await find_related(services.library, sample, is_paper=reader is not None)
         citations = mean_citations(related.contemporary.values())
         shown = await _paper_parts(services, sample, related.papers, reader)
