@@ -145,13 +145,14 @@ async def test_papers_found_without_a_source_that_is_down_are_not_enough(tmp_pat
             return await super().search(query, k)
 
     notes = RunNotes()
-    source = OneOfTwo([OLD, NEW], down=SourceUnavailable("timeout"))
+    source = OneOfTwo([OLD], down=SourceUnavailable("timeout"))
     [question] = novelty.questions(sample(["sway"]), {"a": [idea("a")]}, PLAN)
     async with services(tmp_path, source) as given:
         library = Library(source, HashEmbedder(), run_notes=notes)
         opened = replace(given, optional_library=library)
-        with pytest.raises(SourceUnavailable, match="papers may be missing"):
-            await question.answer(opened)
+        for source.papers in ([OLD], [OLD, NEW]):  # with and without a paper on each side
+            with pytest.raises(SourceUnavailable, match="papers may be missing"):
+                await question.answer(opened)
         source.down = None
         assert set((await question.answer(opened)).criteria) >= {"motivation", "plan"}
 

@@ -32,17 +32,22 @@ def from_all_sources(library: Library) -> Iterator[None]:
 
     Raises:
         SourceUnavailable: a source is down.
-        Unscored: a source rejected a request.
+        Unscored: a source rejected a request, or what was found is not enough.
     """
     before = library.outages
+    unscored: Unscored | None = None
     try:
         yield
     except SourceRejected as error:
-        raise Unscored(str(error)) from error
+        unscored = Unscored(str(error))
+    except Unscored as error:
+        unscored = error
     if library.outages > before:
         raise SourceUnavailable(
             "A source did not respond, so papers may be missing. Repeat the command when it is back."
         )
+    if unscored is not None:
+        raise unscored
 
 
 def mean_over_ideas(verdicts: Iterable[Verdict], group: str, criteria: Mapping[str, str]) -> Scores:
