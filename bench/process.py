@@ -20,6 +20,8 @@ class CompletedRun:
     seconds: float
     peak_mib: float
     stdout: str
+    cpu_seconds: float
+    """User and system time: less than ``seconds`` on a busy machine or while it waits."""
 
 
 def ideagora(*arguments: str, home: Path, **environment: str) -> CompletedRun:
@@ -37,4 +39,4 @@ def ideagora(*arguments: str, home: Path, **environment: str) -> CompletedRun:
         err.seek(0)
         if process.returncode:
             raise SystemExit(f"ideagora {' '.join(arguments)}: {err.read().strip()[-2000:]}")
-        return CompletedRun(seconds, used.ru_maxrss / 1024, out.read())
+        return CompletedRun(seconds, used.ru_maxrss / 1024, out.read(), used.ru_utime + used.ru_stime)
