@@ -28,7 +28,7 @@ HIGHEST = 5
 
 _MARKS = " \t\n.*_`\"'"
 _LETTER = re.compile(
-    r"(?:(?:the|my|final|correct|best|closest|answer|choice|option|candidate|letter|is)\b[\s:=*_-]*+)*+"
+    r"(?:(?:the|my|final|correct|best|closest|answer|choice|option|candidate|letter|is)\b[\s:=*_-]*+)*"
     r"[(\[*_]*+([a-d])[)\]*_]*+"
     r"(?:(?<=[)\]])\s*+(?P<after>.++)|\s*+[:.,;–—-]\s*+(?P<rest>.++))?",
     re.I | re.S,
@@ -38,7 +38,7 @@ _OTHER_LETTER = re.compile(
 )
 """Another option in the text after a letter; "a" as an article is none."""
 _SCORE = re.compile(
-    r"(?:(?:the|my|a|final|overall|score|rating|similarity|alignment|match|is|of)\b[\s:=*_]*+)*+"
+    r"(?:(?:the|my|a|final|overall|score|rating|similarity|alignment|match|is|of)\b[\s:=*_]*+)*"
     r"[(\[*_]*+([-+]?\d++(?:\.\d++)?)"
     r"(?:\s*+(?:/|out of)\s*+5(?:\.0)?)?[*_\])]*+"
     r"(?:\s*+[(:;,–—-](?P<rest>[^\d]*+))?",
