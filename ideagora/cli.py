@@ -145,7 +145,7 @@ def _ignore_interrupts(hook: Callable[..., None]) -> Callable[..., None]:
     return hook_without_interrupts
 
 
-def _run() -> None:
+def run() -> None:
     """Run the command. An expected error is printed as one line and sets the exit code."""
     try:
         try:
@@ -175,7 +175,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     _prepare_streams()
     try:
-        _run()
+        run()
     except SystemExit as stop:
         _exit_without_threads(stop.code)
         raise

@@ -93,10 +93,11 @@ def test_a_topic_that_nothing_matches(server: Loopback) -> None:
 def test_a_topic_that_nothing_matches_in_meaning() -> None:
     home = shutil.copytree(command.filled_home(MINILM), "real", symlinks=True)
     real = {"IDEAGORA_EMBEDDER": None, "IDEAGORA_HOME": str(Path(home).absolute())}
-    thin = generate("crop rotation on alpine meadows", env=real)
+    topic = ["generate", "crop rotation on alpine meadows", *QUICK, "--json"]
+    thin = command.run_here(topic, real)
     assert len(re.findall(r"(?m)^  .+ \(\d{4}\), similarity 0\.\d\d$", thin.err)) == 5
     refused(thin, 1, "nothing on the topic", "--allow-off-topic", beside="Nearest.*|  .*")
-    found = answered(generate("crop rotation on alpine meadows", "--allow-off-topic", env=real))
+    found = answered(command.run_here([*topic, "--allow-off-topic"], real))
     assert found["ideas"][0]["topic"] == "crop rotation on alpine meadows"
 
 

@@ -30,7 +30,7 @@ from ideagora.report.run.leads import novelty_lines, reading_list
 from ideagora.report.run.novelty import novelty_summary
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import ClosestPaper, Idea, NoveltyCheck, Paper
-from tests.support.command import filled_home, run
+from tests.support.command import filled_home, run_here
 from tests.support.role_samples import with_weights
 
 TOPIC = "language models as judges"
@@ -251,7 +251,7 @@ def shown_words(idea: dict[str, Any]) -> int:
 @with_weights
 def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -> None:
     shutil.copytree(filled_home(MINILM), os.environ["IDEAGORA_HOME"], symlinks=True)
-    done = run(["generate", TOPIC, "--json"])
+    done = run_here(["generate", TOPIC, "--json"], {})
     assert done.code == 0, done.err
     answer = json.loads(done.out)
     ideas = answer["ideas"]
@@ -275,7 +275,7 @@ def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -
         s for s in re.split(r"(?<=[.”])\s+|\n", told) if len(s.split()) > 7 and s[:3] != "- ["
     )
     assert [sentence for sentence, times in sentences.items() if times > 1] == []
-    shown = run(["generate", TOPIC]).out
+    shown = run_here(["generate", TOPIC], {}).out
     assert "Open limitation" in shown
     assert "Leads of the offline model" in shown
     assert "Experiment" not in shown

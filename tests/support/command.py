@@ -8,6 +8,7 @@ it can be killed. Some tests still start a whole new interpreter, see ``fresh_in
 from __future__ import annotations
 
 import atexit
+import io
 import multiprocessing
 import os
 import resource
@@ -16,35 +17,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from tempfile import mkdtemp
 
+import pytest
+
 SECONDS = 120
 """A command that takes longer hangs."""
-PRELOADED = [
-    "tests.support.command",
-    "ideagora.benchmarks.ai_idea_bench.benchmark",
-    "ideagora.cli",
-    "ideagora.commands.agents",
-    "ideagora.commands.arena",
-    "ideagora.commands.bench",
-    "ideagora.commands.doctor",
-    "ideagora.commands.generate",
-    "ideagora.evaluators.judging.graph",
-    "ideagora.graphs.chain_of_ideas.graph",
-    "ideagora.report.bench.terminal",
-    "ideagora.report.run.write",
-    "langgraph.checkpoint.sqlite.aio",
-    "chromadb",
-    "evalica",
-    "jinja2",
-    "litellm",
-    "openai.resources",
-    "scipy.stats",
-]
 
 
 @dataclass(frozen=True)
@@ -115,6 +98,22 @@ def run(
     return start(arguments, env, largest_file).wait()
 
 
+def run_here(arguments: Sequence[str], env: Mapping[str, str | None]) -> Done:
+    """Run ``ideagora`` in this process, which has loaded the embedding model or will need it again."""
+    from ideagora import cli
+
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        for name, value in env.items():
+            patch.delenv(name, raising=False) if value is None else patch.setenv(name, value)
+        patch.setattr(sys, "argv", ["ideagora", *arguments])
+        try:
+            cli.run()
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else 0
+    return Done(code, out.getvalue(), err.getvalue())
+
+
 def fresh_interpreter(arguments: Sequence[str]) -> subprocess.Popen[str]:
     """Start ``ideagora`` as a user does, in an interpreter that has imported nothing."""
     command = [sys.executable, "-m", "ideagora.cli", *arguments]
@@ -124,7 +123,7 @@ def fresh_interpreter(arguments: Sequence[str]) -> subprocess.Popen[str]:
 @cache
 def _context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
+    context.set_forkserver_preload(["tests.support.warm_up"])
     return context
 
 
@@ -166,7 +165,17 @@ def filled_home(embedder: str = "hash") -> Path:
 
 
 def shared_vectors() -> Path:
-    """The folder in which all tests of a run keep the vectors of the real embedder."""
+    """The folder in which all tests of a run keep the vectors of the real embedder.
+
+    It begins with the demo's, which a test of the demo compares with the model's.
+    """
+    from ideagora.commands.demo import recording_folder
+    from ideagora.models.cache.recording import load_vectors
+    from ideagora.models.embeddings.cache import VectorCache
+    from ideagora.models.embeddings.weights import minilm_name
+
     folder = Path(os.environ["TESTS_SHARED_FOLDER"]) / "vectors"
-    folder.mkdir(exist_ok=True)
+    if not folder.exists():
+        folder.mkdir(exist_ok=True)
+        load_vectors(recording_folder(), minilm_name(), VectorCache(folder))
     return folder
