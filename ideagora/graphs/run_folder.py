@@ -101,8 +101,9 @@ class RunFolder:
         command = one_line(shlex.join(["ideagora", *_without_queries(sys.argv[1:])]), 200)
         (self.path / OWNER).write_text(f"process {os.getpid()}: {command}\n", encoding="utf-8")
         events = self.path / "events.jsonl"
-        lines = [json.dumps(event, ensure_ascii=False) + "\n" for event in read_events(events)]
-        write_atomically(events, "".join(lines))
+        write_atomically(
+            events, (json.dumps(event, ensure_ascii=False) + "\n" for event in read_events(events))
+        )
         self._events = events.open("ab", buffering=0)  # else a full disk would show only at closing
 
     def _set_aside(self) -> None:
@@ -245,11 +246,11 @@ def read_events(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the events of a file, without unreadable lines such as an incomplete last one."""
     if not path.exists():
         return
-    # Not splitlines: JSON does not escape U+2028 and the like.
-    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict):
-            yield event
+    with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
+        for line in file:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(event, dict):
+                yield event
