@@ -303,13 +303,15 @@ def _all_ideas(
 
 
 def _by_sample(idea_set: ContestantIdeas, run: BenchmarkRun) -> dict[str, list[Idea]]:
-    """Existing ideas by sample: by the sample that an idea names, or else by its topic."""
-    by_topic = {topic_key(run.topic(name).text): name for name in run.samples}
+    """Existing ideas by sample: by the sample that an idea names, or else all samples with its topic."""
+    by_topic: dict[str, list[str]] = {}
+    for name in run.samples:
+        by_topic.setdefault(topic_key(run.topic(name).text), []).append(name)
     found: dict[str, list[Idea]] = {}
     for idea in idea_set.ideas:
         named = str(idea.extra.get("sample") or idea.extra.get("imported", {}).get("sample", ""))
-        name = named if named in run.samples else by_topic.get(topic_key(idea.topic))
-        if name is not None:
+        names = [named] if named in run.samples else by_topic.get(topic_key(idea.topic), ())
+        for name in names:
             found.setdefault(name, []).append(idea)
     return found
 

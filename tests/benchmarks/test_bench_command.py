@@ -103,6 +103,15 @@ def test_an_idea_may_name_its_sample_and_one_of_elsewhere_is_left_out() -> None:
     assert done.figure("named")["n"] == 1
 
 
+def test_an_idea_counts_on_every_sample_with_its_topic() -> None:
+    source = Path(ai_idea_bench.__file__).with_name("targets.json")
+    rows = json.loads(source.read_text(encoding="utf-8"))[:2]
+    rows[1]["summary"]["topic"] = rows[0]["summary"]["topic"]
+    Path("own.json").write_text(json.dumps(rows), encoding="utf-8")
+    done = Benched(field({"alpha": 2}, samples=[0]), data=Path("own.json"))
+    assert (done.figure("alpha")["n"], done.figure("alpha")["without_idea"]) == (2, 0)
+
+
 def test_an_agent_that_fails_on_a_target_loses_only_that_one(home: Path) -> None:
     def reply(call: ScriptedCall) -> Any:
         failing = call.role == "direct_ideator" and SAMPLES[1].topic in call.messages[-1][1]
