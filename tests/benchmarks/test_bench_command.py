@@ -279,6 +279,16 @@ def test_scoring_with_another_judge_keeps_the_earlier_results_beside() -> None:
     assert len(list(first.folder.glob("verdicts.*.jsonl"))) == 2
 
 
+def test_earlier_verdicts_survive_a_kill_while_they_are_put_beside() -> None:
+    first = Benched(field({"alpha": 2}))
+    text = (first.folder / "verdicts.jsonl").read_text()
+    kept = (first.folder / "verdicts.jsonl").rename(first.folder / f"verdicts.{first.record['id']}.jsonl")
+    (first.folder / "verdicts.jsonl").touch()  # the log is opened before the record is written
+    assert Benched(judges={"other": judge()}, rescored=True).code == 0
+    assert kept.read_text() == text
+    assert len(list(first.folder.glob("results*.json"))) == 2
+
+
 def test_scoring_keeps_the_seed_and_the_notes_of_the_run_and_the_ideas_even_if_fresh() -> None:
     Path("bad.jsonl").write_text(idea("alpha").model_dump_json() + "\n{}\n", encoding="utf-8")
     made = Benched(["ideas:bad.jsonl"], settings={"seed": 5}, scored=False)
