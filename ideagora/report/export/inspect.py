@@ -146,11 +146,12 @@ def _idea_text(idea: Idea) -> str:
 def _scores(run: ExportedRun, cell: Cell) -> Iterator[tuple[str, Score]]:
     from inspect_ai.scorer import Score
 
+    records = {verdict.id: _verdict_record(verdict) for verdict in cell.verdicts}  # measures share them
     for column in run.columns:
         if column.name not in cell.scores:
             continue
         about = [verdict for verdict in cell.verdicts if column.concerns(verdict)]
-        metadata = {"verdicts": [_verdict_record(verdict) for verdict in about]}
+        metadata = {"verdicts": [records[verdict.id] for verdict in about]}
         value = cell.scores[column.name]
         if value is not None:
             reasons = "\n\n".join(f"{one.judge}: {one.rationale}" for one in about if one.rationale)
