@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 I2I, I2T = "i2i", "i2t"
 SCORE = "score"
 """The criterion of a verdict, on the protocol's scale."""
-UNIT = "1 to 5; 0 to 5 with --protocol paper"
+UNIT = "1 to 5"
+"""0 to 5 with ``--protocol paper``."""
 MEASURES = (*measures(I2T, "I2T", UNIT, 5.0), *measures(I2I, "I2I", UNIT, 5.0))
 JUDGES: Mapping[str, Role[MatchScore]] = {I2I: IDEA_MATCH_JUDGE, I2T: TOPIC_MATCH_JUDGE}
 
