@@ -47,7 +47,9 @@ from ideagora.graphs.run_record import identity_parts
 from ideagora.graphs.task import Task
 from ideagora.importing.records import Problem
 from ideagora.models.budget import Budget
+from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
+from ideagora.models.client import LLMClient
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Topic, Usage, Verdict, stable_id
 
@@ -184,6 +186,7 @@ async def run_benchmark(
         planned, unread = await _plan_runs(run, path, resources)
         runs = [one.run for one in planned]
         budget = load_budget(run.settings, [path, *(one.folder for one in runs)])
+        await _check_judges(run, resources, budget)
         generated = _Generated()
         await run_agents(runs, resources.library, resources.listener, generated.add, resources.chats, budget)
         results = [generated.results[position] for position in range(len(runs))]
@@ -196,6 +199,25 @@ async def run_benchmark(
             _record_ideas(run, folder, summaries, notes, down)
             return ()
         return await judge_ideas(run, folder, log, summaries, notes, resources, budget, down)
+
+
+async def _check_judges(run: BenchmarkRun, resources: BenchmarkResources, budget: Budget) -> None:
+    """Raise the error of a judge without a key, a name or a price before anything is paid for ideas."""
+    if not run.judged:
+        return
+    client = LLMClient(
+        run.settings,
+        cache=ResponseCache.for_home(run.settings.home),
+        tracker=UsageTracker(),
+        chats=resources.chats,
+        embedder=resources.embedder,
+        run_id=run.identity,
+        budget=budget,
+    )
+    try:
+        await client.check(run.models)
+    finally:
+        await client.aclose()
 
 
 async def _plan_runs(

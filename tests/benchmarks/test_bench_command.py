@@ -356,6 +356,12 @@ def test_bad_usage_is_one_clear_line_before_anything_starts(capsys: pytest.Captu
         assert wanted in said, said
 
 
+def test_a_judge_without_a_key_is_refused_before_ideas_are_generated(home: Path) -> None:
+    options: dict[str, Any] = {"settings": {"model": "scripted"}, "judges_named": ["openai/gpt-4o"]}
+    done = Benched(["direct"], judge(generating), **options)
+    assert (done.code, done.chat.calls) == (1, [])
+
+
 def test_samples_are_chosen_by_number_range_id_and_seed() -> None:
     everywhere = field({"alpha": 2}, samples=range(len(SAMPLES)))
     ids = [sample.id for sample in SAMPLES]
