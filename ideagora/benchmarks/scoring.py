@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections import defaultdict
+from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
 from ideagora.benchmarks.benchmark import Benchmark, Plan, Scores
+from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.schema import Verdict
 
 Cells = dict[str, dict[str, dict[str, float | None]]]
 
 
-def score_log(benchmark: Benchmark[Any], verdicts: Iterable[Verdict], plan: Plan) -> Scores:
-    """The scores of every agent on every sample under one protocol, as means over epochs.
-
-    ``verdicts`` are in the order of the samples, as the log has them.
-    """
+def score_log(benchmark: Benchmark[Any], log: VerdictLog, plan: Plan) -> Scores:
+    """The scores of every agent on every sample under one protocol, as means over epochs."""
     cells: Cells = {}
-    of_protocol = (one for one in verdicts if one.protocol == plan.protocol)
-    for sample, of_sample in groupby(of_protocol, key=lambda verdict: verdict.sample or ""):
-        for measure, agent, score in _scores_of_sample(benchmark, sample, list(of_sample), plan):
+    for sample, ids in ids_by_sample(log).items():
+        verdicts = [one for one in log.read(ids) if one.protocol == plan.protocol]
+        for measure, agent, score in _scores_of_sample(benchmark, sample, verdicts, plan):
             cells.setdefault(measure, {}).setdefault(agent, {})[sample] = score
     return cells
+
+
+def ids_by_sample(log: VerdictLog) -> dict[str, list[str]]:
+    """The ids of the verdicts on each sample; those of a stopped run are not in the order of the samples."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for verdict in log:
+        found[verdict.sample or ""].append(verdict.id)
+    return dict(found)
 
 
 def _scores_of_sample(
@@ -43,8 +48,3 @@ def _scores_of_sample(
                     scored.append(score)
     for (measure, agent), scored in values.items():
         yield measure, agent, fmean(scored) if scored else None
-
-
-def asked_judges(verdicts: Iterable[Verdict]) -> Counter[str]:
-    """Number of verdicts by judge."""
-    return Counter(verdict.judge for verdict in verdicts)

@@ -17,6 +17,7 @@ from ideagora.benchmarks.scoring import score_log
 from ideagora.benchmarks.summary import build_result
 from ideagora.errors import RunError, UsageError
 from ideagora.evaluators.judging.verdict_files import verdict_lines
+from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.report.export.hf import export_hf
 from ideagora.report.export.inspect import export_inspect
 from ideagora.schema import Experiment, Idea, Usage, Verdict
@@ -105,9 +106,8 @@ def folder(tmp_path: Path) -> Path:
     (path / "run.json").write_text(json.dumps(record))
     write_ideas(path, IDEAS)
     (path / "verdicts.jsonl").write_text(verdict_lines(VERDICTS))
-    by_sample = sorted(VERDICTS, key=lambda one: one.sample or "")
     result = build_result(
-        score_log(Bridges(), by_sample, Plan(judges=(JUDGE,))),  # type: ignore[arg-type]
+        score_log(Bridges(), VerdictLog(path), Plan(judges=(JUDGE,))),  # type: ignore[arg-type]
         [FIT, WINS],
         benchmark="bridges",
         title="Bridges",

@@ -12,6 +12,7 @@ from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, ProtocolName
 from ideagora.benchmarks.idea_log import IdeaLog
 from ideagora.benchmarks.registry import find_benchmark
 from ideagora.benchmarks.results import BenchmarkResult, read_results
+from ideagora.benchmarks.scoring import ids_by_sample
 from ideagora.errors import RunError
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.run_folder import RunFolder
@@ -155,9 +156,6 @@ def load_exported_run(folder: Path, benchmark: Benchmark[Any] | None = None) -> 
         own = options.get("benchmark", ()) if isinstance(options, Mapping) else ()
         benchmark = find_benchmark(results[0].benchmark, tuple(map(str, own)))
     log = VerdictLog(folder)
-    places: dict[str, list[str]] = defaultdict(list)
-    for verdict in log:
-        places[verdict.sample or ""].append(verdict.id)
     return ExportedRun(
         benchmark=benchmark,
         record=record,
@@ -165,7 +163,7 @@ def load_exported_run(folder: Path, benchmark: Benchmark[Any] | None = None) -> 
         columns=tuple(_columns(results)),
         ideas=IdeaLog(folder),
         log=log,
-        places=dict(places),
+        places=ids_by_sample(log),
     )
 
 
