@@ -41,7 +41,7 @@ idea: $(if $(TOPIC_TEXT),$(BASE))  ## generate ideas for TOPIC="…" (ARGS="…"
 	@$(VENV)/bin/ideagora generate $(ARGS) -- "$$TOPIC_TEXT"
 
 test: $(DEV)  ## run all tests, on all cores (ARGS="…": options of pytest instead, in one process)
-	@$(PY) -m pytest $(or $(ARGS),-n logical --dist loadfile)
+	@$(PY) -m pytest $(or $(ARGS),-n logical --dist worksteal)
 
 check: $(DEV)  ## check style, format, types and package imports
 	@$(VENV)/bin/ruff check $(CODE)

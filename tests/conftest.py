@@ -5,6 +5,7 @@ The environment is set before anything of ours is imported, since some libraries
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import shutil
@@ -51,6 +52,13 @@ _prepare_environment()
 # No test judges speed by the clock, and a run gives the same examples every time.
 hypothesis_settings.register_profile("ideagora", deadline=None, derandomize=True, database=None)
 hypothesis_settings.load_profile("ideagora")
+
+
+def pytest_collection_finish() -> None:
+    """Spare the tests most of the garbage collection, which takes a sixth of their time otherwise."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_unconfigure() -> None:
