@@ -194,8 +194,8 @@ class InspirationSummary(Answer):
     """A paper in the form in which the data set describes targets."""
 
     motivation: str | None = Field(
-        description="the problem, what earlier work lacks, and what is wanted; about 60 words; "
-        "null if the text states none"
+        description="the problem, what earlier work lacks, and what would be needed; about 60 words if the "
+        "text supports them, else fewer; null if it states none"
     )
     summary: str | None = Field(description="the method in 1 or 2 sentences; null if the text has none")
     designs: tuple[DesignSummary, ...] = Field(
@@ -205,7 +205,10 @@ class InspirationSummary(Answer):
     @property
     def method(self) -> str:
         """The method as one text, as in ``Sample.method``."""
-        parts = [self.summary, *(f"{one.name}: {one.description}" for one in self.designs)]
+        parts = [
+            self.summary,
+            *(f"{one.name[:1].upper()}{one.name[1:]}: {one.description}" for one in self.designs),
+        ]
         return "\n".join(part for part in parts if part)
 
 
