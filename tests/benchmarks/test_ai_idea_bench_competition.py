@@ -137,12 +137,13 @@ async def test_the_judge_is_blind_and_equal_texts_tie_without_being_asked(tmp_pa
     assert len(prompts) == 1
     assert "Measure it." in prompts[0]
     assert "Agent-" not in prompts[0]
+    assert "published before 2022-12;" in prompts[0], "novelty as of the agents' cut-off"
     assert tied.criteria["overall"] == 0.5
     assert tied.details == {"same_text": True}
 
 
 def _questions(ideas: dict[str, list[Idea]]) -> list[Question]:
-    return list(competition.questions(sample(), ideas, plan()))
+    return list(competition.questions(sample(paper_id="arxiv:2212.12345"), ideas, plan()))
 
 
 def test_the_offline_judge_prefers_a_tested_plan_on_the_topic_in_both_orders() -> None:
@@ -157,7 +158,7 @@ def test_the_offline_judge_prefers_a_tested_plan_on_the_topic_in_both_orders() -
     poor = Competitor(title="Cakes", motivation=None, novelty=None, method="Bake.", experiment=None)
     answer = {}
     for first, second, better in ((good, poor, "first"), (poor, good, "second"), (good, good, "first")):
-        inputs = CompetitionInputs(topic="sway of bridges", first=first, second=second)
+        inputs = CompetitionInputs(topic="sway of bridges", before=None, first=first, second=second)
         answer = COMPETITION_JUDGE.offline(engine, inputs)
         assert {answer["quality"], answer["relevance"], answer["overall"]} == {better}
     assert "Without a difference the first is named: novelty" in answer["reason"]

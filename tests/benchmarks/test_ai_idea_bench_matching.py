@@ -12,7 +12,7 @@ import pytest
 
 from ideagora.agents.role import ROLES
 from ideagora.benchmarks.ai_idea_bench import matching, multiple_choice
-from ideagora.benchmarks.ai_idea_bench.benchmark import AIIdeaBench, cutoff
+from ideagora.benchmarks.ai_idea_bench.benchmark import AIIdeaBench
 from ideagora.benchmarks.ai_idea_bench.distractors import most_central, nearest, related
 from ideagora.benchmarks.ai_idea_bench.judges import (
     ClosestCandidate,
@@ -21,7 +21,7 @@ from ideagora.benchmarks.ai_idea_bench.judges import (
 )
 from ideagora.benchmarks.ai_idea_bench.options import Papers
 from ideagora.benchmarks.ai_idea_bench.papers import InspirationPapers
-from ideagora.benchmarks.ai_idea_bench.samples import Design, Inspiration, Sample
+from ideagora.benchmarks.ai_idea_bench.samples import Design, Inspiration, Sample, cutoff
 from ideagora.benchmarks.benchmark import Benchmark, Plan, ProtocolName
 from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
 from ideagora.errors import UsageError
@@ -162,6 +162,17 @@ async def test_four_options_are_shown_in_a_drawn_order_that_is_recorded_and_only
     assert [one.details for one in other] != [one.details for one in verdicts]
     readings = [call for call in chat.calls if call.role == "inspiration_reader"]
     assert len(readings) == 2, "an inspiration is described once, and again only from the cache"
+
+
+def test_the_components_of_an_inspiration_are_written_like_those_of_a_target() -> None:
+    told = {
+        "motivation": None,
+        "summary": "Damp it.",
+        "designs": [{"name": "a spring", "description": "Bends."}],
+    }
+    of_target = Design(name="A spring", description="Bends.", problems_solved=None)
+    target = sample(1, "x", summary="Damp it.", designs=(of_target,))
+    assert InspirationSummary.model_validate(told).method == target.method
 
 
 async def test_an_inspiration_without_a_text_gives_way_to_the_next_and_too_few_are_unscored(

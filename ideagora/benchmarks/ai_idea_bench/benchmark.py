@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ideagora.benchmarks.ai_idea_bench import competition, feasibility, matching, multiple_choice, novelty
 from ideagora.benchmarks.ai_idea_bench.options import Options
 from ideagora.benchmarks.ai_idea_bench.papers import inspiration_papers
-from ideagora.benchmarks.ai_idea_bench.samples import Sample, read_samples, shipped_samples
+from ideagora.benchmarks.ai_idea_bench.samples import Sample, cutoff, read_samples, shipped_samples
 from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores
 from ideagora.errors import SourceRejected
 from ideagora.importing.records import Problem
@@ -33,7 +32,6 @@ _CACHE = Path("cache", "ai_idea_bench")
 """Folder in the home folder for what is read from PDFs."""
 _OPENING_TOKENS = 400
 """Tokens of a full text that stand for a missing abstract."""
-_ARXIV_MONTH = re.compile(r"(?:arxiv:)?(\d\d)(0[1-9]|1[0-2])\.\d{4,5}(?:v\d+)?", re.I)
 
 
 class AIIdeaBench(Benchmark[Sample]):
@@ -139,24 +137,3 @@ async def _with_abstract(document: Document, library: Library) -> Document:
     if not text and document.full_text is not None:
         text = select_sections(document.full_text.sections, _OPENING_TOKENS)
     return document.model_copy(update={"paper": paper.model_copy(update={"abstract": text or None})})
-
-
-def cutoff(sample: Sample) -> str | None:
-    """The month of the target, so that its agents know what its authors could know; ``None``: unknown.
-
-    It is the next month if an inspiration is from the target's own, since agents must see inspirations.
-    Months are those of the arXiv ids, i.e. of the first version.
-    """
-    month = _month(sample.paper_id)
-    if month is None:
-        return None
-    inspirations = {_month(one.paper_id) for one in sample.inspirations}
-    year, number = month
-    if month in inspirations:
-        year, number = (year, number + 1) if number < 12 else (year + 1, 1)
-    return f"{year}-{number:02d}"
-
-
-def _month(paper_id: str | None) -> tuple[int, int] | None:
-    found = _ARXIV_MONTH.fullmatch(paper_id or "")
-    return (2000 + int(found[1]), int(found[2])) if found else None

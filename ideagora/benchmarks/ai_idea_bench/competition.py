@@ -26,7 +26,7 @@ from ideagora.benchmarks.ai_idea_bench.competition_judge import (
     Competitor,
 )
 from ideagora.benchmarks.ai_idea_bench.parts import experiment_text
-from ideagora.benchmarks.ai_idea_bench.samples import Sample
+from ideagora.benchmarks.ai_idea_bench.samples import Sample, cutoff
 from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.schema import Idea, Verdict, stable_id
@@ -77,7 +77,7 @@ def questions(
                     sample=sample.id,
                     judge=judge,
                     subject=pair,
-                    answer=_asker(judge, sample.topic, *pair),
+                    answer=_asker(judge, sample, *pair),
                     order=order,
                 )
 
@@ -220,13 +220,20 @@ def _competitions(verdicts: Iterable[Verdict], plan: Plan) -> dict[str, list[Out
     return {sample: list(by_judge.values()) for sample, by_judge in tables.items()}
 
 
-def _asker(judge: str, topic: str, first: Idea, second: Idea) -> Callable[[Services], Awaitable[Judgement]]:
+def _asker(
+    judge: str, sample: Sample, first: Idea, second: Idea
+) -> Callable[[Services], Awaitable[Judgement]]:
     async def ask(services: Services) -> Judgement:
         shown = _competitor(first), _competitor(second)
         if shown[0] == shown[1]:
             return Judgement(dict.fromkeys((*CRITERIA, OVERALL), TIE), details={"same_text": True})
         answer = await COMPETITION_JUDGE(
-            services.client, model=judge, topic=topic, first=shown[0], second=shown[1]
+            services.client,
+            model=judge,
+            topic=sample.topic,
+            before=cutoff(sample),
+            first=shown[0],
+            second=shown[1],
         )
         return Judgement(_values(answer), rationale=answer.reason)
 

@@ -44,6 +44,8 @@ class CompetitionInputs(Inputs):
     """Two ideas on one topic, in the order shown."""
 
     topic: str
+    before: str | None
+    """The agents' cut-off, the date as of which novelty is judged; ``None``: there is none."""
     first: Competitor
     second: Competitor
 

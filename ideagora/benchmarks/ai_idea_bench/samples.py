@@ -7,6 +7,7 @@ targets of the starter corpus, with their real inspirations, described in our ow
 from __future__ import annotations
 
 import importlib.resources
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from ideagora.importing.records import FieldError, Problem, Row
 from ideagora.schema import Record
 
 PUBLISHED_FILE = "target_paper_data.json"
+_ARXIV_MONTH = re.compile(r"(?:arxiv:)?(\d\d)(0[1-9]|1[0-2])\.\d{4,5}(?:v\d+)?", re.I)
 
 
 class Inspiration(Record):
@@ -215,3 +217,24 @@ def _citations(summary: Mapping[str, Any], name: str) -> Mapping[str, int]:
     ):
         raise FieldError(name, "must map PDF paths to citation counts")
     return dict(found)
+
+
+def cutoff(sample: Sample) -> str | None:
+    """The month of the target, so that its agents know what its authors could know; ``None``: unknown.
+
+    It is the next month if an inspiration is from the target's own, since agents must see inspirations.
+    Months are those of the arXiv ids, i.e. of the first version.
+    """
+    month = _month(sample.paper_id)
+    if month is None:
+        return None
+    inspirations = {_month(one.paper_id) for one in sample.inspirations}
+    year, number = month
+    if month in inspirations:
+        year, number = (year, number + 1) if number < 12 else (year + 1, 1)
+    return f"{year}-{number:02d}"
+
+
+def _month(paper_id: str | None) -> tuple[int, int] | None:
+    found = _ARXIV_MONTH.fullmatch(paper_id or "")
+    return (2000 + int(found[1]), int(found[2])) if found else None
