@@ -150,6 +150,10 @@ class Benchmark(ABC, Generic[S]):
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
         """The score of every agent on a sample, from the verdicts alone: those of one epoch and protocol."""
 
+    def measures_of(self, protocol: ProtocolName) -> tuple[Measure, ...]:
+        """The measures with their units and bounds in a protocol; by default the same in each."""
+        return self.measures
+
     def configured(self, options: Sequence[str]) -> Benchmark[S]:
         """The benchmark with options of its own, each as ``NAME=VALUE``.
 

@@ -380,7 +380,7 @@ def _result(
     benchmark, log = run.benchmark, VerdictLog(path)
     return build_result(
         score_log(benchmark, log, plan),
-        [one for one in benchmark.measures if plan.includes(one.group)],
+        [one for one in benchmark.measures_of(plan.protocol) if plan.includes(one.group)],
         benchmark=benchmark.name,
         title=benchmark.title,
         source=benchmark.source,

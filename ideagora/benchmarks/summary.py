@@ -264,12 +264,13 @@ def _notes(result: BenchmarkResult) -> Iterator[str]:
 def _notes_on_size(result: BenchmarkResult, titles: Mapping[str, str]) -> Iterator[str]:
     """Measures on which no difference can be significant, whatever the scores."""
     hopeless: dict[tuple[int, int], list[str]] = {}
+    compared = sum(row.pairs > 0 for row in result.sensitivity)
     for row in result.sensitivity:
         n = max((one.n for one in result.comparisons if one.measure == row.measure), default=0)
         if row.pairs and row.pairs * smallest_p(n) >= ALPHA:
             hopeless.setdefault((n, row.pairs), []).append(titles[row.measure])
     for (n, pairs), measures in hopeless.items():
-        where = "" if len(measures) == len(titles) else f" ({', '.join(measures)})"
+        where = "" if len(measures) == compared else f" ({', '.join(measures)})"
         yield (
             f"{n} common samples are too few for a significant difference{where}: the smallest possible "
             f"p-value is {smallest_p(n):.2g}, and {pairs} pair{'s are' if pairs != 1 else ' is'} compared."

@@ -458,6 +458,21 @@ async def test_inspirations_of_published_targets_come_from_the_library_or_their_
     assert bench.topic(samples["1"]).before is None
 
 
+def test_scales_are_those_of_the_protocol() -> None:
+    bench = AIIdeaBench()
+    scales: list[tuple[ProtocolName, str, str, float, float | None]] = [
+        ("default", "i2t_motivation", "1 to 5", 1.0, 5.0),
+        ("paper", "i2i_plan_single", "0 to 5", 0.0, 5.0),
+        ("default", "ic_score", "points per match, 0 to 3", 0.0, 3.0),
+        ("paper", "ic_score", "points per target", 0.0, None),
+        ("paper", "imcq_plan", "share correct; one idea by chance: 0.25", 0.0, 1.0),
+    ]
+    for protocol, name, unit, lowest, highest in scales:
+        found = {one.name: one for one in bench.measures_of(protocol)}
+        assert list(found) == [one.name for one in bench.measures]
+        assert (found[name].unit, found[name].lowest, found[name].highest) == (unit, lowest, highest)
+
+
 def test_benchmarks_are_found_by_name() -> None:
     for name in BENCHMARKS:
         found = find_benchmark(name)

@@ -12,7 +12,7 @@ from ideagora.benchmarks.ai_idea_bench import competition, feasibility, matching
 from ideagora.benchmarks.ai_idea_bench.options import Options
 from ideagora.benchmarks.ai_idea_bench.papers import inspiration_papers
 from ideagora.benchmarks.ai_idea_bench.samples import Sample, cutoff, read_samples, shipped_samples
-from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores
+from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, ProtocolName, Question, Samples, Scores
 from ideagora.errors import SourceRejected
 from ideagora.importing.records import Problem
 from ideagora.retrieval.corpus.starter import starter_corpus
@@ -46,6 +46,13 @@ class AIIdeaBench(Benchmark[Sample]):
 
     def __init__(self) -> None:
         self._data: Path | None = None
+
+    def measures_of(self, protocol: ProtocolName) -> tuple[Measure, ...]:
+        """The measures; those of I2I, I2T and IC have other scales in ``paper``."""
+        if protocol == "default":
+            return self.measures
+        found = {one.name: one for one in (*matching.PAPER_MEASURES, *competition.PAPER_MEASURES)}
+        return tuple(found.get(one.name, one) for one in self.measures)
 
     def load(self, data: Path | None) -> Samples[Sample]:
         """The targets of ``target_paper_data.json``, of a folder that holds it, or the shipped ones.

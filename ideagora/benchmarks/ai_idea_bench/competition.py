@@ -36,27 +36,26 @@ if TYPE_CHECKING:
 
 GROUP = "ic"
 SCORE, RANK = "ic_score", "ic_rank"
-MEASURES = (
-    Measure(
-        name=RANK,
-        group=GROUP,
-        title="IC rank",
-        unit="among the agents, 1 is best",
-        higher_is_better=False,
-        lowest=1.0,
-    ),
-    Measure(
-        name=SCORE,
-        group=GROUP,
-        title="IC score",
-        unit="points per match, 0 to 3; paper: per target",
-        lowest=0.0,
-    ),
-)
-
 WIN_POINTS, TIE_POINTS = 3.0, 1.5
 LOSER_POINTS = 1.0
 """Points of the loser in the released code; equation 5 gives it none."""
+_RANK_MEASURE = Measure(
+    name=RANK,
+    group=GROUP,
+    title="IC rank",
+    unit="among the agents, 1 is best",
+    higher_is_better=False,
+    lowest=1.0,
+)
+
+
+def _score_measure(unit: str, highest: float | None) -> Measure:
+    return Measure(name=SCORE, group=GROUP, title="IC score", unit=unit, lowest=0.0, highest=highest)
+
+
+MEASURES = (_RANK_MEASURE, _score_measure("points per match, 0 to 3", WIN_POINTS))
+PAPER_MEASURES = (_RANK_MEASURE, _score_measure("points per target", None))
+"""With ``--protocol paper``; the points that are possible depend on the number of agents."""
 ROUNDS = 7
 """Rounds in the released code; four agents have met after three, and the others add no points."""
 

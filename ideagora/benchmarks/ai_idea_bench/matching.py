@@ -27,7 +27,7 @@ from ideagora.benchmarks.ai_idea_bench.parts import (
     target_part,
 )
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
-from ideagora.benchmarks.benchmark import Judgement, Plan, Question, Scores
+from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores
 from ideagora.schema import Idea, Verdict
 
 if TYPE_CHECKING:
@@ -36,10 +36,17 @@ if TYPE_CHECKING:
 I2I, I2T = "i2i", "i2t"
 SCORE = "score"
 """The criterion of a verdict, on the protocol's scale."""
-UNIT = "1 to 5"
-"""0 to 5 with ``--protocol paper``."""
-MEASURES = (*measures(I2T, "I2T", UNIT, 5.0), *measures(I2I, "I2I", UNIT, 5.0))
 JUDGES: Mapping[str, Role[MatchScore]] = {I2I: IDEA_MATCH_JUDGE, I2T: TOPIC_MATCH_JUDGE}
+
+
+def _measures(lowest: int) -> tuple[Measure, ...]:
+    unit = f"{lowest} to {HIGHEST}"
+    return tuple(one for group in (I2T, I2I) for one in measures(group, group.upper(), unit, lowest, HIGHEST))
+
+
+MEASURES = _measures(1)
+PAPER_MEASURES = _measures(0)
+"""With ``--protocol paper``."""
 
 
 def lowest_score(plan: Plan) -> int:

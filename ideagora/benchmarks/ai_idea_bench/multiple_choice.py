@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 GROUP = "imcq"
 CORRECT = "correct"
 """The criterion of a verdict: 1 if the judge picked the target, else 0."""
-MEASURES = measures(GROUP, "IMCQ", "share correct; one idea by chance: 0.25", 1.0)
+MEASURES = measures(GROUP, "IMCQ", "share correct; one idea by chance: 0.25", 0.0, 1.0)
 
 prepare = prepare_options
 

@@ -67,7 +67,7 @@ def each_case(ideas: Mapping[str, Sequence[Idea]], plan: Plan) -> Iterator[tuple
                     yield part, judge, idea
 
 
-def measures(group: str, title: str, unit: str, highest: float) -> tuple[Measure, ...]:
+def measures(group: str, title: str, unit: str, lowest: float, highest: float) -> tuple[Measure, ...]:
     """The measures of a group: per part, the best of a sample's ideas, and the expected value of one."""
     return tuple(
         Measure(
@@ -75,7 +75,7 @@ def measures(group: str, title: str, unit: str, highest: float) -> tuple[Measure
             group=group,
             title=f"{title} {part}{label}",
             unit=unit,
-            lowest=0.0,
+            lowest=lowest,
             highest=highest,
         )
         for suffix, label in (("", ""), ("_single", ", one idea"))
