@@ -22,6 +22,7 @@ from ideagora.models.attempt import ModelAvailability, RequestAttempt
 from ideagora.models.budget import Budget, create_budget, expected_cost
 from ideagora.models.cache.answers import CachedResponse, ResponseCache
 from ideagora.models.cache.claims import RequestClaims
+from ideagora.models.cache.group_sync import GroupSync
 from ideagora.models.cache.retry_failed import UNREADABLE
 from ideagora.models.call import A, Call
 from ideagora.models.parsing.read_reply import ParsedReply, parse_reply
@@ -99,6 +100,7 @@ class LLMClient:
         self._sleep = sleep
         self._slots = asyncio.Semaphore(settings.concurrency) if slots is None else slots
         self._retry_counts = retry_counts or {}
+        self._sync = GroupSync(cache.sync)
         self._in_flight: SingleFlight[ParsedReply[Any]] = SingleFlight()
         self._offline: ExtractiveModel | None = None
         self._offline_lock = threading.Lock()
@@ -191,6 +193,7 @@ class LLMClient:
                 self._log.emit_outage(turn, str(error))
                 raise
             availability.update(True)
+        await self._sync()  # outside the slot, so that the next request need not wait for the disk
         assert recorder.reply is not None
         return recorder.reply
 

@@ -25,7 +25,7 @@ from ideagora.evaluators.judging.evaluation import Evaluation, Progress
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.services import Services
 
-BATCH = 256
+BATCH = 1024
 """Maximum number of questions per step, after which a checkpoint is written."""
 
 

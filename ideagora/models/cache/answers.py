@@ -1,8 +1,9 @@
 """The cache of all answers, in one SQLite file. An answer is stored before it is used.
 
 The key is the hash of the canonical request (``request.py``). The first answer to a request is never
-replaced, so all runs see the same one. Several processes may share the file: it is in write-ahead mode,
-and a commit reaches the disk before ``put`` returns, so neither kill -9 nor a power cut loses an answer.
+replaced, so all runs see the same one. Several processes may share the file: it is in write-ahead mode.
+After ``put``, kill -9 does not lose an answer; after ``sync``, a power cut does not either. They are apart so
+that answers which arrive together wait for the disk once (``group_sync.py``).
 
 Each row has a checksum. Only damaged rows are requested again; if SQLite cannot read the file, its intact
 rows are recovered (``salvage.py``).
@@ -88,6 +89,20 @@ class ResponseCache:
             return (self._select(db, key) if exists else None) or answer
 
         return self._run(insert)
+
+    def sync(self) -> None:
+        """Wait until all stored answers are on the disk.
+
+        Raises:
+            FolderUnusable: the disk refuses.
+        """
+        try:
+            with Path(f"{self.path}-wal").open("rb") as file:
+                os.fsync(file.fileno())
+        except FileNotFoundError:  # all answers are in the file itself, which SQLite has synchronized
+            return
+        except OSError as error:
+            raise self._unusable(error) from None
 
     def close(self) -> None:
         """Close the file; the next use reopens it."""
@@ -190,7 +205,7 @@ class ResponseCache:
 def _open_file(path: Path) -> sqlite3.Connection:
     if not is_header_intact(path):
         raise _corrupt("its header is not that of an answer cache")
-    return open_database(path, _prepare, busy_seconds=LOCK_TIMEOUT, synchronous="FULL")
+    return open_database(path, _prepare, busy_seconds=LOCK_TIMEOUT, synchronous="NORMAL")
 
 
 def _prepare(db: sqlite3.Connection) -> None:
