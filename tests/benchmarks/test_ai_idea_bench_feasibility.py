@@ -185,7 +185,8 @@ def test_the_steps_are_those_of_the_method_and_of_the_experiment() -> None:
 
 def test_the_splitter_reports_every_step_and_the_offline_one_finds_phrases() -> None:
     inputs = SplitterInputs(
-        steps=("Train a contrastive text encoder on GSM8K.", "Tune mass dampers in a wind tunnel.")
+        topic="sway of bridges",
+        steps=("Train a contrastive text encoder on GSM8K.", "Tune mass dampers in a wind tunnel."),
     )
     told = CONCEPT_SPLITTER.offline(ExtractiveModel(HashEmbedder()), inputs)
     answer = CONCEPT_SPLITTER.answer.model_validate(told)

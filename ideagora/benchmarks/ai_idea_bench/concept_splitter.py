@@ -17,8 +17,9 @@ OFFLINE_CONCEPTS = 3
 
 
 class SplitterInputs(Inputs):
-    """The steps of a plan."""
+    """The steps of a plan, and the topic of its idea."""
 
+    topic: str
     steps: tuple[str, ...]
 
 

@@ -183,7 +183,7 @@ def _asker(
             raise Unscored("the idea has no plan")
         with from_all_sources(services.library):
             await _check_counts(services.library, topic)
-        split = await CONCEPT_SPLITTER(services.client, model=judge, steps=steps)
+        split = await CONCEPT_SPLITTER(services.client, model=judge, topic=topic, steps=steps)
         ordered = sorted(split.steps, key=lambda one: one.step)
         concepts = [_distinct(one.concepts) for one in ordered]
         with from_all_sources(services.library):
