@@ -11,9 +11,10 @@ import pytest
 from ideagora.benchmarks.benchmark import Plan
 from ideagora.benchmarks.ideabench.benchmark import IdeaBench
 from ideagora.benchmarks.ideabench.bertscore import Tokens, bertscore, f1
-from ideagora.benchmarks.ideabench.replies import read_ranking, read_rating, split_ranking
+from ideagora.benchmarks.ideabench.replies import read_ranking, split_ranking
 from ideagora.benchmarks.ideabench.roles import RANK, Overlap, Ranking, RankingInputs
 from ideagora.benchmarks.ideabench.scores import insight_score, relative_rank
+from ideagora.benchmarks.replies import read_rating
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.schema import Verdict, stable_id
 

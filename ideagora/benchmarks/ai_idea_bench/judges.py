@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -16,27 +16,15 @@ from ideagora.agents.paper_extractors import FACETS, remove_name, system_name
 from ideagora.agents.role import Role
 from ideagora.agents.text.outcomes import remove_outcomes
 from ideagora.benchmarks.ai_idea_bench.parts import Part
+from ideagora.benchmarks.replies import LETTERS, Letter, only_text, read_letter
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
 PROMPTS = Path(__file__).parent / "prompts"
 
-Letter = Literal["A", "B", "C", "D"]
-LETTERS: tuple[Letter, ...] = ("A", "B", "C", "D")
 HIGHEST = 5
 """The top of the scale of similarity; its bottom is 1, or 0 with ``--protocol paper``."""
 
-_MARKS = " \t\n.*_`\"'"
-_LETTER = re.compile(
-    r"(?:(?:the|my|final|correct|best|closest|answer|choice|option|candidate|letter|is)\b[\s:=*_-]*+)*"
-    r"[(\[*_]*+([a-d])[)\]*_]*+"
-    r"(?:(?<=[)\]])\s*+(?P<after>.++)|\s*+[:.,;–—-]\s*+(?P<rest>.++))?",
-    re.I | re.S,
-)
-_OTHER_LETTER = re.compile(
-    r"\b(?:[A-D]|[b-d])\b|\b(?:or|and|option|choice|answer|candidate)\s+a\b|\ba\b(?!\s+[a-z])"
-)
-"""Another option in the text after a letter; "a" as an article is none."""
 _SCORE = re.compile(
     r"(?:(?:the|my|a|final|overall|score|rating|similarity|alignment|match|is|of)\b[\s:=*_]*+)*"
     r"[(\[*_]*+([-+]?\d++(?:\.\d++)?)"
@@ -45,20 +33,6 @@ _SCORE = re.compile(
     re.I | re.S,
 )
 _NUMBER_WORD = re.compile(r"\b(?:zero|one|two|three|four|five|half)\b", re.I)
-_MAX_REST = 2_000
-"""Characters of a letter or score with its explanation."""
-
-
-def read_letter(value: Any) -> Any:
-    """The letter that a judge states: "B", "b)", "Option B", "Answer: B", "B: it is about …".
-
-    Other values are returned as they are, for validation to reject: two letters, none, a number.
-    """
-    text = _only_text(value)
-    found = _LETTER.fullmatch(text) if text else None
-    if found is None or _OTHER_LETTER.search(found["after"] or found["rest"] or ""):
-        return value
-    return found[1].upper()
 
 
 def read_score(value: Any) -> Any:
@@ -71,18 +45,11 @@ def read_score(value: Any) -> Any:
         value = value[0]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
-    text = _only_text(value)
+    text = only_text(value)
     found = _SCORE.fullmatch(text) if text else None
     if found is None or _NUMBER_WORD.search(found["rest"] or ""):
         raise ValueError("must be one number, in digits")
     return float(found[1])
-
-
-def _only_text(value: Any) -> str:
-    """A text without marks around it; also the only element of a list. Empty if there is none."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    return value.strip(_MARKS) if isinstance(value, str) and len(value) <= _MAX_REST else ""
 
 
 LetterField = Annotated[Letter, BeforeValidator(read_letter)]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ideagora.benchmarks.ai_idea_bench.judges import CHOICE_JUDGE, LETTERS
+from ideagora.benchmarks.ai_idea_bench.judges import CHOICE_JUDGE
 from ideagora.benchmarks.ai_idea_bench.options import (
     INSPIRATIONS_SHOWN,
     TARGET,
@@ -30,6 +30,7 @@ from ideagora.benchmarks.ai_idea_bench.parts import (
 )
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
 from ideagora.benchmarks.benchmark import Judgement, Plan, Question, Scores
+from ideagora.benchmarks.replies import LETTERS
 from ideagora.schema import Idea, Verdict, stable_id
 
 if TYPE_CHECKING:

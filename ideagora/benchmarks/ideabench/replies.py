@@ -1,4 +1,4 @@
-"""Read rankings and ratings as judges write them, if they have one reading. Pure functions, linear time."""
+"""Read rankings as judges write them, if they have one reading. Pure functions, linear time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ideagora.retrieval.cutoff import title_key
 LOWEST, HIGHEST = 1, 10
 """The scale of a rating (Figure 8)."""
 MAX_TEXT = 2_000
-"""Characters of a ranking or rating written as text."""
+"""Characters of a ranking written as text."""
 MIN_QUOTED_WORDS = 3
 """Words from which the beginning of an idea identifies it."""
 
@@ -22,12 +22,6 @@ _NAMED = re.compile(rf"\b{_NAME}")
 _WITH_REASON = re.compile(rf"\W{{0,4}}(?:\d{{1,3}}[.)]\W{{0,4}})?{_NAME}\W{{0,4}}[:–—]")
 _BARE = re.compile(r"\W{0,4}(?:no\. ?|number )?(\d{1,3}|[a-z])\W{0,4}", re.IGNORECASE)
 _IDEA_KEYS = ("idea", "hypothesis", "number", "idea_number", "candidate")
-
-_SCALE = re.compile(r"\b1 ?(?:to|through|and|[-–—]) ?10\b|(?:/|\bout of) ?10\b")
-_FIGURE = r"(?<![\w.-])(\d{1,4}(?:\.\d{1,4})?)(?!\.?\w)"
-_FIGURES = re.compile(_FIGURE)
-_LABELLED = re.compile(rf"\b(?:rat(?:e|ed|ing)|score)\b[^\d]{{0,20}}{_FIGURE}(?! ?(?:-|–|—|to|or|and) ?\d)")
-_RANGE = re.compile(r"\d ?[-–—] ?(?=\d)")
 
 
 def split_ranking(value: Any) -> Any:
@@ -89,18 +83,3 @@ def _number(entry: str, ideas: Sequence[str]) -> int:
 
 def _position(text: str) -> int:
     return int(text) if text.isdigit() else ord(text.lower()) - ord("a") + 1
-
-
-def read_rating(value: Any) -> Any:
-    """Return the number that a text gives as its rating: 8 for ``on a scale of 1 to 10 I rate 8``.
-
-    Raises:
-        ValueError: the text gives no number, several, or a range.
-    """
-    if not isinstance(value, str):
-        return value
-    text = _SCALE.sub(" ", " ".join(value[:MAX_TEXT].lower().split()))
-    figures = set(map(float, _LABELLED.findall(text) or _FIGURES.findall(text)))
-    if len(figures) == 1 and not (_RANGE.search(text) and not _LABELLED.search(text)):
-        return figures.pop()
-    raise ValueError("give one number from 1 to 10")

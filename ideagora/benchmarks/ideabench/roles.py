@@ -19,9 +19,9 @@ from ideagora.benchmarks.ideabench.replies import (
     HIGHEST,
     LOWEST,
     read_ranking,
-    read_rating,
     split_ranking,
 )
+from ideagora.benchmarks.replies import read_rating
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
