@@ -1,7 +1,7 @@
 """Find an agent by name or specification.
 
 A specification is a built-in name, an installed entry point, ``module:object``, ``path.py:object``,
-``command:…``, ``ideas:FILE`` or ``real-paper:FILE_OR_ID``. Modules are imported on demand.
+``command:…``, ``ideas:FILE``, ``model:NAME`` or ``real-paper:FILE_OR_ID``. Modules are imported on demand.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
 
 SCHEMES = {
     "command": "ideagora.graphs.external.command.agent:load_agent",
+    "model": "ideagora.graphs.plain_model.agent:agent",
     "ideas": "ideagora.graphs.external.ideas_file:load_agent",
     "real-paper": "ideagora.graphs.real_paper.agent:agent",
 }
@@ -37,7 +38,7 @@ SCHEMES = {
 
 AGENT_FORMS = (
     "the name of an installed entry point, path.py:object or module:object (a function or a class), "
-    "'command:PROGRAM ARGUMENTS', ideas:FILE"
+    "'command:PROGRAM ARGUMENTS', ideas:FILE, model:NAME"
 )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Union, get_args, get_or
 from pydantic import BaseModel
 
 from ideagora.config import Group
-from ideagora.models.call import COMPLETION_LIMIT, A, Call, Inputs
+from ideagora.models.call import COMPLETION_LIMIT, A, Call, FreeText, Inputs
 from ideagora.prompts.loader import Prompt, check_prompt, load_prompt
 
 if TYPE_CHECKING:
@@ -63,11 +63,12 @@ class Role(Generic[A]):
         """Return the call for these inputs."""
         values = {name: getattr(inputs, name) for name in type(inputs).model_fields}
         system, user = self.prompt.render(values)
+        is_text = issubclass(self.answer, FreeText)
         return Call(
             role=self.name,
             group=self.group,
             system=system,
-            prompt=f"{user}\n\n{answer_format(self.answer)}",
+            prompt=user if is_text else f"{user}\n\n{answer_format(self.answer)}",
             answer=self.answer,
             inputs=inputs,
             handler=self.offline,

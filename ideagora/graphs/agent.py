@@ -60,6 +60,8 @@ class Agent:
     """Placeholder topic of a run if the agent determines the topic itself."""
     unready: str | None = None
     """Why the agent cannot run yet, and what to do."""
+    model: str | None = None
+    """Its own model for all roles; ``None``: those of the settings."""
     set_ideas: Callable[[Any, int], BaseModel] | None = None
     """(options, number) -> options for this number of ideas per run; ``None`` if it cannot be chosen."""
 

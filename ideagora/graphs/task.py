@@ -51,6 +51,12 @@ class Task:
     with_sources: bool = False
     """Whether the agent may read the sources besides ``papers``."""
 
+    def __post_init__(self) -> None:
+        """Give the settings the agent's own model, if it has one."""
+        if (model := self.agent.model) is not None:
+            own = {"model": model, "reader_model": None, "judge_model": None}
+            object.__setattr__(self, "settings", self.settings.model_copy(update=own))
+
     @property
     def identity(self) -> str:
         """The run's identity; equal for equal commands, so that a repeated command finds its run."""

@@ -33,6 +33,12 @@ class FreeText(Answer):
     text: str
 
 
+class Reply(FreeText):
+    """The whole reply, which may be a refusal, and the thinking that it contains."""
+
+    reasoning: str = ""
+
+
 class Inputs(BaseModel):
     """Base of all typed inputs of roles."""
 

@@ -217,7 +217,7 @@ class LiteLLMChatModel(ManagedChatModel):
 
         provider = await self.provider()
         request = _litellm_request(provider, _to_messages(messages), self.settings.timeout)
-        schema = None if answer is FreeText else answer
+        schema = None if answer is not None and issubclass(answer, FreeText) else answer
         optional = {"temperature": temperature, "response_format": schema}
         options = {n: v for n, v in optional.items() if v is not None and n not in self._rejected}
         if self._limit_name is not None and limit is not None:

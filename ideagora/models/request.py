@@ -94,7 +94,7 @@ def build_request(call: Call[A], settings: Settings) -> Request:
 @cache
 def schema_text(answer: type[BaseModel]) -> str:
     """The JSON schema of an answer type, as compact JSON with fields in the order of definition."""
-    if answer is FreeText:
+    if issubclass(answer, FreeText):
         return FREE_TEXT
     return json.dumps(answer.model_json_schema(), ensure_ascii=False, separators=(",", ":"))
 

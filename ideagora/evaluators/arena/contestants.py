@@ -1,8 +1,9 @@
 """Resolves the contestants named on the command line to agents and existing ideas.
 
-A contestant is an agent by any name that the registry knows, or existing ideas: ``ideas:FILE`` in any format
-that can be imported, a run folder (or a folder of runs), or the name of an import. ``LABEL=CONTESTANT`` sets
-the name in the tables.
+A contestant is an agent by any name that the registry knows, a language model as it is (``model:NAME``, any
+name that litellm knows, or ``model:offline``), or existing ideas: ``ideas:FILE`` in any format that can be
+imported, a run folder (or a folder of runs), or the name of an import. ``LABEL=CONTESTANT`` sets the name in
+the tables.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from ideagora.models.call import FreeText
+from ideagora.models.call import FreeText, Reply
 from ideagora.models.parsing.coercion import coerce_object, fold_name, list_field, match_fields
 from ideagora.models.parsing.json_extract import (
     AmbiguousJSON,
@@ -34,7 +34,7 @@ _REFUSAL = re.compile(
       | (i['’]?m|i\ am)\ (not\ able|unable)\ to\b
       | i\ (can['’]?t|cannot|can\ not|won['’]?t|will\ not)\ (help|assist|comply|provide|fulfil|answer
             |do|support|continue|create|generate|write|engage|discuss|complete|judge|rate|evaluate)
-      | as\ an\ ai\b
+      | as\ an\ ai\b(?!-)
     )""",
     re.I | re.X,
 )
@@ -76,8 +76,8 @@ def parse_answer(text: str | None, answer_type: type[A], finish_reason: str | No
         raise UnreadableReply(
             f"it has {len(text):,} characters, more than the {MAX_REPLY:,} allowed: be brief"
         )
-    if answer_type is FreeText:
-        return cast("A", _free_text(text))
+    if issubclass(answer_type, FreeText):
+        return cast("A", _reply(text) if answer_type is Reply else _free_text(text))
     try:
         return _last_answer(text, extract_values(text), answer_type)
     except (TruncatedJSON, AmbiguousJSON) as error:
@@ -102,15 +102,22 @@ def _last_answer(text: str, values: Sequence[Any], answer_type: type[A]) -> A:
 
 def _free_text(text: str) -> FreeText:
     """The whole reply; raises if it is only thinking, or a refusal."""
+    content = _reply(text).text
+    if is_refusal(content):
+        raise UnreadableReply(_no_answer_reason(content))
+    return FreeText(text=content)
+
+
+def _reply(text: str) -> Reply:
+    """The whole reply without its thinking, and what was left out; raises if it is only thinking."""
     try:
         content = without_thinking(text).strip()
     except TruncatedJSON as error:
         raise UnreadableReply(str(error)) from None
     if not content:
         raise UnreadableReply("it was empty")
-    if is_refusal(content):
-        raise UnreadableReply(_no_answer_reason(content))
-    return FreeText(text=content)
+    thinking = text.strip().removesuffix(content).strip()
+    return Reply(text=content, reasoning="" if thinking == text.strip() else thinking)
 
 
 def is_refusal(text: str) -> bool:
