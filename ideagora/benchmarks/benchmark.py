@@ -13,8 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from pydantic import Field
+
 from ideagora.errors import UsageError
 from ideagora.evaluators.judging.asking import Unscored as Unscored
+from ideagora.evaluators.statistics.sample_statistics import Statistic
 from ideagora.importing.records import Problem
 from ideagora.schema import Idea, Paper, Record, Topic, Verdict
 
@@ -45,6 +48,10 @@ class Measure(Record):
     lowest: float | None = None
     highest: float | None = None
     """Bounds of a sample's score, e.g. 0 and 1 for a share, if it has any; intervals respect them."""
+    statistic: Statistic = "mean"
+    """How an agent's figure follows from its scores on the samples."""
+    mean_of: Mapping[str, Statistic] = Field(default_factory=dict)
+    """The measures whose figures it is the mean of, by name, if it has no scores of its own."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +103,8 @@ class Plan:
     """How a benchmark is run; part of the run's identity."""
 
     judges: tuple[str, ...]
-    """Models; every question goes to each of them, and a score is the mean over the judges that answered."""
+    """Models. Every question goes to each of them, unless the benchmark draws some for each question; a score
+    is the mean over the judges that answered."""
     protocol: ProtocolName = "default"
     only: tuple[str, ...] = ()
     """Groups of measures to compute; empty: all."""
@@ -145,6 +153,25 @@ class Benchmark(ABC, Generic[S]):
 
         ``prepared`` is ``None`` where questions are only counted, before anything is prepared.
         """
+
+    def judges(self, given: Sequence[str], default: str) -> tuple[str, ...]:
+        """The models that judge: those that the user named, or else the default.
+
+        Raises:
+            UsageError: they cannot be used.
+        """
+        return tuple(given or (default,))
+
+    def fitted(self, verdicts: Iterable[Verdict], plan: Plan) -> Benchmark[S]:
+        """The benchmark with what scores need of all verdicts, such as how harsh each judge is.
+
+        By default, scores need nothing beyond the verdicts on their sample.
+        """
+        return self
+
+    def notes(self, verdicts: Iterable[Verdict], plan: Plan) -> Iterable[str]:
+        """What readers of the results should know besides the figures, from all verdicts of a protocol."""
+        return ()
 
     @abstractmethod
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:

@@ -75,7 +75,7 @@ class Comparison:
     p_holm: float | None = None
     """Corrected for all pairs of the measure."""
     test: str | None = None
-    """``sign-flip`` (exact) or ``t``."""
+    """``sign-flip`` (exact) or ``t``; if the figure is no mean, ``exchange`` (exact) or ``bootstrap-t``."""
     deviation: float | None = None
     """Standard deviation of the differences over samples."""
     detectable: float | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from math import isfinite
 from statistics import median_low
 
 import numpy as np
@@ -30,6 +31,12 @@ from ideagora.evaluators.statistics.paired_tests import (
     smallest_p,
 )
 from ideagora.evaluators.statistics.sample_means import mean_over_samples
+from ideagora.evaluators.statistics.sample_statistics import (
+    Statistic,
+    bootstrap,
+    compare_statistic,
+    figure_over_samples,
+)
 from ideagora.schema import Usage, Verdict
 
 OFFLINE_JUDGE = "offline"
@@ -79,9 +86,9 @@ def build_result(
     figures: list[AgentFigure] = []
     comparisons: list[Comparison] = []
     for measure in measures:
-        cells = scores.get(measure.name, {})
-        compared = [] if smoke_test else _compare(measure, names, cells)
-        found = [_figure(measure, name, cells.get(name, {}), n_samples) for name in names]
+        table = _Table.of(measure, scores)
+        compared = [] if smoke_test else _compare(table, names)
+        found = [_figure(table, name, n_samples) for name in names]
         figures += found if smoke_test else _ranked(measure, found, compared)
         comparisons += compared
     is_scored = any(one.mean is not None for one in figures)
@@ -132,12 +139,52 @@ def _agent_rows(scores: Scores, agents: Sequence[AgentSummary]) -> list[AgentSum
     return [*agents, *(AgentSummary(agent=name) for name in others)]
 
 
-def _figure(measure: Measure, agent: str, row: Mapping[str, float | None], n_samples: int) -> AgentFigure:
-    values = [row[sample] for sample in sorted(row)]
-    scored = np.array([value for value in values if value is not None], dtype=np.float64)
-    if not np.isfinite(scored).all():
-        raise ValueError(f"{measure.name}: a score of {agent} is not finite. Leave it out or make it None.")
-    found = mean_over_samples(scored, measure.lowest, measure.highest)
+@dataclass(frozen=True)
+class _Table:
+    """The scores that the figures of a measure are made of: one column, or several that are averaged."""
+
+    measure: Measure
+    statistics: tuple[Statistic, ...]
+    columns: tuple[Mapping[str, Mapping[str, float | None]], ...]
+    """By agent and sample."""
+
+    @classmethod
+    def of(cls, measure: Measure, scores: Scores) -> _Table:
+        """The table of a measure."""
+        parts = measure.mean_of or {measure.name: measure.statistic}
+        return cls(measure, tuple(parts.values()), tuple(scores.get(name, {}) for name in parts))
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the figure is a mean over samples."""
+        return self.statistics == ("mean",)
+
+    def samples(self, agent: str) -> list[str]:
+        """The samples on which the agent has ideas, sorted."""
+        return sorted({sample for column in self.columns for sample in column.get(agent, {})})
+
+    def rows(self, agent: str, samples: Sequence[str]) -> NDArray[np.float64]:
+        """Scores (samples, columns), nan where there is none.
+
+        Raises:
+            ValueError: a score is not finite.
+        """
+        found = [[column.get(agent, {}).get(sample) for column in self.columns] for sample in samples]
+        if any(value is not None and not isfinite(value) for row in found for value in row):
+            name = self.measure.name
+            raise ValueError(f"{name}: a score of {agent} is not finite. Leave it out or make it None.")
+        return np.array(found, dtype=np.float64).reshape(len(samples), len(self.columns))
+
+
+def _figure(table: _Table, agent: str, n_samples: int) -> AgentFigure:
+    measure, values = table.measure, table.samples(agent)
+    rows = table.rows(agent, values)
+    scored = rows[~np.isnan(rows).any(axis=1)]
+    found = (
+        mean_over_samples(scored[:, 0], measure.lowest, measure.highest)
+        if table.is_mean
+        else figure_over_samples(rows, table.statistics, measure.lowest, measure.highest)
+    )
     return AgentFigure(
         agent=agent,
         measure=measure.name,
@@ -145,24 +192,21 @@ def _figure(measure: Measure, agent: str, row: Mapping[str, float | None], n_sam
         low=found.low,
         high=found.high,
         n=found.n,
-        unscored=len(values) - len(scored),
+        unscored=len(values) - found.n,
         without_idea=max(0, n_samples - len(values)),
         reason=found.reason,
     )
 
 
-def _compare(
-    measure: Measure, names: Sequence[str], cells: Mapping[str, Mapping[str, float | None]]
-) -> list[Comparison]:
-    table = _score_table(names, cells)
+def _compare(table: _Table, names: Sequence[str]) -> list[Comparison]:
+    samples = sorted({sample for name in names for sample in table.samples(name)})
+    scores = [table.rows(name, samples) for name in names]
     pairs = list(combinations(range(len(names)), 2))
-    tests = []
-    for first, second in pairs:
-        differences = table[first] - table[second]
-        tests.append(paired_test(differences[~np.isnan(differences)]))
+    test = _paired_tester(table, scores)
+    tests = [test(first, second) for first, second in pairs]
     corrected = holm([test.p for test in tests])
     return [
-        _comparison(measure, names[first], names[second], test, p_holm)
+        _comparison(table.measure, names[first], names[second], test, p_holm)
         for (first, second), test, p_holm in zip(pairs, tests, corrected, strict=True)
     ]
 
@@ -187,19 +231,26 @@ def _comparison(
     )
 
 
-def _score_table(
-    names: Sequence[str], cells: Mapping[str, Mapping[str, float | None]]
-) -> NDArray[np.float64]:
-    """Scores (agents, samples), nan where there is none."""
-    samples = {
-        sample: place for place, sample in enumerate(sorted({one for row in cells.values() for one in row}))
-    }
-    table = np.full((len(names), len(samples)), np.nan)
-    for place, name in enumerate(names):
-        for sample, score in cells.get(name, {}).items():
-            if score is not None:
-                table[place, samples[sample]] = score
-    return table
+def _paired_tester(table: _Table, scores: Sequence[NDArray[np.float64]]) -> Callable[[int, int], PairedTest]:
+    """The test of two agents, given by their places, on the samples that are scored for both."""
+    scored = [~np.isnan(rows).any(axis=1) for rows in scores]
+    drawn: dict[tuple[int, bytes], NDArray[np.float64]] = {}
+
+    def replicates(place: int, common: NDArray[np.bool_]) -> NDArray[np.float64]:
+        key = (place, common.tobytes())
+        if key not in drawn:
+            drawn[key] = bootstrap(scores[place][common], table.statistics)
+        return drawn[key]
+
+    def test(first: int, second: int) -> PairedTest:
+        common = np.logical_and(scored[first], scored[second])
+        own, other = scores[first][common], scores[second][common]
+        if table.is_mean:
+            return paired_test(own[:, 0] - other[:, 0])
+        both = (replicates(first, common), replicates(second, common)) if len(own) > 1 else None
+        return compare_statistic(own, other, table.statistics, both)
+
+    return test
 
 
 def _ranked(

@@ -28,7 +28,8 @@ POWER = 0.8
 _DECIMALS = 12
 """Differences are rounded to this, so that rounding errors do not break ties."""
 
-Test = Literal["sign-flip", "t"]
+Test = Literal["sign-flip", "t", "exchange", "bootstrap-t"]
+"""The last two are of ``sample_statistics``."""
 
 
 @dataclass(frozen=True)
