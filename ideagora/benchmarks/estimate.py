@@ -20,7 +20,7 @@ def expected_bill(run: BenchmarkRun) -> list[tuple[str, int, float | None]]:
     for one in run.contestants.agents:
         agent = with_ideas(one.agent, run.ideas)
         for group, number in (agent.expected_calls(agent.options) or {}).items():
-            calls[settings.model_of(group)] += number * len(run.samples) * run.epochs
+            calls[agent.model or settings.model_of(group)] += number * len(run.samples) * run.epochs
     if run.judged:
         calls.update(expected_judge_calls(run))
     return [

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 BENCHMARKS: dict[str, str] = {
     "ai-idea-bench": "ideagora.benchmarks.ai_idea_bench.benchmark:AIIdeaBench",
     "ideabench": "ideagora.benchmarks.ideabench.benchmark:IdeaBench",
+    "liveideabench": "ideagora.benchmarks.liveideabench.benchmark:LiveIdeaBench",
 }
 """Name -> its class, as module:class."""
 

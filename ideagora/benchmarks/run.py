@@ -23,7 +23,7 @@ from ideagora.benchmarks.results import (
     read_results,
     write_results,
 )
-from ideagora.benchmarks.scoring import score_log
+from ideagora.benchmarks.scoring import of_protocol, score_log
 from ideagora.benchmarks.summary import build_result, count_verdicts
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, RunError
@@ -42,6 +42,7 @@ from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.agent import with_ideas
 from ideagora.graphs.generate import load_budget
+from ideagora.graphs.plain_model.refusals import refusal_notes
 from ideagora.graphs.run_folder import RunFolder, now
 from ideagora.graphs.run_record import identity_parts
 from ideagora.graphs.task import Task
@@ -194,7 +195,8 @@ async def run_benchmark(
         log = IdeaLog(path)
         down = outage_lines(runs, results)
         summaries = _summaries(run, planned, results, log)
-        notes = (*run.notes, *unread, *run.contestants.notes, *literature_notes(runs))
+        refused = refusal_notes((one.name, one.folder) for one in runs if one.task.agent.model is not None)
+        notes = (*run.notes, *unread, *run.contestants.notes, *literature_notes(runs), *refused)
         if not run.judged:
             _record_ideas(run, folder, summaries, notes, down)
             return ()
@@ -388,9 +390,9 @@ def _result(
         n_samples=len(run.samples),
         agents=agents,
         judges=plan.judges,
-        coverage=count_verdicts(one for one in log if one.protocol == plan.protocol),
+        coverage=count_verdicts(of_protocol(log, plan)),
         usage=None if tracker is None else _total(tracker),
-        notes=notes,
+        notes=(*notes, *benchmark.notes(of_protocol(log, plan), plan)),
         status=status,
     )
 

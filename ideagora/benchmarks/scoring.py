@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from statistics import fmean
 from typing import Any
 
@@ -17,8 +17,9 @@ Cells = dict[str, dict[str, dict[str, float | None]]]
 def score_log(benchmark: Benchmark[Any], log: VerdictLog, plan: Plan) -> Scores:
     """The scores of every agent on every sample under one protocol, as means over epochs."""
     cells: Cells = {}
+    benchmark = benchmark.fitted(of_protocol(log, plan), plan)
     for sample, ids in ids_by_sample(log).items():
-        verdicts = [one for one in log.read(ids) if one.protocol == plan.protocol]
+        verdicts = list(of_protocol(log.read(ids), plan))
         for measure, agent, score in _scores_of_sample(benchmark, sample, verdicts, plan):
             cells.setdefault(measure, {}).setdefault(agent, {})[sample] = score
     return cells
@@ -30,6 +31,11 @@ def ids_by_sample(log: VerdictLog) -> dict[str, list[str]]:
     for verdict in log:
         found[verdict.sample or ""].append(verdict.id)
     return dict(found)
+
+
+def of_protocol(verdicts: Iterable[Verdict], plan: Plan) -> Iterator[Verdict]:
+    """The verdicts of a plan's protocol."""
+    return (one for one in verdicts if one.protocol == plan.protocol)
 
 
 def _scores_of_sample(

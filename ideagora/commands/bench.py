@@ -196,9 +196,9 @@ def _plans(request: Request, benchmark: Benchmark[Any], settings: Settings) -> t
     groups = list(dict.fromkeys(measure.group for measure in benchmark.measures))
     if unknown := [name for name in request.only if name not in groups]:
         raise UsageError(f"--only is {unknown[0]!r}: {benchmark.name} has {', '.join(groups)}.")
-    judges = request.judges or (settings.model_of("judge"),)
-    if len(set(judges)) < len(judges):
-        raise UsageError(f"--judge is given twice: {', '.join(judges)}.")
+    if len(set(request.judges)) < len(request.judges):
+        raise UsageError(f"--judge is given twice: {', '.join(request.judges)}.")
+    judges = benchmark.judges(request.judges, settings.model_of("judge"))
     return tuple(
         Plan(judges=judges, protocol=protocol, only=request.only, seed=settings.seed)
         for protocol in request.protocols
@@ -258,7 +258,9 @@ def _write_page(path: Path) -> None:
 def _say_cost(run: BenchmarkRun, path: Path, request: Request, errors: Console) -> None:
     """Print the expected cost, unless no calls are left."""
     settings = run.settings
-    asked = {*(run.models if run.judged else ()), *(settings.models if run.contestants.agents else ())}
+    asked = set(run.models if run.judged else ())
+    for one in run.contestants.agents:
+        asked |= set(settings.models if one.agent.model is None else (one.agent.model,))
     if asked <= {"offline"} or settings.replay or (not request.fresh and _is_done(path)):
         return
     bill = expected_bill(run)

@@ -70,7 +70,8 @@ class JudgingOptions:
     judge: Annotated[
         list[str] | None,
         typer.Option(
-            help="Model that judges; repeatable. Every judge answers every question.",
+            help="Model that judges; repeatable. Every judge answers every question; liveideabench draws "
+            "three for each idea.",
             show_default="--judge-model",
         ),
     ] = None
@@ -135,8 +136,8 @@ def _command_for(name: str) -> Any:
             list[str] | None,
             typer.Argument(
                 metavar="AGENTS",
-                help="One or more of: agents (see 'ideagora agents'), ideas:FILE, run folders, names of "
-                "imported ideas. Write LABEL=AGENT to rename one.",
+                help="One or more of: agents (see 'ideagora agents'), model:NAME, ideas:FILE, run folders, "
+                "names of imported ideas. Write LABEL=AGENT to rename one.",
                 show_default=False,
             ),
         ] = None,
@@ -230,6 +231,11 @@ _HELP = {
     "Agents get the abstracts of a paper's references. Judges rank their ideas together with the paper's own "
     "(Insight Score) and rate the overlap. Every verdict is saved, so the same command resumes. Without "
     "--model or --judge, everything runs offline, as a smoke test: no key needed.",
+    "liveideabench": "Judge ideas from a single keyword: LiveIdeaBench (arXiv 2412.17596).\n\n"
+    "Models (model:NAME) or agents get a keyword and propose two ideas of about 100 words. Three judges are "
+    "drawn for each idea from the panel (--judge, best first, or -T panel=FILE), never its author: "
+    "originality, feasibility, clarity. One judge says how different the ideas are (fluency); flexibility is "
+    "the 30th percentile over keywords. Every verdict is saved, so the same command resumes.",
 }
 
 for _name in BENCHMARKS:
