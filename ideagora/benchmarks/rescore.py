@@ -9,19 +9,19 @@ from typing import Any
 from ideagora.benchmarks.benchmark import Benchmark, Plan
 from ideagora.benchmarks.idea_log import IdeaLog
 from ideagora.benchmarks.registry import find_benchmark
-from ideagora.benchmarks.results import RESULTS_FILE, AgentSummary, BenchmarkResult
+from ideagora.benchmarks.results import AgentSummary, BenchmarkResult
 from ideagora.benchmarks.run import (
     BenchmarkResources,
     BenchmarkRun,
     delete_judging,
     judge_ideas,
+    keep_earlier,
     load_finished,
 )
 from ideagora.config import Settings
 from ideagora.errors import UsageError
 from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.arena.lineup import ContestantIdeas
-from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
 from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
@@ -64,6 +64,7 @@ def load_run(
         epochs=int(options["epochs"]),
         settings=settings,
         data=data,
+        generated_by=str(record.get("generated_by", record.get("id", ""))),
         generated=IdeaLog(folder).digest,
         spec=str(record["agent"]),
         benchmark_options=benchmark_options,
@@ -92,8 +93,7 @@ async def rescore(
         if resources.fresh and not run.settings.replay and (keys := keys_to_retry(folder.events())):
             folder.log({"event": RETRIED, "keys": keys})
         if before != run.identity:
-            _keep_earlier(path, before)
-            folder.delete_checkpoints()
+            keep_earlier(folder, before)
         elif resources.fresh:
             delete_judging(folder)
         elif (finished := load_finished(folder)) is not None:
@@ -107,14 +107,3 @@ def _summary(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row.get(name) for name in ("agent", "source", "samples", "ideas")} | {
         "missing": dict(row.get("missing") or {})
     }
-
-
-def _keep_earlier(path: Path, identity: str) -> None:
-    """Rename verdicts and results of another plan.
-
-    An empty file is from an attempt that was stopped before it began: those of the other plan are renamed.
-    """
-    for name in (VERDICTS_FILE, RESULTS_FILE):
-        if (path / name).exists() and (path / name).stat().st_size:
-            stem, _, suffix = name.partition(".")
-            (path / name).rename(path / f"{stem}.{identity}.{suffix}")

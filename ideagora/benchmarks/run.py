@@ -98,6 +98,8 @@ class BenchmarkRun:
     """How the user named the benchmark, if it is from outside."""
     benchmark_options: tuple[str, ...] = ()
     """The benchmark's own options, as ``NAME=VALUE``."""
+    generated_by: str = ""
+    """The identity of the command that generated the ideas which are judged again."""
     generated: str | None = None
     """Digest of existing ideas that are judged; in the identity in place of the contestants."""
 
@@ -179,7 +181,13 @@ async def run_benchmark(
         BudgetExhausted: the budget is spent; the folder contains the results so far.
         IdeagoraError: a fatal error. Progress is saved; the same command resumes.
     """
-    with RunFolder(path, run.identity) as folder:
+    record = RunFolder(path, "").read() or {}
+    scored = str(record.get("id")) if record.get("generated_by") == run.identity else run.identity
+    with RunFolder(path, run.identity, replaces=scored) as folder:
+        if scored != run.identity:  # judged again since, by ``ideagora bench score``
+            if not run.judged:
+                return ()
+            keep_earlier(folder, scored)
         if resources.fresh:
             reset(folder, run.settings)
         elif (finished := load_finished(folder)) is not None:
@@ -407,6 +415,7 @@ def _record(
     """The fields of a benchmark in ``run.json``."""
     plan = run.plans[0]
     return {
+        "generated_by": run.generated_by or run.identity,
         "topic": {"text": f"{run.benchmark.title}, {len(run.samples)} samples"},
         "agent": run.spec or run.benchmark.name,
         "options": {
@@ -495,3 +504,16 @@ def _reset_if_changed(folder: RunFolder, ideas: IdeaLog) -> None:
     if (folder.read() or {}).get("entries") != ideas.digest:
         folder.delete_checkpoints()
         (folder.path / VERDICTS_FILE).unlink(missing_ok=True)
+
+
+def keep_earlier(folder: RunFolder, identity: str) -> None:
+    """Rename verdicts and results of another plan, so that the next one begins without them.
+
+    An empty file is from an attempt that was stopped before it began: those of the other plan are renamed.
+    """
+    for name in (VERDICTS_FILE, RESULTS_FILE):
+        file = folder.path / name
+        if file.exists() and file.stat().st_size:
+            stem, _, suffix = name.partition(".")
+            file.rename(folder.path / f"{stem}.{identity}.{suffix}")
+    folder.delete_checkpoints()

@@ -277,6 +277,9 @@ def test_scoring_with_another_judge_keeps_the_earlier_results_beside() -> None:
     narrower = Benched(judges={"other": judge()}, rescored=True, only=["i2i"])
     assert {one.kind for one in narrower.verdicts} == {"i2i_motivation", "i2i_plan"}
     assert len(list(first.folder.glob("verdicts.*.jsonl"))) == 2
+    same = Benched(field({"alpha": 2, "beta": 4}))
+    assert (same.code, len(same.chat.calls)) == (0, 0), "the first command finds its answers in the cache"
+    assert (first.folder / "verdicts.jsonl").read_text() == earlier["verdicts.jsonl"]
 
 
 def test_earlier_verdicts_survive_a_kill_while_they_are_put_beside() -> None:
