@@ -116,8 +116,8 @@ def questions_about(
 
 
 def verdict_id(benchmark: str, question: Question) -> str:
-    """Id of the verdict on a question."""
-    ideas = [idea.id for idea in question.subject]
+    """Id of the verdict on a question; the agents are in it because two of them may have the same idea."""
+    ideas = [part for idea in question.subject for part in (idea.agent, idea.id)]
     what = [benchmark, question.protocol, question.measure, question.sample, question.judge]
     return stable_id(*what, question.variant, str(question.epoch), str(question.order), *ideas)
 

@@ -88,7 +88,7 @@ def build_result(
     for measure in measures:
         table = _Table.of(measure, scores)
         compared = [] if smoke_test else _compare(table, names)
-        found = [_figure(table, name, n_samples) for name in names]
+        found = [_figure(table, row, n_samples) for row in rows]
         figures += found if smoke_test else _ranked(measure, found, compared)
         comparisons += compared
     is_scored = any(one.mean is not None for one in figures)
@@ -176,9 +176,9 @@ class _Table:
         return np.array(found, dtype=np.float64).reshape(len(samples), len(self.columns))
 
 
-def _figure(table: _Table, agent: str, n_samples: int) -> AgentFigure:
-    measure, values = table.measure, table.samples(agent)
-    rows = table.rows(agent, values)
+def _figure(table: _Table, agent: AgentSummary, n_samples: int) -> AgentFigure:
+    measure, values = table.measure, table.samples(agent.agent)
+    rows = table.rows(agent.agent, values)
     scored = rows[~np.isnan(rows).any(axis=1)]
     found = (
         mean_over_samples(scored[:, 0], measure.lowest, measure.highest)
@@ -186,14 +186,14 @@ def _figure(table: _Table, agent: str, n_samples: int) -> AgentFigure:
         else figure_over_samples(rows, table.statistics, measure.lowest, measure.highest)
     )
     return AgentFigure(
-        agent=agent,
+        agent=agent.agent,
         measure=measure.name,
         mean=found.value,
         low=found.low,
         high=found.high,
         n=found.n,
         unscored=len(values) - found.n,
-        without_idea=max(0, n_samples - len(values)),
+        without_idea=max(0, n_samples - max(agent.samples or 0, len(values))),
         reason=found.reason,
     )
 

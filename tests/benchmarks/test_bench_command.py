@@ -112,6 +112,13 @@ def test_an_idea_counts_on_every_sample_with_its_topic() -> None:
     assert (done.figure("alpha")["n"], done.figure("alpha")["without_idea"]) == (2, 0)
 
 
+def test_contestants_with_the_same_ideas_have_verdicts_of_their_own() -> None:
+    (spec,) = field({"same": 4})
+    done = Benched([f"one={spec}", f"two={spec}", *field({"third": 2})])
+    assert [done.figure(name)["mean"] for name in ("one", "third", "two")] == [4, 2, 4]
+    assert len(done.chat.calls) == 2 * 2 * 2, "the same ideas are asked about once"
+
+
 def test_an_agent_that_fails_on_a_target_loses_only_that_one(home: Path) -> None:
     def reply(call: ScriptedCall) -> Any:
         failing = call.role == "direct_ideator" and SAMPLES[1].topic in call.messages[-1][1]

@@ -11,6 +11,7 @@ from ideagora.benchmarks.benchmark import Measure, Scores
 from ideagora.benchmarks.results import AgentSummary, read_results, result_from_json, write_results
 from ideagora.benchmarks.summary import build_result, count_verdicts
 from ideagora.errors import RunError
+from ideagora.report.bench.cells import all_columns
 from ideagora.schema import Verdict
 from tests.support.benchmark_results import RANK, SHARE, result_of
 
@@ -116,6 +117,13 @@ def test_agents_without_a_score_have_a_row_and_the_others_follow() -> None:
     )
     assert [row.agent for row in result.agents] == ["failed", "a", "b"]
     assert result.figure("failed", "share").without_idea == 1
+
+
+def test_an_idea_that_nothing_was_asked_about_is_not_missing() -> None:
+    alone = result_of({"a": {}}, n_samples=3, agents=[AgentSummary(agent="a", samples=2)])
+    assert alone.figure("a", "points").without_idea == 1
+    (row,) = all_columns(alone).rows
+    assert (row.samples, row.cells[0].counts) == ("2 of 3 samples", "2 not asked")
 
 
 def test_a_score_that_is_no_number_is_refused() -> None:

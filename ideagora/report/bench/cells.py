@@ -253,10 +253,12 @@ def _cell(figure: AgentFigure | None, measure: Measure, n_samples: int, lacking:
     bounds = ""
     if figure.mean is not None:
         bounds = interval(figure.low, figure.high, measure) if figure.low is not None else "no interval"
+    asked = figure.n + figure.unscored
     counts = {
         "n = {}": figure.n if figure.mean is not None and figure.n != n_samples - lacking else 0,
         "{} unscored": figure.unscored,
         "{} without idea": figure.without_idea - lacking,
+        "{} not asked": max(0, n_samples - figure.without_idea - asked),
     }
     stated = ", ".join(words.format(count) for words, count in counts.items() if count)
     return Cell(number(figure.mean, measure), bounds, stated, ranks(figure), figure.best)
