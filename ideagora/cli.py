@@ -111,6 +111,10 @@ def version() -> None:
     typer.echo(__version__)
 
 
+_LOOP_CLOSED = "Event loop is closed"
+"""Error of a thread whose answer nobody awaits any more, after a further Ctrl-C during the clean-up."""
+
+
 def _exit_without_threads(code: Any) -> None:
     """Exit at once if an external agent left threads that would keep the process alive."""
     isolation = sys.modules.get("ideagora.graphs.external.in_process.isolation")
@@ -137,9 +141,11 @@ def _prepare_streams() -> None:
 
 
 def _ignore_interrupts(hook: Callable[..., None]) -> Callable[..., None]:
+    """Return a hook for uncaught exceptions that says nothing about an interrupt and its after-effects."""
+
     def hook_without_interrupts(*args: Any) -> None:
-        kind = args[0] if isinstance(args[0], type) else args[0].exc_type
-        if not issubclass(kind, KeyboardInterrupt):
+        error = args[1] if isinstance(args[0], type) else args[0].exc_value
+        if not isinstance(error, KeyboardInterrupt) and str(error) != _LOOP_CLOSED:
             hook(*args)
 
     return hook_without_interrupts
