@@ -18,6 +18,7 @@ from pydantic import Field
 from ideagora.errors import UsageError
 from ideagora.evaluators.judging.asking import Unscored as Unscored
 from ideagora.evaluators.statistics.sample_statistics import Statistic
+from ideagora.graphs.agent import Agent, with_ideas
 from ideagora.importing.records import Problem
 from ideagora.schema import Idea, Paper, Record, Topic, Verdict
 
@@ -144,6 +145,14 @@ class Benchmark(ABC, Generic[S]):
     @abstractmethod
     def topic(self, sample: S) -> Topic:
         """What the agents get: topic, cut-off, inspirations, and the hidden target paper."""
+
+    def agent(self, agent: Agent, ideas: int, plan: Plan) -> Agent:
+        """The agent as it runs on the samples, with a number of ideas; by default as it is.
+
+        Raises:
+            UsageError: the agent does not write as many.
+        """
+        return with_ideas(agent, ideas)
 
     @abstractmethod
     def questions(

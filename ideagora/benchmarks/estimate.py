@@ -6,7 +6,6 @@ from collections import Counter
 
 from ideagora.benchmarks.evaluation import questions_about
 from ideagora.benchmarks.run import BenchmarkRun
-from ideagora.graphs.agent import with_ideas
 from ideagora.models.budget import expected_cost
 from ideagora.schema import Experiment, Idea
 
@@ -18,7 +17,7 @@ def expected_bill(run: BenchmarkRun) -> list[tuple[str, int, float | None]]:
     """(model, calls, cost in USD or ``None``) if nothing is done yet and every agent returns its ideas."""
     settings, calls = run.settings, Counter[str]()
     for one in run.contestants.agents:
-        agent = with_ideas(one.agent, run.ideas)
+        agent = run.benchmark.agent(one.agent, run.ideas, run.plans[0])
         for group, number in (agent.expected_calls(agent.options) or {}).items():
             calls[agent.model or settings.model_of(group)] += number * len(run.samples) * run.epochs
     if run.judged:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 BENCHMARKS: dict[str, str] = {
     "ai-idea-bench": "ideagora.benchmarks.ai_idea_bench.benchmark:AIIdeaBench",
+    "aidanbench": "ideagora.benchmarks.aidanbench.benchmark:AidanBench",
     "ideabench": "ideagora.benchmarks.ideabench.benchmark:IdeaBench",
     "liveideabench": "ideagora.benchmarks.liveideabench.benchmark:LiveIdeaBench",
 }

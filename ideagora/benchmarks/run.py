@@ -40,7 +40,6 @@ from ideagora.evaluators.generation import (
 from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
 from ideagora.evaluators.judging.verdict_log import VerdictLog
-from ideagora.graphs.agent import with_ideas
 from ideagora.graphs.generate import load_budget
 from ideagora.graphs.plain_model.refusals import refusal_notes
 from ideagora.graphs.run_folder import RunFolder, now
@@ -247,7 +246,7 @@ async def _plan_runs(
         if given is not None:  # the data set need not state their ids
             topic = topic.model_copy(update={"inspirations": tuple(paper.id for paper in given)})
         for one in run.contestants.agents:
-            agent = with_ideas(one.agent, run.ideas)
+            agent = run.benchmark.agent(one.agent, run.ideas, run.plans[0])
             for epoch in range(1, run.epochs + 1):
                 settings = run.settings.model_copy(update={"seed": run.settings.seed + epoch - 1})
                 task = Task(topic, agent, agent.options, settings, given, run.with_sources)

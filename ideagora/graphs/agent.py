@@ -62,6 +62,8 @@ class Agent:
     """Why the agent cannot run yet, and what to do."""
     model: str | None = None
     """Its own model for all roles; ``None``: those of the settings."""
+    most_steps: int = 200
+    """Maximum number of steps of the graph."""
     set_ideas: Callable[[Any, int], BaseModel] | None = None
     """(options, number) -> options for this number of ideas per run; ``None`` if it cannot be chosen."""
 

@@ -147,6 +147,7 @@ def _job(
         first_text=task.topic.text,
         context=None if create_context is None else lambda services: create_context(services, topic),
         target_paper=_target_paper(task.agent, library),
+        recursion_limit=task.agent.most_steps,
     )
 
 

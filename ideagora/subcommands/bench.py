@@ -227,6 +227,11 @@ _HELP = {
     "that came from there (multiple choice, idea to idea, idea to topic), with each other, and with other "
     "literature. Every verdict is saved, so the same command resumes. Without --model or --judge, everything "
     "runs offline, as a smoke test: no key needed.",
+    "aidanbench": "Count different coherent answers to open-ended questions: AidanBench.\n\n"
+    "A model (model:NAME) answers a question again and again, told its earlier answers, until a judge finds "
+    "one incoherent or it repeats an earlier one; --ideas is the maximum. Answers of agents and imported "
+    "answers are judged in their order. Every verdict is saved, so the same command resumes. model:offline "
+    "without --judge runs offline, as a smoke test: no key needed.",
     "ideabench": "Rank ideas among target papers: IdeaBench (arXiv 2411.02429).\n\n"
     "Agents get the abstracts of a paper's references. Judges rank their ideas together with the paper's own "
     "(Insight Score) and rate the overlap. Every verdict is saved, so the same command resumes. Without "

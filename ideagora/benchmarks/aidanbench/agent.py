@@ -1,0 +1,80 @@
+"""A model as the contestant of AidanBench: its answers to one question, in order, as ideas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel
+
+from ideagora.benchmarks.aidanbench.graph import (
+    FAILED,
+    STEPS_PER_ANSWER,
+    LoopOptions,
+    answer_label,
+    build_graph,
+)
+from ideagora.config import Group
+from ideagora.graphs.agent import Agent, Origin
+from ideagora.importing.sections import title_from_text
+from ideagora.schema import Idea, Usage, stable_id
+
+ENDING, REASON = "ending", "reason"
+"""Keys in the ``extra`` of the last answer: why the loop ended, and what failed if it did."""
+
+
+def looping_agent(agent: Agent, options: LoopOptions) -> Agent:
+    """The model of ``agent``, which answers in the loop."""
+    return replace(
+        agent,
+        about=f"Answers a question until it repeats itself or makes no sense ({agent.name}).",
+        source="AidanBench, section 3",
+        options=options,
+        build=build_graph,
+        start=lambda topic: {"topic": topic.model_dump(mode="json")},
+        ideas=_ideas,
+        failures=lambda state: list(state.get("failures", [])),
+        expected_calls=_expected_calls,
+        set_ideas=None,
+        steps=("answer", "judge_coherence", "measure_novelty", "judge_novelty", "answer_ahead", "decide"),
+        most_steps=STEPS_PER_ANSWER * options.maximum + STEPS_PER_ANSWER,
+    )
+
+
+def _expected_calls(options: BaseModel) -> dict[Group, int] | None:
+    """The answers; what judges are asked in the loop counts with the questions on them."""
+    return {"main": getattr(options, "maximum", 1)}
+
+
+def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+    answers = state.get("answers", [])
+    ideas = [_idea(state, origin, number) for number in range(1, len(answers) + 1)]
+    if ideas and "ending" in state:
+        reasons = [str(one["error"]) for one in state.get("failures", ())]
+        why = {REASON: "; ".join(reasons)} if state["ending"] == FAILED else {}
+        ideas[-1] = ideas[-1].model_copy(
+            update={"extra": {**ideas[-1].extra, ENDING: state["ending"], **why}}
+        )
+    return ideas
+
+
+def _idea(state: Mapping[str, Any], origin: Origin, number: int) -> Idea:
+    topic, text, label = state["topic"]["text"], state["answers"][number - 1], answer_label(number)
+    judged = {
+        name: state[name][number - 1]
+        for name in ("coherence", "novelty", "model_novelty")
+        if len(state.get(name, ())) >= number
+    }
+    return Idea(
+        id=stable_id(origin.agent, topic, str(number), text),
+        topic=topic,
+        agent=origin.agent,
+        kind="lead" if origin.model == "offline" else "idea",
+        title=title_from_text(text),
+        method=text,
+        model=origin.model,
+        usage=origin.usage.get(label, Usage()),
+        created=origin.answered.get(label),
+        extra={"answer": number, **judged},
+    )
