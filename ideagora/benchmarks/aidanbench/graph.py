@@ -88,7 +88,7 @@ async def _next_answer(state: LoopState, runtime: Context) -> dict[str, str]:
         except (UnreadableAnswer, RequestRejected) as error:
             if not earlier:
                 raise
-            return {"failure": f"answer {len(earlier) + 1}: {error}"}
+            return {"failure": f"answer {len(earlier) + 1}: {_without_path(error)}"}
     return {"answer": found.answer}
 
 
@@ -134,7 +134,11 @@ async def _judged(asked: Awaitable[T]) -> tuple[T | None, str]:
         try:
             return await asked, ""
         except (UnreadableAnswer, RequestRejected) as error:
-            return None, str(error)
+            return None, _without_path(error)
+
+
+def _without_path(error: Exception) -> str:
+    return str(error).partition(" All replies are in")[0]
 
 
 def decide(state: LoopState, runtime: Context) -> LoopState:
