@@ -80,14 +80,16 @@ def split(*concepts: tuple[str, ...]) -> dict[str, list[Any]]:
     return {"concept_splitter": [{"steps": steps[::-1]}]}
 
 
-async def test_papers_are_found_for_each_concept_and_counted_once(tmp_path: Path) -> None:
+async def test_papers_are_found_for_each_concept_and_counted_once_without_the_target(tmp_path: Path) -> None:
+    target = paper("The target")
     source = CountedPapers(
-        results={"dampers": [DAMPERS, WIND], "tunnels": [WIND, ROPES], "cakes": [paper("Cakes")]},
-        per_year={DAMPERS.id: {2025: 35}, WIND.id: {2023: 35}},
+        results={"dampers": [DAMPERS, target, WIND], "tunnels": [WIND, ROPES], "cakes": [paper("Cakes")]},
+        per_year={DAMPERS.id: {2025: 35}, WIND.id: {2023: 35}, target.id: {2025: 900}},
         similarities={"Cakes": 0.1},
     )
     reply = split(("dampers", "Tunnels ", "tunnels"), ("cakes",), ())
-    [question] = feasibility.questions(sample(), {"a": [idea("a", "Two.", "Report.", method="One.")]}, PLAN)
+    one = sample(paper_id=target.id)
+    [question] = feasibility.questions(one, {"a": [idea("a", "Two.", "Report.", method="One.")]}, PLAN)
     async with services(tmp_path, source, reply) as given:
         judged = await question.answer(given)
     assert source.queries == [TOPIC, "dampers", "tunnels", "cakes"]

@@ -86,7 +86,7 @@ def questions(
                 sample=sample.id,
                 judge=judge,
                 subject=(idea,),
-                answer=_asker(judge, sample.topic, plan_steps(idea), is_paper=plan.protocol == "paper"),
+                answer=_asker(judge, sample, plan_steps(idea), is_paper=plan.protocol == "paper"),
             )
 
 
@@ -176,18 +176,21 @@ def feasibility_as_released(
 
 
 def _asker(
-    judge: str, topic: str, steps: tuple[str, ...], is_paper: bool
+    judge: str, sample: Sample, steps: tuple[str, ...], is_paper: bool
 ) -> Callable[[Services], Awaitable[Judgement]]:
     async def ask(services: Services) -> Judgement:
         if not steps:
             raise Unscored("the idea has no plan")
         with from_all_sources(services.library):
-            await _check_counts(services.library, topic)
-        split = await CONCEPT_SPLITTER(services.client, model=judge, topic=topic, steps=steps)
+            await _check_counts(services.library, sample.topic)
+        split = await CONCEPT_SPLITTER(services.client, model=judge, topic=sample.topic, steps=steps)
         ordered = sorted(split.steps, key=lambda one: one.step)
         concepts = [_distinct(one.concepts) for one in ordered]
         with from_all_sources(services.library):
-            found = await (_search_as_released if is_paper else _search)(services.library, concepts)
+            if is_paper:
+                found = await _search_as_released(services.library, concepts)
+            else:
+                found = await _search(services.library, concepts, sample.paper_id)
             found.counts = await _counts(services.library, found.papers.values())
         reasons = " ".join(f"[{one.step}] {one.reason}" for one in ordered)
         return _judge(found, reasons, is_paper)
@@ -207,14 +210,19 @@ def _distinct(concepts: Iterable[str]) -> tuple[str, ...]:
     return tuple(concept for key, concept in cleaned.items() if key)
 
 
-async def _search(library: Library, concepts: Sequence[Sequence[str]]) -> Found:
-    """One search per concept; the papers of a step are those on any of its concepts, each once."""
+async def _search(library: Library, concepts: Sequence[Sequence[str]], target_id: str | None) -> Found:
+    """One search per concept; the papers of a step are those on any of its concepts, each once.
+
+    The target is left out: likeness to it is what I2I measures.
+    """
+    target = await library.paper(target_id) if target_id else None
     found = Found()
     for step in concepts:
         ids: dict[str, None] = {}
         for concept in step:
             for one in await library.search(concept, PAPERS):
-                if one.similarity >= MIN_SIMILARITY:
+                is_target = target is not None and one.paper.id == target.id
+                if one.similarity >= MIN_SIMILARITY and not is_target:
                     found.papers[one.paper.id] = one.paper
                     ids[one.paper.id] = None
         found.steps.append(Step(tuple(step), tuple(step), tuple(ids)))
