@@ -340,7 +340,7 @@ def _by_sample(idea_set: ContestantIdeas, run: BenchmarkRun) -> dict[str, list[I
         by_topic.setdefault(topic_key(run.topic(name).text), []).append(name)
     found: dict[str, list[Idea]] = {}
     for idea in idea_set.ideas:
-        named = str(idea.extra.get("sample") or idea.extra.get("imported", {}).get("sample", ""))
+        named = str(idea.extra.get("sample", idea.extra.get("imported", {}).get("sample", "")))
         names = [named] if named in run.samples else by_topic.get(topic_key(idea.topic), ())
         for name in names:
             found.setdefault(name, []).append(idea)

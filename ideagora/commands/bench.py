@@ -304,7 +304,8 @@ def _print(run: BenchmarkRun, results: tuple[BenchmarkResult, ...], path: Path, 
     console = Console()
     if not results:
         ideas = sum(IdeaLog(path).counts.values())
-        console.print(Text(f"{path} has {ideas} ideas for {len(run.samples)} samples."), soft_wrap=True)
+        counted = f"{_count(ideas, 'idea')} for {_count(len(run.samples), 'sample')}"
+        console.print(Text(f"{path} has {counted}."), soft_wrap=True)
         console.print(Text(f"Judge them: ideagora bench score {path}"), soft_wrap=True)
         return
     from ideagora.report.bench.terminal import terminal_table
@@ -315,6 +316,10 @@ def _print(run: BenchmarkRun, results: tuple[BenchmarkResult, ...], path: Path, 
         console.print(Text(f"Report with plots: {path / 'report.html'}", overflow="fold"), soft_wrap=True)
     files = f"All figures: {path / RESULTS_FILE}; verdicts: {path / 'verdicts.jsonl'}"
     console.print(Text(files, overflow="fold"), soft_wrap=True)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _export(name: str, path: Path, benchmark: Benchmark[Any]) -> Path:

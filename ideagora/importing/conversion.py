@@ -82,8 +82,9 @@ def _build_idea(parsed: ParsedIdea, kind: str, agent: str, topic: str, scores: d
     title = parsed.title or title_from_text(method)
     parts = (title, parsed.motivation or "", parsed.novelty or "", method)
     steps = parsed.experiment.steps if parsed.experiment else ()
+    sample = filter(None, [notes.get("sample")])  # the same text may be an idea on several
     return Idea(
-        id=stable_id("imported", agent, topic, *parts, *steps),
+        id=stable_id("imported", agent, topic, *parts, *steps, *sample),
         topic=topic,
         agent=agent,
         title=title,

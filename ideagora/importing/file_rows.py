@@ -53,7 +53,7 @@ def open_rows(path: Path, name: str) -> FileRows:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
-        raise IdeasFileError(f"{path} cannot be read ({error.strerror}). Give a file of ideas.") from None
+        raise IdeasFileError(f"{path} cannot be read ({error.strerror}). Check the path.") from None
     if head.startswith(_SQLITE):
         return FileRows("SQLite", lambda: _sqlite_rows(path, name))
     text = head.removeprefix(_BOM).strip()

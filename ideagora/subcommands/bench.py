@@ -114,7 +114,7 @@ app = options.CommandGroup(
     help="Run published benchmarks on agents or on existing ideas.",
     invoke_without_command=True,
     epilog="Examples:\n\n  ideagora bench\n\n  ideagora bench ai-idea-bench direct rag --limit 5\n\n"
-    "  ideagora bench examples/own_benchmark.py:Riddles direct",
+    "  ideagora bench path/to/benchmark.py:MyBenchmark direct",
 )
 
 

@@ -101,6 +101,11 @@ def test_an_idea_may_name_its_sample_and_one_of_elsewhere_is_left_out() -> None:
     done = Benched([write("named", named)])
     assert {one.sample for one in done.verdicts} == {SAMPLES[1].id}
     assert done.figure("named")["n"] == 1
+    row = {"topic": "some other words", "title": "A plan", "method": "Do it. strength 4"}
+    rows = (json.dumps({**row, "sample": sample}) + "\n" for sample in (0, "1"))
+    Path("plain.jsonl").write_text("".join(rows), encoding="utf-8")
+    plain = Benched(["Zoë=ideas:plain.jsonl"], out="plain")
+    assert {one.sample for one in plain.verdicts} == {"0", "1"}, "one text is an idea on both"
 
 
 def test_an_idea_counts_on_every_sample_with_its_topic() -> None:

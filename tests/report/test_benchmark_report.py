@@ -55,6 +55,7 @@ def terminal(result: BenchmarkResult, width: int = 100) -> str:
 
 def test_every_format_shows_means_intervals_counts_and_the_best(tmp_path: Path) -> None:
     result = sample_result()
+    assert "second has no idea on 3 samples: it raised ValueError" in terminal(result)
     first = result.figure("first", "points")
     assert first.low is not None
     assert first.high is not None
@@ -165,7 +166,7 @@ def test_plots_are_files_and_stand_in_the_page(tmp_path: Path) -> None:
 
 
 def test_hostile_names_reasons_and_notes_stay_text(tmp_path: Path) -> None:
-    names = (EVIL, "$x^2$ \\input{/etc/passwd} \x1b[31m", "=1+1\x00\u202e")
+    names = (EVIL, "$x^2$ \\input{/etc/passwd} \x1b[31m", "=1+1\x00\u202e", "模型")
     result = build_result(
         {"points": dict.fromkeys(names, BETTER)},
         [POINTS.model_copy(update={"title": EVIL, "unit": EVIL})],

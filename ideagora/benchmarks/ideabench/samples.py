@@ -71,7 +71,7 @@ def read_samples(path: Path, resource: Resource = "low") -> Samples[Sample]:
     references = _References(targets, LOW_RESOURCE if resource == "low" else None)
     if not references_file.is_file():
         raise IdeasFileError(
-            f"{references_file} does not exist. It holds the references for --resource {resource}; "
+            f"{references_file} does not exist. It holds the references for -T resource={resource}; "
             "`ideagora bench build ideabench` filters raw references."
         )
     problems += references.read(references_file)

@@ -28,7 +28,7 @@ MOST_PROBLEMS = 5
 LONGEST_NAME = 200
 """Maximum number of characters of a contestant's name."""
 _CONTROL_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
-_LABELED = re.compile(r"(?P<label>[A-Za-z0-9][\w +.-]*)=(?P<spec>.+)", re.DOTALL)
+_LABELED = re.compile(r"(?P<label>[^\W_][\w +.-]*)=(?P<spec>.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)

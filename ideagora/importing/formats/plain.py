@@ -2,7 +2,8 @@
 
 ``topic``, ``title``, ``motivation``, ``novelty``, ``method`` (or ``idea``, ``text``, ``description``,
 ``hypothesis``), ``summary``, ``experiment`` (text, list or object), ``references`` (list of
-ids), ``agent``, ``model``. JSON, JSON Lines or CSV; capitals and spaces in names are ignored.
+ids), ``agent``, ``model``, ``sample`` (its id in a benchmark). JSON, JSON Lines or CSV; capitals and
+spaces in names are ignored.
 """
 
 from __future__ import annotations
@@ -47,8 +48,15 @@ def _read(row: Row) -> Iterator[ParsedIdea]:
         references=string_list(value.get("references")),
         agent=optional_text(value, "agent"),
         model=optional_text(value, "model"),
-        notes={"method_from": body} if body != "method" else {},
+        notes=_notes(value, body),
     )
+
+
+def _notes(value: Mapping[str, Any], body: str) -> dict[str, str]:
+    """Notes on an idea: the field of its method, and the sample of a benchmark that it is about."""
+    sample = value.get("sample")
+    is_id = isinstance(sample, str | int) and not isinstance(sample, bool)
+    return ({"method_from": body} if body != "method" else {}) | ({"sample": str(sample)} if is_id else {})
 
 
 def _experiment(plan: Any) -> Experiment | None:

@@ -34,6 +34,8 @@ from ideagora.report.text_cleaning import cut_middle
 LONGEST_NAME = 40
 MOST_LINES = 8
 """Significant differences, and reasons, that are listed."""
+MOST_NAMES = 5
+"""Agents that are named for one reason."""
 GAP = 2
 DETECTABLE = "detectable"
 
@@ -145,9 +147,18 @@ def _unscored(result: BenchmarkResult) -> Iterator[Text]:
         yield Text(f"{count} unscored ({cell(kind)}): {cell(reason)}", "yellow")
     if len(rows) > MOST_LINES:
         yield Text(f"and {len(rows) - MOST_LINES} more reasons in results.json", "yellow")
+    missing: dict[tuple[str, int], list[str]] = {}
     for agent in result.agents:
         for reason, count in agent.missing.items():
-            yield Text(f"{_short(agent.agent)} has no idea on {count}: {cell(reason)}", "yellow")
+            missing.setdefault((reason, count), []).append(_short(agent.agent))
+    for (reason, count), names in list(missing.items())[:MOST_LINES]:
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        have = "have" if len(names) > 1 else "has"
+        samples = f"{count:,} sample{'' if count == 1 else 's'}"
+        shown = ", ".join(names[:MOST_NAMES])
+        yield Text(f"{shown}{more} {have} no idea on {samples}: {cell(reason)}", "yellow")
+    if len(missing) > MOST_LINES:
+        yield Text(f"and {len(missing) - MOST_LINES} more reasons in results.json", "yellow")
 
 
 def _short(name: str) -> str:

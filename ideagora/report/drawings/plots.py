@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -65,5 +66,7 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
 def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
     """The file's content; the same figure gives the same bytes."""
     file = io.BytesIO()
-    figure.savefig(file, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else None)
+    with warnings.catch_warnings():  # a name may have characters that the font lacks
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
+        figure.savefig(file, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else None)
     return file.getvalue()
