@@ -129,6 +129,7 @@ def test_the_loop_ends(coherence: Any, answers: Any, ending: str, count: int) ->
         assert run.code == 0
         (verdict,) = run.verdicts
         assert verdict.details["ending"] == ending
+        assert f"over 1 question; ended {ending} 1×." in run.notes
         assert verdict.criteria is not None
         assert verdict.criteria["answers"] == count == run.figure("model:scripted", "answers")["mean"]
         told = [idea.method for idea in run.ideas]
@@ -251,6 +252,7 @@ def test_a_kill_loses_nothing_and_a_run_without_a_key_works(home: Path) -> None:
         for enough in (3, 9):
             running = command.start([*arguments, "--out", "killed"], keyed)
             model.wait_for(enough, unless=running.has_ended)
+            assert not running.has_ended(), running.wait().err
             running.send(signal.SIGKILL)
             running.wait()
             model.wait_until_quiet()

@@ -6,6 +6,7 @@ loop is section 3.1, the scores are sections 3.2 to 3.4 and appendix B.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -188,6 +189,23 @@ class AidanBench(Benchmark[Sample]):
             for one in self.measures
             if plan.includes(one.group)
         }
+
+    def notes(self, verdicts: Iterable[Verdict], plan: Plan) -> Sequence[str]:
+        """The sums in all, and why the loops ended."""
+        log = list(verdicts)
+        sums = score_ideas(log, GROUP, partial(_score, scorers.novelty_sum), mean_of_scored)
+        endings: dict[str, Counter[str]] = defaultdict(Counter)
+        for verdict in log:
+            if verdict.criteria is not None:
+                endings[verdict.agents[0]][verdict.details["ending"]] += 1
+        return [_sum_note(agent, sums[agent], endings[agent]) for agent in sorted(endings)]
+
+
+def _sum_note(agent: str, by_sample: Mapping[str, float | None], endings: Counter[str]) -> str:
+    scored = [one for one in by_sample.values() if one is not None]
+    questions = f"{len(scored)} question{'' if len(scored) == 1 else 's'}"
+    ended = ", ".join(f"{ending} {number}×" for ending, number in endings.most_common())
+    return f"{agent}: novelty in all {sum(scored):.2f} over {questions}; ended {ended}."
 
 
 def _score(score: scorers.Score, verdict: Verdict) -> float | None:
