@@ -60,6 +60,8 @@ class Agent:
     """Placeholder topic of a run if the agent determines the topic itself."""
     unready: str | None = None
     """Why the agent cannot run yet, and what to do."""
+    reads_literature: bool = True
+    """``False``: the library need not be opened for it."""
     model: str | None = None
     """Its own model for all roles; ``None``: those of the settings."""
     most_steps: int = 200

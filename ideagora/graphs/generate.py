@@ -195,8 +195,8 @@ async def generate(
 ) -> list[Outcome]:
     """Run each task in its folder, one after the other; an error ends only its own task.
 
-    ``library`` is called only if a task is not done yet. The tasks share one budget; ``budget`` and ``slots``
-    (concurrent calls) are those of a command that does more than these tasks.
+    ``library`` is called only if a task that uses it is not done yet. The tasks share one budget; ``budget``
+    and ``slots`` (concurrent calls) are those of a command that does more than these tasks.
 
     Raises:
         IdeagoraError: the only task failed, or the error is fatal.
@@ -229,6 +229,7 @@ async def _generate_one(
             folder.clear()
         elif (ideas := folder.finished_ideas()) is not None:
             return Outcome(task, path, tuple(ideas), already_done=True)
-        opened, embedder = library()
+        needs_library = task.agent.reads_literature or "offline" in task.settings.models
+        opened, embedder = library() if needs_library else (None, lambda: library()[1]())
         new_ideas, outages = await run_task(task, folder, opened, embedder, listener, chats, budget, slots)
         return Outcome(task, path, tuple(new_ideas), down=outages)

@@ -85,7 +85,7 @@ def _identifying_options(options: BaseModel) -> str:
 async def run_task(
     task: Task,
     folder: RunFolder,
-    library: Library,
+    library: Library | None,
     embedder: Callable[[], Embedder],
     listener: Listener,
     chats: Mapping[str, BaseChatModel] | None = None,
@@ -113,7 +113,7 @@ async def run_task(
             **_topic_of_agent(task, ideas),
         }
 
-    restricted = task.library(library)
+    restricted = None if library is None else task.library(library)
     topic = _topic_shown(task, restricted)
     job = _job(task, topic, library, finish)
     try:
@@ -131,7 +131,7 @@ async def run_task(
 def _job(
     task: Task,
     topic: Topic,
-    library: Library,
+    library: Library | None,
     finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Mapping[str, Any]],
 ) -> Job:
     create_context = task.agent.context
@@ -144,16 +144,16 @@ def _job(
         start=task.agent.start(topic),
         finish=finish,
         options=task.options,
-        first_text=task.topic.text,
+        first_text="" if library is None else task.topic.text,
         context=None if create_context is None else lambda services: create_context(services, topic),
-        target_paper=_target_paper(task.agent, library),
+        target_paper=None if library is None else _target_paper(task.agent, library),
         recursion_limit=task.agent.most_steps,
     )
 
 
-def _topic_shown(task: Task, library: Library) -> Topic:
+def _topic_shown(task: Task, library: Library | None) -> Topic:
     """The topic that the agent gets: as inspirations, the papers of the sample that it may see."""
-    if task.papers is None:
+    if task.papers is None or library is None:
         return task.topic
     return task.topic.model_copy(update={"inspirations": library.given_ids})
 
@@ -196,6 +196,8 @@ def _literature(task: Task) -> dict[str, Any]:
 
 
 def _notes(task: Task) -> list[str]:
+    if not task.agent.reads_literature:
+        return []
     if task.papers is not None and not task.with_sources:
         has_summaries = any(paper.source == "starter" for paper in task.papers)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
@@ -194,6 +195,7 @@ def test_judges_are_neither_the_author_nor_of_its_family() -> None:
         "openrouter/openai/gpt-4o-2024-11-20": set(models[2:]),
         "deepseek-r1-distill-llama-70b": distilled,
         "unknown": set(models),
+        "openai/own-server": set(models),
     }
     for author, allowed in cases.items():
         draws = [panel.draw_judges(models, author, 0, "k", str(n)) for n in range(60)]
@@ -284,6 +286,7 @@ def test_models_compete_and_are_judged_by_a_drawn_panel(tmp_path: Path) -> None:
         data=keywords, limit=None, only=(),
     )  # fmt: skip
     assert done.code == 0
+    assert not (Path(os.environ["IDEAGORA_HOME"]) / "store").exists(), "nobody needed the library"
     quality = [one for one in done.verdicts if one.kind == "quality"]
     assert {one.judge for one in quality} == set(PANEL[1:]), "alpha is of the author's family"
     assert Counter(one.status for one in quality) == {"scored": 12, "unscored": 6}

@@ -45,6 +45,12 @@ _ORGANISATIONS: tuple[tuple[str, str], ...] = (
     ("minimax", r"minimax|abab"),
 )
 """Organisation and the names by which its models are known, wherever they are served."""
+_SERVERS = frozenset(
+    "anyscale azure azure_ai bedrock cerebras databricks deepinfra fireworks_ai groq hosted_vllm huggingface "
+    "litellm_proxy lm_studio ollama ollama_chat openai openrouter replicate sagemaker sambanova "
+    "together_ai vertex_ai vllm watsonx".split()
+)
+"""Providers that serve models of anybody; ``openai`` also stands for compatible servers."""
 _VARIANT = re.compile(
     r"(?:[-:@](?:thinking|reasoning|non-reasoning|high|xhigh|medium|low|minimal|latest|preview|exp(?:erimental)?"
     r"|beta|free|fast|chat-latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}|\d{4}|v\d))+\Z"
@@ -63,11 +69,15 @@ class Drawn(NamedTuple):
 def families(model: str) -> frozenset[str]:
     """The organisations whose models a name mentions; several for a distilled or combined one.
 
-    A model that is not known is a family of its own, named by its provider, or by its name without one.
+    A model whose name is not known belongs to its provider's family, or is one of its own if the provider
+    serves models of anybody.
     """
     name = model.casefold()
-    known = frozenset(each for each, pattern in _ORGANISATIONS if re.search(pattern, name))
-    return known or frozenset({name.split("/")[-2] if "/" in name else name})
+    known = frozenset(each for each, pattern in _ORGANISATIONS if re.search(pattern, name.rpartition("/")[2]))
+    if known:
+        return known
+    path = [part for part in name.split("/")[:-1] if part not in _SERVERS]
+    return frozenset({path[-1] if path else base_model(model)})
 
 
 def organisation(model: str) -> str:

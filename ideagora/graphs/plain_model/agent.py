@@ -49,6 +49,7 @@ def agent(model: str) -> Agent:
         set_ideas=set_option("ideas"),
         steps=("write_idea",),
         model=model,
+        reads_literature=False,
     )
 
 
