@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -68,4 +69,7 @@ def _load_external(name: str) -> Benchmark[Any]:
             f"{name} is not a benchmark: derive it from ideagora.benchmarks.benchmark.Benchmark. See "
             "docs/benchmarks.md."
         )
+    own = str(getattr(benchmark, "name", ""))
+    if re.fullmatch(r"\w[\w.-]*", own) is None:  # its folder is named after it
+        raise UsageError(f"{name} has the name {own!r}: use letters, digits, - and _.")
     return benchmark

@@ -26,8 +26,10 @@ class Selection(Record):
         """The chosen samples by id, in their order.
 
         Raises:
-            UsageError: there is no such sample, or ``limit`` is not a number or a range.
+            UsageError: there is no sample or no such one, or ``limit`` is not a number or a range.
         """
+        if not samples:
+            raise UsageError("The data set has no sample. Give another one with --data.")
         if unknown := [name for name in self.sample_ids if name not in samples]:
             raise UsageError(
                 f"--sample-id {unknown[0]} is not in the data set, which has {len(samples)} samples, "

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from ideagora.benchmarks.benchmark import Benchmark, Plan
+from ideagora.benchmarks.benchmark import Benchmark, Plan, Samples
 from ideagora.benchmarks.estimate import agents_without_estimate, expected_bill
 from ideagora.benchmarks.idea_log import IdeaLog
 from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
@@ -163,7 +163,7 @@ def _prepare(request: Request) -> BenchmarkRun:
     settings = load_settings(**request.settings)
     benchmark = find_benchmark(request.benchmark, request.benchmark_options)
     plans = _plans(request, benchmark, settings)
-    loaded = benchmark.load(request.data)
+    loaded = _load(benchmark, request)
     selection = Selection(limit=request.limit, sample_ids=request.sample_ids, shuffle=request.shuffle)
     samples = selection.choose(loaded.samples)
     if not request.agents:
@@ -190,6 +190,20 @@ def _prepare(request: Request) -> BenchmarkRun:
         with_sources="source" in settings.model_fields_set,
         benchmark_options=request.benchmark_options,
     )
+
+
+def _load(benchmark: Benchmark[Any], request: Request) -> Samples[Any]:
+    """The data set; a benchmark from outside may fail on it in any way."""
+    try:
+        return benchmark.load(request.data)
+    except IdeagoraError:
+        raise
+    except Exception as error:
+        data = "its data set" if request.data is None else f"--data {request.data}"
+        raise UsageError(
+            f"{request.benchmark} cannot load {data} ({type(error).__name__}: {error}). Check the file, and "
+            "the benchmark's method load."
+        ) from error
 
 
 def _plans(request: Request, benchmark: Benchmark[Any], settings: Settings) -> tuple[Plan, ...]:

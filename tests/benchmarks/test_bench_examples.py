@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ideagora.benchmarks.registry import find_benchmark
-from ideagora.commands.bench import Request, results_of
+from ideagora.commands.bench import Request, results_of, run
 from ideagora.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -48,8 +48,25 @@ def test_what_is_not_a_benchmark_is_refused_in_one_line(tmp_path: Path) -> None:
         "from ideagora.benchmarks.benchmark import Benchmark\n"
         "class Unfinished(Benchmark):\n    name = 'x'\n"
         "thing = 3\n"
+        "class Elsewhere(Benchmark):\n    name = '../x'\n    load = topic = questions = scores = None\n"
     )
-    for name, part in (("Unfinished", "abstract method"), ("thing", "is not a benchmark"), ("gone", "gone")):
+    for name, part in (
+        ("Unfinished", "abstract method"),
+        ("thing", "is not a benchmark"),
+        ("gone", "gone"),
+        ("Elsewhere", "has the name '../x'"),
+    ):
         with pytest.raises(UsageError, match=part) as error:
             find_benchmark(f"{file}:{name}")
         assert "\n" not in str(error.value)
+
+
+def test_an_own_benchmark_that_cannot_load_its_data_set_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.jsonl").write_text('{"id": 1}\n')
+    (tmp_path / "none.jsonl").touch()
+    cases = {"bad": "cannot load --data", "gone": "cannot load --data", "none": "has no sample"}
+    for name, part in cases.items():
+        assert run(Request(OWN, agents=("direct",), data=tmp_path / f"{name}.jsonl")) == 2, name
+        assert part in " ".join(capsys.readouterr().err.split()), name
