@@ -51,6 +51,8 @@ class Measure(Record):
     """Bounds of a sample's score, e.g. 0 and 1 for a share, if it has any; intervals respect them."""
     statistic: Statistic = "mean"
     """How an agent's figure follows from its scores on the samples."""
+    against: str | None = None
+    """A measure against which it is plotted, since agents trade one for the other."""
     mean_of: Mapping[str, Statistic] = Field(default_factory=dict)
     """The measures whose figures it is the mean of, by name, if it has no scores of its own."""
 

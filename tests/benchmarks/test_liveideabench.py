@@ -24,6 +24,7 @@ from ideagora.errors import IdeasFileError, UsageError
 from ideagora.graphs.plain_model.replies import refuses, split_reply
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
+from ideagora.report.bench.plots import pareto_front
 from ideagora.schema import Idea, Verdict
 from tests.support.bench_world import Benched
 from tests.support.each import Cases, each_case
@@ -132,6 +133,11 @@ def test_flexibility_and_average_are_summarised_over_keywords() -> None:
     assert flexible.low is not None
     assert flexible.high is not None
     assert flexible.low < 4.9 < flexible.high
+
+
+def test_the_pareto_front_has_the_models_that_none_beats() -> None:
+    points = [("a", 8.0, 5.0), ("b", 6.0, 7.0), ("c", 6.0, 6.0), ("d", 7.0, 5.0), ("e", 6.0, 7.0)]
+    assert [name for name, *_ in pareto_front(points)] == ["b", "e", "a"]
 
 
 def test_the_shipped_keywords_cover_22_sciences() -> None:

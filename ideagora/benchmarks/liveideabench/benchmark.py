@@ -49,7 +49,9 @@ def _measure(name: str, group: str, title: str, **fields: Any) -> Measure:
 
 
 MEASURES = (
-    *(_measure(name, QUALITY, name) for name in DIMENSIONS),
+    _measure("originality", QUALITY, "originality"),
+    _measure("feasibility", QUALITY, "feasibility", against="originality"),
+    _measure("clarity", QUALITY, "clarity"),
     _measure(FLUENCY, FLUENCY, FLUENCY),
     _measure(FLEXIBILITY, OVERALL, "flexibility (30th percentile)", statistic="p30"),
     _measure(AVERAGE, OVERALL, "average of the five", mean_of=FIVE),

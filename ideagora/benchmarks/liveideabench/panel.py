@@ -133,8 +133,9 @@ def read_ranking(path: Path | None) -> tuple[str, ...]:
             else (importlib.resources.files(__package__) / "panel.txt").read_text(encoding="utf-8")
         )
     except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise UsageError(
-            f"-T panel={path} cannot be read ({error}). Give a text file with one model per line."
+            f"-T panel={path} cannot be read ({why}). Give a text file with one model per line."
         ) from None
     models = tuple(_models(text))
     if not models:

@@ -31,7 +31,7 @@ from ideagora.report.bench.cells import (
     shown,
     usage,
 )
-from ideagora.report.bench.plots import KINDS, MOST_PANELS, Kind, means_plot
+from ideagora.report.bench.plots import KINDS, MOST_PANELS, Kind, means_plot, trade_off_plot
 from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_rows
 from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
 
@@ -157,6 +157,13 @@ def _plots(result: BenchmarkResult) -> Iterator[Plot]:
         drawn = means_plot(agents, panels, result.figures)
         titles = ", ".join(measure.title for measure in panels)
         yield Plot(f"means-{result.protocol}-{part}", f"{titles}. {_PLOT}", drawn)
+    by_name = {measure.name: measure for measure in measures}
+    for measure in measures:
+        if measure.against in by_name and len(agents) > 1:
+            across = by_name[measure.against]
+            drawn = trade_off_plot(agents, across, measure, result.figures)
+            shows = f"{measure.title} against {across.title}, as means. The dashed line is the Pareto front."
+            yield Plot(f"trade-off-{result.protocol}-{measure.name}", shows, drawn)
 
 
 def _measures(result: BenchmarkResult) -> Iterator[MeasureView]:

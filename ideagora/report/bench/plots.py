@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Literal
 
 from ideagora.benchmarks.benchmark import Measure
 from ideagora.benchmarks.results import AgentFigure
-from ideagora.report.drawings.plots import ACCENT, INK, SOFT, name_rows, plot_figure, render
+from ideagora.report.drawings.plots import (
+    ACCENT,
+    INK,
+    SECOND,
+    SOFT,
+    name_rows,
+    plot_figure,
+    render,
+    short_name,
+)
 from ideagora.report.text_cleaning import clean
 
 if TYPE_CHECKING:
@@ -36,6 +45,40 @@ def means_plot(
                 panel.set_yticks([])
             _label(panel, measure, any(one.mean is not None for one in found.values()))
         return {kind: render(figure, kind) for kind in KINDS}
+
+
+def trade_off_plot(
+    agents: Sequence[str], across: Measure, up: Measure, figures: Sequence[AgentFigure]
+) -> dict[Kind, bytes]:
+    """Two measures of each agent, higher being better on both, and a line along the Pareto front."""
+    means = {(one.agent, one.measure): one.mean for one in figures}
+    points = []
+    for agent in agents:
+        x, y = means.get((agent, across.name)), means.get((agent, up.name))
+        if x is not None and y is not None:
+            points.append((agent, x, y))
+    with plot_figure(12) as (figure, panel):
+        front = [(x, y) for _, x, y in pareto_front(points)]
+        panel.plot([x for x, _ in front], [y for _, y in front], color=SECOND, lw=1, ls="--")
+        panel.plot([x for _, x, _ in points], [y for *_, y in points], "o", color=ACCENT, ms=6)
+        for agent, x, y in points:
+            panel.annotate(short_name(agent), (x, y), xytext=(5, 4), textcoords="offset points", fontsize=8)
+        panel.set_xlabel(_lines(f"{across.title} ({across.unit})"), fontsize=9)
+        panel.set_ylabel(_lines(f"{up.title} ({up.unit})"), fontsize=9)
+        panel.margins(x=0.15, y=0.12)
+        return {kind: render(figure, kind) for kind in KINDS}
+
+
+def pareto_front(points: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    """The points (name, x, y) that no other one matches on both and beats on one, by x."""
+    return sorted(
+        (
+            one
+            for one in points
+            if not any(other[1] >= one[1] and other[2] >= one[2] and other[1:] != one[1:] for other in points)
+        ),
+        key=lambda point: point[1],
+    )
 
 
 def _draw(panel: Axes, figures: Sequence[AgentFigure | None]) -> None:
