@@ -58,7 +58,12 @@ class AnswerVectors:
 async def novelty_of_last(
     vectors: AnswerVectors, answers: Sequence[str], embedder: Callable[[], Embedder]
 ) -> float:
-    """The novelty of the last answer; ``vectors`` has those of the earlier ones, or fewer after a restart."""
+    """The novelty of the last answer; ``vectors`` has those of the earlier ones, or fewer.
+
+    The first answer needs no vector yet, so that it does not wait for the embedding model to load.
+    """
+    if len(answers) == 1:
+        return 1.0
     missing = list(answers[len(vectors) :])
     rows = await asyncio.to_thread(lambda: embedder().encode(missing))
     return [vectors.add(row) for row in rows][-1]
