@@ -37,6 +37,7 @@ def looping_agent(agent: Agent, options: LoopOptions) -> Agent:
         failures=lambda state: list(state.get("failures", [])),
         expected_calls=_expected_calls,
         set_ideas=None,
+        reads_literature=True,  # novelty is measured with the library's embedder
         steps=("answer", "judge_coherence", "measure_novelty", "judge_novelty", "answer_ahead", "decide"),
         most_steps=STEPS_PER_ANSWER * options.maximum + STEPS_PER_ANSWER,
     )
