@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.texts import Clustered
-from ideagora.benchmarks.ai_idea_bench.distractors import choose_elsewhere
 from ideagora.benchmarks.ai_idea_bench.parts import PARTS
 from ideagora.benchmarks.ai_idea_bench.samples import Inspiration, Sample
+from ideagora.benchmarks.ai_idea_bench.with_target_paper.distractors import choose_elsewhere
 
 TARGETS = 3_495
 

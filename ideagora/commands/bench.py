@@ -17,13 +17,14 @@ from rich.console import Console
 from rich.text import Text
 
 from ideagora.benchmarks.benchmark import Benchmark, Plan, Samples
-from ideagora.benchmarks.estimate import agents_without_estimate, expected_bill
-from ideagora.benchmarks.idea_log import IdeaLog
 from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
-from ideagora.benchmarks.rescore import load_run, rescore
-from ideagora.benchmarks.results import RESULTS_FILE, BenchmarkResult
-from ideagora.benchmarks.run import BenchmarkResources, BenchmarkRun, problem_notes, run_benchmark
-from ideagora.benchmarks.selection import Selection
+from ideagora.benchmarks.results.records import RESULTS_FILE, BenchmarkResult
+from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, BenchmarkRun
+from ideagora.benchmarks.running.estimate import agents_without_estimate, expected_bill
+from ideagora.benchmarks.running.idea_log import IdeaLog
+from ideagora.benchmarks.running.rescore import load_run, rescore
+from ideagora.benchmarks.running.run import problem_notes, run_benchmark
+from ideagora.benchmarks.running.selection import Selection
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, UsageError
 from ideagora.evaluators.arena.contestants import resolve_contestants

@@ -7,8 +7,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from ideagora.benchmarks.ai_idea_bench import competition
-from ideagora.benchmarks.ai_idea_bench.competition_judge import (
+from ideagora.benchmarks.ai_idea_bench.with_other_references import competition
+from ideagora.benchmarks.ai_idea_bench.with_other_references.competition_judge import (
     COMPETITION_JUDGE,
     CRITERIA,
     CompetitionInputs,

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from ideagora.benchmarks.ai_idea_bench import feasibility
-from ideagora.benchmarks.ai_idea_bench.concept_splitter import CONCEPT_SPLITTER, SplitterInputs
+from ideagora.benchmarks.ai_idea_bench.with_other_references import feasibility
+from ideagora.benchmarks.ai_idea_bench.with_other_references.concept_splitter import (
+    CONCEPT_SPLITTER,
+    SplitterInputs,
+)
 from ideagora.benchmarks.benchmark import Judgement, Plan, Unscored
 from ideagora.config import Settings
 from ideagora.errors import SourceRejected, SourceUnavailable

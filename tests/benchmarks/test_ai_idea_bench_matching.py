@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from ideagora.agents.role import ROLES
-from ideagora.benchmarks.ai_idea_bench import matching, multiple_choice
 from ideagora.benchmarks.ai_idea_bench.benchmark import AIIdeaBench
-from ideagora.benchmarks.ai_idea_bench.distractors import most_central, nearest, related
-from ideagora.benchmarks.ai_idea_bench.judges import (
+from ideagora.benchmarks.ai_idea_bench.papers import InspirationPapers
+from ideagora.benchmarks.ai_idea_bench.samples import Design, Inspiration, Sample, cutoff
+from ideagora.benchmarks.ai_idea_bench.with_target_paper import matching, multiple_choice
+from ideagora.benchmarks.ai_idea_bench.with_target_paper.distractors import most_central, nearest, related
+from ideagora.benchmarks.ai_idea_bench.with_target_paper.judges import (
     ClosestCandidate,
     InspirationSummary,
     MatchScore,
 )
-from ideagora.benchmarks.ai_idea_bench.options import Papers
-from ideagora.benchmarks.ai_idea_bench.papers import InspirationPapers
-from ideagora.benchmarks.ai_idea_bench.samples import Design, Inspiration, Sample, cutoff
+from ideagora.benchmarks.ai_idea_bench.with_target_paper.options import Papers
 from ideagora.benchmarks.benchmark import Benchmark, Plan, ProtocolName
 from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
 from ideagora.errors import UsageError

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ideagora.benchmarks.ai_idea_bench import novelty
-from ideagora.benchmarks.ai_idea_bench.literature import CITATIONS
+from ideagora.benchmarks.ai_idea_bench.with_other_references import novelty
+from ideagora.benchmarks.ai_idea_bench.with_other_references.literature import CITATIONS
 from ideagora.benchmarks.benchmark import Judgement, Plan, Unscored
 from ideagora.errors import SourceRejected, SourceUnavailable
 from ideagora.models.chat_models import ScriptedCall

@@ -5,7 +5,11 @@ Source of the figures: arXiv 2504.14191, Table 2, and section 3.1 for the number
 
 from __future__ import annotations
 
-from ideagora.benchmarks.ai_idea_bench.competition import best_ranks, mean_ranks, swiss_points
+from ideagora.benchmarks.ai_idea_bench.with_other_references.competition import (
+    best_ranks,
+    mean_ranks,
+    swiss_points,
+)
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND
 
 TARGETS = 3495

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ideagora.benchmarks.benchmark import Measure, Scores
-from ideagora.benchmarks.results import AgentSummary, read_results, result_from_json, write_results
-from ideagora.benchmarks.summary import build_result, count_verdicts
+from ideagora.benchmarks.results.records import AgentSummary, read_results, result_from_json, write_results
+from ideagora.benchmarks.results.summary import build_result, count_verdicts
 from ideagora.errors import RunError
 from ideagora.report.bench.cells import all_columns
 from ideagora.schema import Verdict

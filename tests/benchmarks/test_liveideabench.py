@@ -19,7 +19,7 @@ from ideagora.benchmarks.liveideabench.benchmark import FIVE, MEASURES, LiveIdea
 from ideagora.benchmarks.liveideabench.questions import TOO_LONG, chosen_pairs
 from ideagora.benchmarks.liveideabench.roles import Critique, Fluency
 from ideagora.benchmarks.liveideabench.samples import read_samples, shipped_samples
-from ideagora.benchmarks.summary import build_result
+from ideagora.benchmarks.results.summary import build_result
 from ideagora.errors import IdeasFileError, UsageError
 from ideagora.graphs.plain_model.replies import refuses, split_reply
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel

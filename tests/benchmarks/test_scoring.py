@@ -8,7 +8,7 @@ from typing import Any
 
 from ideagora.benchmarks.aggregation import criterion, mean_of_all, score_ideas
 from ideagora.benchmarks.benchmark import Plan
-from ideagora.benchmarks.scoring import score_log
+from ideagora.benchmarks.results.scoring import score_log
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.schema import Verdict
 

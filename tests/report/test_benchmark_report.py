@@ -14,8 +14,8 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from ideagora.benchmarks.benchmark import Scores
-from ideagora.benchmarks.results import AgentSummary, BenchmarkResult, Coverage, write_results
-from ideagora.benchmarks.summary import build_result
+from ideagora.benchmarks.results.records import AgentSummary, BenchmarkResult, Coverage, write_results
+from ideagora.benchmarks.results.summary import build_result
 from ideagora.report.bench.cells import parts, reasons
 from ideagora.report.bench.page import write_benchmark_report, write_report
 from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_table

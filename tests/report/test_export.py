@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ideagora.benchmarks.benchmark import Measure, Plan, Scores
-from ideagora.benchmarks.idea_log import label_idea, write_ideas
-from ideagora.benchmarks.results import AgentSummary, write_results
-from ideagora.benchmarks.scoring import score_log
-from ideagora.benchmarks.summary import build_result
+from ideagora.benchmarks.results.records import AgentSummary, write_results
+from ideagora.benchmarks.results.scoring import score_log
+from ideagora.benchmarks.results.summary import build_result
+from ideagora.benchmarks.running.idea_log import label_idea, write_ideas
 from ideagora.errors import RunError, UsageError
 from ideagora.evaluators.judging.verdict_files import verdict_lines
 from ideagora.evaluators.judging.verdict_log import VerdictLog

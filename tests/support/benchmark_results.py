@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ideagora.benchmarks.benchmark import Measure
-from ideagora.benchmarks.results import BenchmarkResult
-from ideagora.benchmarks.summary import build_result
+from ideagora.benchmarks.results.records import BenchmarkResult
+from ideagora.benchmarks.results.summary import build_result
 
 SHARE = Measure(name="share", group="share", title="Share", unit="share correct", lowest=0, highest=1)
 POINTS = Measure(name="points", group="points", title="Points", unit="points", decimals=2)

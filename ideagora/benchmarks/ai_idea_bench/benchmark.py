@@ -8,10 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ideagora.benchmarks.ai_idea_bench import competition, feasibility, matching, multiple_choice, novelty
-from ideagora.benchmarks.ai_idea_bench.options import Options
 from ideagora.benchmarks.ai_idea_bench.papers import inspiration_papers
 from ideagora.benchmarks.ai_idea_bench.samples import Sample, cutoff, read_samples, shipped_samples
+from ideagora.benchmarks.ai_idea_bench.with_other_references import competition, feasibility, novelty
+from ideagora.benchmarks.ai_idea_bench.with_target_paper import matching, multiple_choice
+from ideagora.benchmarks.ai_idea_bench.with_target_paper.options import Options
 from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, ProtocolName, Question, Samples, Scores
 from ideagora.errors import SourceRejected
 from ideagora.importing.records import Problem

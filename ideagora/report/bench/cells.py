@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 
 from ideagora.benchmarks.benchmark import Measure
-from ideagora.benchmarks.results import AgentFigure, BenchmarkResult, Comparison, result_from_json
+from ideagora.benchmarks.results.records import AgentFigure, BenchmarkResult, Comparison, result_from_json
 from ideagora.report.run.load import map_strings
 from ideagora.report.run.view import dollars
 from ideagora.report.text_cleaning import clean, hide_folders

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ideagora.benchmarks.results import AgentFigure, BenchmarkResult, Comparison, read_results
+from ideagora.benchmarks.results.records import AgentFigure, BenchmarkResult, Comparison, read_results
 from ideagora.errors import FolderUnusable
 from ideagora.report.bench.cells import (
     BEST,

@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
 from ideagora.benchmarks.benchmark import Measure
-from ideagora.benchmarks.results import AgentFigure
+from ideagora.benchmarks.results.records import AgentFigure
 from ideagora.report.drawings.plots import (
     ACCENT,
     INK,

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from ideagora.benchmarks.results import BenchmarkResult
+from ideagora.benchmarks.results.records import BenchmarkResult
 from ideagora.report.bench.cells import (
     BEST,
     SMOKE_TEST,

@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from ideagora.benchmarks.results import BenchmarkResult
+from ideagora.benchmarks.results.records import BenchmarkResult
 from ideagora.report.bench.cells import (
     BEST,
     OFFLINE,

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, ProtocolName
-from ideagora.benchmarks.idea_log import IdeaLog
 from ideagora.benchmarks.registry import find_benchmark
-from ideagora.benchmarks.results import BenchmarkResult, read_results
-from ideagora.benchmarks.scoring import ids_by_sample
+from ideagora.benchmarks.results.records import BenchmarkResult, read_results
+from ideagora.benchmarks.results.scoring import ids_by_sample
+from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.errors import RunError
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.run_folder import RunFolder

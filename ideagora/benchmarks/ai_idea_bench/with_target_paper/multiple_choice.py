@@ -12,14 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ideagora.benchmarks.ai_idea_bench.judges import CHOICE_JUDGE
-from ideagora.benchmarks.ai_idea_bench.options import (
-    INSPIRATIONS_SHOWN,
-    TARGET,
-    Option,
-    Options,
-    prepare_options,
-)
 from ideagora.benchmarks.ai_idea_bench.parts import (
     PARTS,
     Part,
@@ -29,6 +21,14 @@ from ideagora.benchmarks.ai_idea_bench.parts import (
     scores_per_sample,
 )
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
+from ideagora.benchmarks.ai_idea_bench.with_target_paper.judges import CHOICE_JUDGE
+from ideagora.benchmarks.ai_idea_bench.with_target_paper.options import (
+    INSPIRATIONS_SHOWN,
+    TARGET,
+    Option,
+    Options,
+    prepare_options,
+)
 from ideagora.benchmarks.benchmark import Judgement, Plan, Question, Scores
 from ideagora.benchmarks.replies import LETTERS
 from ideagora.schema import Idea, Verdict, stable_id

@@ -65,5 +65,5 @@ CONCEPT_SPLITTER = Role(
     offline=_split,
     temperature=0.0,
     check=_check,
-    prompts=Path(__file__).parent / "prompts",
+    prompts=Path(__file__).parents[1] / "prompts",
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ideagora.benchmarks.evaluation import questions_about
-from ideagora.benchmarks.run import BenchmarkRun
+from ideagora.benchmarks.running.benchmark_run import BenchmarkRun
+from ideagora.benchmarks.running.evaluation import questions_about
 from ideagora.models.budget import expected_cost
 from ideagora.schema import Experiment, Idea
 

@@ -22,9 +22,13 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from ideagora.benchmarks.ai_idea_bench.concept_splitter import CONCEPT_SPLITTER
-from ideagora.benchmarks.ai_idea_bench.literature import each_idea, from_all_sources, mean_over_ideas
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
+from ideagora.benchmarks.ai_idea_bench.with_other_references.concept_splitter import CONCEPT_SPLITTER
+from ideagora.benchmarks.ai_idea_bench.with_other_references.literature import (
+    each_idea,
+    from_all_sources,
+    mean_over_ideas,
+)
 from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores, Unscored
 from ideagora.models.offline.text import method_steps
 from ideagora.schema import FAR_FROM_TOPIC, Idea, Paper, Verdict

@@ -109,5 +109,5 @@ COMPETITION_JUDGE = Role(
     answer=CompetitionPreference,
     offline=_compare,
     temperature=0.0,
-    prompts=Path(__file__).parent / "prompts",
+    prompts=Path(__file__).parents[1] / "prompts",
 )

@@ -21,14 +21,14 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from ideagora.agents.literature import READER
-from ideagora.benchmarks.ai_idea_bench.literature import (
+from ideagora.benchmarks.ai_idea_bench.parts import PARTS, Part, idea_part
+from ideagora.benchmarks.ai_idea_bench.samples import Sample
+from ideagora.benchmarks.ai_idea_bench.with_other_references.literature import (
     CITATIONS,
     each_idea,
     from_all_sources,
     mean_over_ideas,
 )
-from ideagora.benchmarks.ai_idea_bench.parts import PARTS, Part, idea_part
-from ideagora.benchmarks.ai_idea_bench.samples import Sample
 from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores, Unscored
 from ideagora.retrieval.store.store import paper_text
 from ideagora.schema import Idea, Paper, Verdict, last_day

@@ -11,12 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ideagora.agents.role import Role
-from ideagora.benchmarks.ai_idea_bench.judges import (
-    HIGHEST,
-    IDEA_MATCH_JUDGE,
-    TOPIC_MATCH_JUDGE,
-    MatchScore,
-)
 from ideagora.benchmarks.ai_idea_bench.parts import (
     PARTS,
     Part,
@@ -27,6 +21,12 @@ from ideagora.benchmarks.ai_idea_bench.parts import (
     target_part,
 )
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
+from ideagora.benchmarks.ai_idea_bench.with_target_paper.judges import (
+    HIGHEST,
+    IDEA_MATCH_JUDGE,
+    TOPIC_MATCH_JUDGE,
+    MatchScore,
+)
 from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores
 from ideagora.schema import Idea, Verdict
 

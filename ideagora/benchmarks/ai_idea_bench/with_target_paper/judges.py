@@ -20,7 +20,7 @@ from ideagora.benchmarks.replies import LETTERS, Letter, only_text, read_letter
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
-PROMPTS = Path(__file__).parent / "prompts"
+PROMPTS = Path(__file__).parents[1] / "prompts"
 
 HIGHEST = 5
 """The top of the scale of similarity; its bottom is 1, or 0 with ``--protocol paper``."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ideagora.agents.paper_extractors import remove_name, system_name
-from ideagora.benchmarks.ai_idea_bench.distractors import Elsewhere, choose_elsewhere
-from ideagora.benchmarks.ai_idea_bench.judges import INSPIRATION_READER
 from ideagora.benchmarks.ai_idea_bench.parts import PARTS, Part, target_part
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
+from ideagora.benchmarks.ai_idea_bench.with_target_paper.distractors import Elsewhere, choose_elsewhere
+from ideagora.benchmarks.ai_idea_bench.with_target_paper.judges import INSPIRATION_READER
 from ideagora.benchmarks.benchmark import Plan, ProtocolName, Unscored
 from ideagora.errors import UnreadableAnswer
 from ideagora.models.single_flight import SingleFlight

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.benchmark import Benchmark, Judgement, Plan, Question
-from ideagora.benchmarks.idea_log import IdeaLog
+from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.evaluators.judging.asking import ask_or_reason
 from ideagora.evaluators.judging.evaluation import Key, Progress
 from ideagora.schema import Idea, Usage, Verdict, stable_id

@@ -18,15 +18,15 @@ from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from ideagora.benchmarks.ai_idea_bench.competition_judge import (
+from ideagora.benchmarks.ai_idea_bench.parts import experiment_text
+from ideagora.benchmarks.ai_idea_bench.samples import Sample, cutoff
+from ideagora.benchmarks.ai_idea_bench.with_other_references.competition_judge import (
     COMPETITION_JUDGE,
     CRITERIA,
     OVERALL,
     CompetitionPreference,
     Competitor,
 )
-from ideagora.benchmarks.ai_idea_bench.parts import experiment_text
-from ideagora.benchmarks.ai_idea_bench.samples import Sample, cutoff
 from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.schema import Idea, Verdict, stable_id

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ideagora.benchmarks.benchmark import Measure, Scores
-from ideagora.benchmarks.results import (
+from ideagora.benchmarks.results.records import (
     ALPHA,
     AgentFigure,
     AgentSummary,

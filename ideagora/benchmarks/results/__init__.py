@@ -1,0 +1,1 @@
+"""From verdicts to scores, intervals, tests and records."""

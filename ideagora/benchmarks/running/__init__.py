@@ -1,0 +1,1 @@
+"""Runs any benchmark: samples, ideas, questions, and judging again."""

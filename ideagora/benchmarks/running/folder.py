@@ -1,0 +1,131 @@
+"""A benchmark's folder: its record, whether it is finished, and what is deleted before it begins again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ideagora.benchmarks.results.records import (
+    RESULTS_FILE,
+    AgentSummary,
+    BenchmarkResult,
+    read_results,
+)
+from ideagora.benchmarks.running.benchmark_run import BenchmarkRun
+from ideagora.benchmarks.running.idea_log import IDEAS_FILE, IdeaLog
+from ideagora.config import Settings
+from ideagora.errors import RunError
+from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
+from ideagora.evaluators.judging.verdict_log import VerdictLog
+from ideagora.graphs.run_folder import RunFolder, now
+from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
+
+
+def run_record(
+    run: BenchmarkRun, agents: Sequence[AgentSummary], notes: Sequence[str], digest: str, down: Sequence[str]
+) -> dict[str, Any]:
+    """The fields of a benchmark in ``run.json``."""
+    plan = run.plans[0]
+    return {
+        "generated_by": run.generated_by or run.identity,
+        "topic": {"text": f"{run.benchmark.title}, {len(run.samples)} samples"},
+        "agent": run.spec or run.benchmark.name,
+        "options": {
+            "judges": list(plan.judges),
+            "protocols": [one.protocol for one in run.plans],
+            "only": list(plan.only),
+            "ideas": run.ideas,
+            "epochs": run.epochs,
+            "benchmark": list(run.benchmark_options),
+        },
+        "data": None if run.data is None else str(run.data.absolute()),
+        "samples": list(run.samples),
+        "contestants": [
+            {
+                "agent": one.agent,
+                "source": one.source,
+                "samples": one.samples,
+                "ideas": one.ideas,
+                "missing": dict(one.missing),
+            }
+            for one in agents
+        ],
+        "entries": digest,
+        "idea_notes": list(notes),
+        "idea_outages": list(down),
+        "notes": list(notes),
+    }
+
+
+def record_ideas(
+    run: BenchmarkRun,
+    folder: RunFolder,
+    agents: Sequence[AgentSummary],
+    notes: Sequence[str],
+    down: tuple[str, ...],
+) -> None:
+    """Record a folder whose ideas are not judged yet."""
+    previous = folder.read() or {}
+    folder.write(
+        {
+            "id": run.identity,
+            "created": previous.get("created", now()),
+            **run_record(run, agents, notes, IdeaLog(folder.path).digest, down),
+            "seed": run.settings.seed,
+            "status": "incomplete" if down else "generated",
+            "outages": list(down),
+            "finished": now(),
+        }
+    )
+
+
+def load_finished(folder: RunFolder) -> tuple[BenchmarkResult, ...] | None:
+    """The results of a finished benchmark; ``None`` if it is not finished, or a file has changed since."""
+    record = folder.read() or {}
+    complete = record.get("status") == "done" and (folder.path / RESULTS_FILE).exists()
+    if not complete or record.get("ideas_sha256") != folder.ideas_hash():
+        return None
+    if len(VerdictLog(folder.path)) != record.get("verdicts"):
+        folder.delete_checkpoints()
+        return None
+    try:
+        return read_results(folder.path)
+    except RunError:
+        return None
+
+
+def reset(folder: RunFolder, settings: Settings) -> None:
+    """Delete ideas and results. Answered calls stay cached; unreadable answers are requested again."""
+    keys = [] if settings.replay else keys_to_retry(folder.events())
+    folder.clear()
+    if keys:
+        folder.log({"event": RETRIED, "keys": keys})
+    (folder.path / IDEAS_FILE).unlink(missing_ok=True)
+    delete_judging(folder)
+
+
+def delete_judging(folder: RunFolder) -> None:
+    """Delete verdicts and results, and where the judging stopped."""
+    folder.delete_checkpoints()
+    for name in (RESULTS_FILE, VERDICTS_FILE):
+        (folder.path / name).unlink(missing_ok=True)
+
+
+def reset_if_changed(folder: RunFolder, ideas: IdeaLog) -> None:
+    """Delete checkpoints and verdicts if the ideas have changed since the last attempt."""
+    if (folder.read() or {}).get("entries") != ideas.digest:
+        folder.delete_checkpoints()
+        (folder.path / VERDICTS_FILE).unlink(missing_ok=True)
+
+
+def keep_earlier(folder: RunFolder, identity: str) -> None:
+    """Rename verdicts and results of another plan, so that the next one begins without them.
+
+    An empty file is from an attempt that was stopped before it began: those of the other plan are renamed.
+    """
+    for name in (VERDICTS_FILE, RESULTS_FILE):
+        file = folder.path / name
+        if file.exists() and file.stat().st_size:
+            stem, _, suffix = name.partition(".")
+            file.rename(folder.path / f"{stem}.{identity}.{suffix}")
+    folder.delete_checkpoints()

@@ -1,0 +1,81 @@
+"""The ideas of a run in the order of its samples, and what every contestant is judged on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ideagora.benchmarks.results.records import (
+    AgentSummary,
+)
+from ideagora.benchmarks.running.benchmark_run import BenchmarkRun, PlannedRun
+from ideagora.benchmarks.running.idea_log import IdeaLog, label_idea
+from ideagora.evaluators.arena.lineup import ContestantIdeas, topic_key
+from ideagora.evaluators.generation import (
+    RunResult,
+)
+from ideagora.graphs.run_folder import RunFolder
+from ideagora.schema import Idea
+
+
+def all_ideas(
+    run: BenchmarkRun, planned: Sequence[PlannedRun], results: Sequence[RunResult]
+) -> Iterator[Idea]:
+    """The ideas by sample, epoch and contestant, read from the folders of the runs one by one."""
+    of_sample: dict[str, list[PlannedRun]] = {}
+    for one, result in zip(planned, results, strict=True):
+        if result.missing is None:
+            of_sample.setdefault(one.sample, []).append(one)
+    imported = [(one.name, _by_sample(one, run)) for one in run.contestants.idea_sets]
+    for sample in run.samples:
+        for one in of_sample.get(sample, ()):
+            made = RunFolder(one.run.folder, "").finished_ideas() or []
+            for idea in made[: run.ideas]:
+                yield label_idea(idea, one.run.name, sample, one.epoch)
+        for name, ideas in imported:
+            for idea in ideas.get(sample, ())[: run.ideas]:
+                yield label_idea(idea, name, sample, 1)
+
+
+def _by_sample(idea_set: ContestantIdeas, run: BenchmarkRun) -> dict[str, list[Idea]]:
+    """Existing ideas by sample: by the sample that an idea names, or else all samples with its topic."""
+    by_topic: dict[str, list[str]] = {}
+    for name in run.samples:
+        by_topic.setdefault(topic_key(run.topic(name).text), []).append(name)
+    found: dict[str, list[Idea]] = {}
+    for idea in idea_set.ideas:
+        named = str(idea.extra.get("sample", idea.extra.get("imported", {}).get("sample", "")))
+        names = [named] if named in run.samples else by_topic.get(topic_key(idea.topic), ())
+        for name in names:
+            found.setdefault(name, []).append(idea)
+    return found
+
+
+def summarize_agents(
+    run: BenchmarkRun, planned: Sequence[PlannedRun], results: Sequence[RunResult], log: IdeaLog
+) -> list[AgentSummary]:
+    """What every contestant is judged on, with reasons for what is missing."""
+    missing: dict[str, Counter[str]] = {name: Counter() for name in run.contestants.names}
+    for one, result in zip(planned, results, strict=True):
+        if result.missing is not None:
+            missing[one.run.name][result.missing] += 1
+    samples: dict[str, set[str]] = {name: set() for name in run.contestants.names}
+    ideas: Counter[str] = Counter()
+    for (sample, agent, _), number in log.counts.items():
+        samples[agent].add(sample)
+        ideas[agent] += number
+    sources = {one.name: one.agent.source for one in run.contestants.agents}
+    for idea_set in run.contestants.idea_sets:
+        sources[idea_set.name] = idea_set.source
+        if without := len(run.samples) - len(samples[idea_set.name]):
+            missing[idea_set.name]["no idea has this sample's id or topic"] += without
+    return [
+        AgentSummary(
+            agent=name,
+            source=sources[name],
+            samples=len(samples[name]),
+            ideas=ideas[name],
+            missing=dict(missing[name]),
+        )
+        for name in run.contestants.names
+    ]

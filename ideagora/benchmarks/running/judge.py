@@ -1,0 +1,115 @@
+"""Judges the ideas in a benchmark's folder and writes the results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ideagora.benchmarks.benchmark import Plan
+from ideagora.benchmarks.results.records import (
+    AgentSummary,
+    BenchmarkResult,
+    Status,
+    write_results,
+)
+from ideagora.benchmarks.results.scoring import of_protocol, score_log
+from ideagora.benchmarks.results.summary import build_result, count_verdicts
+from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, BenchmarkRun
+from ideagora.benchmarks.running.evaluation import BenchmarkEvaluation
+from ideagora.benchmarks.running.folder import reset_if_changed, run_record
+from ideagora.benchmarks.running.idea_log import IdeaLog
+from ideagora.errors import BudgetExhausted
+from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
+from ideagora.evaluators.judging.verdict_log import VerdictLog
+from ideagora.graphs.run_folder import RunFolder
+from ideagora.models.budget import Budget
+from ideagora.models.usage import UsageTracker
+from ideagora.schema import Usage, Verdict
+
+MAX_QUESTIONS = 100_000_000
+"""Upper bound of the number of questions."""
+
+
+async def judge_ideas(
+    run: BenchmarkRun,
+    folder: RunFolder,
+    ideas: IdeaLog,
+    agents: Sequence[AgentSummary],
+    notes: Sequence[str],
+    resources: BenchmarkResources,
+    budget: Budget,
+    down: tuple[str, ...] = (),
+) -> tuple[BenchmarkResult, ...]:
+    """Judge the ideas in an open folder; ``down`` lists outages while they were generated."""
+    reset_if_changed(folder, ideas)
+    prepared = run.benchmark.prepare(run.data_set, resources.embedder, run.plans[0])
+    evaluation = BenchmarkEvaluation(run.benchmark, run.samples, ideas, run.plans, prepared)
+    resources.listener({"event": "arena", "stage": "comparisons", "total": evaluation.count(),
+                        "judges": list(run.models)})  # fmt: skip
+    results: list[BenchmarkResult] = []
+
+    def score(status: Status, tracker: UsageTracker | None, down: Sequence[str]) -> None:
+        results[:] = [
+            _result(run, folder.path, plan, agents, (*down, *notes), status, tracker) for plan in run.plans
+        ]
+        write_results(folder.path, results)
+
+    def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
+        score("incomplete" if down else "complete", tracker, down)
+        return {"verdicts": len(VerdictLog(folder.path)), "offline": run.models == ("offline",)}
+
+    def on_verdict(verdict: Verdict) -> None:
+        resources.listener({"event": "verdict", "judge": verdict.judge, "status": verdict.status,
+                            "reason": verdict.reason, "kind": verdict.kind, "standing": []})  # fmt: skip
+
+    library = None
+    if any(plan.includes(group) for plan in run.plans for group in run.benchmark.literature):
+        library = resources.library()[0]
+    task = JudgingTask(
+        name=run.benchmark.name,
+        identity=run.identity,
+        settings=run.settings,
+        models=run.models,
+        record=run_record(run, agents, notes, ideas.digest, down),
+        questions=MAX_QUESTIONS,
+        down=down,
+    )
+    means = JudgingResources(resources.embedder, resources.listener, resources.chats, budget, library)
+    try:
+        await run_judging(task, evaluation, folder, finish, means, on_verdict)
+    except BudgetExhausted:
+        score("budget", None, ())
+        raise
+    return tuple(results)
+
+
+def _result(
+    run: BenchmarkRun,
+    path: Path,
+    plan: Plan,
+    agents: Sequence[AgentSummary],
+    notes: Sequence[str],
+    status: Status,
+    tracker: UsageTracker | None,
+) -> BenchmarkResult:
+    benchmark, log = run.benchmark, VerdictLog(path)
+    return build_result(
+        score_log(benchmark, log, plan),
+        [one for one in benchmark.measures_of(plan.protocol) if plan.includes(one.group)],
+        benchmark=benchmark.name,
+        title=benchmark.title,
+        source=benchmark.source,
+        protocol=plan.protocol,
+        n_samples=len(run.samples),
+        agents=agents,
+        judges=plan.judges,
+        coverage=count_verdicts(of_protocol(log, plan)),
+        usage=None if tracker is None else _total(tracker),
+        notes=(*notes, *benchmark.notes(of_protocol(log, plan), plan)),
+        status=status,
+    )
+
+
+def _total(tracker: UsageTracker) -> Usage:
+    return sum((one.usage for _, one in sorted(tracker.answers_by_label.items())), Usage())
