@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from ideagora.benchmarks.aggregation import criterion, mean_of_all, score_ideas
-from ideagora.benchmarks.benchmark import Plan
+from ideagora.benchmarks.benchmark import Benchmark, Plan, Question, Samples, Scores
 from ideagora.benchmarks.results.scoring import score_log
 from ideagora.evaluators.judging.verdict_log import VerdictLog
-from ideagora.schema import Verdict
+from ideagora.schema import Topic, Verdict
+
+
+class Fit(Benchmark[str]):
+    """The mean of one criterion."""
+
+    def load(self, data: Path | None) -> Samples[str]:
+        return Samples({})
+
+    def topic(self, sample: str) -> Topic:
+        return Topic(text=sample)
+
+    def questions(self, sample: str, ideas: Any, plan: Plan, prepared: Any) -> Iterable[Question]:
+        return ()
+
+    def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
+        return {"fit": score_ideas(verdicts, "fit", criterion("fit"), mean_of_all)}
 
 
 def verdict(sample: str, number: int, value: float | None, **fields: Any) -> Verdict:
@@ -44,9 +60,7 @@ def test_a_log_in_the_order_of_the_answers_has_the_same_scores(tmp_path: Path) -
     with VerdictLog(tmp_path) as log:
         for one in verdicts:
             log.add(one)
-    benchmark: Any = SimpleNamespace(
-        scores=lambda found, plan: {"fit": score_ideas(found, "fit", criterion("fit"), mean_of_all)}
-    )
+    benchmark = Fit()
     assert score_log(benchmark, log, Plan(judges=("j",))) == {"fit": {"a": {"1": 3.0, "2": None}}}
     paper = Plan(judges=("j",), protocol="paper")
     assert score_log(benchmark, log, paper) == {"fit": {"a": {"1": 9.0}}}
