@@ -278,8 +278,10 @@ def test_scoring_later_gives_the_same_results_and_generates_nothing(home: Path) 
 def test_scoring_with_another_judge_keeps_the_earlier_results_beside() -> None:
     first = Benched(field({"alpha": 2, "beta": 4}))
     earlier = {name: (first.folder / name).read_text() for name in ("verdicts.jsonl", "results.json")}
+    (first.folder / "report.html").write_text("a page of the first results")
     other = Benched(judges={"other": judge(lambda call: 1)}, rescored=True)
     assert other.code == 0
+    assert not (first.folder / "report.html").exists(), "it would show the figures of the other judge"
     assert {one["mean"] for one in other.results[0]["figures"]} == {1}
     for name, text in earlier.items():
         stem, _, suffix = name.partition(".")

@@ -20,6 +20,9 @@ from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.run_folder import RunFolder, now
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
 
+REPORT_FILES = ("report.html", "report.md", "results.csv", "comparisons.csv", "results.tex")
+"""Files that ``report/bench`` writes, besides ``plots/``."""
+
 
 def run_record(
     run: BenchmarkRun, agents: Sequence[AgentSummary], notes: Sequence[str], digest: str, down: Sequence[str]
@@ -109,6 +112,15 @@ def delete_judging(folder: RunFolder) -> None:
     folder.delete_checkpoints()
     for name in (RESULTS_FILE, VERDICTS_FILE):
         (folder.path / name).unlink(missing_ok=True)
+    _delete_reports(folder)
+
+
+def _delete_reports(folder: RunFolder) -> None:
+    """Delete what was written from the results, so that no page shows figures of another plan."""
+    for name in REPORT_FILES:
+        (folder.path / name).unlink(missing_ok=True)
+    for plot in (folder.path / "plots").glob("*"):
+        plot.unlink()
 
 
 def reset_if_changed(folder: RunFolder, ideas: IdeaLog) -> None:
@@ -129,3 +141,4 @@ def keep_earlier(folder: RunFolder, identity: str) -> None:
             stem, _, suffix = name.partition(".")
             file.rename(folder.path / f"{stem}.{identity}.{suffix}")
     folder.delete_checkpoints()
+    _delete_reports(folder)
