@@ -26,24 +26,24 @@ JUDGES = 3
 LISTED = "listed"
 """Value of the option ``panel`` that stands for the list that ships with ideagora."""
 
-_ORGANISATIONS: tuple[tuple[str, str], ...] = (
-    ("anthropic", r"claude"),
-    ("openai", r"gpt|chatgpt|davinci|(?<![a-z\d])o\d(?![\da-z])"),
-    ("google", r"gemini|gemma|palm|learnlm"),
-    ("qwen", r"qwen|qwq|qvq"),
-    ("deepseek", r"deepseek"),
-    ("meta", r"llama"),
-    ("mistral", r"mistral|mixtral|ministral|magistral|codestral|devstral|pixtral"),
-    ("amazon", r"(?<![a-z])nova(?![a-z])|titan"),
-    ("xai", r"grok"),
-    ("microsoft", r"(?<![a-z])phi(?![a-z])|wizardlm"),
-    ("stepfun", r"(?<![a-z])step-?\d"),
-    ("moonshot", r"kimi|moonshot"),
-    ("zhipu", r"(?<![a-z])glm|chatglm"),
-    ("cohere", r"command-|(?<![a-z])aya(?![a-z])"),
-    ("nvidia", r"nemotron"),
-    ("minimax", r"minimax|abab"),
-)
+_ORGANISATIONS: dict[str, re.Pattern[str]] = {
+    "anthropic": re.compile(r"claude"),
+    "openai": re.compile(r"gpt|chatgpt|davinci|(?<![a-z\d])o\d(?![\da-z])"),
+    "google": re.compile(r"gemini|gemma|palm|learnlm"),
+    "qwen": re.compile(r"qwen|qwq|qvq"),
+    "deepseek": re.compile(r"deepseek"),
+    "meta": re.compile(r"llama"),
+    "mistral": re.compile(r"mistral|mixtral|ministral|magistral|codestral|devstral|pixtral"),
+    "amazon": re.compile(r"(?<![a-z])nova(?![a-z])|titan"),
+    "xai": re.compile(r"grok"),
+    "microsoft": re.compile(r"(?<![a-z])phi(?![a-z])|wizardlm"),
+    "stepfun": re.compile(r"(?<![a-z])step-?\d"),
+    "moonshot": re.compile(r"kimi|moonshot"),
+    "zhipu": re.compile(r"(?<![a-z])glm|chatglm"),
+    "cohere": re.compile(r"command-|(?<![a-z])aya(?![a-z])"),
+    "nvidia": re.compile(r"nemotron"),
+    "minimax": re.compile(r"minimax|abab"),
+}
 """Organisation and the names by which its models are known, wherever they are served."""
 _SERVERS = frozenset(
     "anyscale azure azure_ai bedrock cerebras databricks deepinfra fireworks_ai groq hosted_vllm huggingface "
@@ -73,7 +73,9 @@ def families(model: str) -> frozenset[str]:
     serves models of anybody.
     """
     name = model.casefold()
-    known = frozenset(each for each, pattern in _ORGANISATIONS if re.search(pattern, name.rpartition("/")[2]))
+    known = frozenset(
+        each for each, pattern in _ORGANISATIONS.items() if pattern.search(name.rpartition("/")[2])
+    )
     if known:
         return known
     path = [part for part in name.split("/")[:-1] if part not in _SERVERS]
@@ -85,8 +87,8 @@ def organisation(model: str) -> str:
     name = model.casefold().rpartition("/")[2]
     places = {}
     for each in families(model):
-        pattern = dict(_ORGANISATIONS).get(each)
-        found = re.search(pattern, name) if pattern else None
+        pattern = _ORGANISATIONS.get(each)
+        found = pattern.search(name) if pattern else None
         places[each] = found.start() if found else len(name)
     return min(sorted(places), key=places.__getitem__)
 
