@@ -7,9 +7,11 @@ import errno
 import gc
 import io
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +19,8 @@ import typer
 
 from ideagora.subcommands import agents, agreement, arena, bench, generate, ideas, library, options, vote
 
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C ended."""
 app = options.CommandGroup(
     name="ideagora",
     help="Generate research ideas for a topic from the literature, and judge them.",
@@ -161,7 +165,7 @@ def run() -> None:
                 sys.stdout.flush()  # what does not fit on a full disk fails here, not while Python exits
     except KeyboardInterrupt:
         sys.stderr.write("\nStopped.\n")
-        raise SystemExit(130) from None
+        raise SystemExit(INTERRUPTED) from None
     except OSError as error:  # errors on files were handled by the command: this is stdout
         # else Python flushes the rest at exit and fails again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -177,13 +181,28 @@ def run() -> None:
         raise SystemExit(error.exit_code) from None
 
 
+def _exit_now(code: int) -> None:
+    """Exit without waiting for threads: further interrupts may have kept one from being told to end."""
+    from ideagora.retrieval.process_guard import real_exit
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    real_exit(code)
+
+
 def main() -> None:
     """Run the command line and exit with its code."""
     _prepare_streams()
     try:
         run()
+    except KeyboardInterrupt:  # a further one, while the first was being handled
+        _exit_now(INTERRUPTED)
     except SystemExit as stop:
         _exit_without_threads(stop.code)
+        if stop.code == INTERRUPTED:
+            _exit_now(INTERRUPTED)
         raise
     finally:
         gc.freeze()  # else the final garbage collection spends a second or two on litellm and torch

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ideagora.benchmarks.benchmark import Measure, Plan, Scores
+from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores
 from ideagora.benchmarks.results.records import AgentSummary, write_results
 from ideagora.benchmarks.results.scoring import score_log
 from ideagora.benchmarks.results.summary import build_result
@@ -20,17 +20,26 @@ from ideagora.evaluators.judging.verdict_files import verdict_lines
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.report.export.hf import export_hf
 from ideagora.report.export.inspect import export_inspect
-from ideagora.schema import Experiment, Idea, Usage, Verdict
+from ideagora.schema import Experiment, Idea, Topic, Usage, Verdict
 
 FIT = Measure(name="fit", group="fit", title="Fit | to topic", unit="1 to 5", decimals=1)
 WINS = Measure(name="wins_score", group="wins", title="Wins", unit="points")
 JUDGE = "openai/judge"
 
 
-class Bridges:
+class Bridges(Benchmark[str]):
     """A benchmark with a score per idea and one per pair."""
 
     name = "bridges"
+
+    def load(self, data: Path | None) -> Samples[str]:
+        return Samples({})
+
+    def topic(self, sample: str) -> Topic:
+        return Topic(text=sample)
+
+    def questions(self, sample: str, ideas: Any, plan: Plan, prepared: Any) -> Iterable[Question]:
+        return ()
 
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
         fit: dict[str, dict[str, float | None]] = {}
@@ -107,7 +116,7 @@ def folder(tmp_path: Path) -> Path:
     write_ideas(path, IDEAS)
     (path / "verdicts.jsonl").write_text(verdict_lines(VERDICTS))
     result = build_result(
-        score_log(Bridges(), VerdictLog(path), Plan(judges=(JUDGE,))),  # type: ignore[arg-type]
+        score_log(Bridges(), VerdictLog(path), Plan(judges=(JUDGE,))),
         [FIT, WINS],
         benchmark="bridges",
         title="Bridges",
@@ -126,7 +135,7 @@ def test_an_inspect_log_has_a_sample_per_target_and_agent_and_a_score_per_measur
     pytest.importorskip("inspect_ai")
     from inspect_ai.log import read_eval_log, read_eval_log_sample
 
-    file = export_inspect(folder, tmp_path / "out", Bridges())  # type: ignore[arg-type]
+    file = export_inspect(folder, tmp_path / "out", Bridges())
     assert file == tmp_path / "out" / "bridges.eval"
     assert [path.name for path in file.parent.iterdir()] == [file.name]
     log = read_eval_log(file)
@@ -162,16 +171,16 @@ def test_an_inspect_log_has_a_sample_per_target_and_agent_and_a_score_per_measur
 
 def test_an_inspect_log_is_the_same_each_time_and_replaced(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai")
-    file = export_inspect(folder, tmp_path / "log.json", Bridges())  # type: ignore[arg-type]
+    file = export_inspect(folder, tmp_path / "log.json", Bridges())
     before = file.read_bytes()
-    assert export_inspect(folder, file, Bridges()).read_bytes() == before  # type: ignore[arg-type]
+    assert export_inspect(folder, file, Bridges()).read_bytes() == before
 
 
 def test_a_data_set_for_the_hub_has_parquet_files_and_a_card(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    out = export_hf(folder, tmp_path / "out", Bridges())  # type: ignore[arg-type]
+    out = export_hf(folder, tmp_path / "out", Bridges())
     rows = {path.stem: pq.read_table(path).to_pylist() for path in (out / "data").iterdir()}
     scores = [
         (row["measure"], row["agent"], row["sample"], row["epoch"], row["score"]) for row in rows["scores"]
@@ -202,7 +211,7 @@ def test_a_data_set_for_the_hub_has_parquet_files_and_a_card(folder: Path, tmp_p
     assert "<b>" not in card
     files = {path: path.read_bytes() for path in out.rglob("*.*")}
     assert len(files) == 4
-    export_hf(folder, out, Bridges())  # type: ignore[arg-type]
+    export_hf(folder, out, Bridges())
     assert {path: path.read_bytes() for path in out.rglob("*.*")} == files
 
 
@@ -214,10 +223,10 @@ def test_what_cannot_be_exported_is_one_line(
         export_hf(folder, tmp_path / "out")
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match="cannot be used"):
-        export_hf(folder, tmp_path / "file", Bridges())  # type: ignore[arg-type]
+        export_hf(folder, tmp_path / "file", Bridges())
     (folder / "results.json").unlink()
     with pytest.raises(RunError, match=r"no readable results\.json"):
-        export_hf(folder, tmp_path / "out", Bridges())  # type: ignore[arg-type]
+        export_hf(folder, tmp_path / "out", Bridges())
 
 
 def test_an_export_without_its_library_says_what_to_install(

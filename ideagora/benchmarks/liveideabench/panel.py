@@ -53,7 +53,7 @@ _SERVERS = frozenset(
 """Providers that serve models of anybody; ``openai`` also stands for compatible servers."""
 _VARIANT = re.compile(
     r"(?:[-:@](?:thinking|reasoning|non-reasoning|high|xhigh|medium|low|minimal|latest|preview|exp(?:erimental)?"
-    r"|beta|free|fast|chat-latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}|\d{4}|v\d))+\Z"
+    r"|beta|free|fast|chat-latest|\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}|\d{4}|v\d)){1,6}\Z"
 )
 """Endings that change the effort, the date or the offer, but not the base model."""
 
