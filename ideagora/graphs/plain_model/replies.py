@@ -10,7 +10,7 @@ from ideagora.models.parsing.structured_output import is_refusal
 _HEAD = 400
 """Characters in which a refusal shows."""
 _REFUSAL = re.compile(
-    r"""(?:^|[.!?:]\s+|\n\s*)\W{0,3}(?:but\ |however,?\ |unfortunately,?\ )?(?:
+    r"""(?:^|[.!?:](?=\s)|\n)\W{0,6}(?:but\ |however,?\ |unfortunately,?\ )?(?:
         i(?:['’]?m|\ am)\ (?:(?:very|so|really)\ )?sorry\b
       | i\ apologi[sz]e\b
       | as\ an?\ (?:ai|assistant|(?:large\ )?language\ model)\b(?![-–])
