@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.text import Text
 
+from ideagora.commands.interrupts import run_async
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError
 from ideagora.evaluators.arena.contestants import choose_topics, resolve_contestants
@@ -159,7 +159,7 @@ def _run_arena(
 
         means = RunResources(library, embedder, progress.on_event, chats, request.fresh)
         try:
-            board = asyncio.run(run_tournament(arena, path, begun, means))
+            board = run_async(run_tournament(arena, path, begun, means))
         except BudgetExhausted:
             if request.page and (path / LEADERBOARD_FILE).exists():
                 _write_pages(path, begun)

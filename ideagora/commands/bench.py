@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +24,7 @@ from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.benchmarks.running.rescore import load_run, rescore
 from ideagora.benchmarks.running.run import problem_notes, run_benchmark
 from ideagora.benchmarks.running.selection import Selection
+from ideagora.commands.interrupts import run_async
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, UsageError
 from ideagora.evaluators.arena.contestants import resolve_contestants
@@ -253,7 +253,7 @@ def _execute(
         means = BenchmarkResources(library, embedder, progress.on_event, chats, request.fresh)
         execution = run_benchmark(run, path, means) if run.generated is None else rescore(run, path, means)
         try:
-            results = asyncio.run(execution)
+            results = run_async(execution)
         except BudgetExhausted:
             if request.page and (path / RESULTS_FILE).exists():
                 _write_page(path)

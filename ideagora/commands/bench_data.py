@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import sys
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 from rich.text import Text
 
+from ideagora.commands.interrupts import run_async
 from ideagora.config import load_settings
 from ideagora.errors import IdeagoraError, UsageError
 from ideagora.graphs.run_folder import RunFolder, folder_error
@@ -110,7 +110,7 @@ def build(
     def run(errors: Console) -> int:
         if benchmark != "ideabench":
             raise UsageError(f"There is nothing to build for {benchmark!r}. Use ideabench.")
-        found = asyncio.run(_filter(data, load_settings(**settings), chats))
+        found = run_async(_filter(data, load_settings(**settings), chats))
         for problem in found["problems"]:
             errors.print(Text(f"not used: {plain(problem)}", style="yellow"), soft_wrap=True)
         if as_json:

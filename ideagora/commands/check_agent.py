@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ideagora.commands.interrupts import run_async
 from ideagora.config import Settings, load_settings
 from ideagora.errors import IdeagoraError
 from ideagora.graphs.agent import Agent
@@ -49,7 +49,7 @@ def _run_checks(agent: Agent, settings: Settings, topics: tuple[str, ...]) -> li
         library_session(settings, None, None) as (library, embedder),
     ):
         bench = ConformanceBench(agent, settings, library, embedder, Path(scratch))
-        return asyncio.run(conformance(bench, topics))
+        return run_async(conformance(bench, topics))
 
 
 def _print_checks(name: str, checks: list[Check], as_json: bool) -> int:

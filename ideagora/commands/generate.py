@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from contextlib import ExitStack
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.text import Text
 
+from ideagora.commands.interrupts import run_async
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, TopicNotCovered, UsageError
 from ideagora.graphs.agent import with_ideas
@@ -211,7 +211,7 @@ def _run(
                 )
             return opened[0]
 
-        outcomes = asyncio.run(generate(tasks, library, progress.on_event, request.fresh, chats))
+        outcomes = run_async(generate(tasks, library, progress.on_event, request.fresh, chats))
         for outcome in outcomes:
             if outcome.error is None and not (
                 outcome.already_done and (outcome.folder / "report.html").exists()

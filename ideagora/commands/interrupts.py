@@ -1,0 +1,66 @@
+"""Runs a command's asynchronous work so that Ctrl-C always ends it.
+
+The first interrupt cancels the work, which saves what it has. A second one exits at once: an interrupt in the
+middle of the event loop's shutdown could leave it waiting for a callback that was cut off. Nothing is lost,
+since answers and checkpoints survive even kill -9.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, NoReturn, TypeVar
+
+from ideagora.retrieval.process_guard import real_exit
+
+T = TypeVar("T")
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C ended."""
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in an event loop of its own and return its result.
+
+    Raises:
+        KeyboardInterrupt: an interrupt ended it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return asyncio.run(work)
+    interrupts = 0
+    task: asyncio.Task[T] | None = None
+
+    async def main() -> T:
+        nonlocal task
+        task = asyncio.create_task(work)
+        if interrupts:
+            task.cancel()
+        return await task
+
+    def on_interrupt(*_: object) -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts > 1:
+            exit_now()
+        if task is not None:
+            task.get_loop().call_soon_threadsafe(task.cancel)
+
+    previous = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        return asyncio.run(main())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def exit_now() -> NoReturn:
+    """Exit without waiting for anything."""
+    show_cursor = "\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
+    with suppress(OSError, ValueError):
+        os.write(2, f"{show_cursor}\nStopped. Answers so far are saved.\n".encode())
+    real_exit(INTERRUPTED)
