@@ -7,11 +7,9 @@ import errno
 import gc
 import io
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -181,15 +179,11 @@ def run() -> None:
         raise SystemExit(error.exit_code) from None
 
 
-def _exit_now(code: int) -> None:
+def _exit_interrupted() -> None:
     """Exit without waiting for threads: further interrupts may have kept one from being told to end."""
-    from ideagora.retrieval.process_guard import real_exit
+    from ideagora.commands.interrupts import exit_now
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(OSError, ValueError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    real_exit(code)
+    exit_now(INTERRUPTED)
 
 
 def main() -> None:
@@ -198,11 +192,11 @@ def main() -> None:
     try:
         run()
     except KeyboardInterrupt:  # a further one, while the first was being handled
-        _exit_now(INTERRUPTED)
+        _exit_interrupted()
     except SystemExit as stop:
         _exit_without_threads(stop.code)
         if stop.code == INTERRUPTED:
-            _exit_now(INTERRUPTED)
+            _exit_interrupted()
         raise
     finally:
         gc.freeze()  # else the final garbage collection spends a second or two on litellm and torch

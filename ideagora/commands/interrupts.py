@@ -45,7 +45,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
         nonlocal interrupts
         interrupts += 1
         if interrupts > 1:
-            exit_now()
+            exit_now(INTERRUPTED, "Stopped. Answers so far are saved.")
         if task is not None:
             task.get_loop().call_soon_threadsafe(task.cancel)
 
@@ -58,9 +58,14 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
         signal.signal(signal.SIGINT, previous)
 
 
-def exit_now() -> NoReturn:
-    """Exit without waiting for anything."""
-    show_cursor = "\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
-    with suppress(OSError, ValueError):
-        os.write(2, f"{show_cursor}\nStopped. Answers so far are saved.\n".encode())
-    real_exit(INTERRUPTED)
+def exit_now(code: int, message: str = "") -> NoReturn:
+    """Exit without waiting for anything, such as threads that an interrupt kept from being told to end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(OSError, ValueError, RuntimeError):  # RuntimeError: the interrupt came while it was flushed
+        sys.stdout.flush()
+        sys.stderr.flush()
+    if message:
+        show_cursor = "\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
+        with suppress(OSError):
+            os.write(2, f"{show_cursor}\n{message}\n".encode())
+    real_exit(code)

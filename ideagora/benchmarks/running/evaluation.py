@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ideagora.benchmarks.benchmark import Benchmark, Judgement, Plan, Question
 from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.evaluators.judging.asking import ask_or_reason
-from ideagora.evaluators.judging.evaluation import Key, Progress
+from ideagora.evaluators.judging.evaluation import Evaluation, Key, Progress
 from ideagora.schema import Idea, Usage, Verdict, stable_id
 
 if TYPE_CHECKING:
@@ -20,10 +20,8 @@ SAMPLES_PER_ROUND = 64
 """Samples whose ideas and questions are in memory at once."""
 
 
-class BenchmarkEvaluation:
+class BenchmarkEvaluation(Evaluation):
     """The questions of a benchmark about all samples. A question's key is (sample, number), from 0."""
-
-    preparation_model: str | None = None
 
     def __init__(
         self,
@@ -42,17 +40,6 @@ class BenchmarkEvaluation:
         first = min(len(self._ids), SAMPLES_PER_ROUND)
         counted = sum(len(self._questions(sample)) for sample in range(first))
         return round(counted * len(self._ids) / first) if first else 0
-
-    def items(self) -> Sequence[Key]:
-        """Nothing: ideas are judged as they are."""
-        return []
-
-    async def prepare(self, services: Services, item: Key) -> None:
-        """Not called."""
-
-    def drop_reason(self, why: str) -> str:
-        """Not called."""
-        return why
 
     def next_round(self, progress: Progress) -> Sequence[Key] | None:
         """The questions about the next samples."""
@@ -78,12 +65,6 @@ class BenchmarkEvaluation:
         asked = self._question(question)
         judgement, reason, usage = await ask_or_reason(asked.judge, asked.answer(services))
         return to_verdict(self._benchmark.name, asked, judgement, reason, usage)
-
-    def row(self, question: Key, verdict: Verdict) -> None:
-        """Nothing: no round depends on an answer."""
-
-    async def complete(self, services: Services, progress: Progress) -> None:
-        """Nothing: the verdicts are the whole record."""
 
     def _keys(self, samples: Iterable[int]) -> Iterator[Key]:
         return ((sample, number) for sample in samples for number in range(len(self._questions(sample))))

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ideagora.benchmarks.results.records import (
-    AgentSummary,
-)
+from ideagora.benchmarks.results.records import AgentSummary
 from ideagora.benchmarks.running.benchmark_run import BenchmarkRun, PlannedRun
 from ideagora.benchmarks.running.idea_log import IdeaLog, label_idea
 from ideagora.evaluators.arena.lineup import ContestantIdeas, topic_key
-from ideagora.evaluators.generation import (
-    RunResult,
-)
+from ideagora.evaluators.generation import RunResult
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.schema import Idea
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -52,11 +52,6 @@ class IdeaLog:
         self.digest = stable_id(*lines)
         """Changes with the ideas."""
 
-    @property
-    def agents(self) -> tuple[str, ...]:
-        """The agents with ideas, sorted."""
-        return tuple(sorted({agent for _, agent, _ in self.counts}))
-
     def ideas(self, sample: str) -> dict[int, dict[str, list[Idea]]]:
         """The ideas on one sample by epoch and agent, best first."""
         found: dict[int, dict[str, list[Idea]]] = {}
@@ -83,8 +78,3 @@ def write_ideas(folder: Path, ideas: Iterable[Idea]) -> None:
         write_atomically(folder / IDEAS_FILE, (idea.model_dump_json() + "\n" for idea in ideas))
     except OSError as error:
         raise folder_error(folder, error) from None
-
-
-def first_ideas(ideas: Mapping[str, Sequence[Idea]], number: int) -> dict[str, Sequence[Idea]]:
-    """The best ideas of every agent, at most ``number``."""
-    return {agent: of[:number] for agent, of in ideas.items()}

@@ -27,9 +27,6 @@ from ideagora.models.budget import Budget
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Usage, Verdict
 
-MAX_QUESTIONS = 100_000_000
-"""Upper bound of the number of questions."""
-
 
 async def judge_ideas(
     run: BenchmarkRun,
@@ -72,7 +69,7 @@ async def judge_ideas(
         settings=run.settings,
         models=run.models,
         record=run_record(run, agents, notes, ideas.digest, down),
-        questions=MAX_QUESTIONS,
+        questions=None,
         down=down,
     )
     means = JudgingResources(resources.embedder, resources.listener, resources.chats, budget, library)

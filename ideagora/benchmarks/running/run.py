@@ -10,9 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ideagora.benchmarks.results.records import (
-    BenchmarkResult,
-)
+from ideagora.benchmarks.results.records import BenchmarkResult
 from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, BenchmarkRun, PlannedRun
 from ideagora.benchmarks.running.folder import keep_earlier, load_finished, record_ideas, reset
 from ideagora.benchmarks.running.generated import all_ideas, summarize_agents

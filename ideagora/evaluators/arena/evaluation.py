@@ -22,7 +22,7 @@ from ideagora.evaluators.arena.comparisons import (
     verdict_columns,
 )
 from ideagora.evaluators.arena.judging import JudgePanel, ask_judge, count_words, verdict_id
-from ideagora.evaluators.judging.evaluation import Key, Progress
+from ideagora.evaluators.judging.evaluation import Evaluation, Key, Progress
 from ideagora.models.usage import usage_label
 from ideagora.schema import Idea, Verdict
 
@@ -36,7 +36,7 @@ STYLE = RESTYLE.group
 
 
 @dataclass(frozen=True)
-class ArenaEvaluation:
+class ArenaEvaluation(Evaluation):
     """The judges, the schedules, and the ideas as the judges see them."""
 
     panel: JudgePanel
@@ -44,7 +44,7 @@ class ArenaEvaluation:
     """The schedule of each kind of entry."""
     max_comparisons: int | None
     """Maximum number of comparisons of each kind."""
-    preparation_model: str | None
+    preparation_model: str | None = None
     """The model that restyles ideas before they are judged; ``None``: they are judged as they are."""
     restyled: dict[str, Idea] = field(default_factory=dict)
     """Idea id -> the restyled idea; filled on first use, from the cache after a restart."""

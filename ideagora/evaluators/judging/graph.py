@@ -21,7 +21,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ideagora.errors import IdeagoraError, ModelUnavailable, RequestRejected, UnreadableAnswer
-from ideagora.evaluators.judging.evaluation import Evaluation, Progress
+from ideagora.evaluators.judging.evaluation import Evaluation, Key, Progress
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.services import Services
 
@@ -35,20 +35,12 @@ class JudgingContext:
 
     evaluation: Evaluation
     log: VerdictLog
-    concurrency: int
-    """Maximum number of questions asked at once, so that later ones see that a judge is down."""
+    semaphore: asyncio.Semaphore
+    """Limits the number of questions asked at once, so that later ones see that a judge is down."""
     down: dict[str, str] = field(default_factory=dict)
     """Model -> why it is unavailable; it is not called again in this attempt."""
     failures: list[IdeagoraError] = field(default_factory=list)
     """Errors that may pass, other than those of judges, such as a source that is down."""
-    _semaphores: list[asyncio.Semaphore] = field(default_factory=list)
-
-    @property
-    def semaphore(self) -> asyncio.Semaphore:
-        """Limits concurrent questions; created in the run's event loop."""
-        if not self._semaphores:
-            self._semaphores.append(asyncio.Semaphore(self.concurrency))
-        return self._semaphores[0]
 
 
 class JudgingState(TypedDict, total=False):
@@ -178,12 +170,17 @@ async def complete_record(state: JudgingState, runtime: Context) -> JudgingState
     """Restore lost verdicts from the cache, then write all in order."""
     judging = _judging(runtime)
     evaluation, progress = judging.evaluation, _progress(state)
-    for question in evaluation.asked(progress):
-        if evaluation.verdict_id(question) not in judging.log:
-            judging.log.add(await evaluation.ask(runtime.context, question))
+    asked = evaluation.asked(progress)
+    lost = [question for question in asked if evaluation.verdict_id(question) not in judging.log]
+    await asyncio.gather(*(_restore(judging, runtime.context, question) for question in lost))
     await evaluation.complete(runtime.context, progress)
     judging.log.finalize(evaluation.verdict_id(question) for question in evaluation.asked(progress))
     return {}
+
+
+async def _restore(judging: JudgingContext, services: Services, question: Key) -> None:
+    async with judging.semaphore:
+        judging.log.add(await judging.evaluation.ask(services, question))
 
 
 def build_graph() -> StateGraph[JudgingState, Services, JudgingState, JudgingState]:

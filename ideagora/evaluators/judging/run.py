@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -52,8 +54,8 @@ class JudgingTask:
     """The models that may be called."""
     record: Mapping[str, Any]
     """Fields of ``run.json`` besides the settings."""
-    questions: int
-    """Maximum number of questions."""
+    questions: int | None
+    """Maximum number of questions; ``None`` if the rounds are known to end."""
     first_text: str = ""
     """A text that will be embedded, to load the model during the first call; empty if none will be."""
     down: tuple[str, ...] = ()
@@ -92,10 +94,10 @@ async def run_judging(
             build=build_graph,
             start={"round": 0},
             finish=finish,
-            options=JudgingContext(evaluation, log, task.settings.concurrency),
+            options=JudgingContext(evaluation, log, asyncio.Semaphore(task.settings.concurrency)),
             down=task.down,
             first_text=task.first_text,
-            recursion_limit=STEPS + 4 * task.questions,
+            recursion_limit=sys.maxsize if task.questions is None else STEPS + 4 * task.questions,
             models=task.models,
         )
         return await run_job(
