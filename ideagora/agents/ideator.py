@@ -1,153 +1,20 @@
-"""The forecaster, which derives a research direction from a chain, and the ideator, which develops it.
+"""The ideator, which develops a research direction into an idea.
 
-Source: Chain of Ideas (arXiv 2410.13185), section 3.3 and Tables 13 to 15.
+Source: Chain of Ideas (arXiv 2410.13185), section 3.3 and Tables 14 and 15.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from pydantic import Field
 
 from ideagora.agents.idea_inputs import IdeaInputs, draft_lead
-from ideagora.agents.offline_leads.leads import NEAREST_ONLY, Fit, PaperFacts, find_fits, paper_facts
 from ideagora.agents.role import Role
 from ideagora.agents.text.quotes import is_quoted
-from ideagora.agents.views import ChainPaper, Change, EntityView, PaperBrief, check_paper_numbers
-from ideagora.models.call import Answer, Inputs
-from ideagora.models.offline import ExtractiveModel
-
-
-class ForecastInputs(Inputs):
-    """The chain with its changes, and related papers, whose numbers follow those of the chain."""
-
-    topic: str
-    papers: tuple[ChainPaper, ...]
-    changes: tuple[Change, ...]
-    entities: tuple[EntityView, ...]
-    neighbours: tuple[PaperBrief, ...]
-
-
-class OpenLimitation(Answer):
-    """A limitation of a paper in the chain, and the paper that resolves it, if any."""
-
-    paper: int = Field(description="number of the paper")
-    limitation: str = Field(description="the limitation, one sentence")
-    answered_by: int | None = Field(
-        description="number of another paper that resolves it; null if it is open"
-    )
-
-
-class Pairing(Answer):
-    """A limitation and another paper's mechanism that could address it."""
-
-    limitation_from: int = Field(description="number of the paper with the limitation")
-    mechanism_from: int = Field(description="number of the paper with the mechanism")
-    why: str = Field(description="one sentence: why the mechanism applies to the limitation")
-
-
-class Forecast(Answer):
-    """The predicted direction, with the limitations and pairings considered."""
-
-    limitations: tuple[OpenLimitation, ...] = Field(description="the limitations that matter for the topic")
-    pairings: tuple[Pairing, ...] = Field(description="two to four pairings considered")
-    limitation: str = Field(description="the limitation to address, 1 or 2 sentences")
-    limitation_from: int = Field(description="number of the paper with this limitation")
-    mechanism: str = Field(description="a mechanism from another paper that addresses it, 1 or 2 sentences")
-    mechanism_from: int = Field(description="number of the paper with this mechanism")
-    direction: str = Field(
-        description="the direction the field should take next, and why now; 3 to 6 sentences"
-    )
-
-
-def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]:
-    """Return the pairs that fit, best first; the first, or else the nearest pair, is the direction."""
-    papers = _paper_facts(engine, inputs)
-    fits = find_fits(engine, inputs.topic, papers, _candidate_papers(engine, inputs))
-    weak, strong = (
-        (fits[0].weak, fits[0].strong) if fits else _nearest_pair(engine, papers, len(inputs.papers))
-    )
-    limitation = papers[weak].limitation or papers[weak].problem or papers[weak].text
-    mechanism = papers[strong].method or papers[strong].text
-    return {
-        "limitations": [
-            {"paper": i, "limitation": paper.limitation, "answered_by": None}
-            for i, paper in enumerate(inputs.papers)
-            if paper.limitation
-        ],
-        "pairings": [
-            {"limitation_from": fit.weak, "mechanism_from": fit.strong, "why": _explain_fit(fit)}
-            for fit in fits
-        ]
-        or [{"limitation_from": weak, "mechanism_from": strong, "why": NEAREST_ONLY}],
-        "limitation": limitation,
-        "limitation_from": weak,
-        "mechanism": mechanism,
-        "mechanism_from": strong,
-        "direction": f"Address the limitation “{limitation}” with the mechanism “{mechanism}”",
-    }
-
-
-NEIGHBOUR_SIMILARITY = 0.42
-"""Minimum cosine to topic and chain for a related paper whose limitation may be addressed."""
-
-
-def _candidate_papers(engine: ExtractiveModel, inputs: ForecastInputs) -> list[int]:
-    """Return the chain's papers, and those related papers that are close to topic and chain."""
-    titles = [paper.title for paper in inputs.papers]
-    middle = titles[engine.rank(inputs.topic, titles)[0][0]]
-    related = [f"{paper.title}. {paper.abstract or ''}" for paper in inputs.neighbours]
-    near = engine.similarity(f"{inputs.topic}. {middle}", related)
-    count = len(titles)
-    return [*range(count), *(count + i for i, score in enumerate(near) if score >= NEIGHBOUR_SIMILARITY)]
-
-
-def _paper_facts(engine: ExtractiveModel, inputs: ForecastInputs) -> list[PaperFacts]:
-    """Return the facts of the chain's papers (from readings) and related papers (from abstracts)."""
-    chain = [
-        paper_facts(engine, p.title, p.year, None, p.problem, p.method, p.limitation) for p in inputs.papers
-    ]
-    return [*chain, *(paper_facts(engine, p.title, p.year, p.abstract) for p in inputs.neighbours)]
-
-
-def _nearest_pair(engine: ExtractiveModel, papers: Sequence[PaperFacts], chain: int) -> tuple[int, int]:
-    """Return the chain's last limitation and the paper whose mechanism is most similar to it."""
-    weak = max((i for i in range(chain) if papers[i].limitation), default=chain - 1)
-    others = [i for i in range(len(papers)) if i != weak and papers[i].method]
-    others = others or [i for i in range(len(papers)) if i != weak] or [weak]
-    ranked = engine.rank(papers[weak].limitation or papers[weak].text, [papers[i].text for i in others])
-    return weak, others[ranked[0][0]]
-
-
-def _explain_fit(fit: Fit) -> str:
-    subject = "both are" if fit.terms else "the limitation is"
-    return (
-        f"The limitation has similarity {fit.to_problem:.2f} to the other paper's problem and "
-        f"{fit.to_method:.2f} to its method; {subject} about {fit.kind.name}."
-    )
-
-
-def _check_forecast(inputs: ForecastInputs, answer: Forecast) -> str | None:
-    titles = [*(paper.title for paper in inputs.papers), *(paper.title for paper in inputs.neighbours)]
-    for field in ("limitation_from", "mechanism_from"):
-        if complaint := check_paper_numbers(field, [getattr(answer, field)], titles):
-            return complaint
-    if answer.limitation_from == answer.mechanism_from and len(titles) > 1:
-        return (
-            f"limitation_from and mechanism_from are both {answer.mechanism_from}: name two different papers"
-        )
-    return None
-
-
-FORECASTER = Role(
-    name="forecaster",
-    group="main",
-    inputs=ForecastInputs,
-    answer=Forecast,
-    offline=_forecast,
-    check=_check_forecast,
-)
+from ideagora.agents.views import PaperBrief, check_paper_numbers
+from ideagora.models.call import Answer
 
 
 class IdeaSource(Answer):

@@ -18,8 +18,8 @@ from ideagora.agents.views import IdeaView
 from ideagora.errors import TopicNotCovered
 from ideagora.graphs.chain_of_ideas.anchors import find_anchors, plan_queries
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
+from ideagora.graphs.chain_of_ideas.direction import find_neighbours
 from ideagora.graphs.chain_of_ideas.experiment import search_for_experiment
-from ideagora.graphs.chain_of_ideas.idea_generation import find_neighbours
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ideagora.agents.ideator import ForecastInputs
+from ideagora.agents.forecaster import ForecastInputs
 from ideagora.agents.judges import CRITERIA, IdeaPairInputs
 from ideagora.agents.literature import RelevanceInputs
 from ideagora.agents.novelty import NoveltyInputs

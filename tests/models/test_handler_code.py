@@ -43,9 +43,9 @@ def test_helpers_are_followed_and_libraries_and_strangers_are_not(
 
 
 def test_our_own_handlers_reach_their_helpers() -> None:
-    from ideagora.agents import ideator, style
+    from ideagora.agents import forecaster, style
 
-    for role in (ideator.FORECASTER, style.RESTYLE):
+    for role in (forecaster.FORECASTER, style.RESTYLE):
         reached = {file.name for file in handler_files(role.offline)}
         assert Path(role.offline.__code__.co_filename).name in reached
         assert len(reached) > 1

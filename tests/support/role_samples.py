@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
-from ideagora.agents import experiment, ideator, judges, literature, novelty, trend
+from ideagora.agents import experiment, forecaster, judges, literature, novelty, trend
 from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, IdeaInputs, TooClose
 from ideagora.agents.views import (
     ChainPaper,
@@ -233,7 +233,7 @@ def _samples() -> dict[str, Sample]:
             },
         ),
         "forecaster": Sample(
-            ideator.ForecastInputs(
+            forecaster.ForecastInputs(
                 topic=TOPIC,
                 papers=tuple(chain_paper(i) for i in (COT, CONSISTENCY, TREE)),
                 changes=CHANGES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langgraph.graph import END, START, StateGraph
 
-from ideagora.graphs.chain_of_ideas import growth, idea_generation
+from ideagora.graphs.chain_of_ideas import direction, growth, idea_generation
 from ideagora.graphs.chain_of_ideas.state import BranchState
 from ideagora.graphs.services import Services
 
@@ -17,8 +17,8 @@ def build_branch() -> StateGraph[BranchState, Services, BranchState, BranchState
     graph.add_node("extend_backward", growth.extend_backward)
     graph.add_node("grow", growth.grow)
     graph.add_node("read_paper", growth.read_paper)
-    graph.add_node("analyse_trend", idea_generation.analyse_trend)
-    graph.add_node("predict_direction", idea_generation.predict_direction)
+    graph.add_node("analyse_trend", direction.analyse_trend)
+    graph.add_node("predict_direction", direction.predict_direction)
     graph.add_node("draft_idea", idea_generation.draft_idea)
     graph.add_node("judge_novelty", idea_generation.judge_novelty)
     graph.add_node("drop_draft", idea_generation.drop_draft)

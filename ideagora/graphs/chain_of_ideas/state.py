@@ -18,6 +18,9 @@ from ideagora.schema import Chain, Direction, Link, Topic, Transition
 
 Context = Runtime[Services]
 
+MAX_ENTITIES = 20
+"""Entities that the trend analyst, the forecaster and the ideator are shown."""
+
 
 class Anchor(TypedDict):
     """The paper that a branch starts from."""
@@ -164,6 +167,11 @@ def load_entities(branch: Mapping[str, Any], context: Services) -> tuple[EntityV
         return ()
     readings = (link.reading for link in load_links(branch))
     return tuple(entity_views(entity for reading in readings if reading for entity in reading.entities))
+
+
+def shown_entities(branch: Mapping[str, Any], context: Services) -> tuple[EntityView, ...]:
+    """The first entities of the chain's papers, as many as a prompt shows."""
+    return load_entities(branch, context)[:MAX_ENTITIES]
 
 
 def link_ids(branch: Mapping[str, Any]) -> set[str]:
