@@ -52,7 +52,7 @@ def find_agent(spec: str, home: Path | None = None) -> Agent:
     Raises:
         UsageError: there is no such agent, or it cannot be loaded.
     """
-    from ideagora.graphs.external.entry_points import installed_agents, location_of
+    from ideagora.graphs.external.loading.entry_points import installed_agents, location_of
 
     if spec in AGENTS:
         factory, arguments = AGENTS[spec]

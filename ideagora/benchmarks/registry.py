@@ -57,7 +57,7 @@ def _find(name: str) -> Benchmark[Any]:
 def _load_external(name: str) -> Benchmark[Any]:
     from ideagora.benchmarks.benchmark import Benchmark
     from ideagora.errors import UsageError
-    from ideagora.graphs.external.loader import load_object
+    from ideagora.graphs.external.loading.loader import load_object
 
     loaded = load_object(name).object
     try:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ideagora.errors import IdeagoraError, SettingsError, UsageError
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.entry_points import installed_agents, source_of
+from ideagora.graphs.external.loading.entry_points import installed_agents, source_of
 from ideagora.graphs.run_folder import folder_error
 from ideagora.registry import AGENTS, find_agent
 from ideagora.report.console import plain, print_error

@@ -136,8 +136,8 @@ async def _filter(
     from langgraph.runtime import Runtime
 
     from ideagora.benchmarks.ideabench.build import filter_references
-    from ideagora.graphs.job import Job
-    from ideagora.graphs.runtime import run_job
+    from ideagora.graphs.runtime.job import Job
+    from ideagora.graphs.runtime.run_job import run_job
     from ideagora.graphs.services import Services
     from ideagora.models.embeddings.embedder import load_embedder
     from ideagora.schema import stable_id

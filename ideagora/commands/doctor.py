@@ -132,7 +132,7 @@ def _models(settings: Settings) -> Finding:
                 "the environment."
             ),
         )
-    from ideagora.models.providers import LOCAL_MODELS, resolve_provider
+    from ideagora.models.transport.providers import LOCAL_MODELS, resolve_provider
 
     try:
         for model in settings.models:

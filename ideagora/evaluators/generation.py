@@ -18,8 +18,8 @@ from weakref import WeakValueDictionary
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.events import Listener
 from ideagora.graphs.generate import folder_for, generate
+from ideagora.graphs.runtime.events import Listener
 from ideagora.graphs.task import Task
 from ideagora.retrieval.run_notes import WARNING_PREFIXES
 from ideagora.schema import Idea, Topic

@@ -12,11 +12,11 @@ from pydantic import BaseModel
 from ideagora.config import Settings
 from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.events import Listener
-from ideagora.graphs.job import Job
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.run_record import identity_parts
-from ideagora.graphs.runtime import run_job
+from ideagora.graphs.runtime.events import Listener
+from ideagora.graphs.runtime.job import Job
+from ideagora.graphs.runtime.run_job import run_job
+from ideagora.graphs.runtime.run_record import identity_parts
 from ideagora.models.redact import one_line
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Paper, Topic, stable_id

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ideagora.config import Group, Settings
 from ideagora.errors import BudgetExhausted
-from ideagora.models.providers import FREE, ModelTraits, Price, model_price
 from ideagora.models.request import Request
+from ideagora.models.transport.providers import FREE, ModelTraits, Price, model_price
 from ideagora.models.usage import UsageTracker
 
 TYPICAL_PROMPT_TOKENS = 3_000

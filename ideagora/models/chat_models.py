@@ -24,10 +24,10 @@ from ideagora.errors import IdeagoraError
 from ideagora.models.budget import completion_limit
 from ideagora.models.call import FreeText
 from ideagora.models.parsing.json_extract import fix_surrogates
-from ideagora.models.providers import FREE, Price, Provider, load_litellm, resolve_provider
 from ideagora.models.redact import one_line
 from ideagora.models.request import Message
-from ideagora.models.retry import (
+from ideagora.models.transport.providers import FREE, Price, Provider, load_litellm, resolve_provider
+from ideagora.models.transport.retry import (
     SettingRejected,
     TransientError,
     is_unknown_setting,

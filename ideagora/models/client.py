@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
 from ideagora.errors import ModelUnavailable, ReplayMiss, SettingsError, UnknownModel, UnreadableAnswer
-from ideagora.models.attempt import ModelAvailability, RequestAttempt
 from ideagora.models.budget import Budget, create_budget, expected_cost
 from ideagora.models.cache.answers import CachedResponse, ResponseCache
 from ideagora.models.cache.claims import RequestClaims
@@ -26,12 +25,13 @@ from ideagora.models.cache.group_sync import GroupSync
 from ideagora.models.cache.retry_failed import UNREADABLE
 from ideagora.models.call import A, Call
 from ideagora.models.parsing.read_reply import ParsedReply, parse_reply
-from ideagora.models.providers import CONNECTIONS, LOCAL_MODELS, MILLION, Price, load_litellm
 from ideagora.models.recorder import EventLog, Turn, TurnRecorder
 from ideagora.models.redact import redact_keys
 from ideagora.models.request import build_request
-from ideagora.models.retry import Sleep
 from ideagora.models.single_flight import SingleFlight
+from ideagora.models.transport.attempt import ModelAvailability, RequestAttempt
+from ideagora.models.transport.providers import CONNECTIONS, LOCAL_MODELS, MILLION, Price, load_litellm
+from ideagora.models.transport.retry import Sleep
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Usage
 

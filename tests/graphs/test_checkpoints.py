@@ -19,7 +19,7 @@ import pytest
 
 import ideagora
 from ideagora.errors import BudgetExhausted, UntrustedCheckpoints
-from ideagora.graphs.checkpoints import plain_serializer
+from ideagora.graphs.runtime.checkpoints import plain_serializer
 from tests.graphs.test_runtime import Ran, task_of
 
 

@@ -31,8 +31,8 @@ from ideagora.errors import (
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.answer_schema import build_model
 from ideagora.graphs.external.command.subprocess import environment
-from ideagora.graphs.external.entry_points import installed_agents
 from ideagora.graphs.external.in_process import stdout_guard
+from ideagora.graphs.external.loading.entry_points import installed_agents
 from ideagora.graphs.external.python_process import describe, parent
 from ideagora.graphs.run_folder import RunFolder, read_events
 from ideagora.graphs.task import Task, run_task

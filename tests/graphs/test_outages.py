@@ -28,8 +28,8 @@ from ideagora.errors import (
     StoreUnavailable,
     UnreadableAnswer,
 )
-from ideagora.graphs.outages import Outages
-from ideagora.models.retry import to_model_error
+from ideagora.graphs.runtime.outages import Outages
+from ideagora.models.transport.retry import to_model_error
 from tests.retrieval.test_network_library import a_field
 from tests.support import command, standin
 from tests.support.arena_world import TOPICS, field

@@ -25,7 +25,7 @@ from ideagora.models.chat_models import OfflineChatModel, ScriptedChatModel
 from ideagora.models.parsing import read_reply
 from ideagora.models.parsing.structured_output import parse_answer
 from ideagora.models.request import build_request
-from ideagora.models.retry import TransientError
+from ideagora.models.transport.retry import TransientError
 from ideagora.models.usage import usage_label
 from ideagora.schema import Usage
 from tests.support.clients import GOOD, PRICED, ClientHarness, Label, Pair, call, client_harness, scripted

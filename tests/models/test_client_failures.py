@@ -20,7 +20,7 @@ from ideagora.errors import (
     UnknownModel,
     UnreadableAnswer,
 )
-from ideagora.models.retry import MAX_WAIT
+from ideagora.models.transport.retry import MAX_WAIT
 from tests.support.clients import GOOD, KEY, call, client_harness
 from tests.support.loopback import Fault, Loopback, Reply
 

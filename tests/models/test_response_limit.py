@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ideagora.errors import ModelUnavailable
-from ideagora.models import response_limit
+from ideagora.models.transport import response_limit
 from tests.support.clients import GOOD, PRICED, call, client_harness
 from tests.support.loopback import Fault, Loopback, Reply, completion
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ideagora.errors import FolderUnusable, SettingsError, SourceUnavailable
-from ideagora.models.retry import MAX_WAIT
+from ideagora.models.transport.retry import MAX_WAIT
 from ideagora.retrieval.current_run import CurrentRun, current_run
 from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
 from ideagora.retrieval.http.client import (

@@ -38,10 +38,10 @@ def holds_the_interpreter() -> Any:
 
 def patches() -> Any:
     """Changes everything that it reaches of ours, and of what we use."""
-    from ideagora.graphs.external import references, validation
+    from ideagora.graphs.external.validation import ideas, references
     from ideagora.schema import Idea
 
-    Idea.model_validate = references.resolve_references = validation.validate_ideas = None  # type: ignore[assignment, method-assign]
+    Idea.model_validate = references.resolve_references = ideas.validate_ideas = None  # type: ignore[assignment, method-assign]
     os.chdir("/")
     os.environ["IDEAGORA_SEED"] = "99"
     return [GOOD]

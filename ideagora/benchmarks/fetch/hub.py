@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from ideagora.errors import SourceRejected, SourceUnavailable, UsageError
 from ideagora.models.redact import one_line
-from ideagora.models.retry import TRANSIENT_STATUS
+from ideagora.models.transport.retry import TRANSIENT_STATUS
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import DatasetInfo

@@ -11,14 +11,14 @@ from ideagora.benchmarks.benchmark import Benchmark, Plan
 from ideagora.config import Settings
 from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.generation import AgentRun
-from ideagora.graphs.run_record import identity_parts
+from ideagora.graphs.runtime.run_record import identity_parts
 from ideagora.schema import Topic, stable_id
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.evaluators.generation import OpenLibrary
-    from ideagora.graphs.events import Listener
+    from ideagora.graphs.runtime.events import Listener
     from ideagora.models.embeddings.embedder import Embedder
 
 

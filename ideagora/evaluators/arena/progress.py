@@ -7,7 +7,7 @@ from collections import Counter
 from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.lineup import Lineup
 from ideagora.evaluators.statistics.comparisons import FIRST
-from ideagora.graphs.events import Listener
+from ideagora.graphs.runtime.events import Listener
 from ideagora.schema import Verdict
 
 

@@ -48,10 +48,10 @@ from ideagora.evaluators.arena.progress import LiveStanding
 from ideagora.evaluators.arena.protocol import schedule_of
 from ideagora.evaluators.generation import AgentRun, generate_ideas, literature_notes, outage_lines
 from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
-from ideagora.graphs.events import Listener
 from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.run_record import identity_parts
+from ideagora.graphs.runtime.events import Listener
+from ideagora.graphs.runtime.run_record import identity_parts
 from ideagora.graphs.task import Task
 from ideagora.models.budget import Budget
 from ideagora.models.usage import UsageTracker

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ideagora.config import Settings
 from ideagora.evaluators.judging.evaluation import Evaluation
 from ideagora.evaluators.judging.verdict_log import VerdictLog
-from ideagora.graphs.events import Listener
-from ideagora.graphs.job import Job
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime import run_job
+from ideagora.graphs.runtime.events import Listener
+from ideagora.graphs.runtime.job import Job
+from ideagora.graphs.runtime.run_job import run_job
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Verdict
 

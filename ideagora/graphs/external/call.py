@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ideagora.errors import UsageError
-from ideagora.graphs.external.validation import MAX_IDEAS, plain_ideas
+from ideagora.graphs.external.validation.ideas import MAX_IDEAS, plain_ideas
 
 ARGUMENTS = ("topic", "library", "model", "seed", "n_ideas")
 

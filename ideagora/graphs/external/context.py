@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ideagora.errors import AgentFailed, BudgetExhausted
-from ideagora.graphs.external.arguments import (
+from ideagora.graphs.external.inactivity import InactivityTimeout
+from ideagora.graphs.external.offline import PromptInputs, handler_for
+from ideagora.graphs.external.validation.arguments import (
     check_count,
     check_paper_id,
     check_prompt,
     check_text,
     short_id,
 )
-from ideagora.graphs.external.inactivity import InactivityTimeout
-from ideagora.graphs.external.offline import PromptInputs, handler_for
 from ideagora.models.call import Call, FreeText
 from ideagora.models.redact import one_line
 from ideagora.models.usage import current_label, usage_label

@@ -19,9 +19,9 @@ from ideagora.errors import AgentFailed, IdeasFileError, UsageError
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.adapter import adapt_agent
 from ideagora.graphs.external.context import AgentContext
-from ideagora.graphs.external.references import resolve_references
 from ideagora.graphs.external.state import ExternalState, one_step_graph
-from ideagora.graphs.external.validation import plain_ideas
+from ideagora.graphs.external.validation.ideas import plain_ideas
+from ideagora.graphs.external.validation.references import resolve_references
 from ideagora.models.redact import one_line
 from ideagora.schema import Idea
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.adapter import adapt_agent, as_agent
-from ideagora.graphs.external.introspection import identifier
-from ideagora.graphs.external.loader import load_object
+from ideagora.graphs.external.loading.introspection import identifier
+from ideagora.graphs.external.loading.loader import load_object
 from ideagora.graphs.external.python_process.describe import describe_agent
 from ideagora.graphs.external.python_process.location import AgentLocation
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from ideagora.graphs.external.validation import as_ideas
+from ideagora.graphs.external.validation.ideas import as_ideas
 from ideagora.schema import Idea, Topic
 
 if TYPE_CHECKING:

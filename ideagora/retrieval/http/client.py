@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 from ideagora import __version__
 from ideagora.errors import LibraryError, SettingsError, SourceRejected, SourceUnavailable
 from ideagora.models.redact import one_line
-from ideagora.models.retry import (
+from ideagora.models.transport.retry import (
     MAX_WAIT,
     TRANSIENT_STATUS,
     Sleep,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ideagora import __version__
 from ideagora.errors import LibraryError
 from ideagora.models.redact import one_line
-from ideagora.models.retry import TRANSIENT_STATUS
+from ideagora.models.transport.retry import TRANSIENT_STATUS
 from ideagora.retrieval.http.client import REDIRECTS, SYSTEM_CLOCK, Clock, Limiter
 from ideagora.retrieval.http.origin import Origin, origin_of
 from ideagora.retrieval.http.rate_limit import SharedRateLimit

@@ -24,9 +24,9 @@ from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.adapter import adapt_agent
 from ideagora.graphs.external.command.subprocess import CommandSession
 from ideagora.graphs.external.context import AgentContext
-from ideagora.graphs.external.references import resolve_references
 from ideagora.graphs.external.state import ExternalState, one_step_graph
-from ideagora.graphs.external.validation import plain_ideas
+from ideagora.graphs.external.validation.ideas import plain_ideas
+from ideagora.graphs.external.validation.references import resolve_references
 
 STEP = "run_command"
 

@@ -13,8 +13,8 @@ from langgraph.runtime import Runtime
 from ideagora.graphs.external.call import call_agent
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.in_process.isolation import run_isolated
-from ideagora.graphs.external.references import resolve_references
 from ideagora.graphs.external.state import ExternalState, one_step_graph
+from ideagora.graphs.external.validation.references import resolve_references
 
 
 def build_graph(function: Callable[..., Any], requested: tuple[str, ...], step: str, name: str) -> Any:

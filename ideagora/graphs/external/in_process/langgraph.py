@@ -21,10 +21,10 @@ from langgraph.runtime import Runtime
 from ideagora.errors import AgentFailed, IdeagoraError, UsageError
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.in_process.isolation import run_isolated
-from ideagora.graphs.external.loader import load_safely
-from ideagora.graphs.external.references import resolve_references
+from ideagora.graphs.external.loading.loader import load_safely
 from ideagora.graphs.external.state import ExternalState, one_step_graph
-from ideagora.graphs.external.validation import plain_ideas
+from ideagora.graphs.external.validation.ideas import plain_ideas
+from ideagora.graphs.external.validation.references import resolve_references
 from ideagora.models.redact import one_line
 
 _ADVICE = "graph(self) must return a langgraph StateGraph that is not compiled."

@@ -21,8 +21,8 @@ from ideagora.errors import AgentFailed, UsageError
 from ideagora.graphs.external.call import call_agent, requested_arguments
 from ideagora.graphs.external.errors import named_error
 from ideagora.graphs.external.in_process import stdout_guard
-from ideagora.graphs.external.introspection import describe_object
-from ideagora.graphs.external.loader import load_object
+from ideagora.graphs.external.loading.introspection import describe_object
+from ideagora.graphs.external.loading.loader import load_object
 from ideagora.graphs.external.python_process.child_context import Pipe, RemoteLibraryClient, RemoteModelClient
 from ideagora.schema import Topic
 

@@ -19,7 +19,12 @@ from typing import Any, BinaryIO
 from pydantic import BaseModel, ValidationError
 
 from ideagora import errors
-from ideagora.graphs.external.arguments import check_count, check_paper_id, check_prompt, check_text
+from ideagora.graphs.external.validation.arguments import (
+    check_count,
+    check_paper_id,
+    check_prompt,
+    check_text,
+)
 from ideagora.models.redact import one_line
 from ideagora.schema import Paper
 

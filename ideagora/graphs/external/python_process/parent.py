@@ -28,9 +28,9 @@ from ideagora.graphs.external.python_process.location import (
     child_command,
     make_order,
 )
-from ideagora.graphs.external.references import resolve_references
 from ideagora.graphs.external.state import ExternalState, one_step_graph
-from ideagora.graphs.external.validation import MAX_IDEAS, plain_idea
+from ideagora.graphs.external.validation.ideas import MAX_IDEAS, plain_idea
+from ideagora.graphs.external.validation.references import resolve_references
 from ideagora.models.redact import one_line
 
 MAX_CALLS = 1000

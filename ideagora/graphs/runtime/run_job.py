@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ideagora.errors import IdeagoraError
-from ideagora.graphs.checkpoints import DamagedCheckpoints, last_state, open_saver
-from ideagora.graphs.events import BeginEvent, Listener, NoteEvent, RetriedEvent, StepEvents
-from ideagora.graphs.job import Job
-from ideagora.graphs.outages import Outages
 from ideagora.graphs.run_folder import IDEAS_HASH, RunFolder, folder_error, now
-from ideagora.graphs.run_record import (
+from ideagora.graphs.runtime.checkpoints import DamagedCheckpoints, last_state, open_saver
+from ideagora.graphs.runtime.events import BeginEvent, Listener, NoteEvent, RetriedEvent, StepEvents
+from ideagora.graphs.runtime.job import Job
+from ideagora.graphs.runtime.outages import Outages
+from ideagora.graphs.runtime.run_record import (
     changes,
     error_text,
     failure_status,

@@ -15,9 +15,15 @@ from weakref import WeakKeyDictionary
 from ideagora.errors import IdeagoraError, ModelError, ModelUnavailable, SettingsError
 from ideagora.models.budget import Budget, max_prompt_tokens
 from ideagora.models.call import Call
-from ideagora.models.providers import Price
 from ideagora.models.request import Request
-from ideagora.models.retry import SettingRejected, Sleep, TransientError, to_model_error, with_retries
+from ideagora.models.transport.providers import Price
+from ideagora.models.transport.retry import (
+    SettingRejected,
+    Sleep,
+    TransientError,
+    to_model_error,
+    with_retries,
+)
 from ideagora.schema import Usage
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ideagora.graphs.external.validation import validate_ideas
+from ideagora.graphs.external.validation.ideas import validate_ideas
 
 if TYPE_CHECKING:
     from ideagora.graphs.external.context import AgentContext

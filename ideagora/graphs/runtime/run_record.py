@@ -15,8 +15,8 @@ from ideagora import __version__
 from ideagora.agents.role import ROLES
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
-from ideagora.graphs.job import Job
 from ideagora.graphs.run_folder import now
+from ideagora.graphs.runtime.job import Job
 from ideagora.models.request import server_address
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def restart_note(changed: Sequence[str]) -> str:
 def code_hash() -> str:
     """Changes with any line of the package's code."""
     digest = hashlib.sha256()
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     for file in sorted(package.rglob("*.py")):
         digest.update(str(file.relative_to(package)).encode() + file.read_bytes())
     return digest.hexdigest()[:16]

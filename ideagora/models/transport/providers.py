@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from ideagora.config import Settings
 from ideagora.errors import MissingKey, RealCallForbidden, SettingsError, UnknownModel
 from ideagora.models.redact import one_line
-from ideagora.models.response_limit import limit_response_size
+from ideagora.models.transport.response_limit import limit_response_size
 
 EXAMPLES = "openai/gpt-4o-mini, anthropic/claude-sonnet-4-5, gemini/gemini-2.5-flash, ollama_chat/llama3.1"
 LOCAL_MODELS = ("offline", "scripted")

@@ -1,0 +1,1 @@
+"""Find and load the Python objects that are external agents."""

@@ -1,0 +1,1 @@
+"""Check what an external agent passes and returns: arguments of calls, ideas, references."""

@@ -1,0 +1,1 @@
+"""Run a graph in a folder: record, checkpoints, events, continuation after a stop."""

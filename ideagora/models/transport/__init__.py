@@ -1,0 +1,1 @@
+"""Send a request to a provider: attempts, retries, limits."""
