@@ -92,6 +92,10 @@ class Question:
     """0 for the drawn order, 1 for the swapped order."""
     calls: int = 1
     """Expected number of model calls."""
+    words: tuple[int, ...] = ()
+    """Number of words of each idea as its author wrote it; ``Verdict.words``."""
+    flags: tuple[str, ...] = ()
+    """What is suspicious about the ideas; ``Verdict.flags``."""
     epoch: int = 1
     protocol: ProtocolName = "default"
     """Set by the run."""

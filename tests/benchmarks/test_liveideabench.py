@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from ideagora.benchmarks.benchmark import Plan, Unscored
-from ideagora.benchmarks.liveideabench import panel
+from ideagora.benchmarks.jury import panel
 from ideagora.benchmarks.liveideabench.benchmark import FIVE, MEASURES, LiveIdeaBench
 from ideagora.benchmarks.liveideabench.questions import TOO_LONG, chosen_pairs
-from ideagora.benchmarks.liveideabench.roles import Critique, Fluency
+from ideagora.benchmarks.liveideabench.roles import CRITIC, Fluency
 from ideagora.benchmarks.liveideabench.samples import read_samples, shipped_samples
 from ideagora.benchmarks.results.summary import build_result
 from ideagora.errors import IdeasFileError, UsageError
@@ -227,8 +227,12 @@ def test_replies_have_the_reading_that_the_judge_means() -> None:
     done = Cases()
     for name, text in ratings.items():
         with done.case(name):
-            found = parse_answer(text, Critique)
-            assert (found.originality, found.feasibility, found.clarity) == (7, 6, 8)
+            found = parse_answer(text, CRITIC.answer)
+            assert found.model_dump(exclude={"analysis"}) == {
+                "originality": 7,
+                "feasibility": 6,
+                "clarity": 8,
+            }
     for text, letter in letters.items():
         with done.case(text):
             reply = json.dumps({"reason": "r", "letter": text})

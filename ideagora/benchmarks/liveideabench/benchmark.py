@@ -7,28 +7,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores
-from ideagora.benchmarks.liveideabench import panel as panels
+from ideagora.benchmarks.benchmark import Benchmark, Plan, Question, Samples, Scores
+from ideagora.benchmarks.jury import panel as panels
+from ideagora.benchmarks.jury.measures import corrected_measure, corrected_scores, rating_measure
+from ideagora.benchmarks.jury.panel import resolve_panel
+from ideagora.benchmarks.jury.questions import QUALITY
+from ideagora.benchmarks.jury.ratings import Effects, PanelAudit, Ratings, quality_scores
 from ideagora.benchmarks.liveideabench.questions import (
     FLUENCY,
     MAX_WORDS,
-    OF_FAMILY,
-    QUALITY,
     TOO_LONG,
     fluency_questions,
     quality_questions,
 )
-from ideagora.benchmarks.liveideabench.roles import DIMENSIONS, HIGHEST, LOWEST
+from ideagora.benchmarks.liveideabench.roles import DIMENSIONS
 from ideagora.benchmarks.liveideabench.samples import Sample, read_samples, shipped_samples
-from ideagora.benchmarks.liveideabench.scores import (
-    Effects,
-    Ratings,
-    composite_scores,
-    fluency_scores,
-    quality_scores,
-)
+from ideagora.benchmarks.liveideabench.scores import composite_scores, fluency_scores
 from ideagora.errors import UsageError
-from ideagora.evaluators.statistics.figures import Figure
 from ideagora.evaluators.statistics.sample_statistics import Statistic
 from ideagora.schema import Idea, Topic, Verdict
 
@@ -41,27 +36,14 @@ FIVE: Mapping[str, Statistic] = {**dict.fromkeys((*DIMENSIONS, FLUENCY), "mean")
 """The dimensions and how each is summarised over keywords."""
 
 
-def _measure(name: str, group: str, title: str, **fields: Any) -> Measure:
-    unit = f"{LOWEST} to {HIGHEST}"
-    return Measure(
-        name=name, group=group, title=title, unit=unit, lowest=LOWEST, highest=HIGHEST, decimals=2, **fields
-    )
-
-
 MEASURES = (
-    _measure("originality", QUALITY, "originality"),
-    _measure("feasibility", QUALITY, "feasibility", against="originality"),
-    _measure("clarity", QUALITY, "clarity"),
-    _measure(FLUENCY, FLUENCY, FLUENCY),
-    _measure(FLEXIBILITY, OVERALL, "flexibility (30th percentile)", statistic="p30"),
-    _measure(AVERAGE, OVERALL, "average of the five", mean_of=FIVE),
+    rating_measure("originality", "originality"),
+    rating_measure("feasibility", "feasibility", against="originality"),
+    rating_measure("clarity", "clarity"),
+    rating_measure(FLUENCY, FLUENCY, FLUENCY),
+    rating_measure(FLEXIBILITY, "flexibility (30th percentile)", OVERALL, statistic="p30"),
+    rating_measure(AVERAGE, "average of the five", OVERALL, mean_of=FIVE),
 )
-
-
-def corrected_measure(dimension: str) -> Measure:
-    """A dimension with the judges' harshness taken out; it can leave the scale."""
-    title = f"{dimension}, corrected for judges"
-    return Measure(name=f"{dimension}_corrected", group=QUALITY, title=title, unit="1 to 10", decimals=2)
 
 
 class LiveIdeaBench(Benchmark[Sample]):
@@ -79,7 +61,7 @@ class LiveIdeaBench(Benchmark[Sample]):
         self.panel = panel
         self.is_corrected = is_corrected
         self.effects = effects
-        corrected = map(corrected_measure, DIMENSIONS) if is_corrected else ()
+        corrected = map(corrected_measure, DIMENSIONS, DIMENSIONS) if is_corrected else ()
         self.measures = (*MEASURES, *corrected)
 
     def configured(self, options: Sequence[str]) -> LiveIdeaBench:
@@ -103,12 +85,7 @@ class LiveIdeaBench(Benchmark[Sample]):
         Raises:
             UsageError: both are given, or the list cannot be read.
         """
-        if self.panel is None:
-            return panels.choose_panel(given or (default,))
-        if given:
-            raise UsageError("Give either --judge or -T panel, not both.")
-        path = None if self.panel == panels.LISTED else Path(self.panel).expanduser()
-        return panels.choose_panel(panels.read_ranking(path))
+        return resolve_panel(given, self.panel, default)
 
     def load(self, data: Path | None) -> Samples[Sample]:
         """The keywords of a list or a result file, by default the shipped ones.
@@ -136,52 +113,25 @@ class LiveIdeaBench(Benchmark[Sample]):
         """The benchmark with the harshness of the judges, if it is to be corrected."""
         if not self.is_corrected:
             return self
-        return LiveIdeaBench(self.panel, True, Ratings.of(verdicts).effects())
+        return LiveIdeaBench(self.panel, True, Ratings.of(verdicts, DIMENSIONS).effects())
 
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
         """The score of every agent on every keyword; the average has none of its own."""
         log = list(verdicts)
         parts = {name: quality_scores(log, name) for name in DIMENSIONS} | {FLUENCY: fluency_scores(log)}
         found = {**parts, FLEXIBILITY: composite_scores(list(parts.values()))}
-        for name in DIMENSIONS if self.effects is not None else ():
-            found[f"{name}_corrected"] = quality_scores(log, name, (self.effects or {})[name])
-        return found
+        return found | corrected_scores(log, self.effects or {})
 
     def notes(self, verdicts: Iterable[Verdict], plan: Plan) -> Iterator[str]:
         """The panel, its agreement, and what was excluded."""
-        ratings, partial, excluded = Ratings(), Counter[str](), dict[tuple[Any, ...], str]()
+        audit, excluded = PanelAudit(DIMENSIONS), dict[tuple[Any, ...], str]()
         for one in verdicts:
-            ratings.add(one)
-            if one.details.get(OF_FAMILY):
-                partial[one.judge] += 1
+            audit.add(one)
             if one.kind == QUALITY and one.reason == TOO_LONG:
                 excluded[one.agents[0], one.sample, one.epoch, one.subject[0]] = one.agents[0]
-        if len(plan.judges) == 1:
-            yield f"The panel is one judge, {plan.judges[0]}, so the scores are its opinion alone."
-        else:
-            yield f"The panel: {', '.join(plan.judges)}."
-        if partial and set(plan.judges) != {"offline"}:
-            yield (
-                f"{partial.total()} answers are by judges of the author's own family "
-                f"({', '.join(sorted(partial))}), since the panel has no others: they may favour it."
-            )
+        yield from audit.panel_notes(plan)
         if excluded:
             counts = sorted(Counter(excluded.values()).items())
             listed = ", ".join(f"{agent} {number}" for agent, number in counts)
             yield f"Ideas excluded because they have more than {MAX_WORDS} words: {listed}."
-        yield from _agreement(ratings)
-
-
-def _agreement(ratings: Ratings) -> Iterator[str]:
-    figures = {name: ratings.agreement(place) for place, name in enumerate(DIMENSIONS)}
-    if told := [f"{name} {text}" for name, figure in figures.items() if (text := _with_interval(figure))]:
-        n = max(figure.n for figure in figures.values())
-        yield f"Agreement of the judges of an idea, ICC(1,1) over {n} ideas: {', '.join(told)}."
-
-
-def _with_interval(figure: Figure) -> str:
-    if figure.value is None:
-        return ""
-    if figure.low is None or figure.high is None:
-        return f"{figure.value:.2f}"
-    return f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]"
+        yield from audit.agreement_notes()

@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ideagora.benchmarks.benchmark import Judgement, Plan, Question, Unscored
-from ideagora.benchmarks.liveideabench.panel import draw_judges
-from ideagora.benchmarks.liveideabench.roles import CRITIC, DIMENSIONS, FLUENCY_JUDGE
+from ideagora.benchmarks.jury.panel import draw_judges
+from ideagora.benchmarks.jury.questions import OF_FAMILY, idea_text, rating_questions
+from ideagora.benchmarks.liveideabench.roles import CRITERIA, FLUENCY_JUDGE
 from ideagora.benchmarks.liveideabench.samples import Sample
 from ideagora.schema import Idea
 
@@ -18,46 +19,24 @@ if TYPE_CHECKING:
     from ideagora.graphs.services import Services
 
 Answer = Callable[["Services"], Awaitable[Judgement]]
-QUALITY, FLUENCY = "quality", "fluency"
-"""Kinds of the questions; ``Verdict.kind``."""
+FLUENCY = "fluency"
+"""Kind of the questions about pairs; ``Verdict.kind``."""
 MAX_WORDS = 200
 """An idea with more words is excluded (Methods, Response Standardization)."""
 GRADES: Mapping[Letter, int] = {"A": 10, "B": 7, "C": 4, "D": 1}
 """Fluency of a pair by the judge's letter."""
 MAX_PAIRS = 15
 """Pairs of ideas for a keyword that are judged: all of up to 6 ideas, a sample of more."""
-OF_FAMILY = "judge_of_family"
-"""Key in the details of a verdict: the judge may favour the author, since the panel has nobody else."""
 TOO_LONG = f"excluded: more than {MAX_WORDS} words"
 
 
-def idea_text(idea: Idea) -> str:
-    """An idea as it is judged; a plain model's idea is its method, an agent's has several parts."""
-    return "\n\n".join(part for part in (idea.motivation, idea.novelty, idea.method) if part)
-
-
 def quality_questions(sample: Sample, ideas: Sequence[Idea], plan: Plan) -> Iterator[Question]:
-    """Three ratings by three judges for each idea."""
-    for idea in ideas:
-        drawn = draw_judges(plan.judges, idea.model, plan.seed, sample.id, idea.id)
-        for judge in drawn.judges:
-            yield Question(
-                measure=QUALITY,
-                sample=sample.id,
-                judge=judge,
-                subject=(idea,),
-                answer=_critic(idea, judge, drawn.of_family),
-            )
+    """Three ratings by three judges for each idea, which do not see the keyword."""
+    return rating_questions(sample.id, ideas, plan, CRITERIA, _text_of)
 
 
-def _critic(idea: Idea, judge: str, of_family: bool) -> Answer:
-    async def answer(services: Services) -> Judgement:
-        text = _checked_text(idea)
-        found = await CRITIC(services.client, model=judge, idea=text)
-        details = {OF_FAMILY: True} if of_family else {}
-        return Judgement({name: getattr(found, name) for name in DIMENSIONS}, found.analysis, details)
-
-    return answer
+async def _text_of(services: Services, idea: Idea) -> str:
+    return _checked_text(idea)
 
 
 def _checked_text(idea: Idea) -> str:

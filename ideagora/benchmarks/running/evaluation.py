@@ -126,4 +126,6 @@ def to_verdict(
         details={} if judgement is None else dict(judgement.details),
         agents=tuple(idea.agent for idea in question.subject),
         rationale=None if judgement is None else judgement.rationale,
+        words=question.words,
+        flags=question.flags,
     )

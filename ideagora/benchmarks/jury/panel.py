@@ -1,4 +1,4 @@
-"""The panel of judges and the judges of one idea (Methods, Experimental Protocol).
+"""The panel of judges and the judges of one idea (arXiv 2412.17596, Methods, Experimental Protocol).
 
 The panel are the best models of a ranked list, at most a fifth from one organisation, and one per base model.
 The judges of an idea are drawn from those that are neither its author nor of its family, where a family are
@@ -137,11 +137,11 @@ def read_ranking(path: Path | None) -> tuple[str, ...]:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise UsageError(
-            f"-T panel={path} cannot be read ({why}). Give a text file with one model per line."
+            f"The panel {path} cannot be read ({why}). Give a text file with one model per line."
         ) from None
     models = tuple(_models(text))
     if not models:
-        raise UsageError(f"-T panel={path} names no model. Write one litellm name per line, best first.")
+        raise UsageError(f"The panel {path} names no model. Write one litellm name per line, best first.")
     return models
 
 
@@ -168,3 +168,21 @@ def draw_judges(panel: Sequence[str], author: str, seed: int, *key: str, count: 
     pool = eligible or others or list(panel)
     generator = random.Random("\x1f".join([str(seed), *key]))
     return Drawn(tuple(generator.sample(sorted(pool), min(count, len(pool)))), of_family=not eligible)
+
+
+def resolve_panel(given: Sequence[str], panel: str | None, default: str) -> tuple[str, ...]:
+    """The panel: of the models given with ``--judge``, of a ranked list, or the one judge.
+
+    Args:
+        given: best first.
+        panel: ``listed`` or a file; ``None``: no list.
+        default: the judge if neither is given.
+
+    Raises:
+        UsageError: both are given, or the list cannot be read.
+    """
+    if panel is None:
+        return choose_panel(given or (default,))
+    if given:
+        raise UsageError("Give either judges or a panel, not both.")
+    return choose_panel(read_ranking(None if panel == LISTED else Path(panel).expanduser()))
