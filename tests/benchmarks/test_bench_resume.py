@@ -69,7 +69,8 @@ def test_kill_at_any_moment_changes_nothing_and_asks_nothing_twice(
 def test_a_spent_budget_is_3_with_results_so_far_and_more_goes_on(
     model: standin.Model, server: Loopback, home: Path
 ) -> None:
-    call = [*arguments(server, *field({"alpha": 3, "beta": 4}, samples=range(3))), *PRICES]
+    contestants = field({"alpha": 3, "beta": 4}, samples=range(3), ideas=2)
+    call = [*arguments(server, *contestants), "--ideas", "2", *PRICES]
     stopped = command.run([*call, "--concurrency", "1", "--budget", "1.2"])
     assert (stopped.code, stopped.out) == (3, "")
     assert "budget of $1.20 is spent" in stopped.err
@@ -77,9 +78,14 @@ def test_a_spent_budget_is_3_with_results_so_far_and_more_goes_on(
     (result,) = json.loads((RUN / "results.json").read_text(encoding="utf-8"))
     assert result["status"] == "budget"
     verdicts = len((RUN / "verdicts.jsonl").read_text(encoding="utf-8").splitlines())
-    assert 0 < verdicts == sum(kind["scored"] for kind in result["coverage"]) < 24
+    assert 0 < verdicts == sum(kind["scored"] for kind in result["coverage"]) < 48
+    assert sum(kind["unasked"] for kind in result["coverage"]) == 48 - verdicts
+    complete = {kind["kind"]: 3 - len(kind["incomplete"]) for kind in result["coverage"]}
+    assert {(one["measure"], one["n"]) for one in result["figures"]} == {
+        (f"{kind}{suffix}", n) for kind, n in complete.items() for suffix in ("", "_single")
+    }
     assert judged([*call, "--budget", "100"])["status"] == "complete"
-    assert len(model.bodies) == len(set(model.bodies)) == 24
+    assert len(model.bodies) == len(set(model.bodies)) == 48
 
 
 def test_the_budget_is_one_for_ideas_and_judges(server: Loopback, home: Path) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from ideagora.benchmarks.benchmark import Measure, Scores
+from ideagora.benchmarks.results.coverage import MOST_REASONS, OTHER_REASONS, count_verdicts
 from ideagora.benchmarks.results.records import AgentSummary, read_results, result_from_json, write_results
-from ideagora.benchmarks.results.summary import build_result, count_verdicts
+from ideagora.benchmarks.results.summary import build_result
 from ideagora.errors import RunError
 from ideagora.report.bench.cells import all_columns
 from ideagora.schema import Verdict
@@ -145,6 +146,14 @@ def test_verdicts_are_counted_by_kind_with_reasons() -> None:
         ("fa", 0, 1, [("no counts", 1)]),
         ("imcq", 1, 3, [("x", 2), ("two letters", 1)]),
     ]
+    alike = [("fa", f"HTTP {code}: line 7 {'long ' * 200}") for code in (500, 502)]
+    different = [("fa", f"reason {'x' * number}") for number in range(30)]
+    (counted_alike,) = count_verdicts(verdict(*each) for each in (*alike, *different))
+    reasons = dict(counted_alike.reasons)
+    assert sum(reasons.values()) == counted_alike.unscored == 32
+    assert next(iter(reasons)).startswith("HTTP …: line")
+    assert max(map(len, reasons)) <= 300
+    assert (len(reasons), reasons[OTHER_REASONS]) == (MOST_REASONS + 1, 11)
 
 
 def test_results_json_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -62,5 +62,7 @@ def test_a_log_in_the_order_of_the_answers_has_the_same_scores(tmp_path: Path) -
             log.add(one)
     benchmark = Fit()
     assert score_log(benchmark, log, Plan(judges=("j",))) == {"fit": {"a": {"1": 3.0, "2": None}}}
+    assert score_log(benchmark, log, Plan(judges=("j",)), {("fit", "1"): 1}) == {"fit": {"a": {"2": None}}}
+    assert score_log(benchmark, log, Plan(judges=("j",)), {("other", "1"): 1})["fit"]["a"]["1"] == 3.0
     paper = Plan(judges=("j",), protocol="paper")
     assert score_log(benchmark, log, paper) == {"fit": {"a": {"1": 9.0}}}

@@ -79,13 +79,12 @@ def test_every_format_shows_means_intervals_counts_and_the_best(tmp_path: Path) 
             assert words in text
 
 
-def test_reasons_that_differ_only_in_numbers_are_counted_together() -> None:
-    counted = {"2 of 3 papers lack counts": 1, "no paper": 3, "7 of 9 papers lack counts": 4, "5 options": 2}
-    result = replace(sample_result(), coverage=(Coverage(kind="fa", scored=0, unscored=10, reasons=counted),))
+def test_unasked_questions_and_their_samples_are_among_the_reasons() -> None:
+    coverage = Coverage(kind="fa", unscored=3, reasons={"no paper": 3}, unasked=5, incomplete=("1", "2"))
+    result = replace(sample_result(), coverage=(coverage,))
     assert reasons(result) == [
-        ("fa", "… of … papers lack counts", 5),
+        ("fa", "not asked: the budget was spent, or a provider was down (2 samples left out)", 5),
         ("fa", "no paper", 3),
-        ("fa", "5 options", 2),
     ]
 
 

@@ -113,6 +113,10 @@ class Coverage:
     scored: int = 0
     unscored: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
+    unasked: int = 0
+    """Planned questions that were not asked, since the budget was spent or a provider was down."""
+    incomplete: tuple[str, ...] = ()
+    """The samples of these questions: no verdict of this kind on them is in a figure."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,18 +8,24 @@ from statistics import fmean
 from typing import Any
 
 from ideagora.benchmarks.benchmark import Benchmark, Plan, Scores
+from ideagora.benchmarks.results.coverage import Unasked
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.schema import Verdict
 
 Cells = dict[str, dict[str, dict[str, float | None]]]
 
 
-def score_log(benchmark: Benchmark[Any], log: VerdictLog, plan: Plan) -> Scores:
-    """The scores of every agent on every sample under one protocol, as means over epochs."""
+def score_log(
+    benchmark: Benchmark[Any], log: VerdictLog, plan: Plan, unasked: Unasked | None = None
+) -> Scores:
+    """The scores of every agent on every sample under one protocol, as means over epochs.
+
+    A sample with unasked questions has no score from their kind: it would be that of fewer ideas or judges.
+    """
     cells: Cells = {}
     benchmark = benchmark.fitted(of_protocol(log, plan), plan)
     for sample, ids in ids_by_sample(log).items():
-        verdicts = list(of_protocol(log.read(ids), plan))
+        verdicts = list(complete_verdicts(log.read(ids), plan, unasked or {}))
         for measure, agent, score in _scores_of_sample(benchmark, sample, verdicts, plan):
             cells.setdefault(measure, {}).setdefault(agent, {})[sample] = score
     return cells
@@ -36,6 +42,11 @@ def ids_by_sample(log: VerdictLog) -> dict[str, list[str]]:
 def of_protocol(verdicts: Iterable[Verdict], plan: Plan) -> Iterator[Verdict]:
     """The verdicts of a plan's protocol."""
     return (one for one in verdicts if one.protocol == plan.protocol)
+
+
+def complete_verdicts(verdicts: Iterable[Verdict], plan: Plan, unasked: Unasked) -> Iterator[Verdict]:
+    """The verdicts of a plan's protocol, without those of a kind that a sample has unasked questions of."""
+    return (one for one in of_protocol(verdicts, plan) if (one.kind, one.sample or "") not in unasked)
 
 
 def _scores_of_sample(

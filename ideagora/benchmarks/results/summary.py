@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isfinite
@@ -37,7 +37,7 @@ from ideagora.evaluators.statistics.sample_statistics import (
     compare_statistic,
     figure_over_samples,
 )
-from ideagora.schema import Usage, Verdict
+from ideagora.schema import Usage
 
 OFFLINE_JUDGE = "offline"
 
@@ -110,27 +110,6 @@ def build_result(
         usage=usage,
     )
     return replace(result, notes=(*_notes(result), *notes))
-
-
-def count_verdicts(verdicts: Iterable[Verdict]) -> tuple[Coverage, ...]:
-    """Number of verdicts by kind, with reasons of the unscored ones, most frequent first."""
-    scored: Counter[str] = Counter()
-    reasons: dict[str, Counter[str]] = {}
-    for verdict in verdicts:
-        of_kind = reasons.setdefault(verdict.kind, Counter())
-        if verdict.status == "scored":
-            scored[verdict.kind] += 1
-        else:
-            of_kind[verdict.reason or "no reason given"] += 1
-    return tuple(
-        Coverage(
-            kind=kind,
-            scored=scored[kind],
-            unscored=of_kind.total(),
-            reasons=dict(sorted(of_kind.items(), key=lambda item: (-item[1], item[0]))),
-        )
-        for kind, of_kind in sorted(reasons.items())
-    )
 
 
 def _agent_rows(scores: Scores, agents: Sequence[AgentSummary]) -> list[AgentSummary]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ideagora.benchmarks.benchmark import Benchmark, Judgement, Plan, Question
+from ideagora.benchmarks.benchmark import Benchmark, Judgement, Plan, ProtocolName, Question
 from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.evaluators.judging.asking import ask_or_reason
 from ideagora.evaluators.judging.evaluation import Evaluation, Key, Progress
+from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.schema import Idea, Usage, Verdict, stable_id
 
 if TYPE_CHECKING:
@@ -65,6 +67,15 @@ class BenchmarkEvaluation(Evaluation):
         asked = self._question(question)
         judgement, reason, usage = await ask_or_reason(asked.judge, asked.answer(services))
         return to_verdict(self._benchmark.name, asked, judgement, reason, usage)
+
+    def unasked(self, log: VerdictLog, protocol: ProtocolName) -> Counter[tuple[str, str]]:
+        """Number of a protocol's questions without a verdict, by kind and sample."""
+        return Counter(
+            (question.measure, question.sample)
+            for sample in range(len(self._ids))
+            for question in self._questions(sample)
+            if question.protocol == protocol and verdict_id(self._benchmark.name, question) not in log
+        )
 
     def _keys(self, samples: Iterable[int]) -> Iterator[Key]:
         return ((sample, number) for sample in samples for number in range(len(self._questions(sample))))

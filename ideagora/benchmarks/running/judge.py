@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ideagora.benchmarks.benchmark import Plan
+from ideagora.benchmarks.results.coverage import Unasked, count_verdicts
 from ideagora.benchmarks.results.records import (
     AgentSummary,
     BenchmarkResult,
     Status,
     write_results,
 )
-from ideagora.benchmarks.results.scoring import of_protocol, score_log
-from ideagora.benchmarks.results.summary import build_result, count_verdicts
+from ideagora.benchmarks.results.scoring import complete_verdicts, of_protocol, score_log
+from ideagora.benchmarks.results.summary import build_result
 from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, BenchmarkRun
 from ideagora.benchmarks.running.evaluation import BenchmarkEvaluation
 from ideagora.benchmarks.running.folder import reset_if_changed, run_record
@@ -47,8 +47,19 @@ async def judge_ideas(
     results: list[BenchmarkResult] = []
 
     def score(status: Status, tracker: UsageTracker | None, down: Sequence[str]) -> None:
+        log = VerdictLog(folder.path)
         results[:] = [
-            _result(run, folder.path, plan, agents, (*down, *notes), status, tracker) for plan in run.plans
+            _result(
+                run,
+                log,
+                plan,
+                agents,
+                (*down, *notes),
+                status,
+                tracker,
+                unasked={} if status == "complete" else evaluation.unasked(log, plan.protocol),
+            )
+            for plan in run.plans
         ]
         write_results(folder.path, results)
 
@@ -83,16 +94,17 @@ async def judge_ideas(
 
 def _result(
     run: BenchmarkRun,
-    path: Path,
+    log: VerdictLog,
     plan: Plan,
     agents: Sequence[AgentSummary],
     notes: Sequence[str],
     status: Status,
     tracker: UsageTracker | None,
+    unasked: Unasked,
 ) -> BenchmarkResult:
-    benchmark, log = run.benchmark, VerdictLog(path)
+    benchmark = run.benchmark
     return build_result(
-        score_log(benchmark, log, plan),
+        score_log(benchmark, log, plan, unasked),
         [one for one in benchmark.measures_of(plan.protocol) if plan.includes(one.group)],
         benchmark=benchmark.name,
         title=benchmark.title,
@@ -101,9 +113,9 @@ def _result(
         n_samples=len(run.samples),
         agents=agents,
         judges=plan.judges,
-        coverage=count_verdicts(of_protocol(log, plan)),
+        coverage=count_verdicts(of_protocol(log, plan), unasked),
         usage=None if tracker is None else _total(tracker),
-        notes=(*notes, *benchmark.notes(of_protocol(log, plan), plan)),
+        notes=(*notes, *benchmark.notes(complete_verdicts(log, plan, unasked), plan)),
         status=status,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,7 +22,7 @@ STATUS = {
     "budget": "The budget is spent; the table covers what was judged before.",
     "incomplete": "A provider or source was down; the same command asks what is missing.",
 }
-_NUMBER = re.compile(r"\d+")
+UNASKED = "not asked: the budget was spent, or a provider was down"
 SMOKE_TEST = "Smoke test, not a ranking"
 OFFLINE = (
     "Only the offline model judged, which compares texts without understanding them. What it answered only "
@@ -218,17 +217,12 @@ def usage(result: BenchmarkResult) -> str | None:
 
 
 def reasons(result: BenchmarkResult) -> list[tuple[str, str, int]]:
-    """(kind of question, reason, number of verdicts) of everything unscored, most frequent first.
-
-    Reasons that differ only in their numbers are one, with ``…`` for the numbers.
-    """
-    alike: dict[tuple[str, str], list[tuple[str, int]]] = {}
-    for one in result.coverage:
-        for reason, count in one.reasons.items():
-            alike.setdefault((one.kind, _NUMBER.sub("…", reason)), []).append((reason, count))
-    rows = [
-        (kind, same[0][0] if len(same) == 1 else words, sum(count for _, count in same))
-        for (kind, words), same in alike.items()
+    """(kind of question, reason, number of questions) of everything unscored, most frequent first."""
+    rows = [(one.kind, reason, count) for one in result.coverage for reason, count in one.reasons.items()]
+    rows += [
+        (one.kind, f"{UNASKED} ({_count(len(one.incomplete), 'sample')} left out)", one.unasked)
+        for one in result.coverage
+        if one.unasked
     ]
     return sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
 

@@ -11,7 +11,7 @@ from typing import Any
 from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, ProtocolName
 from ideagora.benchmarks.registry import find_benchmark
 from ideagora.benchmarks.results.records import BenchmarkResult, read_results
-from ideagora.benchmarks.results.scoring import ids_by_sample
+from ideagora.benchmarks.results.scoring import complete_verdicts, ids_by_sample
 from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.errors import RunError
 from ideagora.evaluators.judging.verdict_log import VerdictLog
@@ -121,8 +121,10 @@ class ExportedRun:
         """Agent -> column -> score."""
         found: dict[str, dict[str, float | None]] = defaultdict(dict)
         for result in self.results:
-            of_protocol = [verdict for verdict in verdicts if verdict.protocol == result.protocol]
-            scores = self.benchmark.scores(of_protocol, self._plan(result))
+            incomplete = {(kind.kind, sample) for kind in result.coverage if sample in kind.incomplete}
+            plan = self._plan(result)
+            complete = complete_verdicts(verdicts, plan, dict.fromkeys(incomplete, 1))
+            scores = self.benchmark.scores(list(complete), plan)
             for column in self.columns:
                 if column.result is result:
                     for agent, row in scores.get(column.measure.name, {}).items():
