@@ -856,7 +856,7 @@ def test_a_drawing_is_made_from_the_graph_itself() -> None:
     assert "↺ review_experiment" in told
     mermaid = command.run(["agents", "show", "chain-of-ideas", "--mermaid"]).out
     assert mermaid.startswith("flowchart TD\n")
-    assert mermaid.count("subgraph") == 1
+    assert mermaid.count("subgraph") == 2
     assert command.run(["agents", "show", f"{OWN}:Nested", "--svg", "graph.svg"]).code == 0
     picture = Path("graph.svg").read_text(encoding="utf-8")
     assert picture.startswith("<svg")

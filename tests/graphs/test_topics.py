@@ -19,8 +19,8 @@ from ideagora.errors import TopicNotCovered
 from ideagora.graphs.chain_of_ideas.anchors import find_anchors, plan_queries
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
 from ideagora.graphs.chain_of_ideas.direction import find_neighbours
-from ideagora.graphs.chain_of_ideas.experiment import search_for_experiment
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
+from ideagora.graphs.steps.experiment import search_for_experiment
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline.relevance import (
@@ -257,7 +257,7 @@ def test_papers_beside_the_chain_are_of_no_unrelated_field() -> None:
 def test_searches_for_the_experiment_bring_no_unrelated_papers() -> None:
     library = Searched({"q": ["a", "other"], "r": ["other", "b"]}, {"a": 0.6, "b": 0.2, "other": 0.19})
     runtime = cast(Any, SimpleNamespace(context=SimpleNamespace(library=library)))
-    state = cast(Any, {"topic": {"text": "whole"}, "review": {"queries": ["q", "r"]}, "searched": []})
+    state = cast(Any, {"topic": {"text": "whole"}, "review": {"queries": ["q", "r"]}})
     found = asyncio.run(search_for_experiment(state, runtime))
     assert [paper["id"] for paper in found["found"]] == ["a", "b"]
 

@@ -40,13 +40,9 @@ def agent(variant: str | None = None) -> Agent:
             "choose",
             "choose_pairs",
             "make_lead",
-            "design_experiment",
-            "review_experiment",
-            "search_for_experiment",
-            "refine_experiment",
-            "next_experiment",
+            "plan_experiment",
         ),
-        subgraphs={"explore_branch": _build_branch},
+        subgraphs={"explore_branch": _build_branch, "plan_experiment": _build_experiment},
         set_ideas=_set_ideas,
     )
 
@@ -61,6 +57,12 @@ def _build_branch() -> Any:
     from ideagora.graphs.chain_of_ideas.branch import build_branch
 
     return build_branch()
+
+
+def _build_experiment() -> Any:
+    from ideagora.graphs.steps.experiment import build_experiment
+
+    return build_experiment()
 
 
 def _set_ideas(options: BaseModel, number: int) -> ChainOptions:

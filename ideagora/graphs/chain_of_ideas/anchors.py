@@ -7,8 +7,8 @@ from ideagora.agents.views import paper_brief
 from ideagora.errors import TopicNotCovered
 from ideagora.graphs.chain_of_ideas.options import CANDIDATES
 from ideagora.graphs.chain_of_ideas.state import Anchor, Context, IdeationState, load_topic
-from ideagora.graphs.chain_of_ideas.topic_similarity import topic_similarity
 from ideagora.graphs.services import Services
+from ideagora.graphs.steps.topic_similarity import topic_similarity
 from ideagora.schema import Paper, ScoredPaper, Topic
 
 TOPIC_WORDS = 30

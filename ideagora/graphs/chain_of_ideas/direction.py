@@ -21,8 +21,8 @@ from ideagora.graphs.chain_of_ideas.state import (
     load_transitions,
     shown_entities,
 )
-from ideagora.graphs.chain_of_ideas.topic_similarity import related_to_topic
 from ideagora.graphs.services import Services
+from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.schema import Direction, Link, Paper, Transition
 
 NEIGHBOURS = 4

@@ -28,8 +28,8 @@ from ideagora.graphs.chain_of_ideas.state import (
     PairTask,
     load_topic,
 )
-from ideagora.graphs.chain_of_ideas.topic_similarity import topic_similarity
 from ideagora.graphs.services import Services
+from ideagora.graphs.steps.topic_similarity import topic_similarity
 from ideagora.models.usage import usage_label
 from ideagora.schema import FAR_FROM_TOPIC, Paper
 
@@ -123,11 +123,7 @@ def choose(state: IdeationState) -> IdeationState:
     similarity = {branch["branch"]: branch.get("topic_similarity") for branch in state["branches"]}
     far = {number for number, value in similarity.items() if value is not None and value < FAR_FROM_TOPIC}
     ranking = rank_branches(scores, too_close, far)
-    return {
-        "ranking": [score.as_state() for score in ranking],
-        "place": 0,
-        **experiment.NO_EXPERIMENT,
-    }
+    return {"ranking": [score.as_state() for score in ranking]}
 
 
 def choose_pairs(state: IdeationState, runtime: Context) -> IdeationState:
@@ -163,11 +159,7 @@ def build_graph() -> StateGraph[IdeationState, Services, IdeationState, Ideation
     graph.add_node("choose_pairs", choose_pairs)
     graph.add_node("make_lead", make_lead)
     graph.add_node("choose", choose)
-    graph.add_node("design_experiment", experiment.design_experiment)
-    graph.add_node("review_experiment", experiment.review_experiment)
-    graph.add_node("search_for_experiment", experiment.search_for_experiment)
-    graph.add_node("refine_experiment", experiment.refine_experiment)
-    graph.add_node("next_experiment", experiment.next_experiment)
+    graph.add_node("plan_experiment", experiment.plan_for_idea)
     graph.add_edge(START, "plan_queries")
     graph.add_edge("plan_queries", "find_anchors")
     graph.add_conditional_edges("find_anchors", start_branches, ["explore_branch"])
@@ -176,12 +168,6 @@ def build_graph() -> StateGraph[IdeationState, Services, IdeationState, Ideation
     graph.add_conditional_edges("choose_pairs", start_leads, ["make_lead"])
     graph.add_edge("make_lead", END)
     graph.add_edge("judge_pair", "choose")
-    graph.add_edge("choose", "design_experiment")
-    after_plan = ["review_experiment", "next_experiment", END]
-    after_review = ["search_for_experiment", "next_experiment", END]
-    graph.add_conditional_edges("design_experiment", experiment.after_plan, after_plan)
-    graph.add_conditional_edges("review_experiment", experiment.after_review, after_review)
-    graph.add_edge("search_for_experiment", "refine_experiment")
-    graph.add_conditional_edges("refine_experiment", experiment.after_plan, after_plan)
-    graph.add_edge("next_experiment", "design_experiment")
+    graph.add_conditional_edges("choose", experiment.start_experiments, ["plan_experiment"])
+    graph.add_edge("plan_experiment", END)
     return graph

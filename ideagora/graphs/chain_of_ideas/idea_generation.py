@@ -9,7 +9,6 @@ from langgraph.graph import END
 from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, TooClose
 from ideagora.agents.ideator import IDEATOR
 from ideagora.agents.views import ShownPaper, chain_paper, change_view
-from ideagora.graphs.chain_of_ideas.novelty import check_novelty
 from ideagora.graphs.chain_of_ideas.state import (
     BranchState,
     Context,
@@ -20,6 +19,7 @@ from ideagora.graphs.chain_of_ideas.state import (
 )
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
+from ideagora.graphs.steps.novelty import check_novelty
 from ideagora.schema import Direction, DroppedDraft, NoveltyCheck, Paper
 
 MAX_OWN_TEXT = 2_500

@@ -17,10 +17,10 @@ from ideagora.agents.ideator import IDEATOR
 from ideagora.agents.offline_leads.leads import short_paper_name
 from ideagora.agents.views import ShownPaper, idea_view
 from ideagora.graphs.agent import Origin
-from ideagora.graphs.chain_of_ideas.novelty import check_novelty
 from ideagora.graphs.chain_of_ideas.state import load_chain
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
+from ideagora.graphs.steps.novelty import check_novelty
 from ideagora.models.usage import usage_label
 from ideagora.schema import (
     Direction,

@@ -61,6 +61,16 @@ class LeadTask(TypedDict):
     """A limitation and a mechanism, with their papers."""
 
 
+class ExperimentTask(TypedDict):
+    """Payload of ``plan_experiment``."""
+
+    topic: dict[str, Any]
+    place: int
+    """Place of the idea in the ranking, from 0."""
+    idea: dict[str, Any]
+    """The branch of the idea."""
+
+
 class ReadTask(TypedDict):
     """Payload of ``read_paper``."""
 
@@ -78,20 +88,8 @@ class IdeationState(TypedDict, total=False):
     failures: Annotated[list[dict[str, Any]], operator.add]
     duels: Annotated[list[dict[str, Any]], operator.add]
     ranking: list[dict[str, Any]]
-    plan: dict[str, Any]
-    review: dict[str, Any]
-    suggestions: list[str]
-    declined: list[str]
-    searched: list[str]
-    found: list[dict[str, Any]]
-    """Papers found by the searches of the current refinement round."""
-    found_in_all: list[dict[str, Any]]
-    """Papers found by the searches of all refinement rounds."""
-    rounds: int
-    place: int
-    """Place in the ranking of the idea whose experiment is designed, from 0."""
     experiments: Annotated[list[dict[str, Any]], operator.add]
-    """Finished experiments of the ideas on earlier places."""
+    """Experiments with the places of their ideas in the ranking, from 0."""
     pairs: list[dict[str, Any]]
     leads: Annotated[list[dict[str, Any]], operator.add]
 

@@ -44,11 +44,11 @@ STEPS = {
     "judge_pair": "comparing ideas",
     "choose_pairs": "choosing pairs for leads",
     "make_lead": "writing the leads",
+    "plan_experiment": "planning the experiment",
     "design_experiment": "designing the experiment",
     "review_experiment": "reviewing the experiment",
     "search_for_experiment": "searching for the experiment",
     "refine_experiment": "refining the experiment",
-    "next_experiment": "turning to the next idea",
 }
 
 SHOWN_LEADS = 3

@@ -1,0 +1,1 @@
+"""Steps that several agents share, each with its own small state or none."""
