@@ -139,7 +139,10 @@ Unit = tuple[str, str, str, int]
 
 
 def judge_scores(comparisons: Comparisons) -> dict[str, dict[Unit, float]]:
-    """For each judge, the score of the alphabetically first agent in each match: 1, 0, or 0.5 for a tie."""
+    """For each judge, the score of the alphabetically first agent in each match: 1, 0, or 0.5 for a tie.
+
+    The match goes to the idea that does better over both orders.
+    """
     matches = settle_match(comparisons)
     result: dict[str, dict[Unit, float]] = {judge: {} for judge in comparisons.judges}
     lower = np.minimum(matches.first, matches.second).tolist()
@@ -149,7 +152,7 @@ def judge_scores(comparisons: Comparisons) -> dict[str, dict[Unit, float]]:
         lower,
         higher,
         matches.judge.tolist(),
-        score_of_lower(matches).tolist(),
+        ((1.0 + np.sign(score_of_lower(matches) - 0.5)) / 2.0).tolist(),
     )
     for topic, low, high, judge, score in zip(*columns, strict=True):
         pair = (comparisons.agents[low], comparisons.agents[high])

@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.ratings import POINTS, Ratings, bradley_terry, elo
+from ideagora.evaluators.statistics.ratings import (
+    POINTS,
+    Ratings,
+    bradley_terry,
+    elo,
+    play_in_orders,
+    playing_orders,
+)
 from ideagora.evaluators.statistics.strengths import (
     PRIOR,
     disconnected_agents,
@@ -35,6 +42,9 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 REPLICATES = 1000
+JACKKNIFE_ORDERS = 10
+"""Orders of the verdicts for each refit of the Elo jackknife. A refit plays the same orders as the whole
+without its group, so what depends on the order cancels."""
 GROUPS = 50
 """Maximum number of groups of topics in the Elo jackknife."""
 
@@ -104,6 +114,8 @@ def elo_intervals(
     be compared are left out and counted. Raises RatingError like ``elo``.
     """
     ratings = elo(comparisons, base=base, k=k)
+    orders = playing_orders(comparisons, JACKKNIFE_ORDERS)
+    whole = play_in_orders(comparisons, orders, base, k)
     group = comparisons.topic * min(GROUPS, len(comparisons.topics)) // len(comparisons.topics)
     groups, position = np.unique(group, return_inverse=True)
     wins = topic_wins(replace(comparisons, topic=position, topics=tuple(map(str, groups))))
@@ -111,8 +123,8 @@ def elo_intervals(
     used = np.flatnonzero(ratable)
     influence = np.zeros((len(used) + 1, len(comparisons.agents)))
     for row, number in enumerate(used):
-        rest = comparisons.rows(position != number)
-        influence[row] = ratings.scores - elo(rest, base=base, k=k).scores
+        without = [order[position[order] != number] for order in orders]
+        influence[row] = whole - play_in_orders(comparisons, without, base, k)
     if len(used):
         influence[:-1] *= (len(used) - 1) / len(used)
         influence[:-1] -= influence[:-1].mean(axis=0)

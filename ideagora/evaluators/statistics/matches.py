@@ -32,21 +32,26 @@ def score_range(
 
 
 def settle_match(comparisons: Comparisons) -> Comparisons:
-    """One row per match: the verdict if all its rows agree, otherwise a tie.
+    """One row per match: the mean score of its two orders, each the mean of its verdicts.
 
-    Rows of an agent against itself are left out, since their two orders are indistinguishable.
+    A win in one order and a tie in the other are three quarters of a point; a reversal is a tie. Rows of an
+    agent against itself are left out, since their two orders are indistinguishable.
     """
     rows = comparisons.rows(comparisons.first != comparisons.second)
-    start, low, high = score_range(rows)
+    _, start, match = np.unique(rows.match, return_index=True, return_inverse=True)
+    size = 2 * len(start)
+    slot = 2 * match + (rows.first > rows.second)
+    counts = np.bincount(slot, minlength=size).reshape(-1, 2)
+    totals = np.bincount(slot, score_of_lower(rows), size).reshape(-1, 2)
+    by_order = totals / np.maximum(counts, 1)
+    score = by_order.sum(axis=1) / (counts > 0).sum(axis=1)
     matches = rows.rows(start)
-    agreed = np.where(low == high, low, 0.5)
-    outcome = np.where(matches.first > matches.second, 1.0 - agreed, agreed)
-    return replace(matches, outcome=outcome)
+    return replace(matches, outcome=np.where(matches.first > matches.second, 1.0 - score, score))
 
 
 @dataclass(frozen=True)
 class Points:
-    """Points of an agent against the full one: 2 for a win, 1 for a tie, 0 for a loss, over ``matches``."""
+    """Points of an agent against the full one over ``matches``: 2 for a win, 1 for a tie, 0 for a loss."""
 
     agent: str
     points: float
@@ -57,7 +62,7 @@ def ablation_points(comparisons: Comparisons, full: str) -> tuple[Points, ...]:
     """The ablation score of the Chain-of-Ideas paper (section 5, Table 2): each agent's points against
     ``full``.
 
-    Each match counts once; it is a tie if its two orders disagree, which the paper leaves open. The full
+    Each match counts once, with the mean of its two orders, which the paper leaves open. The full
     agent itself would have one point per match and is not listed. Raises ValueError if ``full`` is not one of
     the agents.
     """

@@ -37,6 +37,11 @@ POINTS = 400.0 / log(10.0)
 K = 4.0
 """Elo's step, as in the practice that the paper follows (Zheng et al. 2024); the paper itself gives none."""
 
+ELO_ORDERS = 100
+"""Random orders of the verdicts that Elo ratings are averaged over."""
+_PLAYED_VERDICTS = 2_000_000
+"""Maximum number of verdicts played in all orders together, which take about a second."""
+
 Method = Literal["bradley-terry", "elo", "bias-aware"]
 
 
@@ -88,22 +93,46 @@ def bradley_terry(comparisons: Comparisons, *, base: float = BASE, prior: float 
     )
 
 
-def elo(comparisons: Comparisons, *, base: float = BASE, k: float = K) -> Ratings:
+def elo(comparisons: Comparisons, *, base: float = BASE, k: float = K, orders: int = ELO_ORDERS) -> Ratings:
     """Elo ratings: each verdict in its turn moves points from one agent to the other.
 
-    The result depends on the order. The paper gives none, so it is fixed here, whatever order the verdicts
-    came in: by topic, pair of agents (by name), judge, and which of the two was shown first.
+    The result depends on the order of the verdicts, of which the paper says nothing, so the ratings are the
+    mean over ``orders`` random ones (fewer for very many verdicts). They do not depend on the order of
+    ``comparisons`` or of its topics.
     Raises RatingError like ``bradley_terry``.
     """
+    require_ratable(comparisons)
+    scores = play_in_orders(comparisons, playing_orders(comparisons, orders), base, k)
+    return Ratings(agents=comparisons.agents, scores=scores, method="elo", base=base, k=k)
+
+
+def playing_orders(comparisons: Comparisons, orders: int) -> list[NDArray[np.int64]]:
+    """Random orders of the rows, (orders, n); the same ones however the rows and topics are arranged.
+
+    Each comes with its reverse, which cancels most of what depends on the order.
+    """
+    start = _canonical_order(comparisons)
+    drawn = max(1, min(orders, _PLAYED_VERDICTS // max(len(start), 1)) // 2)
+    generator = np.random.default_rng(0)
+    shuffled = [start[generator.permutation(len(start))] for _ in range(drawn)]
+    return [order for one in shuffled for order in (one, one[::-1])]
+
+
+def play_in_orders(
+    comparisons: Comparisons, orders: Sequence[NDArray[np.int64]], base: float, k: float
+) -> NDArray[np.float64]:
+    """Mean of the Elo ratings (agents,) over the orders."""
+    return np.asarray(np.mean([_play(comparisons.rows(order), base, k) for order in orders], axis=0))
+
+
+def _play(verdicts: Comparisons, base: float, k: float) -> NDArray[np.float64]:
+    """Elo ratings (agents,) after the verdicts in the order given."""
     from evalica import Winner
     from evalica import elo as evalica_elo
 
-    require_ratable(comparisons)
-    ordered = comparisons.rows(_playing_order(comparisons))
-    winners = np.array([Winner.Y, Winner.Draw, Winner.X])[(2 * ordered.outcome).astype(np.int64)]
-    played = evalica_elo(ordered.first, ordered.second, winners.tolist(), initial=base, k=k).scores
-    scores = played.loc[list(range(len(comparisons.agents)))].to_numpy()
-    return Ratings(agents=comparisons.agents, scores=scores, method="elo", base=base, k=k)
+    winners = np.array([Winner.Y, Winner.Draw, Winner.X])[(2 * verdicts.outcome).astype(np.int64)]
+    played = evalica_elo(verdicts.first, verdicts.second, winners.tolist(), initial=base, k=k).scores
+    return np.asarray(played.reindex(range(len(verdicts.agents)), fill_value=base), dtype=np.float64)
 
 
 def combine(ratings: Sequence[Ratings]) -> Ratings:
@@ -152,9 +181,21 @@ def require_ratable(comparisons: Comparisons) -> None:
         raise RatingError(f"Not all agents can be compared; add verdicts on these pairs: {pairs}.", missing)
 
 
-def _playing_order(comparisons: Comparisons) -> NDArray[np.int64]:
-    by_name = np.argsort(np.argsort(np.array(comparisons.agents)))
+def _canonical_order(comparisons: Comparisons) -> NDArray[np.int64]:
+    """The rows by the names of topic, pair and judge, then by which of the two was shown first."""
+    by_name = _ranks(comparisons.agents)
     first, second = by_name[comparisons.first], by_name[comparisons.second]
+    topic, judge = (
+        _ranks(names)[column]
+        for names, column in (
+            (comparisons.topics, comparisons.topic),
+            (comparisons.judges, comparisons.judge),
+        )
+    )
     low, high = np.minimum(first, second), np.maximum(first, second)
-    keys = (comparisons.match, first > second, comparisons.judge, high, low, comparisons.topic)
-    return np.lexsort(keys)
+    return np.lexsort((comparisons.match, first > second, judge, high, low, topic))
+
+
+def _ranks(names: Sequence[str]) -> NDArray[np.int64]:
+    """The place of each name in alphabetical order."""
+    return np.argsort(np.argsort(np.array(names)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.evaluators.arena.leaderboard.records import LeaderboardRow, Rows, WinRates
-from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.evaluators.statistics.comparisons import TIE, Comparisons
 from ideagora.evaluators.statistics.ratings import Ratings, win_matrix
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def win_records(columns: Comparisons) -> dict[str, dict[str, int]]:
         points = np.concatenate([outcome[side == place] for side, outcome in sides])
         records[agent] = {
             "matches": len(points),
-            "won": int((points == 1.0).sum()),
-            "tied": int((points == 0.5).sum()),
-            "lost": int((points == 0.0).sum()),
+            "won": int((points > TIE).sum()),
+            "tied": int((points == TIE).sum()),
+            "lost": int((points < TIE).sum()),
         }
     return records
 
