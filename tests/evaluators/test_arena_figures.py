@@ -15,6 +15,7 @@ from ideagora.evaluators.arena.leaderboard.audit import family_of
 from ideagora.models.chat_models import ScriptedCall
 from tests.support.arena_world import Held, by_strength, field, idea, judge, strength_of, write
 
+LONG = [f"topic number {number} of many" for number in range(24)]
 MANY = [f"topic number {number} of many" for number in range(8)]
 
 
@@ -62,6 +63,21 @@ def test_the_audit_stands_beside_the_ranking() -> None:
     assert audit["intransitive_triples"]["value"] == 0
     assert audit["krippendorff_alpha"]["value"] is None
     assert "two judges" in audit["krippendorff_alpha"]["reason"]
+
+
+def test_opposite_slot_biases_of_two_judges_are_shown_and_noted_judge_by_judge() -> None:
+    def second(call: ScriptedCall) -> str:
+        said = noisy(call)
+        return "second" if int(call.inputs.topic.split()[2]) % 4 == 0 else said
+
+    judges = {"early": judge(noisy), "late": judge(second)}
+    held = Held(field({"alpha": 3, "beta": 2, "gamma": 1}, LONG), judges=judges)
+    assert held.board["audit"]["first_slot_rate"]["value"] == pytest.approx(0.5, abs=0.03)
+    shown = {(one["judge"], one["criterion"]): one["figures"] for one in held.board["audit_breakdown"]}
+    assert shown["early", None]["first_slot_rate"]["value"] == pytest.approx(0.625, abs=0.03)
+    assert shown["late", "novelty"]["first_slot_rate"]["value"] == pytest.approx(0.375, abs=0.03)
+    assert re.search(r"early prefers the idea shown first: it takes 6\d%, 95 % interval", held.notes)
+    assert re.search(r"late prefers the idea shown second: it takes 6\d%, 95 % interval", held.notes)
 
 
 def test_judges_agree_by_figures() -> None:

@@ -65,7 +65,9 @@ class ArenaPage:
     leaderboard: Leaderboard
     boards: Sequence[LeaderboardView]
     audit: Sequence[tuple[str, AuditFigure]]
-    """(meaning, figure)."""
+    """(meaning, figure), over all judges and criteria."""
+    audit_breakdown: Sequence[tuple[str, str, AuditFigure]]
+    """(meaning, whose, figure), by judge and criterion."""
     other_rankings: Sequence[tuple[str, Rows]]
     """Other ratings of the same verdicts."""
     entries: Mapping[str, Sequence[Idea]]
@@ -108,6 +110,11 @@ def _page(folder: Path) -> ArenaPage:
         leaderboard=board,
         boards=views,
         audit=_audit(board.audit),
+        audit_breakdown=[
+            (meaning, whose, figure)
+            for name, meaning in AUDIT.items()
+            for whose, figure in breakdown_of(board, name)
+        ],
         other_rankings=[(name, rows) for name, rows in _other_rankings(board) if rows],
         entries={topic: [idea for idea in ideas if idea.topic == topic] for topic in topics},
         in_full=ids_that_fit(ideas),
@@ -150,6 +157,15 @@ def _audit(figures: Mapping[str, AuditFigure]) -> list[tuple[str, AuditFigure]]:
         (name.replace("_percent", "").replace("_", " "), figure)
         for name, figure in figures.items()
         if name not in AUDIT
+    ]
+
+
+def breakdown_of(standings: Standings, name: str) -> list[tuple[str, AuditFigure]]:
+    """(judge and criterion, figure) for one figure of the audit."""
+    return [
+        (one.judge if one.criterion is None else f"{one.judge}, {one.criterion.replace('_', ' ')}", figure)
+        for one in standings.audit_breakdown
+        if (figure := one.figures.get(name)) is not None and figure.value is not None
     ]
 
 

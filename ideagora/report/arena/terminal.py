@@ -137,7 +137,7 @@ def _show_standings(console: Console, standings: Standings, both: bool) -> None:
     if standings.ablation:
         console.print(_ablation(standings.ablation))
     if any(figure.value is not None for figure in standings.audit.values()):
-        console.print(_audit(standings.audit))
+        console.print(_audit(standings))
 
 
 def _ranking(standings: Standings, both: bool) -> Table:
@@ -216,27 +216,30 @@ def _ablation(ablation: Ablation) -> Table:
     return table
 
 
-def _audit(audit: Mapping[str, AuditFigure]) -> Table:
-    is_bounded = any(figure.low is not None for figure in audit.values())
-    span_title = "95 %" if is_bounded else ""
-    table = Table("audit of the judges", "", span_title, "n", box=None, padding=(0, 2, 0, 0))
-    for name, figure in audit.items():
-        if figure.value is None:
-            table.add_row(
-                Text(name.replace("_percent", "").replace("_", " ")),
-                Text(MISSING),
-                Text(plain(figure.reason or ""), style="dim"),
-                Text(""),
-            )
-        else:
-            span = _range(figure.low, figure.high, "{:.2f}") if is_bounded else ""
-            table.add_row(
-                Text(name.replace("_percent", "").replace("_", " ")),
-                Text(f"{figure.value:.2f}"),
-                Text(span),
-                Text(str(figure.n)),
-            )
+def _audit(standings: Standings) -> Table:
+    """The audit: each judge's figures if there are several, the pooled figure last."""
+    is_bounded = any(figure.low is not None for figure in standings.audit.values())
+    table = Table(
+        "audit of the judges", "", "95 %" if is_bounded else "", "n", box=None, padding=(0, 2, 0, 0)
+    )
+    for name, figure in standings.audit.items():
+        title = name.replace("_percent", "").replace("_", " ")
+        by_judge = [
+            (one.judge, one.figures[name])
+            for one in standings.audit_breakdown
+            if one.criterion is None and name in one.figures
+        ]
+        for judge, own in by_judge:
+            table.add_row(*_audit_row(f"{title}, {_short(judge)}", own, is_bounded))
+        table.add_row(*_audit_row(f"{title}, all judges" if by_judge else title, figure, is_bounded))
     return table
+
+
+def _audit_row(title: str, figure: AuditFigure, is_bounded: bool) -> tuple[Text, Text, Text, Text]:
+    if figure.value is None:
+        return Text(title), Text(MISSING), Text(plain(figure.reason or ""), style="dim"), Text("")
+    span = _range(figure.low, figure.high, "{:.2f}") if is_bounded else ""
+    return Text(title), Text(f"{figure.value:.2f}"), Text(span), Text(str(figure.n))
 
 
 def _range(low: float | None, high: float | None, form: str = "{:.0f}") -> str:

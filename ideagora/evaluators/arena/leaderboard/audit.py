@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ideagora.evaluators.arena.leaderboard.records import AuditFigure
+import numpy as np
+
+from ideagora.evaluators.arena.leaderboard.records import AuditBreakdown, AuditFigure
 from ideagora.evaluators.arena.lineup import Lineup
-from ideagora.evaluators.statistics.audit import audit
+from ideagora.evaluators.statistics.audit import audit, first_slot_rate, flip_rate, length_correlation
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.figures import Figure
 
@@ -53,6 +55,27 @@ def audit_figures(columns: Comparisons, lineup: Lineup) -> dict[str, AuditFigure
     for judges_of_pair, both in pairs:
         suffix = "" if len(pairs) == 1 else f" ({', '.join(judges_of_pair)})"
         figures |= {f"{name}{suffix}": figure for name, figure in both.items()}
+    return {name: audit_figure(figure) for name, figure in figures.items()}
+
+
+def audit_breakdown(overall: Comparisons, criteria: Mapping[str, Comparisons]) -> tuple[AuditBreakdown, ...]:
+    """Flips, first slot and length by judge (if there are several), then by judge and criterion."""
+    judges = [overall.judges[number] for number in np.unique(overall.judge)]
+    columns: dict[str | None, Comparisons] = {None: overall} if len(judges) > 1 else {}
+    return tuple(
+        AuditBreakdown(judge=judge, criterion=criterion, figures=_by_slot_and_length(rows, judge))
+        for criterion, rows in {**columns, **criteria}.items()
+        for judge in judges
+    )
+
+
+def _by_slot_and_length(columns: Comparisons, judge: str) -> dict[str, AuditFigure]:
+    rows = columns.rows(columns.judge == columns.judges.index(judge))
+    figures = {
+        "flip_rate": flip_rate(rows),
+        "first_slot_rate": first_slot_rate(rows),
+        "length_correlation": length_correlation(rows),
+    }
     return {name: audit_figure(figure) for name, figure in figures.items()}
 
 

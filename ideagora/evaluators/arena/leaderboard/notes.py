@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from ideagora.evaluators.arena.leaderboard.records import Leaderboard, Separation
+from ideagora.evaluators.arena.leaderboard.records import AuditFigure, Leaderboard, Separation
 from ideagora.evaluators.arena.lineup import Lineup, pairs_without_common_topic
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
 from ideagora.evaluators.statistics.separation import POWER
@@ -13,8 +14,9 @@ OFFLINE = (
     "The offline model compares measured properties of the texts (similarities, named entities, lengths of "
     "sentences) and understands nothing. For verdicts on ideas use --judge with a language model."
 )
-TURNS_ROUND = 0.5
-"""Share of flipped matches from which a note is given."""
+MANY_FLIPS = 0.25
+"""A note is given if surely more than this share of the matches flip; half is what chance gives."""
+EVEN = 0.5
 ONE_SIDED = 0.9
 FEWEST_FOR_A_SLOT = 6
 """With fewer verdicts, a fair judge always prefers one slot in more than 1 of 20 arenas."""
@@ -119,9 +121,49 @@ def _of_judges(board: Leaderboard, overall: Comparisons) -> Iterator[str]:
         if share >= ONE_SIDED and len(outcomes) >= FEWEST_FOR_A_SLOT:
             preference = f"The judge prefers whatever is shown {slot} ({share:.0%} of verdicts)"
             yield f"{preference}: the ranking says nothing about the ideas."
-    flips = getattr(board.audit.get("flip_rate"), "value", None)
-    if flips is not None and flips >= TURNS_ROUND and not (outcomes == TIE).all():
-        yield f"In {flips:.0%} of the matches the verdict changes when the order is swapped."
+    by_judge = {one.judge: one.figures for one in board.audit_breakdown if one.criterion is None}
+    for judge, figures in (by_judge or {board.judges[0]: board.audit}).items():
+        yield from _of_biases(judge, figures)
+    family = board.audit.get("own_family_preference", AuditFigure())
+    if _sign(family, 0.0) > 0:
+        yield f"Judges favour ideas by models of their own family by {_interval(family, '.2f')} points."
+
+
+def _of_biases(judge: str, audit: Mapping[str, AuditFigure]) -> Iterator[str]:
+    """What a judge's verdicts depend on beside the ideas, where the interval leaves no doubt."""
+    slot, flips, length = (
+        audit.get(name, AuditFigure()) for name in ("first_slot_rate", "flip_rate", "length_correlation")
+    )
+    if (side := _sign(slot, EVEN)) and slot.value is not None:
+        preferred, share = ("first", slot) if side > 0 else ("second", _complement(slot))
+        if (share.value or 0.0) < ONE_SIDED:  # else there is a note already
+            points = f"it takes {_interval(share, '.0%')} of the points"
+            yield f"{judge} prefers the idea shown {preferred}: {points}."
+    if flips.low is not None and flips.low > MANY_FLIPS:
+        yield f"In {_interval(flips, '.0%')} of the matches {judge} changes the verdict with the order."
+    if side := _sign(length, 0.0):
+        kind = "longer" if side > 0 else "shorter"
+        yield (
+            f"{judge} favours the {kind} idea (correlation {_interval(length, '.2f')} with the outcome): "
+            f"{kind} ideas are better, or the judge is biased. --bias-aware shows the ratings without it."
+        )
+
+
+def _sign(figure: AuditFigure, neutral: float) -> int:
+    """1 or -1 if the whole interval is above or below the neutral value, else 0."""
+    if figure.low is None or figure.high is None:
+        return 0
+    return int(figure.low > neutral) - int(figure.high < neutral)
+
+
+def _complement(figure: AuditFigure) -> AuditFigure:
+    """The share of the other side."""
+    low, value, high = (None if one is None else 1 - one for one in (figure.high, figure.value, figure.low))
+    return replace(figure, low=low, value=value, high=high)
+
+
+def _interval(figure: AuditFigure, form: str) -> str:
+    return f"{figure.value:{form}}, 95 % interval {figure.low:{form}} to {figure.high:{form}},"
 
 
 def _of_records(board: Leaderboard) -> Iterator[str]:

@@ -54,6 +54,16 @@ class AuditFigure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AuditBreakdown:
+    """The audit of one judge, overall or on one criterion. Opposite biases cancel in pooled figures."""
+
+    judge: str
+    criterion: str | None = None
+    """``None``: overall."""
+    figures: Mapping[str, AuditFigure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class WinRates:
     """Share of points of the row's agent against the column's; ``None``: the two never met."""
 
@@ -137,6 +147,9 @@ class Standings:
     win_rates: WinRates = WinRates()
     separation: tuple[Separation, ...] = ()
     audit: Mapping[str, AuditFigure] = field(default_factory=dict)
+    """Over all judges and criteria."""
+    audit_breakdown: tuple[AuditBreakdown, ...] = ()
+    """By judge, if there are several, and by judge and criterion."""
     bias_aware: Rows | None = None
     """Ratings corrected for position, length and judge."""
     biases: Biases | None = None

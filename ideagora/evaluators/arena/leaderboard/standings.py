@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.arena.leaderboard.audit import audit_figure, audit_figures
+from ideagora.evaluators.arena.leaderboard.audit import audit_breakdown, audit_figure, audit_figures
 from ideagora.evaluators.arena.leaderboard.records import (
     Ablation,
     AblationRow,
@@ -96,6 +96,9 @@ def compute_standings(data: RatingInput) -> Standings:
         status=data.status,
         criteria=dict.fromkeys(data.criteria, ()),
         audit=audit_figures(data.overall, data.lineup),
+        audit_breakdown=audit_breakdown(
+            data.overall, {name: data.columns(by_criterion(name)) for name in data.criteria}
+        ),
     )
     if data.status == "nothing_scored":
         return empty
@@ -228,7 +231,10 @@ def without_bounds(standings: Standings) -> Standings:
         ranking=_unbounded_rows(standings.ranking),
         criteria=_unbounded_tables(standings.criteria),
         separation=(),
-        audit={name: _unbounded(figure) for name, figure in standings.audit.items()},
+        audit=_unbounded_figures(standings.audit),
+        audit_breakdown=tuple(
+            replace(one, figures=_unbounded_figures(one.figures)) for one in standings.audit_breakdown
+        ),
         bias_aware=None if standings.bias_aware is None else _unbounded_rows(standings.bias_aware),
         biases=biases,
         paper=paper,
@@ -237,6 +243,10 @@ def without_bounds(standings: Standings) -> Standings:
 
 def _unbounded(figure: AuditFigure) -> AuditFigure:
     return replace(figure, low=None, high=None)
+
+
+def _unbounded_figures(figures: Mapping[str, AuditFigure]) -> dict[str, AuditFigure]:
+    return {name: _unbounded(figure) for name, figure in figures.items()}
 
 
 def _unbounded_rows(rows: Rows) -> Rows:
