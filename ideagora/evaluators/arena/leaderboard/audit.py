@@ -64,7 +64,7 @@ def audit_breakdown(overall: Comparisons, criteria: Mapping[str, Comparisons]) -
     columns: dict[str | None, Comparisons] = {None: overall} if len(judges) > 1 else {}
     return tuple(
         AuditBreakdown(judge=judge, criterion=criterion, figures=_by_slot_and_length(rows, judge))
-        for criterion, rows in {**columns, **criteria}.items()
+        for criterion, rows in (columns | dict(criteria)).items()
         for judge in judges
     )
 
