@@ -51,6 +51,10 @@ class Measure(Record):
     """Bounds of a sample's score, e.g. 0 and 1 for a share, if it has any; intervals respect them."""
     statistic: Statistic = "mean"
     """How an agent's figure follows from its scores on the samples."""
+    several_ideas: bool = False
+    """Whether it needs several ideas per sample: with one, it repeats another measure and is left out."""
+    detail: bool = False
+    """Whether it explains another measure: it is in the report, but not on the terminal."""
     against: str | None = None
     """A measure against which it is plotted, since agents trade one for the other."""
     mean_of: Mapping[str, Statistic] = Field(default_factory=dict)
@@ -116,6 +120,8 @@ class Plan:
     only: tuple[str, ...] = ()
     """Groups of measures to compute; empty: all."""
     seed: int = 0
+    before: str | None = None
+    """The user's cut-off, in addition to those of the samples."""
 
     def includes(self, group: str) -> bool:
         """Whether a group of measures is computed."""

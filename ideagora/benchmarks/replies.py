@@ -1,4 +1,4 @@
-"""Read letters and ratings as judges write them, if they have one reading. Pure functions, linear time."""
+"""Read letters and numbers as judges write them, if they have one reading. Pure functions, linear time."""
 
 from __future__ import annotations
 
@@ -21,6 +21,14 @@ _OTHER_LETTER = re.compile(
     r"\b(?:[A-D]|[b-d])\b|\b(?:or|and|option|choice|answer|candidate)\s+a\b|\ba\b(?!\s+[a-z])"
 )
 """Another option in the text after a letter; "a" as an article is none."""
+_SCORE = re.compile(
+    r"(?:(?:the|my|a|final|overall|score|rating|similarity|coherence|alignment|match|is|of)\b[\s:=*_]*+)*"
+    r"[(\[*_]*+([-+]?\d{1,9}+(?:\.\d{1,9}+)?)"
+    r"(?:\s*+(?:/|out of)\s*+(?P<highest>\d{1,9}+)(?:\.0)?|\s?(?P<percent>%))?[*_\])]*+"
+    r"(?:\s*+[(:;,–—-](?P<rest>[^\d]*+))?",
+    re.I | re.S,
+)
+_NUMBER_WORD = re.compile(r"\b(?:zero|one|two|three|four|five|half)\b", re.I)
 _SCALE = re.compile(r"\b1 ?(?:to|through|and|[-–—]) ?10\b|(?:/|\bout of) ?10\b")
 _FIGURE = r"(?<![\w.-])(\d{1,4}(?:\.\d{1,4})?)(?!\.?\w)"
 _FIGURES = re.compile(_FIGURE)
@@ -45,6 +53,33 @@ def only_text(value: Any) -> str:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value.strip(_MARKS) if isinstance(value, str) and len(value) <= MAX_TEXT else ""
+
+
+def read_score(value: Any, highest: int) -> Any:
+    """The number that a judge states on a scale to ``highest``: 4, "4/5", "Score: 4", "4 (same problem)".
+
+    It is stricter than ``read_rating``: the number is the whole reply, or followed by its reason.
+
+    >>> read_score("**85/100**", 100), read_score("Score: 3.5", 5)
+    (85.0, 3.5)
+
+    Raises:
+        ValueError: it states no number, several, a range, a word, or a number on another scale.
+    """
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    text = only_text(value)
+    found = _SCORE.fullmatch(text) if text else None
+    if found is None or _NUMBER_WORD.search(found["rest"] or "") or not _is_scale(found, highest):
+        raise ValueError(f"must be one number up to {highest}, in digits")
+    return float(found[1])
+
+
+def _is_scale(found: re.Match[str], highest: int) -> bool:
+    stated = 100 if found["percent"] else int(found["highest"] or highest)
+    return stated == highest
 
 
 def read_rating(value: Any) -> Any:

@@ -215,7 +215,7 @@ def _plans(request: Request, benchmark: Benchmark[Any], settings: Settings) -> t
         raise UsageError(f"--judge is given twice: {', '.join(request.judges)}.")
     judges = benchmark.judges(request.judges, settings.model_of("judge"))
     return tuple(
-        Plan(judges=judges, protocol=protocol, only=request.only, seed=settings.seed)
+        Plan(judges=judges, protocol=protocol, only=request.only, seed=settings.seed, before=request.before)
         for protocol in request.protocols
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,22 @@ def test_points_and_ranks_of_both_protocols() -> None:
         assert scored(agents, judge, protocol) == (points, ranks), (agents, protocol, points)
 
 
+def test_each_criterion_has_points_of_its_own_in_the_default_protocol() -> None:
+    log = [
+        one.model_copy(
+            update={"criteria": dict.fromkeys(CRITERIA, FIRST + SECOND - value) | {"overall": value}}
+        )
+        for one in verdicts("ab", alphabetical)
+        if one.criteria and (value := one.criteria["overall"]) is not None
+    ]
+    scores = competition.scores(log, plan())
+    assert {name: scores[name]["a"]["7"] for name in scores} == {
+        "ic_score": 3.0, "ic_rank": 1.0, **{f"ic_{name}": 0.0 for name in CRITERIA},
+    }  # fmt: skip
+    assert {f"ic_{name}" for name in CRITERIA} == {one.name for one in competition.CRITERIA_MEASURES}
+    assert set(competition.scores(log, plan("paper"))) == {"ic_score", "ic_rank"}
+
+
 def test_four_agents_share_24_points_whatever_the_judge_says() -> None:
     pairs = list(permutations("abcd", 2))
     for seed in range(0, 2**12, 97):
@@ -142,8 +159,25 @@ async def test_the_judge_is_blind_and_equal_texts_tie_without_being_asked(tmp_pa
     assert tied.details == {"same_text": True}
 
 
-def _questions(ideas: dict[str, list[Idea]]) -> list[Question]:
-    return list(competition.questions(sample(paper_id="arxiv:2212.12345"), ideas, plan()))
+async def test_novelty_is_judged_as_of_the_earlier_of_the_users_cutoff_and_the_targets(
+    tmp_path: Path,
+) -> None:
+    prompts: list[str] = []
+
+    def reply(call: ScriptedCall) -> Any:
+        prompts.append(call.messages[-1][1])
+        return {"reason": "r", **dict.fromkeys((*CRITERIA, "overall"), "first")}
+
+    ideas = {"a": [idea("a", "Measure it.")], "b": [idea("b", "Watch it.")]}
+    async with services(tmp_path, CountedPapers(), reply) as given:
+        for before in ("2021-05", "2023-01"):
+            await _questions(ideas, replace(plan(), before=before))[0].answer(given)
+    assert "published before 2021-05;" in prompts[0]
+    assert "published before 2022-12;" in prompts[1]
+
+
+def _questions(ideas: dict[str, list[Idea]], chosen: Plan | None = None) -> list[Question]:
+    return list(competition.questions(sample(paper_id="arxiv:2212.12345"), ideas, chosen or plan()))
 
 
 def test_the_offline_judge_prefers_a_tested_plan_on_the_topic_in_both_orders() -> None:

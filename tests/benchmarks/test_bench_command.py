@@ -46,6 +46,9 @@ def test_means_ranks_and_comparisons_come_from_the_log_of_verdicts() -> None:
     assert {(one["n"], one["difference"]) for one in done.results[0]["comparisons"]} == {(8, 2)}
     assert {one.sample for one in done.verdicts} == {sample.id for sample in SAMPLES[:8]}
     assert {one["group"] for one in done.results[0]["measures"]} == {"i2t", "i2i"}
+    alone = Benched(field({"weak": 2, "strong": 4}), ideas=1, out="one")
+    names = [one["name"] for one in alone.results[0]["measures"]]
+    assert names == ["i2t_motivation", "i2t_plan"], "the measures of one idea would repeat them"
 
 
 def test_a_finished_run_asks_nothing_and_prints_the_same(capsys: pytest.CaptureFixture[str]) -> None:

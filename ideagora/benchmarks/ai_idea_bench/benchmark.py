@@ -41,7 +41,10 @@ class AIIdeaBench(Benchmark[Sample]):
     name = "ai-idea-bench"
     title = "AI Idea Bench 2025"
     source = "AI Idea Bench 2025: AI Research Idea Generation Benchmark (arXiv 2504.14191)"
-    measures: tuple[Measure, ...] = tuple(measure for module in MODULES for measure in module.MEASURES)
+    measures: tuple[Measure, ...] = (
+        *(measure for module in MODULES for measure in module.MEASURES),
+        *competition.CRITERIA_MEASURES,
+    )
     ideas_per_sample = 2
     literature = frozenset({multiple_choice.GROUP, novelty.GROUP, feasibility.GROUP})
 
@@ -49,11 +52,11 @@ class AIIdeaBench(Benchmark[Sample]):
         self._data: Path | None = None
 
     def measures_of(self, protocol: ProtocolName) -> tuple[Measure, ...]:
-        """The measures; those of I2I, I2T and IC have other scales in ``paper``."""
+        """The measures; those of I2I, I2T and IC have other scales in ``paper``, and IC no criteria."""
         if protocol == "default":
             return self.measures
         found = {one.name: one for one in (*matching.PAPER_MEASURES, *competition.PAPER_MEASURES)}
-        return tuple(found.get(one.name, one) for one in self.measures)
+        return tuple(found.get(one.name, one) for one in self.measures if not one.detail)
 
     def load(self, data: Path | None) -> Samples[Sample]:
         """The targets of ``target_paper_data.json``, of a folder that holds it, or the shipped ones.

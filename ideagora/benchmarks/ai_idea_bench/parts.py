@@ -77,6 +77,7 @@ def measures(group: str, title: str, unit: str, lowest: float, highest: float) -
             unit=unit,
             lowest=lowest,
             highest=highest,
+            several_ideas=bool(suffix),
         )
         for suffix, label in (("", ""), ("_single", ", one idea"))
         for part in PARTS

@@ -7,13 +7,14 @@ with outlines that any question gets, and judges by similarity of wording.
 from __future__ import annotations
 
 import math
-import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from ideagora.agents.role import Role
+from ideagora.benchmarks.replies import read_score
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
@@ -21,8 +22,6 @@ PROMPTS = Path(__file__).parent / "prompts"
 TEMPERATURE = 0.7
 """The temperature at which answers are sampled (section 4), unless ``--temperature`` states another."""
 HIGHEST = 100
-MAX_TEXT = 200
-"""Characters of a score written as text."""
 OUTLINES = (
     "List the causes that are thought to matter for the question",
     "Ask the people who are affected what they would change first",
@@ -33,25 +32,7 @@ OUTLINES = (
 )
 """What the offline model answers, one after the other; then it repeats itself."""
 
-_SCORE = re.compile(
-    r"\W{0,8}(?:(?:coherence|similarity|score|rating|final)[ _]?){0,3}\W{0,8}"
-    r"([+-]?\d{1,9}(?:\.\d{1,9})?)(?: ?(?:/|out of) ?100| ?%)?\W{0,8}",
-    re.IGNORECASE,
-)
-
-
-def read_score(value: Any) -> Any:
-    """A score that is written as text, if it is one number on a scale to 100; anything else unchanged.
-
-    >>> read_score("**85/100**"), read_score("Score: 70"), read_score("60 to 80"), read_score("7/10")
-    (85.0, 70.0, '60 to 80', '7/10')
-    """
-    if isinstance(value, str) and (match := _SCORE.fullmatch(value.strip()[:MAX_TEXT])):
-        return float(match[1])
-    return value
-
-
-Score = Annotated[float, BeforeValidator(read_score)]
+Score = Annotated[float, BeforeValidator(partial(read_score, highest=HIGHEST))]
 
 
 class QuestionInputs(Inputs):

@@ -50,7 +50,13 @@ OVERLAP = Measure(
     name="overlap", group="overlap", title="idea overlap, best", unit="1 to 10", lowest=1, highest=10
 )
 OVERLAP_MEAN = Measure(
-    name="overlap_mean", group="overlap", title="idea overlap, mean", unit="1 to 10", lowest=1, highest=10
+    name="overlap_mean",
+    group="overlap",
+    title="idea overlap, mean",
+    unit="1 to 10",
+    lowest=1,
+    highest=10,
+    several_ideas=True,
 )
 SIMILARITY = Measure(
     name="semantic_similarity", group="similarity", title="semantic similarity (BERTScore)", unit="at most 1"

@@ -40,6 +40,7 @@ def run_record(
             "ideas": run.ideas,
             "epochs": run.epochs,
             "benchmark": list(run.benchmark_options),
+            "before": run.before,
         },
         "data": None if run.data is None else str(run.data.absolute()),
         "samples": list(run.samples),

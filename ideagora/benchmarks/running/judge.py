@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ideagora.benchmarks.benchmark import Plan
+from ideagora.benchmarks.benchmark import Measure, Plan
 from ideagora.benchmarks.results.coverage import Unasked, count_verdicts
 from ideagora.benchmarks.results.records import (
     AgentSummary,
@@ -105,7 +105,7 @@ def _result(
     benchmark = run.benchmark
     return build_result(
         score_log(benchmark, log, plan, unasked),
-        [one for one in benchmark.measures_of(plan.protocol) if plan.includes(one.group)],
+        _measures(run, plan),
         benchmark=benchmark.name,
         title=benchmark.title,
         source=benchmark.source,
@@ -118,6 +118,15 @@ def _result(
         notes=(*notes, *benchmark.notes(complete_verdicts(log, plan, unasked), plan)),
         status=status,
     )
+
+
+def _measures(run: BenchmarkRun, plan: Plan) -> list[Measure]:
+    """The measures that are computed: those of the plan, with one idea those that need no more."""
+    return [
+        one
+        for one in run.benchmark.measures_of(plan.protocol)
+        if plan.includes(one.group) and (run.ideas > 1 or not one.several_ideas)
+    ]
 
 
 def _total(tracker: UsageTracker) -> Usage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ def load_run(
         settings = settings.model_copy(update={"seed": int(record.get("seed", settings.seed))})
     benchmark_options = tuple(map(str, options.get("benchmark", ())))
     benchmark = find_benchmark(str(record["agent"]), benchmark_options)
+    before = options.get("before")
     data = Path(record["data"]) if record.get("data") else None
     samples = benchmark.load(data).samples
     if lacking := [name for name in record["samples"] if name not in samples]:
@@ -54,11 +56,12 @@ def load_run(
         data_set=samples,
         samples={name: samples[name] for name in record["samples"]},
         contestants=_contestants(record),
-        plans=plans(benchmark, settings),
+        plans=tuple(replace(plan, before=before) for plan in plans(benchmark, settings)),
         ideas=int(options["ideas"]),
         epochs=int(options["epochs"]),
         settings=settings,
         data=data,
+        before=before,
         generated_by=str(record.get("generated_by", record.get("id", ""))),
         generated=IdeaLog(folder).digest,
         spec=str(record["agent"]),

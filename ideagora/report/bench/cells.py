@@ -108,7 +108,9 @@ def page_columns(result: BenchmarkResult, most: int = MOST_COLUMNS) -> tuple[Col
 def parts(measures: Sequence[Measure], most: int) -> list[list[int]]:
     """Places of the measures in parts of at most ``most``; a group that fits into one part is not divided."""
     found: list[list[int]] = []
-    for _, group in groupby(range(len(measures)), lambda place: measures[place].group):
+    for _, group in groupby(
+        range(len(measures)), lambda place: (measures[place].group, measures[place].detail)
+    ):
         places = list(group)
         if found and len(found[-1]) + len(places) <= most:
             found[-1] += places

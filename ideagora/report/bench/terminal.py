@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
@@ -48,11 +48,23 @@ def terminal_table(result: BenchmarkResult) -> RenderableType:
         parts.append(Text(OFFLINE))
     if result.status in STATUS:
         parts.append(Text(STATUS[result.status], "yellow"))
-    parts += [_Columns(all_columns(result)), *_differences(result), *_unscored(result)]
+    main, details = _without_details(result)
+    parts += [_Columns(all_columns(main)), *_differences(main), *_unscored(result)]
     parts += [
-        Text(f"• {cell(line)}", "dim") for line in (*legend(result), *result.notes, usage(result)) if line
+        Text(f"• {cell(line)}", "dim")
+        for line in (*legend(main), *details, *result.notes, usage(result))
+        if line
     ]
     return Group(*parts)
+
+
+def _without_details(result: BenchmarkResult) -> tuple[BenchmarkResult, tuple[str, ...]]:
+    """The result without the measures that explain others, and a line that says where these are."""
+    main = tuple(one for one in result.measures if not one.detail)
+    if len(main) == len(result.measures):
+        return result, ()
+    titles = ", ".join(one.title for one in result.measures if one.detail)
+    return replace(result, measures=main), (f"In the report and in results.json: {titles}.",)
 
 
 @dataclass(frozen=True)

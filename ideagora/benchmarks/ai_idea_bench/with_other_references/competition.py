@@ -16,8 +16,9 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from ideagora.benchmarks.aggregation import AgentScores
 from ideagora.benchmarks.ai_idea_bench.parts import experiment_text
 from ideagora.benchmarks.ai_idea_bench.samples import Sample, cutoff
 from ideagora.benchmarks.ai_idea_bench.with_other_references.competition_judge import (
@@ -54,6 +55,19 @@ def _score_measure(unit: str, highest: float | None) -> Measure:
 
 
 MEASURES = (_RANK_MEASURE, _score_measure("points per match, 0 to 3", WIN_POINTS))
+CRITERIA_MEASURES = tuple(
+    Measure(
+        name=f"{GROUP}_{name}",
+        group=GROUP,
+        title=f"IC {name}",
+        unit="points per match, 0 to 3",
+        lowest=0.0,
+        highest=WIN_POINTS,
+        detail=True,
+    )
+    for name in CRITERIA
+)
+"""The score on each criterion alone (not in ``paper``)."""
 PAPER_MEASURES = (_RANK_MEASURE, _score_measure("points per target", None))
 """With ``--protocol paper``; the points that are possible depend on the number of agents."""
 ROUNDS = 7
@@ -61,6 +75,9 @@ ROUNDS = 7
 
 Outcomes = Mapping[tuple[str, str], float | None]
 """(agent shown first, agent shown second) -> ``FIRST``, ``SECOND`` or ``TIE``; ``None``: unscored."""
+Points = Mapping[str, float | None]
+"""By agent."""
+T = TypeVar("T")
 
 
 def questions(
@@ -68,6 +85,7 @@ def questions(
 ) -> Iterator[Question]:
     """Each judge compares each pair of agents in both orders."""
     entered = {agent: drawn_idea(ideas[agent], plan.seed, sample.id) for agent in sorted(ideas)}
+    before = min(filter(None, (cutoff(sample), plan.before)), default=None)
     for judge in plan.judges:
         for one, other in combinations(entered.values(), 2):
             for order, pair in enumerate(((one, other), (other, one))):
@@ -76,7 +94,7 @@ def questions(
                     sample=sample.id,
                     judge=judge,
                     subject=pair,
-                    answer=_asker(judge, sample, *pair),
+                    answer=_asker(judge, sample, before, *pair),
                     order=order,
                 )
 
@@ -92,15 +110,32 @@ def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
 
     An agent is unscored on a sample if no judge has scored all its matches; ranks need all agents' points.
     """
-    found: dict[str, dict[str, dict[str, float | None]]] = {RANK: {}, SCORE: {}}
-    standings = swiss_points if plan.protocol == "paper" else round_robin_points
-    rank = best_ranks if plan.protocol == "paper" else mean_ranks
-    for sample, outcomes in _competitions(verdicts, plan).items():
-        points = [standings(one) for one in outcomes]
-        for name, tables in ((SCORE, points), (RANK, [rank(one) for one in points])):
-            for agent in sorted({agent for table in tables for agent in table}):
-                known = [value for table in tables if (value := table.get(agent)) is not None]
-                found[name].setdefault(agent, {})[sample] = fmean(known) if known else None
+    log = list(verdicts)
+    overall = _competitions(log, plan, OVERALL)
+    if plan.protocol == "paper":
+        points = _tables(overall, swiss_points)
+        return {SCORE: _mean_over_judges(points), RANK: _mean_over_judges(_tables(points, best_ranks))}
+    points = _tables(overall, round_robin_points)
+    by_criterion = {name: _tables(_competitions(log, plan, name), round_robin_points) for name in CRITERIA}
+    return {
+        SCORE: _mean_over_judges(points),
+        RANK: _mean_over_judges(_tables(points, mean_ranks)),
+        **{f"{GROUP}_{name}": _mean_over_judges(tables) for name, tables in by_criterion.items()},
+    }
+
+
+def _tables(by_sample: Mapping[str, Sequence[T]], table: Callable[[T], Points]) -> dict[str, list[Points]]:
+    """The table of each judge, by sample."""
+    return {sample: [table(one) for one in of_judges] for sample, of_judges in by_sample.items()}
+
+
+def _mean_over_judges(tables: Mapping[str, Sequence[Points]]) -> AgentScores:
+    """Agent -> sample -> mean over the judges that have a value."""
+    found: AgentScores = {}
+    for sample, of_judges in tables.items():
+        for agent in sorted({agent for table in of_judges for agent in table}):
+            known = [value for table in of_judges if (value := table.get(agent)) is not None]
+            found.setdefault(agent, {})[sample] = fmean(known) if known else None
     return found
 
 
@@ -208,19 +243,19 @@ def _agents(outcomes: Outcomes) -> list[str]:
     return sorted({agent for pair in outcomes for agent in pair})
 
 
-def _competitions(verdicts: Iterable[Verdict], plan: Plan) -> dict[str, list[Outcomes]]:
-    """The outcomes by sample, one table for each judge."""
+def _competitions(verdicts: Iterable[Verdict], plan: Plan, criterion: str) -> dict[str, list[Outcomes]]:
+    """The outcomes on a criterion by sample, one table for each judge."""
     tables: dict[str, dict[str, dict[tuple[str, str], float | None]]] = defaultdict(lambda: defaultdict(dict))
     for verdict in verdicts:
         if verdict.kind == GROUP and verdict.judge in plan.judges:
             first, second = verdict.agents
-            outcome = None if verdict.criteria is None else verdict.criteria[OVERALL]
+            outcome = None if verdict.criteria is None else verdict.criteria.get(criterion)
             tables[verdict.sample or ""][verdict.judge][first, second] = outcome
     return {sample: list(by_judge.values()) for sample, by_judge in tables.items()}
 
 
 def _asker(
-    judge: str, sample: Sample, first: Idea, second: Idea
+    judge: str, sample: Sample, before: str | None, first: Idea, second: Idea
 ) -> Callable[[Services], Awaitable[Judgement]]:
     async def ask(services: Services) -> Judgement:
         shown = _competitor(first), _competitor(second)
@@ -230,7 +265,7 @@ def _asker(
             services.client,
             model=judge,
             topic=sample.topic,
-            before=cutoff(sample),
+            before=before,
             first=shown[0],
             second=shown[1],
         )

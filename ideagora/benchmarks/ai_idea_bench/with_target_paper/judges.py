@@ -6,7 +6,7 @@ does not state exactly one letter or number is unreadable; nothing is guessed.
 
 from __future__ import annotations
 
-import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from ideagora.agents.paper_extractors import FACETS, remove_name, system_name
 from ideagora.agents.role import Role
 from ideagora.agents.text.outcomes import remove_outcomes
 from ideagora.benchmarks.ai_idea_bench.parts import Part
-from ideagora.benchmarks.replies import LETTERS, Letter, only_text, read_letter
+from ideagora.benchmarks.replies import LETTERS, Letter, read_letter, read_score
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
@@ -25,35 +25,8 @@ PROMPTS = Path(__file__).parents[1] / "prompts"
 HIGHEST = 5
 """The top of the scale of similarity; its bottom is 1, or 0 with ``--protocol paper``."""
 
-_SCORE = re.compile(
-    r"(?:(?:the|my|a|final|overall|score|rating|similarity|alignment|match|is|of)\b[\s:=*_]*+)*"
-    r"[(\[*_]*+([-+]?\d++(?:\.\d++)?)"
-    r"(?:\s*+(?:/|out of)\s*+5(?:\.0)?)?[*_\])]*+"
-    r"(?:\s*+[(:;,–—-](?P<rest>[^\d]*+))?",
-    re.I | re.S,
-)
-_NUMBER_WORD = re.compile(r"\b(?:zero|one|two|three|four|five|half)\b", re.I)
-
-
-def read_score(value: Any) -> Any:
-    """The number that a judge states: 4, "4", "4/5", "Score: 4", "4 (same problem)".
-
-    Raises:
-        ValueError: it states no number, several, a range, a word, or a number on another scale.
-    """
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value
-    text = only_text(value)
-    found = _SCORE.fullmatch(text) if text else None
-    if found is None or _NUMBER_WORD.search(found["rest"] or ""):
-        raise ValueError("must be one number, in digits")
-    return float(found[1])
-
-
 LetterField = Annotated[Letter, BeforeValidator(read_letter)]
-ScoreField = Annotated[float, BeforeValidator(read_score)]
+ScoreField = Annotated[float, BeforeValidator(partial(read_score, highest=HIGHEST))]
 
 
 class ChoiceInputs(Inputs):
