@@ -98,6 +98,7 @@ app.add_typer(library.app, name="library")
 app.add_typer(vote.app, name="vote")
 app.command(
     epilog="Examples:\n\n  ideagora agreement runs/arena runs/arena/votes/ada.jsonl\n\n"
+    "  ideagora agreement runs/liveideabench people.csv\n\n"
     "  ideagora agreement people.csv model.csv --criteria originality,clarity --json"
 )(agreement.agreement)
 app.add_typer(ideas.app, name="ideas")

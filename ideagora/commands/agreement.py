@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -15,6 +14,9 @@ from rich.text import Text
 
 from ideagora.errors import IdeagoraError, UsageError
 from ideagora.report.console import cell, print_error
+
+if TYPE_CHECKING:
+    from ideagora.evaluators.agreement.raters import Rater
 
 BEYOND = {
     True: "that is more than chance",
@@ -39,26 +41,51 @@ def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
 
 
 def _compare(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
-    from ideagora.evaluators.agreement.agreement import agreement, agreement_of_all
-    from ideagora.evaluators.agreement.agreement import figures_as_json as plain_figures
-    from ideagora.evaluators.agreement.raters import read_rater
+    from ideagora.evaluators.agreement.agreement import agreement, agreement_of_all, figures_as_json
+    from ideagora.evaluators.agreement.sources import pairs_of_raters, read_sources
 
-    if len(paths) < 2:
-        raise UsageError("Give two raters or more: ideagora agreement runs/arena runs/arena/votes/ada.jsonl")
-    raters = [read_rater(path) for path in paths]
-    pairs = [
-        {"raters": [one.name, other.name], "criteria": plain_figures(agreement(one, other))}
-        for one, other in combinations(raters, 2)
-    ]
+    sources = read_sources(paths)
+    compared, unrelated = pairs_of_raters(sources)
+    pairs = [_pair_of(*pair, figures_as_json(agreement(*pair))) for pair in compared]
+    raters = [rater for source in sources for rater in source.raters]
+    known = dict.fromkeys(name for pair in pairs for name in pair["criteria"])
+    chosen = _choose(criteria, known)
     report: dict[str, Any] = {
         "raters": [
             {"name": rater.name, "kind": rater.kind, "left_out": dict(rater.left_out)} for rater in raters
         ],
-        "pairs": [{**pair, "criteria": _select(pair["criteria"], criteria)} for pair in pairs],
-        "all": _select(plain_figures(agreement_of_all(raters)), criteria) if len(raters) > 2 else None,
+        "pairs": [pair for one in pairs if (pair := _select(one, chosen))["criteria"]],
+        "unrelated": [[one.name, other.name] for one, other in unrelated],
+        "all": None,
     }
+    if len(raters) > 2:
+        of_all = figures_as_json(agreement_of_all(raters))
+        report["all"] = {name: of_all[name] for name in chosen}
     report["conclusion"] = conclusion(report["pairs"])
     return report
+
+
+def _pair_of(one: Rater, other: Rater, figures: Mapping[str, Any]) -> dict[str, Any]:
+    return {"raters": [one.name, other.name], "criteria": figures}
+
+
+def _choose(criteria: Sequence[str], known: Iterable[str]) -> list[str]:
+    """The criteria that are shown.
+
+    Raises:
+        UsageError: one is not common to any two raters.
+    """
+    common = list(known)
+    if unknown := [name for name in criteria if name not in common]:
+        raise UsageError(
+            f"--criteria names {unknown[0]!r}, but the common criteria are: {', '.join(common)}."
+        )
+    return list(criteria) or common
+
+
+def _select(pair: Mapping[str, Any], criteria: Sequence[str]) -> dict[str, Any]:
+    figures = pair["criteria"]
+    return {**pair, "criteria": {name: figures[name] for name in criteria if name in figures}}
 
 
 @dataclass(frozen=True)
@@ -77,12 +104,22 @@ def conclusion(pairs: Sequence[Mapping[str, Any]]) -> str:
     summaries = [
         _summarize(" and ".join(pair["raters"]), next(iter(pair["criteria"].values()))) for pair in pairs
     ]
+    on = _main_criterion(pairs)
     if len(summaries) == 1:
-        return f"{summaries[0].names} {summaries[0].words}; {BEYOND[summaries[0].beyond]}."
+        return f"{on}{summaries[0].names} {summaries[0].words}; {BEYOND[summaries[0].beyond]}."
     sure = sum(each.beyond is True for each in summaries)
+    unclear = sum(each.beyond is None for each in summaries)
     known = sorted((each.value, each.names, each.words) for each in summaries if each.value is not None)
     ends = f": from {known[0][1]}, who {known[0][2]}, to {known[-1][1]}, who {known[-1][2]}" if known else ""
-    return f"{sure} of {len(summaries)} pairs of raters agree by more than chance{ends}."
+    unsure = f" ({unclear} unknown)" if unclear else ""
+    return f"{on}{sure} of {len(summaries)} pairs of raters agree by more than chance{unsure}{ends}."
+
+
+def _main_criterion(pairs: Sequence[Mapping[str, Any]]) -> str:
+    """What the conclusion is about, if the pairs have several criteria and no overall one."""
+    criteria = {next(iter(pair["criteria"])) for pair in pairs}
+    has_others = any(len(pair["criteria"]) > 1 for pair in pairs)
+    return f"On {criteria.pop()}, " if has_others and len(criteria) == 1 and criteria != {"overall"} else ""
 
 
 def _summarize(names: str, figures: Mapping[str, Mapping[str, Any]]) -> _PairSummary:
@@ -107,25 +144,26 @@ def _reason(figure: Mapping[str, Any]) -> str:
     return str(figure["reason"] or "no value").rstrip(".")
 
 
-def _select(figures: Any, criteria: Sequence[str]) -> dict[str, Any]:
-    unknown = [name for name in criteria if name not in figures]
-    if unknown:
-        raise UsageError(
-            f"--criteria names {unknown[0]!r}, but the common criteria are: {', '.join(figures)}."
-        )
-    return {name: figures[name] for name in criteria or figures}
-
-
 def _show(report: Mapping[str, Any]) -> None:
     console = Console()
     console.print(Text(cell(report["conclusion"]), style="bold"))
     console.print()
-    for pair in report["pairs"]:
+    notes: dict[str, None] = {}
+    if len(report["pairs"]) == 1:
+        (pair,) = report["pairs"]
         console.print(Text(cell(f"{pair['raters'][0]}  against  {pair['raters'][1]}"), style="bold"))
-        console.print(_table(pair["criteria"]))
+        console.print(_table(pair["criteria"], notes))
+    else:
+        console.print(_table_of_pairs(report["pairs"], notes))
     if report["all"]:
-        console.print(Text("All raters", style="bold"))
-        console.print(_table(report["all"]))
+        console.print(Text("\nAll raters", style="bold"))
+        console.print(_table(report["all"], notes))
+    console.print()
+    for note in notes:
+        console.print(Text(cell(note), style="dim"))
+    if number := len(report["unrelated"]):
+        pairs = "1 pair of raters has" if number == 1 else f"{number} pairs of raters have"
+        console.print(Text(f"Not compared: {pairs} no item in common.", style="dim"))
     for rater in report["raters"]:
         if rater["left_out"]:
             left = ", ".join(f"{count} × {reason}" for reason, count in rater["left_out"].items())
@@ -133,13 +171,41 @@ def _show(report: Mapping[str, Any]) -> None:
     console.print("Intervals are 95 %, over topics where they are known.", style="dim", highlight=False)
 
 
-def _table(criteria: Mapping[str, Mapping[str, Any]]) -> Table:
+def _table(criteria: Mapping[str, Mapping[str, Any]], notes: dict[str, None]) -> Table:
+    """All figures by criterion; reasons for missing values and intervals are added to the notes."""
     table = Table("criterion", "figure", "value", "95 % interval", "n", box=None, padding=(0, 2, 0, 0))
     for criterion, figures in criteria.items():
         for place, (name, one) in enumerate(figures.items()):
-            value = "–" if one["value"] is None else f"{one['value']:.3f}"
-            known = one["low"] is not None and one["high"] is not None
-            interval = f"{one['low']:.3f} to {one['high']:.3f}" if known else (one["reason"] or "–")
-            cells = (criterion if place == 0 else "", name.replace("_", " "), value, interval, str(one["n"]))
-            table.add_row(*(Text(cell(one), overflow="fold") for one in cells))
+            cells = (criterion if place == 0 else "", name.replace("_", " "), *_cells(one, notes))
+            table.add_row(*(Text(cell(text), overflow="fold") for text in cells))
     return table
+
+
+def _table_of_pairs(pairs: Sequence[Mapping[str, Any]], notes: dict[str, None]) -> Table:
+    """The main figure of every pair on every criterion; the others are in the JSON."""
+    table = Table(
+        "raters", "criterion", "figure", "value", "95 % interval", "n", box=None, padding=(0, 2, 0, 0)
+    )
+    for pair in pairs:
+        for place, (criterion, figures) in enumerate(pair["criteria"].items()):
+            raters = f"{pair['raters'][0]} – {pair['raters'][1]}" if place == 0 else ""
+            for name in _main_figures(figures):
+                cells = (raters, criterion, name.replace("_", " "), *_cells(figures[name], notes))
+                table.add_row(*(Text(cell(text), overflow="fold") for text in cells))
+                raters = criterion = ""
+    notes["Of several pairs, the main figures are shown; --json has all."] = None
+    return table
+
+
+def _main_figures(figures: Mapping[str, Any]) -> tuple[str, ...]:
+    return ("percent", "cohen_kappa") if "percent" in figures else ("spearman",)
+
+
+def _cells(figure: Mapping[str, Any], notes: dict[str, None]) -> tuple[str, str, str]:
+    """Value, interval and n."""
+    value = "–" if figure["value"] is None else f"{figure['value']:.3f}"
+    is_known = figure["low"] is not None and figure["high"] is not None
+    interval = f"{figure['low']:.3f} to {figure['high']:.3f}" if is_known else "–"
+    if figure["reason"]:
+        notes[f"No value or interval (–): {figure['reason']}"] = None
+    return value, interval, str(figure["n"])

@@ -14,7 +14,8 @@ def agreement(
     raters: Annotated[
         list[Path],
         typer.Argument(
-            help="Two or more: run folders, verdicts or votes (.jsonl), leaderboards (.json), scores (.csv)."
+            help="A run folder with several judges; or two or more run folders, verdicts or votes (.jsonl), "
+            "leaderboards (.json), scores (.csv)."
         ),
     ],
     criteria: Annotated[
@@ -22,11 +23,13 @@ def agreement(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure how far raters agree: people and models, two judges, or any sets of scores.
+    """Measure how far raters agree: people and models, the judges of a run, or any sets of scores.
 
-    Verdicts are compared pair by pair and by the resulting ratings; scores by Pearson, Spearman, Kendall
-    and intraclass correlation. Every figure has a 95 % interval and n. A .csv file of scores has a column
-    that names the item (idea, id, item or agent), an optional topic column, and columns of numbers.
+    Verdicts of an arena are compared pair by pair and by the resulting ratings; scores by Pearson, Spearman,
+    Kendall and intraclass correlation. Every figure has a 95 % interval and n. The judges of a benchmark or a
+    jury are compared with each other, and their mean with people's scores. A .csv file of scores has a column
+    that names the item (idea, id, item or agent; a judged idea by its id in ideas.jsonl), an optional topic
+    column, and columns of numbers.
     """
     from ideagora.commands.agreement import run
 

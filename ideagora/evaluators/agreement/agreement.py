@@ -27,7 +27,7 @@ from ideagora.evaluators.statistics.agreement import (
     spearman,
 )
 from ideagora.evaluators.statistics.figures import Figure, missing_figure
-from ideagora.evaluators.statistics.icc import icc
+from ideagora.evaluators.statistics.icc import icc, icc_of_own_raters
 from ideagora.evaluators.statistics.ratings import Ratings, bradley_terry
 from ideagora.schema import Verdict
 
@@ -97,22 +97,29 @@ def _value_of(criterion: str) -> Values:
 
 
 def agreement_of_all(raters: Sequence[Rater]) -> dict[str, Figures]:
-    """Agreement of three or more raters by criterion: alpha, and intraclass correlations.
+    """Agreement by criterion of all raters that have it: alpha, and intraclass correlations.
 
-    Items that only some raters rated count for alpha, but not for the intraclass correlations.
+    Items that only some raters rated count for alpha, but not for the intraclass correlations; ICC(1,1) takes
+    each item's raters as its own, whoever they are.
     """
     criteria = dict.fromkeys(name for rater in raters for name in rater.values)
     return {name: _agreement_of_all_on(raters, name) for name in criteria}
 
 
 def _agreement_of_all_on(raters: Sequence[Rater], criterion: str) -> Figures:
-    columns = [rater.values.get(criterion, {}) for rater in raters]
-    items = sorted({item for values in columns for item in values}, key=lambda item: item.name)
+    columns = [rater.values[criterion] for rater in raters if criterion in rater.values]
+    items = sorted({item for values in columns for item in values}, key=Item.sort_key)
     table = np.array([[values.get(item, np.nan) for values in columns] for item in items])
     labels = raters[0].kind == "verdicts"
     alpha = krippendorff_alpha(table, "nominal" if labels else "interval", _clusters(items))
-    correlations = {} if labels else {f"icc({kind})": icc(table, kind) for kind in ("2,1", "2,k", "3,1")}
-    return {"krippendorff_alpha": alpha, **correlations}
+    if labels:
+        return {"krippendorff_alpha": alpha}
+    own = icc_of_own_raters(row[~np.isnan(row)].tolist() for row in table)
+    return {
+        "krippendorff_alpha": alpha,
+        "icc(1,1)": own,
+        **{f"icc({kind})": icc(table, kind) for kind in ("2,1", "2,k", "3,1")},
+    }
 
 
 def figures_as_json(figures: Mapping[str, Figures]) -> dict[str, dict[str, Any]]:

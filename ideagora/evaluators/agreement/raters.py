@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +33,10 @@ class Item:
 
     name: tuple[str, ...]
     topic: str | None = None
+
+    def sort_key(self) -> tuple[tuple[str, ...], str]:
+        """By name, then by topic."""
+        return self.name, self.topic or ""
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,28 @@ def _combine_orders(outcomes: list[float]) -> float:
     return outcomes[0] if len(set(outcomes)) == 1 else 0.5
 
 
+def with_items_of(rater: Rater, known: Iterable[Rater]) -> Rater:
+    """The rater with the topics of other raters' items where it has none, or one that they do not know.
+
+    People's tables need not name a benchmark's samples. An item stays as it is if its name is on several.
+    """
+    topics: dict[tuple[str, ...], set[str | None]] = {}
+    for other in known:
+        for items in other.values.values():
+            for item in items:
+                topics.setdefault(item.name, set()).add(item.topic)
+
+    def placed(item: Item) -> Item:
+        of_name = topics.get(item.name, set())
+        return item if item.topic in of_name or len(of_name) != 1 else Item(item.name, *of_name)
+
+    values = {
+        criterion: {placed(item): value for item, value in items.items()}
+        for criterion, items in rater.values.items()
+    }
+    return replace(rater, values=values)
+
+
 def shared_items(one: Rater, other: Rater) -> dict[str, list[Item]]:
     """The items that both rated, by criterion, in a fixed order.
 
@@ -106,17 +132,26 @@ def shared_items(one: Rater, other: Rater) -> dict[str, list[Item]]:
             f"{one.name} has {one.kind} and {other.name} has {other.kind}: only raters of the same kind "
             "can be compared."
         )
-    found = {
-        criterion: sorted(set(items) & set(other.values.get(criterion, {})), key=lambda item: item.name)
-        for criterion, items in one.values.items()
-    }
-    found = {criterion: items for criterion, items in found.items() if items}
+    found = _common_items(one, other)
     if not found:
         raise UsageError(
             f"{one.name} and {other.name} have no item in common: {_describe(one)} against "
             f"{_describe(other)}. They must rate the same items by the same criteria."
         )
     return found
+
+
+def share_items(one: Rater, other: Rater) -> bool:
+    """Whether two raters of a kind have an item in common by some criterion."""
+    return bool(_common_items(one, other))
+
+
+def _common_items(one: Rater, other: Rater) -> dict[str, list[Item]]:
+    found = {
+        criterion: sorted(items.keys() & other.values.get(criterion, {}).keys(), key=Item.sort_key)
+        for criterion, items in one.values.items()
+    }
+    return {criterion: items for criterion, items in found.items() if items}
 
 
 def _describe(rater: Rater) -> str:

@@ -27,7 +27,7 @@ def read_verdicts(path: Path) -> list[Verdict]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise UsageError(
-            f"{file} cannot be read: {reason}. A run of the arena writes {VERDICTS_FILE}."
+            f"{file} cannot be read: {reason}. An arena, a benchmark or a jury writes {VERDICTS_FILE}."
         ) from None
     verdicts = [_verdict(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     return list({verdict.id: verdict for verdict in verdicts}.values())

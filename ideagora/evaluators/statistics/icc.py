@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -43,6 +45,19 @@ def icc(table: NDArray[np.float64], kind: IccKind = "2,1", level: float = LEVEL)
         stepped = single, low, high
     reason = "Without a residual there is no interval." if low is None else None
     return Figure(stepped[0], targets, stepped[1], stepped[2], reason)
+
+
+def icc_of_own_raters(ratings: Iterable[Sequence[float]], level: float = LEVEL) -> Figure:
+    """ICC(1, 1) of targets that have raters of their own, given as the ratings of each target.
+
+    It is over the targets with the most frequent number of ratings, of at least two.
+    """
+    rated = [sorted(each) for each in ratings if len(each) > 1]
+    if not rated:
+        return missing_figure("No target has two ratings.")
+    counts = Counter(map(len, rated))
+    usual = max(counts, key=lambda number: (counts[number], number))
+    return icc(np.array([each for each in rated if len(each) == usual], dtype=np.float64), "1,1", level)
 
 
 def _single(model: str, squares: tuple[float, float, float, float], shape: tuple[int, int]) -> float | None:
