@@ -15,7 +15,18 @@ from typing import Annotated, Any
 
 import typer
 
-from ideagora.subcommands import agents, agreement, arena, bench, generate, ideas, library, options, vote
+from ideagora.subcommands import (
+    agents,
+    agreement,
+    arena,
+    bench,
+    generate,
+    ideas,
+    jury,
+    library,
+    options,
+    vote,
+)
 
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C ended."""
@@ -103,6 +114,7 @@ app.command(
 )(agreement.agreement)
 app.add_typer(ideas.app, name="ideas")
 arena.declare(app)
+jury.declare(app)
 app.add_typer(bench.app, name="bench")
 
 

@@ -23,6 +23,7 @@ from ideagora.importing.records import Problem
 from ideagora.schema import Idea, Paper, Record, Topic, Verdict
 
 if TYPE_CHECKING:
+    from ideagora.config import Settings
     from ideagora.graphs.services import Services
     from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
@@ -147,6 +148,8 @@ class Benchmark(ABC, Generic[S]):
     measures: tuple[Measure, ...]
     ideas_per_sample: int = 1
     """Default of ``--ideas``."""
+    no_idea: str = "no idea has this sample's id or topic"
+    """Why existing ideas are not on a sample."""
     literature: frozenset[str] = frozenset()
     """Groups of measures whose questions use the library."""
 
@@ -182,6 +185,10 @@ class Benchmark(ABC, Generic[S]):
             UsageError: they cannot be used.
         """
         return tuple(given or (default,))
+
+    def other_calls(self, settings: Settings, ideas: int) -> Mapping[str, int]:
+        """Expected calls besides those of the agents and judges, by model, for a number of ideas."""
+        return {}
 
     def fitted(self, verdicts: Iterable[Verdict], plan: Plan) -> Benchmark[S]:
         """The benchmark with what scores need of all verdicts, such as how harsh each judge is.

@@ -21,6 +21,8 @@ BENCHMARKS: dict[str, str] = {
     "liveideabench": "ideagora.benchmarks.liveideabench.benchmark:LiveIdeaBench",
 }
 """Name -> its class, as module:class."""
+_COMMANDS = {"jury": "ideagora.benchmarks.jury.benchmark:Jury"}
+"""Evaluations with a command of their own, whose folders ``ideagora bench score`` judges again."""
 
 
 def find_benchmark(name: str, options: Sequence[str] = ()) -> Benchmark[Any]:
@@ -42,14 +44,15 @@ def _find(name: str) -> Benchmark[Any]:
 
     if ":" in name:
         return _load_external(name)
-    if name not in BENCHMARKS:
+    known = {**BENCHMARKS, **_COMMANDS}
+    if name not in known:
         near = difflib.get_close_matches(name, BENCHMARKS, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UsageError(
             f"There is no benchmark {name!r}.{hint} Use one of: {', '.join(sorted(BENCHMARKS))}; or your "
             "own as module:object or path.py:object."
         )
-    module, _, attribute = BENCHMARKS[name].partition(":")
+    module, _, attribute = known[name].partition(":")
     benchmark: Benchmark[Any] = getattr(import_module(module), attribute)()
     return benchmark
 

@@ -100,9 +100,9 @@ def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> i
 
     def start(errors: Console) -> tuple[BenchmarkRun, Path]:
         prepared = _prepare(request)
-        return prepared, _folder(prepared, request.out)
+        return prepared, folder_of(prepared, request.out)
 
-    return _guarded(request, start, chats)
+    return run_guarded(request, start, chats)
 
 
 def results_of(
@@ -114,7 +114,7 @@ def results_of(
         IdeagoraError: as the command reports it.
     """
     prepared = _prepare(request)
-    return _execute(request, prepared, _folder(prepared, request.out), Console(stderr=True), chats)
+    return _execute(request, prepared, folder_of(prepared, request.out), Console(stderr=True), chats)
 
 
 def score(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
@@ -124,16 +124,17 @@ def score(request: Request, chats: Mapping[str, BaseChatModel] | None = None) ->
         assert request.out is not None
         settings = load_settings(**request.settings)
         folder = request.out.absolute()
-        return load_run(folder, settings, partial(_plans, request)), folder
+        return load_run(folder, settings, partial(plans_of, request)), folder
 
-    return _guarded(request, start, chats)
+    return run_guarded(request, start, chats)
 
 
-def _guarded(
+def run_guarded(
     request: Request,
     start: Callable[[Console], tuple[BenchmarkRun, Path]],
     chats: Mapping[str, BaseChatModel] | None,
 ) -> int:
+    """Prepare a run with ``start``, execute it and show its results; returns the exit code."""
     errors = Console(stderr=True)
     logging.getLogger("ideagora").setLevel(logging.WARNING)
     path = None
@@ -163,7 +164,7 @@ def _guarded(
 def _prepare(request: Request) -> BenchmarkRun:
     settings = load_settings(**request.settings)
     benchmark = find_benchmark(request.benchmark, request.benchmark_options)
-    plans = _plans(request, benchmark, settings)
+    plans = plans_of(request, benchmark, settings)
     loaded = _load(benchmark, request)
     selection = Selection(limit=request.limit, sample_ids=request.sample_ids, shuffle=request.shuffle)
     samples = selection.choose(loaded.samples)
@@ -207,7 +208,12 @@ def _load(benchmark: Benchmark[Any], request: Request) -> Samples[Any]:
         ) from error
 
 
-def _plans(request: Request, benchmark: Benchmark[Any], settings: Settings) -> tuple[Plan, ...]:
+def plans_of(request: Request, benchmark: Benchmark[Any], settings: Settings) -> tuple[Plan, ...]:
+    """One plan for each protocol.
+
+    Raises:
+        UsageError: a measure or judge cannot be used.
+    """
     groups = list(dict.fromkeys(measure.group for measure in benchmark.measures))
     if unknown := [name for name in request.only if name not in groups]:
         raise UsageError(f"--only is {unknown[0]!r}: {benchmark.name} has {', '.join(groups)}.")
@@ -220,7 +226,7 @@ def _plans(request: Request, benchmark: Benchmark[Any], settings: Settings) -> t
     )
 
 
-def _folder(run: BenchmarkRun, out: Path | None) -> Path:
+def folder_of(run: BenchmarkRun, out: Path | None) -> Path:
     """``--out``, or a folder in the home; absolute because agents may change the working directory."""
     name = f"{run.benchmark.name}-{run.identity[:8]}"
     return out.absolute() if out is not None else run.settings.home / "bench" / name

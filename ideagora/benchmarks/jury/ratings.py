@@ -43,6 +43,21 @@ def mean_table(cells: Iterable[tuple[tuple[str, str], Sequence[float]]]) -> Agen
     return dict(table)
 
 
+def composite_scores(parts: Sequence[AgentScores]) -> AgentScores:
+    """The mean of the parts on each sample; ``None`` unless all have a score."""
+    table: AgentScores = {}
+    for agent in dict.fromkeys(agent for part in parts for agent in part):
+        samples = dict.fromkeys(sample for part in parts for sample in part.get(agent, {}))
+        rows = [part.get(agent, {}) for part in parts]
+        table[agent] = {sample: _mean([row.get(sample) for row in rows]) for sample in samples}
+    return table
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known and len(known) == len(values) else None
+
+
 @dataclass
 class Ratings:
     """All ratings of all ideas, as small as they can be kept."""

@@ -12,7 +12,7 @@ from ideagora.benchmarks.jury import panel as panels
 from ideagora.benchmarks.jury.measures import corrected_measure, corrected_scores, rating_measure
 from ideagora.benchmarks.jury.panel import resolve_panel
 from ideagora.benchmarks.jury.questions import QUALITY
-from ideagora.benchmarks.jury.ratings import Effects, PanelAudit, Ratings, quality_scores
+from ideagora.benchmarks.jury.ratings import Effects, PanelAudit, Ratings, composite_scores, quality_scores
 from ideagora.benchmarks.liveideabench.questions import (
     FLUENCY,
     MAX_WORDS,
@@ -22,7 +22,7 @@ from ideagora.benchmarks.liveideabench.questions import (
 )
 from ideagora.benchmarks.liveideabench.roles import DIMENSIONS
 from ideagora.benchmarks.liveideabench.samples import Sample, read_samples, shipped_samples
-from ideagora.benchmarks.liveideabench.scores import composite_scores, fluency_scores
+from ideagora.benchmarks.liveideabench.scores import fluency_scores
 from ideagora.errors import UsageError
 from ideagora.evaluators.statistics.sample_statistics import Statistic
 from ideagora.schema import Idea, Topic, Verdict

@@ -73,9 +73,14 @@ class BenchmarkRun:
         )
 
     @property
-    def models(self) -> tuple[str, ...]:
+    def judges(self) -> tuple[str, ...]:
         """The models that judge."""
         return tuple(dict.fromkeys(judge for plan in self.plans for judge in plan.judges))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that are called for the judging: the judges, and what prepares the ideas for them."""
+        return tuple(dict.fromkeys([*self.judges, *self.benchmark.other_calls(self.settings, 1)]))
 
     @property
     def _members(self) -> Iterator[str]:

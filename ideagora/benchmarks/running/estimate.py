@@ -6,6 +6,9 @@ from collections import Counter
 
 from ideagora.benchmarks.running.benchmark_run import BenchmarkRun
 from ideagora.benchmarks.running.evaluation import questions_about
+from ideagora.benchmarks.running.generated import existing_ideas
+from ideagora.config import Settings
+from ideagora.evaluators.arena.contestants import AgentContestant
 from ideagora.models.budget import expected_cost
 from ideagora.schema import Experiment, Idea
 
@@ -22,6 +25,7 @@ def expected_bill(run: BenchmarkRun) -> list[tuple[str, int, float | None]]:
             calls[agent.model or settings.model_of(group)] += number * len(run.samples) * run.epochs
     if run.judged:
         calls.update(expected_judge_calls(run))
+        calls.update(run.benchmark.other_calls(settings, _number_of_ideas(run)))
     return [
         (model, number, expected_cost({"main": number}, settings.model_copy(update={"model": model})))
         for model, number in sorted(calls.items())
@@ -30,16 +34,17 @@ def expected_bill(run: BenchmarkRun) -> list[tuple[str, int, float | None]]:
 
 
 def expected_judge_calls(run: BenchmarkRun) -> Counter[str]:
-    """Expected calls by judge, if every contestant has all its ideas on every sample."""
-    counted = list(run.samples.values())[:COUNTED]
-    ideas = {
-        epoch: {
-            name: [_stand_in(name, number) for number in range(run.ideas)] for name in run.contestants.names
-        }
-        for epoch in range(1, run.epochs + 1)
+    """Expected calls by judge, if every agent has all its ideas on every sample."""
+    counted = dict(list(run.samples.items())[:COUNTED])
+    expected = {
+        one.name: [_stand_in(one, number, run.settings) for number in range(run.ideas)]
+        for one in run.contestants.agents
     }
+    existing = existing_ideas(run)
     calls: Counter[str] = Counter()
-    for sample in counted:
+    for name, sample in counted.items():
+        of_agents = {**expected, **{agent: ideas[name] for agent, ideas in existing if name in ideas}}
+        ideas = {1: of_agents, **dict.fromkeys(range(2, run.epochs + 1), expected)}
         for plan in run.plans:
             for question in questions_about(run.benchmark, sample, ideas, plan, None):
                 if question.judge in plan.judges:
@@ -54,12 +59,18 @@ def agents_without_estimate(run: BenchmarkRun) -> list[str]:
     return [one.name for one in agents if one.agent.expected_calls(one.agent.options) is None]
 
 
-def _stand_in(agent: str, number: int) -> Idea:
+def _number_of_ideas(run: BenchmarkRun) -> int:
+    existing = sum(len(ideas) for _, by_sample in existing_ideas(run) for ideas in by_sample.values())
+    return existing + len(run.contestants.agents) * len(run.samples) * run.ideas * run.epochs
+
+
+def _stand_in(contestant: AgentContestant, number: int, settings: Settings) -> Idea:
     plan = Experiment(steps=("expected",))
     return Idea(
-        id=f"{agent} {number}",
+        id=f"{contestant.name} {number}",
         topic="expected",
-        agent=agent,
+        agent=contestant.name,
+        model=contestant.agent.model or settings.model_of("main"),
         title="expected",
         motivation="expected",
         novelty="expected",

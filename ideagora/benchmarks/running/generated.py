@@ -22,15 +22,23 @@ def all_ideas(
     for one, result in zip(planned, results, strict=True):
         if result.missing is None:
             of_sample.setdefault(one.sample, []).append(one)
-    imported = [(one.name, _by_sample(one, run)) for one in run.contestants.idea_sets]
+    imported = existing_ideas(run)
     for sample in run.samples:
         for one in of_sample.get(sample, ()):
             made = RunFolder(one.run.folder, "").finished_ideas() or []
             for idea in made[: run.ideas]:
                 yield label_idea(idea, one.run.name, sample, one.epoch)
         for name, ideas in imported:
-            for idea in ideas.get(sample, ())[: run.ideas]:
+            for idea in ideas.get(sample, ()):
                 yield label_idea(idea, name, sample, 1)
+
+
+def existing_ideas(run: BenchmarkRun) -> list[tuple[str, dict[str, list[Idea]]]]:
+    """(contestant, its ideas by sample) of those that do not generate their ideas; at most ``run.ideas``."""
+    return [
+        (one.name, {sample: ideas[: run.ideas] for sample, ideas in _by_sample(one, run).items()})
+        for one in run.contestants.idea_sets
+    ]
 
 
 def _by_sample(idea_set: ContestantIdeas, run: BenchmarkRun) -> dict[str, list[Idea]]:
@@ -64,7 +72,7 @@ def summarize_agents(
     for idea_set in run.contestants.idea_sets:
         sources[idea_set.name] = idea_set.source
         if without := len(run.samples) - len(samples[idea_set.name]):
-            missing[idea_set.name]["no idea has this sample's id or topic"] += without
+            missing[idea_set.name][run.benchmark.no_idea] += without
     return [
         AgentSummary(
             agent=name,

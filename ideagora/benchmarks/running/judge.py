@@ -43,7 +43,7 @@ async def judge_ideas(
     prepared = run.benchmark.prepare(run.data_set, resources.embedder, run.plans[0])
     evaluation = BenchmarkEvaluation(run.benchmark, run.samples, ideas, run.plans, prepared)
     resources.listener({"event": "arena", "stage": "comparisons", "total": evaluation.count(),
-                        "judges": list(run.models)})  # fmt: skip
+                        "judges": list(run.judges)})  # fmt: skip
     results: list[BenchmarkResult] = []
 
     def score(status: Status, tracker: UsageTracker | None, down: Sequence[str]) -> None:
@@ -65,7 +65,7 @@ async def judge_ideas(
 
     def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
         score("incomplete" if down else "complete", tracker, down)
-        return {"verdicts": len(VerdictLog(folder.path)), "offline": run.models == ("offline",)}
+        return {"verdicts": len(VerdictLog(folder.path)), "offline": run.judges == ("offline",)}
 
     def on_verdict(verdict: Verdict) -> None:
         resources.listener({"event": "verdict", "judge": verdict.judge, "status": verdict.status,

@@ -87,6 +87,29 @@ def resolve_contestants(
     return resolved
 
 
+def resolve_idea_sets(specs: Sequence[str], home: Path, topic: Topic) -> ResolvedContestants:
+    """The existing ideas named on the command line.
+
+    Args:
+        specs: files, run folders, benchmark folders and imports, each with or without ``LABEL=``.
+        home: folder that contains imported ideas.
+        topic: of ideas without one.
+
+    Raises:
+        UsageError: what is named is no ideas, or two authors have the same name.
+        IdeagoraError: ideas cannot be read.
+    """
+    for _, spec in map(_split, specs):
+        if not locate_ideas(spec, home):
+            is_agent = spec in AGENTS or spec.endswith(".py")
+            what = "is an agent, and only existing ideas are judged" if is_agent else "is no file or folder"
+            raise UsageError(
+                f"{spec} {what}. Name files of ideas, run folders, benchmark folders or imports; an agent's "
+                "ideas come from ideagora generate --agent."
+            )
+    return resolve_contestants(specs, home, [topic], at_least=1)
+
+
 def _split(spec: str) -> tuple[str | None, str]:
     """(label, contestant); the label is ``None`` unless ``LABEL=CONTESTANT`` is given."""
     match = _LABELED.fullmatch(spec.strip())
