@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +13,9 @@ from rich.console import Console
 from rich.text import Text
 
 from ideagora.commands.interrupts import run_async
+from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
 from ideagora.config import Settings, load_settings
-from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError
+from ideagora.errors import BudgetExhausted, SettingsError
 from ideagora.evaluators.arena.contestants import choose_topics, resolve_contestants
 from ideagora.evaluators.arena.evaluation import STYLE
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
@@ -25,10 +23,10 @@ from ideagora.evaluators.arena.lineup import build_lineup, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.tournament import Arena, RunResources, expected_verdicts, run_tournament
 from ideagora.evaluators.generation import AgentRun, agent_runs, agents_without_estimate, expected_calls
-from ideagora.graphs.generate import check_topic, library_session, read_topics
-from ideagora.graphs.run_folder import RunFolder, folder_error
-from ideagora.report.arena.terminal import ArenaProgress, show_leaderboard
-from ideagora.report.console import plain, print_error, print_incomplete
+from ideagora.graphs.generate import check_topic, read_topics
+from ideagora.graphs.run_folder import RunFolder
+from ideagora.report.arena.terminal import show_leaderboard
+from ideagora.report.console import print_error, print_incomplete
 from ideagora.report.run.provenance import OFFLINE_NOTICE
 
 if TYPE_CHECKING:
@@ -65,27 +63,22 @@ class Request:
 def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
     """Run the arena; returns the exit code (0, 1, 2, 3, 4 or 130)."""
     errors = Console(stderr=True)
-    logging.getLogger("ideagora").setLevel(logging.WARNING)
-    path = None
-    try:
-        settings = load_settings(**request.settings)
-        arena = _arena(request, settings)
+    path: Path | None = None
+
+    def work() -> Leaderboard:
+        nonlocal path
+        arena = _arena(request, load_settings(**request.settings))
         path = folder_of(arena, request.out)
-        board = _run_arena(request, arena, path, errors, chats)
-    except KeyboardInterrupt:
-        errors.print("\nStopped. Answers are saved; the same command resumes.")
-        return 130
-    except BudgetExhausted as error:
-        print_error(errors, str(error))
-        if path is not None and (path / LEADERBOARD_FILE).exists():
-            errors.print(Text(f"The leaderboard so far: {path / LEADERBOARD_FILE}"), soft_wrap=True)
-        return error.exit_code
-    except IdeagoraError as error:
-        print_error(errors, str(error))
-        return error.exit_code
-    except OSError as error:
-        print_error(errors, str(folder_error(Path(error.filename or request.out or "."), error)))
-        return 1
+        return _run_arena(request, arena, path, errors, chats)
+
+    def so_far() -> str | None:
+        file = None if path is None else path / LEADERBOARD_FILE
+        return f"The leaderboard so far: {file}" if file is not None and file.exists() else None
+
+    board = result_or_exit_code(errors, work, so_far=so_far, folder=request.out)
+    if isinstance(board, int):
+        return board
+    assert path is not None
     return _show(request, board, request.out or path, errors)
 
 
@@ -142,22 +135,9 @@ def _run_arena(
     begun = agent_runs(agents, arena.topics, arena.settings, path)
     if not request.quiet:
         _say_cost(arena, begun, path, request, errors)
-    with ExitStack() as stack:
-        progress = stack.enter_context(ArenaProgress(errors, request.quiet))
-
-        @cache
-        def library() -> Any:
-            return stack.enter_context(
-                library_session(arena.settings, progress.set_status, progress.on_store_filled)
-            )
-
-        @cache
-        def embedder() -> Any:
-            from ideagora.models.embeddings.embedder import load_embedder
-
-            return load_embedder(arena.settings.embedder, arena.settings.home / "cache")
-
-        means = RunResources(library, embedder, progress.on_event, chats, request.fresh)
+    with open_resources(arena.settings, errors, request.quiet) as opened:
+        progress = opened.progress
+        means = RunResources(opened.library, opened.embedder, progress.on_event, chats, request.fresh)
         try:
             board = run_async(run_tournament(arena, path, begun, means))
         except BudgetExhausted:
@@ -183,19 +163,11 @@ def _write_pages(path: Path, begun: list[AgentRun]) -> None:
 
 def _say_cost(arena: Arena, begun: list[AgentRun], path: Path, request: Request, errors: Console) -> None:
     """Print the expected cost, unless no calls are left."""
-    settings = arena.settings
-    asked = {*arena.models, *(settings.models if begun else ())}
-    if asked <= {"offline"} or settings.replay or (not request.fresh and _is_done(path)):
+    models = {*arena.models, *(arena.settings.models if begun else ())}
+    if costs_nothing(arena.settings, models, path, request.fresh):
         return
     todo = [start for start in begun if RunFolder(start.folder, "").finished_ideas() is None]
-    bill = _bill(arena, todo)
-    known = [cost for _, _, cost in bill if cost is not None]
-    total = f"about ${sum(known):.2f}" if len(known) == len(bill) else "price unknown"
-    parts = ", ".join(f"{calls} to {plain(model)}" for model, calls, _ in bill)
-    number = sum(calls for _, calls, _ in bill)
-    errors.print(Text(f"Expected: at most about {number} calls ({parts}), {total}."), soft_wrap=True)
-    if unsaid := agents_without_estimate(todo):
-        errors.print(Text(f"Not included: calls of {plain(', '.join(unsaid))}."), soft_wrap=True)
+    print_expected_cost(errors, _bill(arena, todo), agents_without_estimate(todo))
 
 
 def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | None]]:
@@ -240,10 +212,6 @@ def _any_idea() -> Any:
 
     plan = Experiment(steps=("expected",))
     return Idea(id="", topic="", agent="", title="", motivation="", novelty="", method="", experiment=plan)
-
-
-def _is_done(path: Path) -> bool:
-    return (RunFolder(path, "").read() or {}).get("status") == "done"
 
 
 def _show(request: Request, board: Leaderboard, path: Path, errors: Console) -> int:

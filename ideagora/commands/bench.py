@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,13 +23,12 @@ from ideagora.benchmarks.running.rescore import load_run, rescore
 from ideagora.benchmarks.running.run import problem_notes, run_benchmark
 from ideagora.benchmarks.running.selection import Selection
 from ideagora.commands.interrupts import run_async
+from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, UsageError
 from ideagora.evaluators.arena.contestants import resolve_contestants
-from ideagora.graphs.generate import library_session
-from ideagora.graphs.run_folder import RunFolder, folder_error
-from ideagora.report.arena.terminal import ArenaProgress
-from ideagora.report.console import plain, print_error, print_incomplete
+from ideagora.graphs.run_folder import RunFolder
+from ideagora.report.console import print_incomplete
 from ideagora.report.export import require_library
 
 if TYPE_CHECKING:
@@ -136,29 +133,26 @@ def run_guarded(
 ) -> int:
     """Prepare a run with ``start``, execute it and show its results; returns the exit code."""
     errors = Console(stderr=True)
-    logging.getLogger("ideagora").setLevel(logging.WARNING)
-    path = None
-    try:
+    path: Path | None = None
+
+    def work() -> tuple[BenchmarkRun, tuple[BenchmarkResult, ...], list[Path]]:
+        nonlocal path
         for name in request.exports:  # before anything is paid for
             require_library(name)
-        benchmark_run, path = start(errors)
-        results = _execute(request, benchmark_run, path, errors, chats)
-        exported = [_export(name, path, benchmark_run.benchmark) for name in request.exports if results]
-    except KeyboardInterrupt:
-        errors.print("\nStopped. Answers are saved; the same command resumes.")
-        return 130
-    except BudgetExhausted as error:
-        print_error(errors, str(error))
-        if path is not None and (path / RESULTS_FILE).exists():
-            errors.print(Text(f"The results so far: {path / RESULTS_FILE}"), soft_wrap=True)
-        return error.exit_code
-    except IdeagoraError as error:
-        print_error(errors, str(error))
-        return error.exit_code
-    except OSError as error:
-        print_error(errors, str(folder_error(Path(error.filename or request.out or "."), error)))
-        return 1
-    return _show(request, benchmark_run, results, path, errors, exported)
+        run, path = start(errors)
+        results = _execute(request, run, path, errors, chats)
+        return run, results, [_export(name, path, run.benchmark) for name in request.exports if results]
+
+    def so_far() -> str | None:
+        file = None if path is None else path / RESULTS_FILE
+        return f"The results so far: {file}" if file is not None and file.exists() else None
+
+    done = result_or_exit_code(errors, work, so_far=so_far, folder=request.out)
+    if isinstance(done, int):
+        return done
+    assert path is not None
+    run, results, exported = done
+    return _show(request, run, results, path, errors, exported)
 
 
 def _prepare(request: Request) -> BenchmarkRun:
@@ -241,22 +235,9 @@ def _execute(
 ) -> tuple[BenchmarkResult, ...]:
     if not request.quiet:
         _say_cost(run, path, request, errors)
-    with ExitStack() as stack:
-        progress = stack.enter_context(ArenaProgress(errors, request.quiet))
-
-        @cache
-        def library() -> Any:
-            return stack.enter_context(
-                library_session(run.settings, progress.set_status, progress.on_store_filled)
-            )
-
-        @cache
-        def embedder() -> Any:
-            from ideagora.models.embeddings.embedder import load_embedder
-
-            return load_embedder(run.settings.embedder, run.settings.home / "cache")
-
-        means = BenchmarkResources(library, embedder, progress.on_event, chats, request.fresh)
+    with open_resources(run.settings, errors, request.quiet) as opened:
+        progress = opened.progress
+        means = BenchmarkResources(opened.library, opened.embedder, progress.on_event, chats, request.fresh)
         execution = run_benchmark(run, path, means) if run.generated is None else rescore(run, path, means)
         try:
             results = run_async(execution)
@@ -278,24 +259,11 @@ def _write_page(path: Path) -> None:
 
 def _say_cost(run: BenchmarkRun, path: Path, request: Request, errors: Console) -> None:
     """Print the expected cost, unless no calls are left."""
-    settings = run.settings
-    asked = set(run.models if run.judged else ())
+    models = set(run.models if run.judged else ())
     for one in run.contestants.agents:
-        asked |= set(settings.models if one.agent.model is None else (one.agent.model,))
-    if asked <= {"offline"} or settings.replay or (not request.fresh and _is_done(path)):
-        return
-    bill = expected_bill(run)
-    known = [cost for _, _, cost in bill if cost is not None]
-    total = f"about ${sum(known):.2f}" if len(known) == len(bill) else "price unknown"
-    parts = ", ".join(f"{calls} to {plain(model)}" for model, calls, _ in bill)
-    number = sum(calls for _, calls, _ in bill)
-    errors.print(Text(f"Expected: at most about {number} calls ({parts}), {total}."), soft_wrap=True)
-    if unsaid := agents_without_estimate(run):
-        errors.print(Text(f"Not included: calls of {plain(', '.join(unsaid))}."), soft_wrap=True)
-
-
-def _is_done(path: Path) -> bool:
-    return (RunFolder(path, "").read() or {}).get("status") == "done"
+        models |= set(run.settings.models if one.agent.model is None else (one.agent.model,))
+    if not costs_nothing(run.settings, models, path, request.fresh):
+        print_expected_cost(errors, expected_bill(run), agents_without_estimate(run))
 
 
 def _show(

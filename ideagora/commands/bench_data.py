@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -15,10 +16,11 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from rich.text import Text
 
 from ideagora.commands.interrupts import run_async
+from ideagora.commands.judging import result_or_exit_code
 from ideagora.config import load_settings
 from ideagora.errors import IdeagoraError, UsageError
-from ideagora.graphs.run_folder import RunFolder, folder_error
-from ideagora.report.console import plain, print_error
+from ideagora.graphs.run_folder import RunFolder
+from ideagora.report.console import plain
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -62,27 +64,23 @@ def fetch(request: FetchRequest, settings: Mapping[str, Any]) -> int:
         if not request.yes and not _confirm(errors):
             errors.print("Nothing was downloaded.")
             return 1
-        with Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            console=errors,
-            disable=request.quiet,
-            transient=True,
-        ) as progress:
-            task = progress.add_task("", total=listing.size)
-            fetch(
-                listing,
-                folder,
-                lambda file, done, total: progress.update(task, description=plain(file), completed=done),
-            )
+        with _download_progress(errors, request.quiet, listing.size) as show:
+            fetch(listing, folder, show)
         Console().print(
             Text(f"Use it: ideagora bench {request.benchmark} AGENTS --data {folder}"), soft_wrap=True
         )
         return 0
 
-    return _guarded(run)
+    return _exit_code(run)
+
+
+@contextmanager
+def _download_progress(errors: Console, quiet: bool, size: int) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar, and the function that updates it: file, bytes of the whole download so far, total."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
+    with Progress(*columns, TransferSpeedColumn(), console=errors, disable=quiet, transient=True) as progress:
+        task = progress.add_task("", total=size)
+        yield lambda file, done, total: progress.update(task, description=plain(file), completed=done)
 
 
 def _confirm(errors: Console) -> bool:
@@ -116,16 +114,20 @@ def build(
         if as_json:
             print(json.dumps(found, ensure_ascii=False))
             return 0
-        console = Console()
-        console.print(f"{found['kept']} references kept, {sum(found['dropped'].values())} dropped.")
-        for reason, number in found["dropped"].items():
-            console.print(Text(f"  {number} {plain(reason)}"))
-        if left := found["targets_left_out"]:
-            console.print(Text(f"Targets with too few references: {plain(', '.join(left))}."))
-        console.print(Text(f"Written: {found['file']}"), soft_wrap=True)
+        _print_filtered(found)
         return 0
 
-    return _guarded(run)
+    return _exit_code(run)
+
+
+def _print_filtered(found: Mapping[str, Any]) -> None:
+    console = Console()
+    console.print(f"{found['kept']} references kept, {sum(found['dropped'].values())} dropped.")
+    for reason, number in found["dropped"].items():
+        console.print(Text(f"  {number} {plain(reason)}"))
+    if left := found["targets_left_out"]:
+        console.print(Text(f"Targets with too few references: {plain(', '.join(left))}."))
+    console.print(Text(f"Written: {found['file']}"), soft_wrap=True)
 
 
 async def _filter(
@@ -192,18 +194,7 @@ def _as_json(result: Filtered) -> dict[str, Any]:
     return {**values, "dropped": dict(result.dropped), "problems": [str(one) for one in result.problems]}
 
 
-def _guarded(run: Callable[[Console], int]) -> int:
+def _exit_code(work: Callable[[Console], int]) -> int:
     """The exit code of a command; an expected error is one line."""
     errors = Console(stderr=True)
-    logging.getLogger("ideagora").setLevel(logging.WARNING)
-    try:
-        return run(errors)
-    except KeyboardInterrupt:
-        errors.print("\nStopped. The same command continues.")
-        return 130
-    except IdeagoraError as error:
-        print_error(errors, str(error))
-        return error.exit_code
-    except OSError as error:
-        print_error(errors, str(folder_error(Path(error.filename or "."), error)))
-        return 1
+    return result_or_exit_code(errors, partial(work, errors), stopped="Stopped. The same command continues.")

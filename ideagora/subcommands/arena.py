@@ -12,14 +12,6 @@ import typer
 from ideagora.subcommands import options
 
 
-class Protocol(StrEnum):
-    """How comparisons become ratings."""
-
-    default = "default"
-    paper = "paper"
-    both = "both"
-
-
 class Schedule(StrEnum):
     """Which pairs are compared."""
 
@@ -49,13 +41,13 @@ class JudgingOptions:
         ),
     ] = None
     protocol: Annotated[
-        Protocol,
+        options.Protocol,
         typer.Option(
             help="default: Bradley-Terry ratings with intervals; a judge that changes its mind when the "
             "order is swapped counts as a tie. paper: Elo over all verdicts, as in the Chain-of-Ideas paper. "
             "both: default, with the paper's ratings beside it."
         ),
-    ] = Protocol.default
+    ] = options.Protocol.default
     schedule: Annotated[
         Schedule,
         typer.Option(
@@ -149,10 +141,7 @@ def arena(
         ),
     ] = None,
     output: options.OutputOptions,
-    no_page: Annotated[
-        bool,
-        typer.Option("--no-page", help="Write no report page and no plots.", rich_help_panel=options.OUTPUT),
-    ] = False,
+    no_page: options.NoPage = False,
 ) -> None:
     """Rank agents, or sets of ideas, by pairwise comparisons with blind judges.
 
@@ -187,14 +176,10 @@ def _arena_options(judging: JudgingOptions, figures: FigureOptions) -> dict[str,
     """Return the fields of ``ArenaOptions`` that the command line sets."""
     values = {**asdict(judging), **asdict(figures)}
     del values["judge"]
-    values["criteria"] = _split(judging.criteria)
+    values["criteria"] = None if judging.criteria is None else options.split_names(judging.criteria)
     values["style"] = False if values.pop("no_style") else None
     for switch in ("experiments", "bias_aware"):
         values[switch] = values[switch] or None
     return options.without_none(
         {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()}
     )
-
-
-def _split(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())

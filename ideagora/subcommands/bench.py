@@ -14,14 +14,6 @@ from ideagora.benchmarks.registry import BENCHMARKS
 from ideagora.subcommands import options
 
 
-class Protocol(StrEnum):
-    """Which definitions of the figures are used."""
-
-    default = "default"
-    paper = "paper"
-    both = "both"
-
-
 class Export(StrEnum):
     """Formats of other tools."""
 
@@ -60,6 +52,16 @@ class SampleOptions:
             min=1, max=100, help="Ideas per agent and sample that count.", show_default="the benchmark's own"
         ),
     ] = None
+    benchmark_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--benchmark-option",
+            "-T",
+            metavar="NAME=VALUE",
+            help="An option of the benchmark itself, see its page in docs/; repeatable.",
+            show_default=False,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -76,24 +78,64 @@ class JudgingOptions:
         ),
     ] = None
     protocol: Annotated[
-        Protocol,
+        options.Protocol,
         typer.Option(
             help="paper: every definition to the letter. default: with corrections where they are unsound, "
             "see the benchmark's page in docs/. both: two tables."
         ),
-    ] = Protocol.default
+    ] = options.Protocol.default
     only: Annotated[
         str | None,
         typer.Option(help="Measures to compute, separated by commas, e.g. imcq,i2i.", show_default="all"),
     ] = None
 
 
-def _judging(judging: JudgingOptions) -> dict[str, Any]:
-    protocols = ("default", "paper") if judging.protocol is Protocol.both else (judging.protocol.value,)
-    only = (
-        () if judging.only is None else tuple(one.strip() for one in judging.only.split(",") if one.strip())
-    )
-    return {"judges": tuple(judging.judge or ()), "protocols": protocols, "only": only}
+@dataclass(frozen=True)
+class RunJudgingOptions(JudgingOptions):
+    """Whether, and by whom, the ideas of a run are judged."""
+
+    no_score: Annotated[
+        bool,
+        typer.Option(
+            "--no-score",
+            help="Only generate the ideas; judge them later with 'ideagora bench score FOLDER'.",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """For which other tools the results are written."""
+
+    PANEL: ClassVar[str] = options.OUTPUT
+    export: Annotated[
+        list[Export] | None,
+        typer.Option(
+            help="Also write the results for another tool: inspect (log for Inspect's viewer), hf "
+            "(folder with Parquet and a card); repeatable."
+        ),
+    ] = None
+    no_page: options.NoPage = False
+
+
+def _request_fields(
+    judging: JudgingOptions,
+    reproducibility: options.ReproducibilityOptions,
+    export: ExportOptions,
+    output: options.OutputOptions,
+) -> dict[str, Any]:
+    """The fields of ``Request`` that a run and ``score`` have in common."""
+    both = judging.protocol is options.Protocol.both
+    return {
+        "judges": tuple(judging.judge or ()),
+        "protocols": ("default", "paper") if both else (judging.protocol.value,),
+        "only": options.split_names(judging.only),
+        "exports": tuple(one.value for one in export.export or ()),
+        "as_json": output.as_json,
+        "fresh": reproducibility.fresh,
+        "quiet": output.quiet,
+        "page": not export.no_page,
+    }
 
 
 class _BenchmarkGroup(TyperGroup):
@@ -127,76 +169,43 @@ def list_benchmarks(context: typer.Context, as_json: options.AsJson = False) -> 
         raise typer.Exit(list_all(as_json))
 
 
+Agents = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="AGENTS",
+        help="One or more of: agents (see 'ideagora agents'), model:NAME, ideas:FILE, run folders, names of "
+        "imported ideas. Write LABEL=AGENT to rename one.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the run.", show_default="<home>/bench/…", rich_help_panel=options.OUTPUT),
+]
+
+
 def _command_for(name: str) -> Any:
     """The function behind ``ideagora bench NAME``."""
 
     def bench(
         *,
-        agents: Annotated[
-            list[str] | None,
-            typer.Argument(
-                metavar="AGENTS",
-                help="One or more of: agents (see 'ideagora agents'), model:NAME, ideas:FILE, run folders, "
-                "names of imported ideas. Write LABEL=AGENT to rename one.",
-                show_default=False,
-            ),
-        ] = None,
+        agents: Agents = None,
         samples: SampleOptions,
-        benchmark_option: Annotated[
-            list[str] | None,
-            typer.Option(
-                "--benchmark-option",
-                "-T",
-                metavar="NAME=VALUE",
-                help="An option of the benchmark itself, see its page in docs/; repeatable.",
-                rich_help_panel="Samples",
-                show_default=False,
-            ),
-        ] = None,
-        judging: JudgingOptions,
-        no_score: Annotated[
-            bool,
-            typer.Option(
-                "--no-score",
-                help="Only generate the ideas; judge them later with 'ideagora bench score FOLDER'.",
-                rich_help_panel="Judging",
-            ),
-        ] = False,
+        judging: RunJudgingOptions,
         agent_timeout: options.AgentTimeout = None,
         model: options.ModelOptions,
         limits: options.LimitOptions,
         literature: options.LiteratureOptions,
         reproducibility: options.ReproducibilityOptions,
-        out: Annotated[
-            Path | None,
-            typer.Option(
-                help="Folder of the run.", show_default="<home>/bench/…", rich_help_panel=options.OUTPUT
-            ),
-        ] = None,
-        export: Annotated[
-            list[Export] | None,
-            typer.Option(
-                help="Also write the results for another tool: inspect (log for Inspect's viewer), hf "
-                "(folder with Parquet and a card); repeatable.",
-                rich_help_panel=options.OUTPUT,
-            ),
-        ] = None,
+        out: Out = None,
+        export: ExportOptions,
         output: options.OutputOptions,
-        no_page: Annotated[
-            bool,
-            typer.Option(
-                "--no-page", help="Write no report page and no plots.", rich_help_panel=options.OUTPUT
-            ),
-        ] = False,
     ) -> None:
         from ideagora.commands.bench import Request, run
 
-        settings = options.settings_from(
-            model, limits, literature, reproducibility, output, agent_timeout=agent_timeout
-        )
         request = Request(
             benchmark=name,
-            benchmark_options=tuple(benchmark_option or ()),
+            benchmark_options=tuple(samples.benchmark_option or ()),
             agents=tuple(agents or ()),
             data=samples.data,
             limit=samples.limit,
@@ -204,17 +213,14 @@ def _command_for(name: str) -> Any:
             shuffle=samples.sample_shuffle,
             epochs=samples.epochs,
             ideas=samples.ideas,
-            **_judging(judging),
-            scored=not no_score,
-            settings=settings,
+            scored=not judging.no_score,
+            settings=options.settings_from(
+                model, limits, literature, reproducibility, output, agent_timeout=agent_timeout
+            ),
             before=literature.before,
             excluded=tuple(literature.exclude or ()),
             out=out,
-            exports=tuple(one.value for one in export or ()),
-            as_json=output.as_json,
-            fresh=reproducibility.fresh,
-            quiet=output.quiet,
-            page=not no_page,
+            **_request_fields(judging, reproducibility, export, output),
         )
         raise typer.Exit(run(request))
 
@@ -264,15 +270,8 @@ def score(
     model: options.ModelOptions,
     limits: options.LimitOptions,
     reproducibility: options.ReproducibilityOptions,
-    export: Annotated[
-        list[Export] | None,
-        typer.Option(help="Also write the results for another tool; repeatable.", rich_help_panel="Output"),
-    ] = None,
+    export: ExportOptions,
     output: options.OutputOptions,
-    no_page: Annotated[
-        bool,
-        typer.Option("--no-page", help="Write no report page and no plots.", rich_help_panel=options.OUTPUT),
-    ] = False,
 ) -> None:
     """Judge the ideas of a benchmark run without generating them again.
 
@@ -283,14 +282,7 @@ def score(
 
     settings = options.settings_from(model, limits, reproducibility, output)
     request = Request(
-        **_judging(judging),
-        settings=settings,
-        out=folder,
-        exports=tuple(one.value for one in export or ()),
-        as_json=output.as_json,
-        fresh=reproducibility.fresh,
-        quiet=output.quiet,
-        page=not no_page,
+        settings=settings, out=folder, **_request_fields(judging, reproducibility, export, output)
     )
     raise typer.Exit(score(request))
 

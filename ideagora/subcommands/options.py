@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
@@ -52,6 +53,19 @@ Quiet = Annotated[
         "--quiet", "-q", help="Hide progress. Warnings and errors are still shown.", rich_help_panel=OUTPUT
     ),
 ]
+
+
+NoPage = Annotated[
+    bool, typer.Option("--no-page", help="Write no report page and no plots.", rich_help_panel=OUTPUT)
+]
+
+
+class Protocol(StrEnum):
+    """Which definitions of the figures are used: ours, those of the paper, or both side by side."""
+
+    default = "default"
+    paper = "paper"
+    both = "both"
 
 
 @dataclass(frozen=True)
@@ -180,6 +194,11 @@ SETTINGS = frozenset({
     "home",
 })  # fmt: skip
 """Options that set the setting of the same name."""
+
+
+def split_names(text: str | None) -> tuple[str, ...]:
+    """Return names that are separated by commas."""
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
 def without_none(values: Mapping[str, Any]) -> dict[str, Any]:

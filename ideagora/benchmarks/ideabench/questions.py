@@ -113,15 +113,10 @@ def _ranker(
     sample: Sample, shown: Sequence[Idea | None], plan: Plan, indicator: Indicator, judge: str
 ) -> Answer:
     async def answer(services: Services) -> Judgement:
-        client = services.client
-        texts = await asyncio.gather(
-            *(
-                target_text(client, sample, plan) if idea is None else idea_text(client, idea, plan)
-                for idea in shown
-            )
-        )
+        """The rank of the target's idea among those shown; paragraphs are made side by side."""
+        texts = await asyncio.gather(*(_paragraph(services.client, sample, idea, plan) for idea in shown))
         found = await RANK(
-            client,
+            services.client,
             model=judge,
             indicator=indicator.name,
             definition=indicator.definition,
@@ -141,6 +136,11 @@ def _ranker(
         )
 
     return answer
+
+
+async def _paragraph(client: LLMClient, sample: Sample, idea: Idea | None, plan: Plan) -> str:
+    """An idea as it is shown; ``None`` for the target's own."""
+    return await (target_text(client, sample, plan) if idea is None else idea_text(client, idea, plan))
 
 
 def overlap_questions(sample: Sample, ideas: Sequence[Idea], plan: Plan) -> Iterator[Question]:

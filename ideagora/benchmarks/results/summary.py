@@ -83,14 +83,11 @@ def build_result(
     if n_samples is None:
         n_samples = len({one for cells in scores.values() for row in cells.values() for one in row})
     smoke_test = bool(judges) and set(judges) == {OFFLINE_JUDGE}
-    figures: list[AgentFigure] = []
-    comparisons: list[Comparison] = []
-    for measure in measures:
-        table = _Table.of(measure, scores)
-        compared = [] if smoke_test else _compare(table, names)
-        found = [_figure(table, row, n_samples) for row in rows]
-        figures += found if smoke_test else _ranked(measure, found, compared)
-        comparisons += compared
+    tables = [_Table.of(measure, scores) for measure in measures]
+    comparisons = [] if smoke_test else [one for table in tables for one in _compare(table, names)]
+    figures = [_figure(table, row, n_samples) for table in tables for row in rows]
+    if not smoke_test:
+        figures = [one for measure in measures for one in _ranked(measure, figures, comparisons)]
     is_scored = any(one.mean is not None for one in figures)
     result = BenchmarkResult(
         benchmark=benchmark,
@@ -235,8 +232,10 @@ def _paired_tester(table: _Table, scores: Sequence[NDArray[np.float64]]) -> Call
 def _ranked(
     measure: Measure, figures: Sequence[AgentFigure], comparisons: Sequence[Comparison]
 ) -> Iterator[AgentFigure]:
-    """The figures with ranks; agents whose difference is not significant may have the same rank."""
+    """The measure's figures with ranks; agents whose difference is not significant may share one."""
     sign = 1 if measure.higher_is_better else -1
+    figures = [one for one in figures if one.measure == measure.name]
+    comparisons = [one for one in comparisons if one.measure == measure.name]
     means = {one.agent: sign * one.mean for one in figures if one.mean is not None}
     better: Counter[str] = Counter()
     worse: Counter[str] = Counter()
