@@ -40,7 +40,7 @@ class HasProposed(Protocol):
         """The ideas already written for the topic, in order."""
 
 
-def _check_distinct(inputs: HasProposed, answer: IdeaParts) -> str | None:
+def check_distinct(inputs: HasProposed, answer: IdeaParts) -> str | None:
     """Return an error if the answer repeats the title of an earlier idea, else None."""
     if any(_key(idea.title) == _key(answer.title) for idea in inputs.proposed):
         return "title: this idea was already proposed; propose a different one"
@@ -100,7 +100,7 @@ DIRECT_IDEATOR = Role(
     inputs=DirectInputs,
     answer=DirectIdea,
     offline=_recombine_topic,
-    check=_check_distinct,
+    check=check_distinct,
 )
 
 
@@ -117,17 +117,28 @@ class RagIdea(IdeaDraft):
 
 
 def _draft_lead(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
-    """Return a lead from the retrieved papers, without a chain.
+    """Return a lead from the retrieved papers, without a chain."""
+    return draft_distinct_lead(engine, inputs.topic, inputs.papers, inputs.proposed)
 
-    A further lead uses the mechanism of another paper; when none is left, it repeats the last.
+
+def draft_distinct_lead(
+    engine: ExtractiveModel, topic: str, briefs: Sequence[PaperBrief], proposed: Sequence[ProposedIdea]
+) -> dict[str, Any]:
+    """Return a lead from papers that form no chain, in the fields of an ``IdeaDraft``.
+
+    A lead that was already proposed gives way to one with the mechanism of another paper; when none is left,
+    it is repeated.
     """
-    papers = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
+    papers = tuple(
+        ShownPaper(title=paper.title, year=paper.year, abstract=paper.abstract, retelling=None)
+        for paper in briefs
+    )
     used: list[TooClose] = []
     while True:
         draft = draft_lead(
             engine,
             IdeaInputs(
-                topic=inputs.topic,
+                topic=topic,
                 papers=papers,
                 chain_length=0,
                 changes=(),
@@ -138,14 +149,14 @@ def _draft_lead(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
             ),
         )
         mechanism = next((source["paper"] for source in draft["sources"] if source["part"] == "method"), None)
-        is_new = all(_key(idea.title) != _key(draft["title"]) for idea in inputs.proposed)
+        is_new = all(_key(idea.title) != _key(draft["title"]) for idea in proposed)
         if is_new or mechanism is None or mechanism in {one.paper for one in used}:
             return draft
         used.append(TooClose(paper=mechanism, title=papers[mechanism].title, overlap=None))
 
 
 def _check_rag(inputs: RagInputs, answer: RagIdea) -> str | None:
-    return check_sources(inputs, answer) or _check_distinct(inputs, answer)
+    return check_sources(inputs, answer) or check_distinct(inputs, answer)
 
 
 RAG_IDEATOR = Role(

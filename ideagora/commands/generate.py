@@ -158,6 +158,8 @@ def _tasks(request: Request, settings: Settings) -> list[tuple[Task, Path]]:
 def _option_error(agent: Agent, error: ValidationError) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0]).replace("_", "-")
+    if first["type"] != "extra_forbidden" and first["loc"][0] not in FLAGS:
+        return f"--set {name}={first['input']}: {first['msg'].lower()}."
     if first["type"] != "extra_forbidden":
         return f"--{name} is {first['input']}: {first['msg'].lower()}."
     return _no_option(agent, name)
@@ -166,6 +168,7 @@ def _option_error(agent: Agent, error: ValidationError) -> str:
 def _no_option(agent: Agent, name: str) -> str:
     fields = type(agent.options).model_fields
     known = [f"--{option.replace('_', '-')}" for option in FLAGS if option in fields]
+    known += [f"--set {option}" for option in fields if option not in (*FLAGS, "ideas")]
     known += ["--ideas"] if agent.set_ideas else []
     return f"the agent {agent.name} has no option --{name}. It has {', '.join(known) or 'no options'}."
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ideagora.config import Group
 from ideagora.errors import UsageError
@@ -14,6 +14,12 @@ from ideagora.schema import Idea, Topic, Usage
 
 if TYPE_CHECKING:
     from ideagora.graphs.services import Services
+
+
+class AgentOptions(BaseModel):
+    """Base of an agent's options. The docstring of each field is its help."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class AgentOptions:
         typer.Option(help="Maximum rewrites of an idea that is too close to a paper.", show_default="2"),
     ] = None
     papers: Annotated[
-        int | None, typer.Option(help="Number of papers that the rag agent reads.", show_default="10")
+        int | None, typer.Option(help="Number of papers that the agent reads.", show_default="rag: 10")
     ] = None
     allow_off_topic: Annotated[
         bool,
@@ -60,6 +60,15 @@ class AgentOptions:
             "--allow-off-topic", help="Continue with the nearest papers if none is about the topic."
         ),
     ] = False
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Any option of the agent, as NAME=VALUE; can be repeated. 'ideagora agents show AGENT' "
+            "lists them.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None
     agent_timeout: options.AgentTimeout = None
 
 
@@ -117,7 +126,20 @@ def generate(
 def _agent_options(group: AgentOptions) -> dict[str, object]:
     """Return the options that the agent itself takes, as far as they are used."""
     values = {field.name: getattr(group, field.name) for field in fields(group)}
-    for name in ("agent", "agent_timeout", "ideas"):
+    for name in ("agent", "agent_timeout", "ideas", "assignments"):
         del values[name]
     values["allow_thin"] = values.pop("allow_off_topic") or None
-    return options.without_none(values)
+    return {**options.without_none(values), **_named_options(group.assignments or [])}
+
+
+def _named_options(assignments: list[str]) -> dict[str, str]:
+    """Return the values of --set by the option's name."""
+    from ideagora.errors import UsageError
+
+    named: dict[str, str] = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not (name.strip() and equals):
+            raise UsageError(f"--set is {assignment!r}. Write NAME=VALUE, for example --set rounds=2.")
+        named[name.strip().replace("-", "_")] = value.strip()
+    return named

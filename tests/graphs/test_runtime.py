@@ -121,7 +121,8 @@ class Ran:
     def __init__(self, task: Task, world: World | None = None, folder: str = "run", **replies: Reply) -> None:
         self.events: list[Mapping[str, Any]] = []
         chat = scripted(replies)
-        library = Library(world or line(12, 6), HashEmbedder())
+        world = world or line(12, 6)
+        library = Library(world, HashEmbedder())
         outcomes = asyncio.run(
             generate(
                 [(task, Path(folder))],
@@ -132,6 +133,7 @@ class Ran:
         )
         self.ideas: Sequence[Idea] = outcomes[0].ideas
         self.calls = chat.calls
+        self.titles = {paper.id: paper.title for paper in world.papers.values()}
         self.roles = Counter(str(call.role) for call in chat.calls)
 
     @property

@@ -31,7 +31,7 @@ from ideagora.models.embeddings.embedder import Embedder, load_embedder
 from ideagora.models.embeddings.weights import MINILM
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import Paper
-from tests.support import baseline_samples, command
+from tests.support import baseline_samples, command, field_agents
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,10 +44,11 @@ R = TypeVar("R")
 COT, CONSISTENCY, TREE = "arxiv:2201.11903", "arxiv:2203.11171", "arxiv:2305.10601"
 REACT, REFLEXION = "arxiv:2210.03629", "arxiv:2303.11366"
 TOPIC = "step-by-step reasoning with large language models: search, voting and self-correction"
-NAMES = frozenset(
+CORE_NAMES = frozenset(
     """query_planner relevance_judge reader trend_analyst forecaster ideator novelty_judge idea_judge
     experiment_designer experiment_reviewer experiment_refiner experiment_judge""".split()
 ) | frozenset(baseline_samples.NAMES)
+NAMES = CORE_NAMES | frozenset(field_agents.SAMPLES)
 _PARTS = re.compile(r"(?<=\.) (?=[A-Z])")
 
 
@@ -403,7 +404,9 @@ def _samples() -> dict[str, Sample]:
     }
 
 
-SAMPLES = _samples() | {name: Sample(*pair) for name, pair in baseline_samples.samples().items()}
+SAMPLES = _samples() | {
+    name: Sample(*pair) for name, pair in (baseline_samples.samples() | field_agents.SAMPLES).items()
+}
 
 
 class Remembering:

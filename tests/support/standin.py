@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from tests.support.loopback import Answer, Body
@@ -109,6 +110,7 @@ def _asked(body: Body, reply: Answer) -> Asked:
 
 def answer(body: Body) -> str:
     """The reply to a chat request (OpenAI form)."""
+    import_module("tests.support.field_agents")  # adds the answers of the field's agents
     prompt = str(body["messages"][-1]["content"])
     wanted = body["response_format"]["json_schema"]["name"]
     return json.dumps(ANSWERS[wanted](prompt))
@@ -328,6 +330,7 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "PaperExperiment": _paper_experiment,
     "MatchScore": _match,
 }
+"""Answers by the schema's name; those of the field's agents are in ``field_agents``."""
 
 ROLES = {
     "query_planner": "Queries",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from ideagora.graphs.agent import AgentOptions
 
 MILESTONE_CITATIONS = 1000
 """A paper with more citations than this ends the chain backward (section 3.2)."""
@@ -11,12 +13,11 @@ CANDIDATES = 5
 """Papers that the relevance judge sees at each forward step and for each anchor."""
 
 
-class ChainOptions(BaseModel):
+class ChainOptions(AgentOptions):
     """Options of the agent; the three switches are the paper's ablations (section 5)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     branches: int = Field(default=3, ge=1, le=20)
+    """Number of chains; each yields one idea."""
     length: int = Field(default=5, ge=1, le=20)
     """Maximum number of papers in a chain."""
     refinements: int = Field(default=1, ge=0, le=5)
@@ -28,5 +29,8 @@ class ChainOptions(BaseModel):
     allow_thin: bool = False
     """Continue if the relevance judge finds nothing on the topic."""
     chain: bool = True
+    """Build chains; if not, the retrieved papers are used side by side (ablation)."""
     trend: bool = True
+    """Analyse the trend and predict a direction (ablation)."""
     entities: bool = True
+    """Show the key terms of the papers (ablation)."""

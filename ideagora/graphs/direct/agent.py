@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from ideagora.graphs.agent import Agent, Origin, set_option
+from ideagora.graphs.agent import Agent, AgentOptions, Origin, set_option
 from ideagora.graphs.single_idea import numbered_ideas, one_idea
 from ideagora.schema import Idea
 
 
-class DirectOptions(BaseModel):
+class DirectOptions(AgentOptions):
     """Options of the agent."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     ideas: int = Field(default=1, ge=1, le=20)
     """Number of ideas, each written with the earlier ones in view."""

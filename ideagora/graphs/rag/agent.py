@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from ideagora.graphs.agent import Agent, Origin, set_option
+from ideagora.graphs.agent import Agent, AgentOptions, Origin, set_option
 from ideagora.graphs.single_idea import numbered_ideas, one_idea
 from ideagora.schema import Idea, Paper
 
 
-class RagOptions(BaseModel):
+class RagOptions(AgentOptions):
     """Options of the agent."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     papers: int = Field(default=10, ge=1, le=50)
     """Maximum number of papers in the prompt."""

@@ -1,0 +1,1 @@
+"""GPT-Researcher: plan questions, answer each from the literature, combine the answers into an idea."""

@@ -1,0 +1,52 @@
+"""The experiment of an idea in one call: a plan without review and refinement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from langgraph.runtime import Runtime
+
+from ideagora.agents.experiment import EXPERIMENT_DESIGNER
+from ideagora.agents.views import PaperBrief, idea_view, paper_brief
+from ideagora.graphs.services import Services
+from ideagora.graphs.single_idea import usage_name
+from ideagora.models.usage import usage_label
+from ideagora.schema import Paper
+
+
+class PlanTask(TypedDict):
+    """Payload of ``design_experiment``."""
+
+    topic: dict[str, Any]
+    draft: dict[str, Any]
+    number: int
+    """Number of the idea, from 1."""
+    papers: list[dict[str, Any]]
+    """The papers that the designer is shown."""
+
+
+async def design_experiment(state: PlanTask, runtime: Runtime[Services]) -> Any:
+    """A plan for one idea, as an entry of ``plans``: the idea's number and the plan."""
+    with usage_label(usage_name("experiment", state["number"])):
+        plan = await EXPERIMENT_DESIGNER(
+            runtime.context.client,
+            topic=state["topic"]["text"],
+            idea=idea_view(state["draft"]),
+            evaluation=state["draft"]["evaluation"],
+            past=(),
+            related=paper_briefs(state["papers"]),
+            entities=(),
+        )
+    return {"plans": [{"number": state["number"], "plan": plan.model_dump(mode="json")}]}
+
+
+def paper_briefs(papers: Sequence[Mapping[str, Any]]) -> tuple[PaperBrief, ...]:
+    """Papers of a state as roles see them."""
+    return tuple(paper_brief(Paper.model_validate(paper)) for paper in papers)
+
+
+def source_papers(draft: Mapping[str, Any], papers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Those of the papers that a draft names as its sources."""
+    ids = {source["paper_id"] for source in draft["sources"]}
+    return [dict(paper) for paper in papers if paper["id"] in ids]

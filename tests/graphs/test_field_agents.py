@@ -1,0 +1,207 @@
+"""The field's agents: what all of them keep to, and what makes each of them that agent."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ideagora.graphs.agent import with_ideas
+from ideagora.models.chat_models import ScriptedCall
+from ideagora.registry import find_agent
+from ideagora.schema import Idea
+from tests.graphs.test_runtime import Ran, World, line, paper, task_of
+from tests.support import command, field_agents, standin
+from tests.support.each import each_case
+from tests.support.loopback import Body, Loopback
+
+TOPIC = "tool use by language models"
+AGENTS = ("gpt-researcher",)
+"""Every agent whose graph is here to be compared with."""
+assert field_agents.SAMPLES, "imported for the stand-in, which answers for them too"
+each_agent = pytest.mark.parametrize("name", AGENTS)
+
+
+def asked(ran: Ran, role: str) -> list[ScriptedCall]:
+    """The calls of one role, in order."""
+    return [call for call in ran.calls if call.role == role]
+
+
+def reply(call: ScriptedCall, schema: str, **changed: Any) -> dict[str, Any]:
+    """The stand-in's answer to a call, with some fields changed."""
+    return {**standin.ANSWERS[schema](call.messages[1][1]), **changed}
+
+
+# --- what holds for every agent -----------------------------------------------------------------
+
+
+@each_agent
+def test_an_agent_runs_offline_on_the_starter_corpus(name: str, home: Path) -> None:
+    done = command.run(["generate", TOPIC, "--agent", name, "--before", "2024", "--json"])
+    assert done.code == 0, done.err
+    printed = json.loads(done.out)
+    idea = Idea.model_validate(printed["ideas"][0])
+    assert idea.agent == name
+    assert set(idea.facets) == {"purpose", "mechanism", "evaluation"}
+    assert idea.experiment
+    assert idea.references
+    shown = {paper.id: paper for paper in idea.neighbours}
+    assert set(idea.references) <= shown.keys()
+    assert all(paper.date and paper.date < "2024" for paper in idea.neighbours)
+    assert all(source.verbatim for source in idea.sources)
+    report = Path(printed["run"], "report.md").read_text(encoding="utf-8")
+    assert idea.title in report
+    assert shown[idea.references[0]].title in report
+
+
+@each_agent
+def test_an_agent_asks_what_it_expects_and_names_what_it_was_shown(name: str) -> None:
+    task = task_of(name)
+    ran = Ran(task)
+    expected = task.agent.expected_calls(task.options)
+    assert expected is not None
+    assert sum(ran.roles.values()) == sum(expected.values()), ran.roles
+    prompts = "\n".join(text for call in ran.calls for _, text in call.messages)
+    for idea in ran.ideas:
+        assert idea.experiment
+        assert idea.usage.calls
+        for source in idea.sources:
+            assert ran.titles[source.paper_id] in prompts
+
+
+@each_agent
+def test_an_agent_gives_the_number_of_ideas_it_is_asked_for(name: str) -> None:
+    agent = with_ideas(find_agent(name), 2)
+    task = task_of(name, **agent.options.model_dump())
+    ideas = Ran(task, line(20, 10)).ideas
+    assert len(ideas) == len({idea.id for idea in ideas}) == 2
+    assert all(idea.experiment and set(idea.facets) for idea in ideas)
+
+
+@each_case("name", AGENTS)
+def test_the_steps_and_pictures_are_those_of_the_graph(name: str) -> None:
+    agent, docs = find_agent(name), Path(__file__).parents[2] / "docs" / "agents.md"
+    assert list(agent.steps) == list(agent.build().nodes)
+    drawn = agent.build().compile().get_graph().draw_mermaid().strip()
+    text = docs.read_text(encoding="utf-8")
+    assert f"## {name}\n" in text
+    assert f"```mermaid\n{drawn}\n```" in text
+
+
+@each_case("name", AGENTS)
+def test_every_option_says_what_it_does(name: str) -> None:
+    fields = type(find_agent(name).options).model_fields
+    assert not [option for option, field in fields.items() if not field.description]
+
+
+def awkward(text: str, number: int) -> str:
+    """An answer as real models wrap it, in turn."""
+    forms = (
+        f"<think>Maybe {{not}}.</think>\n{text}",
+        f"Sure!\n```json\n{text}\n```\nAnything {{else}}?",
+        text.replace('"}', '",}'),
+        json.dumps({"answer": json.loads(text)}),
+        "I cannot answer in this form.",
+    )
+    return forms[number % len(forms)]
+
+
+@each_agent
+def test_an_agent_survives_awkward_replies(name: str, home: Path) -> None:
+    numbers = count()
+
+    def answer(body: Body) -> str:
+        first = {**body, "messages": body["messages"][:2]}
+        return awkward(standin.answer(first), next(numbers))
+
+    with Loopback(answer) as server:
+        model = ["--model", "openai/standin", "--api-base", server.base, "--concurrency", "1"]
+        done = command.run(["generate", TOPIC, "--agent", name, "--json", *model])
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["ideas"][0]["experiment"]
+
+
+@each_agent
+def test_an_agent_is_killed_and_goes_on(name: str, home: Path, tmp_path: Path) -> None:
+    """The same ideas as without a kill, and no answered question is asked again."""
+    model = standin.Model(seconds=lambda body: 0.02)
+    with Loopback(model) as server:
+        base = ["generate", TOPIC, "--agent", name, "--json", "--model", "openai/standin"]
+        arguments = [*base, "--api-base", server.base, "--out", "run"]
+        shutil.copytree(home, tmp_path / "other")
+        whole = command.run([*arguments[:-1], "whole"], {"IDEAGORA_HOME": str(tmp_path / "other")})
+        assert whole.code == 0, whole.err
+        total = len(model.asked)
+        for part in (3, 2):
+            running = command.start(arguments)
+            model.wait_for(total + total // part, unless=running.has_ended)
+            running.send(signal.SIGKILL)
+            assert running.wait().code == -signal.SIGKILL
+            model.wait_until_quiet()
+        assert command.run(arguments).code == 0
+    assert timeless("run") == timeless("whole")
+    twice = len(model.asked) - 2 * total
+    assert twice <= 2 * len(set(model.bodies)), "answers were lost"
+    assert len(set(model.bodies)) == total
+
+
+def timeless(folder: str) -> str:
+    """The ideas of a run without when, how long and how often."""
+    text = Path(folder, "ideas.jsonl").read_text(encoding="utf-8")
+    return re.sub(r'"(created|seconds|calls|\w+_tokens)":("[^"]*"|[\d.]+|null)', r'"\1":0', text)
+
+
+# --- gpt-researcher -----------------------------------------------------------------------------
+
+
+def test_gpt_researcher_answers_every_question_from_papers_of_its_own() -> None:
+    searched: list[str] = []
+
+    class Searched(World):
+        async def search(self, query: str, k: int) -> list[Any]:
+            searched.append(query)
+            return await super().search(query, k)
+
+    world = Searched([paper(n) for n in range(8)])
+    ran = Ran(task_of("gpt-researcher", questions=3, papers=4), world)
+    (planned,) = asked(ran, "question_planner")
+    assert len(planned.inputs.papers) == 4
+    answered = asked(ran, "question_researcher")
+    assert len({call.inputs.question for call in answered}) == 3
+    assert len(set(searched)) == 4, "one search for the topic, one for each question"
+    (written,) = asked(ran, "research_synthesizer")
+    assert {q.question for q in written.inputs.questions} == {call.inputs.question for call in answered}
+    (idea,) = ran.ideas
+    assert [q["answer"] for q in idea.extra["questions"]] == [q.answer for q in written.inputs.questions]
+
+
+def test_gpt_researcher_answers_side_by_side(home: Path) -> None:
+    model = standin.Model(seconds=lambda body: 0.15)
+    with Loopback(model) as server:
+        arguments = ["generate", TOPIC, "--agent", "gpt-researcher", "--json", "--model", "openai/standin"]
+        assert command.run([*arguments, "--api-base", server.base]).code == 0
+        assert server.peak == 4
+
+
+def test_gpt_researcher_names_a_question_without_an_answer() -> None:
+    def unsure(call: ScriptedCall) -> Any:
+        number = len(seen := [*said, call.inputs.question]) - 1
+        said[:] = seen
+        if number == 0:
+            return reply(call, "QuestionAnswer", evidence=[], findings=None, gap=None)
+        return "no idea" if call.inputs.question in said[1:2] else reply(call, "QuestionAnswer")
+
+    said: list[str] = []
+    ran = Ran(task_of("gpt-researcher", questions=3), question_researcher=unsure)
+    notes = json.loads(Path("run/run.json").read_text(encoding="utf-8"))["notes"]
+    missing = [note for note in notes if "has no answer" in note]
+    assert len(missing) == 2
+    assert "the papers found do not answer it" in "".join(missing)
+    assert "none of 3 replies" in "".join(missing)
+    assert sum(q.answer is None for q in asked(ran, "research_synthesizer")[0].inputs.questions) == 2
