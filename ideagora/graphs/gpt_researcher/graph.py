@@ -23,7 +23,7 @@ from ideagora.agents.gpt_researcher.roles import (
 )
 from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.errors import RunError, UnreadableAnswer
-from ideagora.graphs.chain_of_ideas.topic_similarity import related_to_topic
+from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.graphs.services import Services
 from ideagora.graphs.single_idea import needs_idea, no_further_idea, usage_name
 from ideagora.graphs.sources import checked_sources
