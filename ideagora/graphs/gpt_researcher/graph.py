@@ -23,12 +23,12 @@ from ideagora.agents.gpt_researcher.roles import (
 )
 from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.errors import RunError, UnreadableAnswer
-from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.graphs.services import Services
 from ideagora.graphs.single_idea import needs_idea, no_further_idea, usage_name
 from ideagora.graphs.sources import checked_sources
 from ideagora.graphs.steps.first_plan import PlanTask, design_experiment, paper_briefs, source_papers
 from ideagora.graphs.steps.topic_papers import topic_papers
+from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.models.usage import usage_label
 from ideagora.schema import Topic
 

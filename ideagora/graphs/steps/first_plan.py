@@ -7,10 +7,10 @@ from typing import Any, TypedDict
 
 from langgraph.runtime import Runtime
 
-from ideagora.agents.experiment import EXPERIMENT_DESIGNER
-from ideagora.agents.views import PaperBrief, idea_view, paper_brief
+from ideagora.agents.views import PaperBrief, paper_brief
 from ideagora.graphs.services import Services
 from ideagora.graphs.single_idea import usage_name
+from ideagora.graphs.steps.experiment import ExperimentState, plan_experiment
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper
 
@@ -28,16 +28,13 @@ class PlanTask(TypedDict):
 
 async def design_experiment(state: PlanTask, runtime: Runtime[Services]) -> Any:
     """A plan for one idea, as an entry of ``plans``: the idea's number and the plan."""
+    start = ExperimentState(
+        topic=state["topic"],
+        draft=state["draft"],
+        related=[paper.model_dump(mode="json") for paper in paper_briefs(state["papers"])],
+    )
     with usage_label(usage_name("experiment", state["number"])):
-        plan = await EXPERIMENT_DESIGNER(
-            runtime.context.client,
-            topic=state["topic"]["text"],
-            idea=idea_view(state["draft"]),
-            evaluation=state["draft"]["evaluation"],
-            past=(),
-            related=paper_briefs(state["papers"]),
-            entities=(),
-        )
+        plan = await plan_experiment(runtime.context, start)
     return {"plans": [{"number": state["number"], "plan": plan.model_dump(mode="json")}]}
 
 
