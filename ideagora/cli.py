@@ -193,7 +193,7 @@ def run() -> None:
 
 
 def _exit_interrupted() -> None:
-    """Exit without waiting for threads: further interrupts may have kept one from being told to end."""
+    """Exit without waiting for threads, which a further interrupt may have left running."""
     from ideagora.commands.interrupts import exit_now
 
     exit_now(INTERRUPTED)

@@ -56,7 +56,7 @@ def _print_checks(name: str, checks: list[Check], as_json: bool) -> int:
     passed = all(check.status == "passed" for check in checks)
     if as_json:
         rows = [
-            {"name": check.name, "status": check.status, "told": check.message, "mend": check.fix}
+            {"name": check.name, "status": check.status, "message": check.message, "fix": check.fix}
             for check in checks
         ]
         print(json.dumps({"agent": name, "passed": passed, "checks": rows}, ensure_ascii=False))

@@ -64,7 +64,7 @@ def _print_findings(name: str, findings: list[Finding]) -> None:
     console = Console()
     for finding in findings:
         mark, style = _MARKS[finding.outcome]
-        text = f"  {finding.requirement}" + (f": {plain(finding.told)}" if finding.told else "")
+        text = f"  {finding.requirement}" + (f": {plain(finding.message)}" if finding.message else "")
         console.print(Text.assemble((mark, style), text), soft_wrap=True)
     failed = sum(finding.outcome == "failed" for finding in findings)
     end = f"{failed} to fix." if failed else f"{plain(name)} can be used as --source."

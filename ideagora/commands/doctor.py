@@ -25,7 +25,7 @@ class Finding:
 
     what: str
     state: Literal["ok", "note", "missing"]
-    told: str
+    message: str
 
 
 def run(as_json: bool, flags: dict[str, Any]) -> int:
@@ -54,7 +54,7 @@ def _print_findings(console: Console, findings: list[Finding], healthy: bool) ->
     marks = {"ok": ("ok  ", "green"), "note": ("note", "yellow"), "missing": ("miss", "red")}
     for finding in findings:
         mark, style = marks[finding.state]
-        console.print(Text.assemble((mark, style), f"  {finding.what}: {finding.told}"), soft_wrap=True)
+        console.print(Text.assemble((mark, style), f"  {finding.what}: {finding.message}"), soft_wrap=True)
     end = (
         'Ready: ideagora generate "your topic"'
         if healthy

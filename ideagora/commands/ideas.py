@@ -144,8 +144,8 @@ def _add_to_file(path: Path, imported: Imported) -> tuple[Imported, int, int]:
                 write_atomically(path, "".join(lines))
     except OSError as error:
         raise folder_error(path, error) from None
-    kept = replace(imported, ideas=tuple(ideas), renamed=renamed)
-    return kept, outcomes["new"] + outcomes["renamed"], outcomes["same"]
+    stored = replace(imported, ideas=tuple(ideas), renamed=renamed)
+    return stored, outcomes["new"] + outcomes["renamed"], outcomes["same"]
 
 
 def _read_existing(path: Path) -> tuple[Idea, ...]:
@@ -267,19 +267,19 @@ def _show(name: str, idea: str | None, topic: str | None, home: Path, as_json: b
     path = find_ideas(name, home)
     ideas = read_ideas(path, topic=topic).ideas
     if idea is not None:
-        ideas = tuple(one for one in ideas if one.id.startswith(idea))
+        ideas = tuple(candidate for candidate in ideas if candidate.id.startswith(idea))
         if not ideas:
             raise IdeasFileError(
                 f"{name} has no idea whose id starts with {idea!r}. List them: ideagora ideas show {name}."
             )
     if as_json:
-        print(json.dumps([one.model_dump(mode="json") for one in ideas], ensure_ascii=False))
+        print(json.dumps([shown.model_dump(mode="json") for shown in ideas], ensure_ascii=False))
     elif idea is not None:
         _print_idea(Console(), ideas[0])
     else:
         cells = [
-            (one.id, one.agent, shorten(one.topic, 60, placeholder=" …"), one.title)
-            for one in ideas[:_MOST_SHOWN]
+            (row.id, row.agent, shorten(row.topic, 60, placeholder=" …"), row.title)
+            for row in ideas[:_MOST_SHOWN]
         ]
         _print_table(Console(), ("id", "by", "topic", "title"), cells)
         if len(ideas) > _MOST_SHOWN:

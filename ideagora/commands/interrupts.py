@@ -59,7 +59,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
 
 def exit_now(code: int, message: str = "") -> NoReturn:
-    """Exit without waiting for anything, such as threads that an interrupt kept from being told to end."""
+    """Exit without waiting for threads, which an interrupt may have left running."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError, ValueError, RuntimeError):  # RuntimeError: the interrupt came while it was flushed
         sys.stdout.flush()

@@ -53,7 +53,9 @@ def _exit_code(work: Callable[[], int]) -> int:
 def _export(folder: Path, voter: str, out: Path | None, number: int, seed: int, as_json: bool) -> int:
     name, ideas = _voter(voter), _ideas(folder)
     pairs = [
-        pair for pair in collect_pairs(read_verdicts(folder)) if all(one in ideas for one in pair.subject)
+        pair
+        for pair in collect_pairs(read_verdicts(folder))
+        if all(idea_id in ideas for idea_id in pair.subject)
     ]
     if not pairs:
         raise UsageError(f"{folder} has no pair to vote on. Run: ideagora arena … --out {folder}")
@@ -65,7 +67,7 @@ def _export(folder: Path, voter: str, out: Path | None, number: int, seed: int, 
     key = {**_key(folder, name), **{ballot.id: ballot for ballot in ballots}}
     _write(folder / VOTES / f"{name}.key.jsonl", "".join(b.model_dump_json() + "\n" for b in key.values()))
     _write(path, text)
-    criteria = list(dict.fromkeys(one for ballot in ballots for one in ballot.criteria))
+    criteria = list(dict.fromkeys(criterion for ballot in ballots for criterion in ballot.criteria))
     if as_json:
         summary = {"file": str(path), "ballots": len(ballots), "pairs": len(pairs), "criteria": criteria}
         print(json.dumps(summary, ensure_ascii=False))
@@ -96,17 +98,17 @@ def _import(folder: Path, file: Path, voter: str, as_json: bool) -> int:
     result = count_ballots(read_ballot_rows(file), key, name, first=2 if file.suffix == ".csv" else 1)
     votes = folder / VOTES / f"{name}.jsonl"
     earlier = read_verdicts(votes) if votes.exists() else []
-    kept = {verdict.id: verdict for verdict in (*earlier, *result.verdicts)}
-    if kept:
-        _write(votes, verdict_lines(kept.values()))
-    _show(result, len(kept), votes, folder, as_json)
+    verdicts = {verdict.id: verdict for verdict in (*earlier, *result.verdicts)}
+    if verdicts:
+        _write(votes, verdict_lines(verdicts.values()))
+    _show(result, len(verdicts), votes, folder, as_json)
     return 0 if result.verdicts else 1
 
 
-def _show(result: BallotCount, kept: int, votes: Path, folder: Path, as_json: bool) -> None:
+def _show(result: BallotCount, stored: int, votes: Path, folder: Path, as_json: bool) -> None:
     if as_json:
-        invalid = [vars(one) for one in result.invalid]
-        summary: dict[str, Any] = {"votes": str(votes), "read": len(result.verdicts), "kept": kept}
+        invalid = [vars(ballot) for ballot in result.invalid]
+        summary: dict[str, Any] = {"votes": str(votes), "read": len(result.verdicts), "kept": stored}
         print(json.dumps({**summary, "blank": result.blank, "spoilt": invalid}, ensure_ascii=False))
         return
     errors = Console(stderr=True)
@@ -116,7 +118,7 @@ def _show(result: BallotCount, kept: int, votes: Path, folder: Path, as_json: bo
         errors.print(f"… and {len(result.invalid) - _MAX_REPORTED} more; --json lists all.")
     _print(f"Votes read: {len(result.verdicts)}; ballots left blank: {result.blank}.")
     if result.verdicts:
-        _print(f"Kept: {kept}, in {votes}")
+        _print(f"Stored: {stored}, in {votes}")
         _print(f"Compare: ideagora agreement {folder} {votes}")
     else:
         print_error(errors, "no ballot is filled in, so nothing is imported.")

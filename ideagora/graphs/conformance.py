@@ -60,11 +60,11 @@ class Trial:
     @property
     def failures(self) -> list[str]:
         """Ideas that were left out, with the reason."""
-        return [str(one["error"]) for one in self.state.get("failures", [])]
+        return [str(failure["error"]) for failure in self.state.get("failures", [])]
 
     @property
     def calls(self) -> int:
-        """Answers that came through the model door."""
+        """Answers that came through the model client."""
         return sum(event["event"] == "call" for event in self.events)
 
 
@@ -94,23 +94,23 @@ class ConformanceBench:
         self._count += 1
         home = self._scratch / str(self._count)
         chosen = self.settings.model_copy(update={"home": home, **settings})
-        found = Trial()
+        trial = Trial()
 
         def ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-            found.state = state
+            trial.state = state
             return self.agent.ideas(state, origin)
 
         task = Task(topic, replace(self.agent, ideas=ideas), self.agent.options, chosen)
         started, printed = time.monotonic(), stdout_guard.characters_written
         try:
             with RunFolder(home / "run", task.identity) as folder:
-                found.ideas, _ = await run_task(
-                    task, folder, library or self.library, self._embedder, found.events.append, chats
+                trial.ideas, _ = await run_task(
+                    task, folder, library or self.library, self._embedder, trial.events.append, chats
                 )
         except IdeagoraError as error:
-            found.error = error
-        found.seconds, found.printed = time.monotonic() - started, stdout_guard.characters_written - printed
-        return found
+            trial.error = error
+        trial.seconds, trial.printed = time.monotonic() - started, stdout_guard.characters_written - printed
+        return trial
 
 
 async def conformance(bench: ConformanceBench, topics: tuple[str, ...] = ()) -> list[Check]:
@@ -172,7 +172,7 @@ def _fields(trials: list[Trial]) -> Check:
 
 
 def _references(trials: list[Trial]) -> Check:
-    unknown = list(dict.fromkeys(one for trial in trials for one in _unknown_references(trial)))
+    unknown = list(dict.fromkeys(reference for trial in trials for reference in _unknown_references(trial)))
     if unknown:
         return Check(
             "references",
@@ -185,7 +185,7 @@ def _references(trials: list[Trial]) -> Check:
 
 
 def _unknown_references(trial: Trial) -> list[str]:
-    return [str(one) for idea in trial.ideas for one in idea.extra.get("unknown_references", [])]
+    return [str(ref) for idea in trial.ideas for ref in idea.extra.get("unknown_references", [])]
 
 
 async def _same_again(bench: ConformanceBench, topic: Topic, first: Trial) -> Check:
@@ -193,8 +193,8 @@ async def _same_again(bench: ConformanceBench, topic: Topic, first: Trial) -> Ch
     again = await bench.trial(topic)
     if [_comparable(idea) for idea in again.ideas] == [_comparable(idea) for idea in first.ideas]:
         return Check(name, "passed", "a second run with an empty cache returned the same ideas")
-    mend = "Draw random numbers from random.Random(seed); sort what comes from sets, threads or the clock."
-    return Check(name, "failed", str(again.error or "a second run returned different ideas"), mend)
+    fix = "Draw random numbers from random.Random(seed); sort what comes from sets, threads or the clock."
+    return Check(name, "failed", str(again.error or "a second run returned different ideas"), fix)
 
 
 def _comparable(idea: Idea) -> str:
@@ -205,10 +205,8 @@ async def _cut_off(bench: ConformanceBench, topic: Topic, first: Trial) -> Check
     name = "cut-off date"
     trial = await bench.trial(topic.model_copy(update={"before": BEFORE}))
     if isinstance(trial.error, AgentFailed):
-        mend = (
-            "With a cut-off, lists of papers may be shorter or empty: check before using the first element."
-        )
-        return Check(name, "failed", str(trial.error), mend)
+        fix = "With a cut-off, lists of papers may be shorter or empty: check before using the first element."
+        return Check(name, "failed", str(trial.error), fix)
     late = [paper.id for idea in trial.ideas for paper in idea.neighbours if _is_late(paper)]
     hidden = _unknown_references(trial)
     if late or hidden:
@@ -237,12 +235,12 @@ async def _budget(bench: ConformanceBench, topic: Topic, first: Trial) -> Check:
         return Check(
             "budget", "passed", f"{first.calls} calls through `model`; it stops when the budget is spent"
         )
-    mend = "Do not catch BudgetExhausted: avoid `except Exception` around model()."
-    return Check("budget", "failed", str(trial.error or "it continued after the budget was spent"), mend)
+    fix = "Do not catch BudgetExhausted: avoid `except Exception` around model()."
+    return Check("budget", "failed", str(trial.error or "it continued after the budget was spent"), fix)
 
 
 def _priced() -> BaseChatModel:
-    """A model that costs a fortune, so that the door's budget stops before it is asked."""
+    """A model that costs a fortune, so that the client's budget stops before it is asked."""
     from langchain_core.language_models import FakeListChatModel
 
     return FakeListChatModel(responses=["never asked"])
@@ -257,8 +255,8 @@ async def _empty_library(bench: ConformanceBench, topic: Topic, first: Trial) ->
         return Check(name, "passed", str(trial.error or "it returns ideas without literature"))
     if isinstance(trial.error, AgentFailed) and "(an empty list)" in str(trial.error):
         return Check(name, "passed", "it returns an empty list")
-    mend = "search() may return an empty list: then return [], or ideas without references."
-    return Check(name, "failed", str(trial.error), mend)
+    fix = "search() may return an empty list: then return [], or ideas without references."
+    return Check(name, "failed", str(trial.error), fix)
 
 
 class Nothing:
@@ -298,8 +296,8 @@ def _steps(agent: Agent, trials: list[Trial]) -> Check:
     seen = dict.fromkeys(e["step"] for t in trials for e in t.events if e["event"] == "step")
     nameless = [step for step in seen if not step.isidentifier() or step == "lambda"]
     if nameless or not agent.steps:
-        mend = "Name each step as a reader of your paper would: add_node('read_papers', …)."
-        return Check("steps", "failed", f"nobody knows what {', '.join(nameless) or 'it'} does", mend)
+        fix = "Name each step as a reader of your paper would: add_node('read_papers', …)."
+        return Check("steps", "failed", f"nobody knows what {', '.join(nameless) or 'it'} does", fix)
     return Check("steps", "passed", " → ".join(seen))
 
 

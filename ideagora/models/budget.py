@@ -101,7 +101,7 @@ class Budget:
     def _exhausted(self, ceiling: float) -> BudgetExhausted:
         assert self.limit is not None
         estimated = sum(tracker.total.estimated_usd for tracker in self._trackers.values())
-        estimated += sum(one.estimated for one in self._settled.values())
+        estimated += sum(settled.estimated for settled in self._settled.values())
         upper_bound = f", of which {dollars(estimated)} is an upper bound" if estimated else ""
         return BudgetExhausted(
             f"budget of {dollars(self.limit)} is spent ({dollars(self.spent)} so far{upper_bound}; the next "

@@ -38,4 +38,6 @@ async def find_paper(name: str, library: Library) -> Paper | None:
     if not title_key(name):
         return None
     results = await library.search(name, _SEARCH_RESULTS)
-    return next((one.paper for one in results if title_key(one.paper.title) == title_key(name)), None)
+    return next(
+        (result.paper for result in results if title_key(result.paper.title) == title_key(name)), None
+    )

@@ -528,7 +528,7 @@ def test_doctor_is_content(home: Path) -> None:
     done = command.run(["doctor", "--json"])
     told = json.loads(done.out)
     assert (done.code, told["ok"]) == (0, True)
-    (store,) = [finding["told"] for finding in told["findings"] if finding["what"] == "store"]
+    (store,) = [finding["message"] for finding in told["findings"] if finding["what"] == "store"]
     assert re.match(r"\d+ papers in ", store)
     assert "Ready: ideagora generate" in command.run(["doctor"]).out
 

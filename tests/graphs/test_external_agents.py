@@ -905,12 +905,12 @@ def test_the_check_finds_what_a_careless_agent_does_and_says_how_to_mend_it(home
     assert failed == {
         "fields", "references", "same seed, same ideas", "cut-off date", "empty library", "stdout",
     }  # fmt: skip
-    assert all(checks[name]["mend"] for name in failed)
+    assert all(checks[name]["fix"] for name in failed)
     assert "working" not in done.out
     plain = command.run(["agents", "check", "careless.py:ideat"])
     assert plain.code == 1
     assert "Did you mean careless.py:ideate" in plain.out
-    assert checks["references"]["told"] == "the library does not know [1]"
+    assert checks["references"]["message"] == "the library does not know [1]"
     broken = json.loads(command.run(["agents", "check", f"{OWN}:raises", "--json"]).out)
     assert {check["status"] for check in broken["checks"][2:]} == {"skipped"}
 

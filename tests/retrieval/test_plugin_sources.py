@@ -88,7 +88,7 @@ class Sloppy:
 
 async def test_each_fault_is_reported_with_how_to_fix_it() -> None:
     found = await check_source(Sloppy(), "ideas")
-    told = {one.requirement: one.told for one in found if one.outcome == "failed"}
+    told = {one.requirement: one.message for one in found if one.outcome == "failed"}
     assert set(told) == {
         "search returns at most k",
         "the same search returns the same papers",

@@ -1,4 +1,4 @@
-"""Asks a judge, and tells an answer that cannot be used from a judge that is down."""
+"""Ask a judge; an unusable answer is a reason, a judge that is down is an error."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ async def ask_or_reason(judge: str, answer: Awaitable[T]) -> tuple[T | None, str
     Raises:
         IdeagoraError: the judge or a source is down, or the budget is spent.
     """
-    found: T | None = None
+    given: T | None = None
     reason: str | None = None
     with usage_label(f"judge {judge}"), collect_answer_usage() as used:
         try:
-            found = await answer
+            given = await answer
         except Unscored as error:
             reason = str(error)
         except UnreadableAnswer as error:
@@ -40,4 +40,4 @@ async def ask_or_reason(judge: str, answer: Awaitable[T]) -> tuple[T | None, str
             reason = f"{REFUSED if is_refusal(error.raw[-1]) else UNREADABLE}: {message}"
         except RequestRejected as error:
             reason = f"{REJECTED}: {error}"
-    return found, reason, sum((usage for _, usage in sorted(used.items())), Usage())
+    return given, reason, sum((usage for _, usage in sorted(used.items())), Usage())

@@ -1,4 +1,4 @@
-"""What an evaluator tells the judging graph: which questions there are, and how one is asked."""
+"""What an evaluator supplies to the judging graph: which questions there are, and how one is asked."""
 
 from __future__ import annotations
 

@@ -125,10 +125,10 @@ def _fit(comparisons: Comparisons, layout: _Layout, free: NDArray[np.bool_]) -> 
         slope = _slopes(comparisons, layout, parameters, linear).sum(axis=0)
         return float(fit + 0.5 * precision @ parameters**2), (precision * parameters - slope) * free
 
-    found = minimize(loss, np.zeros(layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
-    if not found.success:
-        raise RatingError(f"The bias-aware ratings did not converge ({found.message}); use the plain ones.")
-    return np.asarray(found.x, dtype=np.float64)
+    optimum = minimize(loss, np.zeros(layout.size), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
+    if not optimum.success:
+        raise RatingError(f"The bias-aware ratings did not converge ({optimum.message}); use the plain ones.")
+    return np.asarray(optimum.x, dtype=np.float64)
 
 
 def _linear(

@@ -59,7 +59,7 @@ def _fingerprint(path: Path) -> str:
     """A hash of the file; of a folder, of its files' names, sizes and times."""
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    files = sorted((str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in path.rglob("*"))
+    files = sorted((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in path.rglob("*"))
     return hashlib.sha256(repr(files).encode()).hexdigest()[:16]
 
 
@@ -68,9 +68,9 @@ def _build_graph(path: Path, name: str) -> Any:
         from ideagora.importing import read_ideas as read
 
         context = runtime.context
-        found = await asyncio.to_thread(read, path, topic=context.topic.text)
-        problems = [str(problem) for problem in found.problems]
-        ideas = _select_topic(found.ideas, context.topic.text, name, problems)
+        imported = await asyncio.to_thread(read, path, topic=context.topic.text)
+        problems = [str(problem) for problem in imported.problems]
+        ideas = _select_topic(imported.ideas, context.topic.text, name, problems)
         values = plain_ideas([_with_origin(idea) for idea in ideas], name)
         result = await resolve_references(values, context, name)
         failures = [{"branch": None, "query": None, "error": why} for why in problems]

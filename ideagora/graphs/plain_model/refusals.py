@@ -24,7 +24,7 @@ class Refusals:
     def add(self, folder: Path) -> None:
         """Count a finished run."""
         run = RunFolder(folder, "")
-        failures = [str(one.get("error")) for one in (run.read() or {}).get("failures", ())]
+        failures = [str(failure.get("error")) for failure in (run.read() or {}).get("failures", ())]
         ideas = run.finished_ideas() or []
         again = sum(REFUSED in error for error in failures)
         self.requests += len(ideas) + len(failures)
@@ -34,15 +34,15 @@ class Refusals:
 
 def refusal_notes(runs: Iterable[tuple[str, Path]]) -> Iterator[str]:
     """One line per model on what it refused, from the name and the folder of each of its runs."""
-    found: dict[str, Refusals] = {}
+    refusals: dict[str, Refusals] = {}
     for name, folder in runs:
-        found.setdefault(name, Refusals()).add(folder)
-    for name, one in found.items():
-        if one.first:
-            share = one.first / one.requests
+        refusals.setdefault(name, Refusals()).add(folder)
+    for name, count in refusals.items():
+        if count.first:
+            share = count.first / count.requests
             yield (
-                f"{name} refused {one.first} of {one.requests} requests ({share:.1%}), and {one.again} of "
-                "them also with the academic wording."
+                f"{name} refused {count.first} of {count.requests} requests ({share:.1%}), and {count.again} "
+                "of them also with the academic wording."
             )
-        elif one.requests:
-            yield f"{name} refused none of {one.requests} requests."
+        elif count.requests:
+            yield f"{name} refused none of {count.requests} requests."

@@ -1,4 +1,4 @@
-"""Tell ideas from refusals and from reasoning in a model's reply. Pure functions, linear time."""
+"""Separate ideas from refusals and from reasoning in a model's reply. Pure functions, linear time."""
 
 from __future__ import annotations
 

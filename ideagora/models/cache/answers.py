@@ -2,8 +2,8 @@
 
 The key is the hash of the canonical request (``request.py``). The first answer to a request is never
 replaced, so all runs see the same one. Several processes may share the file: it is in write-ahead mode.
-After ``put``, kill -9 does not lose an answer; after ``sync``, a power cut does not either. They are apart so
-that answers which arrive together wait for the disk once (``group_sync.py``).
+After ``put``, kill -9 does not lose an answer; after ``sync``, a power cut does not either. The two are
+separate so that answers which arrive together wait for the disk once (``group_sync.py``).
 
 Each row has a checksum. Only damaged rows are requested again; if SQLite cannot read the file, its intact
 rows are recovered (``salvage.py``).

@@ -120,7 +120,7 @@ def without_thinking(text: str) -> str:
     Tags count only at the start of a line, since an answer may mention ``<think>`` tokens.
     """
     text = _without_thoughts(text)
-    ends = [found.end() for found in _THOUGHT_BEFORE.finditer(text)]
+    ends = [thought.end() for thought in _THOUGHT_BEFORE.finditer(text)]
     text = text[ends[-1] :] if ends else text
     if _THOUGHT.search(text):
         raise TruncatedJSON("the reply ends inside its thinking")

@@ -84,19 +84,19 @@ def matches_by_topic(
         most: characters of all matches together.
     """
     known = {idea.id: as_judged(idea) for idea in ideas}
-    found: dict[str, dict[tuple[str, ...], list[Verdict]]] = {}
+    by_topic: dict[str, dict[tuple[str, ...], list[Verdict]]] = {}
     for verdict in map(_clean, recover_verdicts(folder / VERDICTS_FILE).values()):
         if len(verdict.subject) == 2 and len(verdict.agents) == 2 and set(verdict.subject) <= known.keys():
             pair = (verdict.kind, *sorted(verdict.subject))
             topic = known[verdict.subject[0]].topic
-            found.setdefault(topic, {}).setdefault(pair, []).append(verdict)
+            by_topic.setdefault(topic, {}).setdefault(pair, []).append(verdict)
     place = {name: number for number, name in enumerate(ranking)}
     matches = {
         topic: sorted(
             (_match(verdicts, known) for verdicts in pairs.values()),
             key=lambda match: _nearness(match, place),
         )
-        for topic, pairs in found.items()
+        for topic, pairs in by_topic.items()
     }
     shown = _fit(matches, most)
     return {topic: TopicMatches(tuple(shown[topic]), len(found)) for topic, found in matches.items()}

@@ -35,9 +35,9 @@ def criteria_plot(
     names = [row.agent for row in next(iter(criteria.values()))]
     with plot_figure(len(names), panels=len(criteria)) as (figure, _):
         for panel, (criterion, rows) in zip(figure.axes, criteria.items(), strict=True):
-            found = {row.agent: row for row in rows}
+            by_agent = {row.agent: row for row in rows}
             for place, name in enumerate(names):
-                row = found.get(name)
+                row = by_agent.get(name)
                 if row is None or row.rating is None:
                     continue
                 if row.low is not None and row.high is not None:

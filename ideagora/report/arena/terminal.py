@@ -179,9 +179,9 @@ def _by_criterion(standings: Standings) -> Table:
     table.add_column("contestant", overflow="fold")
     for name in standings.criteria:
         table.add_column(name.replace("_", " "), overflow="fold", justify="right")
-    found = {name: {row.agent: row.rating for row in rows} for name, rows in standings.criteria.items()}
+    columns = [{row.agent: row.rating for row in rows} for rows in standings.criteria.values()]
     for row in standings.ranking:
-        ratings = [found[name].get(row.agent) for name in found]
+        ratings = [column.get(row.agent) for column in columns]
         table.add_row(Text(_short(row.agent)), *(Text(_number(rating)) for rating in ratings))
     return table
 

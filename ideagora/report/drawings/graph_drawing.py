@@ -66,7 +66,7 @@ def _sort_steps(names: list[str], edges: tuple[tuple[str, str, bool], ...]) -> l
     enter(START)
     while stack:
         name, targets = stack[-1]
-        target = next((one for one in targets if one not in seen), None)
+        target = next((candidate for candidate in targets if candidate not in seen), None)
         if target is None:
             order.insert(0, name)
             stack.pop()

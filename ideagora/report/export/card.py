@@ -36,7 +36,7 @@ def render_card(run: ExportedRun, tables: Sequence[str]) -> str:
     sections = [
         f"# {escaped(result.title)}: judged ideas of {len(result.agents)} agents",
         _introduction(run),
-        *(f"## Results, {escaped(one.protocol)} protocol\n\n{_table(one)}" for one in run.results),
+        *(f"## Results, {escaped(each.protocol)} protocol\n\n{_table(each)}" for each in run.results),
         "## Files",
         *(f"`data/{name}.parquet`: {COLUMNS[name]}" for name in tables),
         "## Licence",

@@ -68,7 +68,9 @@ def inspect_log(run: ExportedRun) -> EvalLog:
     """The log of a benchmark's run."""
     from inspect_ai.log import EvalLog, EvalResults
 
-    samples = [_sample(run, cell) for one in run.samples for cell in run.cells(one, run.verdicts(one))]
+    samples = [
+        _sample(run, cell) for sample in run.samples for cell in run.cells(sample, run.verdicts(sample))
+    ]
     return EvalLog(
         status="success" if run.results[0].status == "complete" else "cancelled",
         eval=_spec(run, samples),
@@ -96,7 +98,7 @@ def _spec(run: ExportedRun, samples: list[EvalSample]) -> EvalSpec:
         task=result.benchmark,
         task_id=stable_id("task", result.benchmark),
         task_display_name=result.title,
-        task_args={"protocol": [one.protocol for one in run.results], "seed": run.seed},
+        task_args={"protocol": [each.protocol for each in run.results], "seed": run.seed},
         dataset=EvalDataset(name=result.benchmark, samples=len(ids), sample_ids=ids),
         model=", ".join(agents) or "none",
         model_roles={"grader": [ModelConfig(model=judge) for judge in result.judges]},
@@ -154,10 +156,12 @@ def _scores(run: ExportedRun, cell: Cell) -> Iterator[tuple[str, Score]]:
         metadata = {"verdicts": [records[verdict.id] for verdict in about]}
         value = cell.scores[column.name]
         if value is not None:
-            reasons = "\n\n".join(f"{one.judge}: {one.rationale}" for one in about if one.rationale)
+            reasons = "\n\n".join(
+                f"{verdict.judge}: {verdict.rationale}" for verdict in about if verdict.rationale
+            )
             yield column.name, Score(value=value, explanation=reasons or None, metadata=metadata)
         else:
-            why = list(dict.fromkeys(one.reason for one in about if one.reason)) or [NOT_JUDGED]
+            why = list(dict.fromkeys(verdict.reason for verdict in about if verdict.reason)) or [NOT_JUDGED]
             explained = "; ".join(why)
             yield (
                 column.name,

@@ -94,7 +94,7 @@ class ExportedRun:
         """The samples with ideas or verdicts, in the order of the run."""
         known = {*(sample for sample, _, _ in self.ideas.counts), *self.places}
         recorded = map(str, self.record.get("samples", ()))
-        return tuple(one for one in dict.fromkeys((*recorded, *sorted(known))) if one in known)
+        return tuple(sample for sample in dict.fromkeys((*recorded, *sorted(known))) if sample in known)
 
     def verdicts(self, sample: str) -> list[Verdict]:
         """The verdicts on a sample."""
@@ -106,7 +106,11 @@ class ExportedRun:
         for epoch in sorted({*ideas, *(verdict.epoch for verdict in verdicts)}):
             of_epoch = [verdict for verdict in verdicts if verdict.epoch == epoch]
             scores = self._scores(sample, of_epoch)
-            agents = {*ideas.get(epoch, ()), *scores, *(agent for one in of_epoch for agent in one.agents)}
+            agents = {
+                *ideas.get(epoch, ()),
+                *scores,
+                *(agent for verdict in of_epoch for agent in verdict.agents),
+            }
             for agent in sorted(agents):
                 yield Cell(
                     sample=sample,
@@ -119,7 +123,7 @@ class ExportedRun:
 
     def _scores(self, sample: str, verdicts: Sequence[Verdict]) -> dict[str, dict[str, float | None]]:
         """Agent -> column -> score."""
-        found: dict[str, dict[str, float | None]] = defaultdict(dict)
+        by_agent: dict[str, dict[str, float | None]] = defaultdict(dict)
         for result in self.results:
             incomplete = {(kind.kind, sample) for kind in result.coverage if sample in kind.incomplete}
             plan = self._plan(result)
@@ -129,8 +133,8 @@ class ExportedRun:
                 if column.result is result:
                     for agent, row in scores.get(column.measure.name, {}).items():
                         if sample in row:
-                            found[agent][column.name] = row[sample]
-        return found
+                            by_agent[agent][column.name] = row[sample]
+        return by_agent
 
     def _plan(self, result: BenchmarkResult) -> Plan:
         protocol: ProtocolName = "paper" if result.protocol == "paper" else "default"

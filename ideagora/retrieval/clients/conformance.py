@@ -46,7 +46,7 @@ class Finding(NamedTuple):
 
     requirement: str
     outcome: Literal["passed", "failed", "not offered"]
-    told: str = ""
+    message: str = ""
 
 
 async def check_requirement(requirement: Requirement, source: Any, query: str) -> None:
@@ -169,9 +169,9 @@ async def _knows_no_others(remote: RemoteSource, query: str) -> None:
 
 async def _gives_batches(remote: RemoteSource, query: str) -> None:
     ids = [paper.id for paper in await remote.search(query, _FEW)]
-    found = await remote.batch([*ids, _UNKNOWN_ID])
-    missing = set(ids) - set(found) if _offers(remote, "paper") else set()
-    if missing or _UNKNOWN_ID in found:
+    papers = await remote.batch([*ids, _UNKNOWN_ID])
+    missing = set(ids) - set(papers) if _offers(remote, "paper") else set()
+    if missing or _UNKNOWN_ID in papers:
         raise CheckFailed(f"batch omitted {sorted(missing)[:3]} or returned a paper for {_UNKNOWN_ID}.")
 
 

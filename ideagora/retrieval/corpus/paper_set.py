@@ -92,8 +92,8 @@ class PapersAndSource:
         own = await self._papers.paper(paper_id)
         if own is not None:
             return own
-        found = await self._others.paper(paper_id)
-        return self._papers.own_record(found) if found else None
+        other = await self._others.paper(paper_id)
+        return self._papers.own_record(other) if other else None
 
     async def references(self, paper_id: str) -> list[Paper]:
         """The papers that a paper cites."""
@@ -125,8 +125,8 @@ class PapersAndSource:
     async def _merge(self, query: str, k: int, found: Sequence[ScoredPaper]) -> list[ScoredPaper]:
         """The k best of both; the own records keep their own similarity."""
         own = await self._papers.search(query, k)
-        others = [one for one in found if self._papers.own_record(one.paper) is one.paper]
-        return sorted([*own, *others], key=lambda one: (-one.similarity, one.paper.id))[:k]
+        others = [scored for scored in found if self._papers.own_record(scored.paper) is scored.paper]
+        return sorted([*own, *others], key=lambda scored: (-scored.similarity, scored.paper.id))[:k]
 
     def _unique(self, papers: Sequence[Paper]) -> list[Paper]:
         return list({own.id: own for own in map(self._papers.own_record, papers)}.values())

@@ -63,8 +63,8 @@ def arxiv_month(arxiv_id: str) -> str:
 
 def find_year(text: str) -> str | None:
     """The last number in a text that can be a year; in references, the year follows pages and ids."""
-    found = _YEAR.findall(text)
-    return found[-1] if found else None
+    years = _YEAR.findall(text)
+    return years[-1] if years else None
 
 
 def make_paper_id(title: str, year: str | None, ids: Identifiers) -> str:

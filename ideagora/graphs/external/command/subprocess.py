@@ -226,10 +226,10 @@ async def answer_question(ask: Any, context: AgentContext) -> Any:
     clients = {"model": context.model} | {
         name: getattr(context.library, name) for name in context.library.__slots__
     }
-    found = [name for name in clients if isinstance(ask, dict) and name in ask]
-    if len(found) != 1:
+    questions = [name for name in clients if isinstance(ask, dict) and name in ask]
+    if len(questions) != 1:
         raise ValueError(f"ask needs exactly one of {', '.join(sorted(clients))}")
-    name = found[0]
+    name = questions[0]
     arguments = {key: value for key, value in ask.items() if key != name}
     if unknown := set(arguments) - set(options.get(name, ())):
         raise ValueError(f"{name} does not take {', '.join(sorted(unknown))}")

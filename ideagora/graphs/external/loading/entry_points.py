@@ -13,10 +13,10 @@ GROUP = "ideagora.agents"
 @cache
 def installed_agents() -> dict[str, EntryPoint]:
     """The entry points by name; if a name occurs twice, the first that Python finds."""
-    found: dict[str, EntryPoint] = {}
+    by_name: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):
-        found.setdefault(point.name, point)
-    return dict(sorted(found.items()))
+        by_name.setdefault(point.name, point)
+    return dict(sorted(by_name.items()))
 
 
 def source_of(point: EntryPoint) -> str:

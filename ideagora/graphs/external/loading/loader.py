@@ -112,12 +112,12 @@ def load_safely(load: Callable[[], Any], name: str) -> Any:
 
 
 def _find_object(module: ModuleType, name: str, place: str) -> Any:
-    found: Any = module
+    value: Any = module
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not hasattr(value, part):
             raise UsageError(_no_such_object(module, name, place))
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value
 
 
 def _no_such_object(module: ModuleType, name: str, place: str) -> str:

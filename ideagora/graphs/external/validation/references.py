@@ -24,8 +24,8 @@ async def resolve_references(values: list[Any], context: AgentContext, name: str
 async def _look_up_references(idea: dict[str, Any], context: AgentContext) -> None:
     """Keep the references that the library knows, add their records, and list the others."""
     references = list(dict.fromkeys(idea["references"]))
-    found = {paper_id: await context.library.paper(paper_id) for paper_id in references if paper_id.strip()}
-    known = {paper_id: paper for paper_id, paper in found.items() if paper is not None}
+    papers = {paper_id: await context.library.paper(paper_id) for paper_id in references if paper_id.strip()}
+    known = {paper_id: paper for paper_id, paper in papers.items() if paper is not None}
     unknown = [paper_id for paper_id in references if paper_id not in known]
     idea["references"] = list(dict.fromkeys(paper.id for paper in known.values()))
     present = {paper["id"] for paper in idea["neighbours"]}
