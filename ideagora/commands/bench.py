@@ -18,6 +18,7 @@ from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
 from ideagora.benchmarks.results.records import RESULTS_FILE, BenchmarkResult
 from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, BenchmarkRun
 from ideagora.benchmarks.running.estimate import agents_without_estimate, expected_bill
+from ideagora.benchmarks.running.generated import require_ideas_on_samples
 from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.benchmarks.running.rescore import load_run, rescore
 from ideagora.benchmarks.running.run import problem_notes, run_benchmark
@@ -168,7 +169,7 @@ def _prepare(request: Request) -> BenchmarkRun:
         )
     topics = [benchmark.topic(sample) for sample in samples.values()]
     contestants = resolve_contestants(request.agents, settings.home, topics, at_least=1)
-    return BenchmarkRun(
+    benchmark_run = BenchmarkRun(
         benchmark=benchmark,
         data_set=loaded.samples,
         samples=samples,
@@ -186,6 +187,8 @@ def _prepare(request: Request) -> BenchmarkRun:
         with_sources="source" in settings.model_fields_set,
         benchmark_options=request.benchmark_options,
     )
+    require_ideas_on_samples(benchmark_run)
+    return benchmark_run
 
 
 def _load(benchmark: Benchmark[Any], request: Request) -> Samples[Any]:

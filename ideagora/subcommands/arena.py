@@ -117,8 +117,8 @@ def arena(
         list[str] | None,
         typer.Argument(
             metavar="CONTESTANTS",
-            help="Two or more of: agents (see 'ideagora agents'), ideas:FILE, run folders, names of imported "
-            "ideas. Write LABEL=CONTESTANT to rename one.",
+            help="Two or more of: agents (see 'ideagora agents'), ideas:FILE, folders of runs, benchmarks "
+            "and arenas, names of imported ideas. Write LABEL=CONTESTANT to rename one.",
             show_default=False,
         ),
     ] = None,

@@ -173,8 +173,8 @@ Agents = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="AGENTS",
-        help="One or more of: agents (see 'ideagora agents'), model:NAME, ideas:FILE, run folders, names of "
-        "imported ideas. Write LABEL=AGENT to rename one.",
+        help="One or more of: agents (see 'ideagora agents'), model:NAME, ideas:FILE, folders of runs, "
+        "benchmarks and arenas, names of imported ideas. Write LABEL=AGENT to rename one.",
         show_default=False,
     ),
 ]

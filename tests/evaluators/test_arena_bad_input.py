@@ -317,7 +317,7 @@ def test_a_folder_that_holds_another_arena(capsys: Capsys) -> None:
     assert "its judges, options or settings differ" in said
     said = error_of(Held(field({"alpha": 1, "beta": 3, "gamma": 3})), capsys, 1)
     assert "of the same names differ" in said
-    said = error_of(Held(field({"alpha": 1, "beta": 2}), topic=["a topic of its own"]), capsys, 1)
+    said = error_of(Held(field({"alpha": 1, "beta": 2}), topic=[TOPICS[0]]), capsys, 1)
     assert f"its topic “{TOPICS[1]}” is missing here" in said
 
 

@@ -92,10 +92,10 @@ VERDICTS = [
     verdict("v5", "fit", "2", {"i4": "first"}, criteria={"score": 2.0}, epoch=2),
 ]
 IDEAS = [
-    label_idea(idea("i1", "first"), "first", "2", 1),
-    label_idea(idea("i3", "second/b"), "second/b", "2", 1),
-    label_idea(idea("i4", "first"), "first", "2", 2),
-    label_idea(idea("i2", "first"), "first", "10", 1),
+    label_idea(idea("i1", "first"), "first", "ai-idea-bench", "2", 1),
+    label_idea(idea("i3", "second/b"), "second/b", "ai-idea-bench", "2", 1),
+    label_idea(idea("i4", "first"), "first", "ai-idea-bench", "2", 2),
+    label_idea(idea("i2", "first"), "first", "ai-idea-bench", "10", 1),
 ]
 
 

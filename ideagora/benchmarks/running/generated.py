@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from ideagora.benchmarks.results.records import AgentSummary
 from ideagora.benchmarks.running.benchmark_run import BenchmarkRun, PlannedRun
-from ideagora.benchmarks.running.idea_log import IdeaLog, label_idea
+from ideagora.benchmarks.running.idea_log import BENCHMARK, SAMPLE, IdeaLog, label_idea
+from ideagora.errors import UsageError
+from ideagora.evaluators.arena.contestants import without_topic_in_common
 from ideagora.evaluators.arena.lineup import ContestantIdeas, topic_key
 from ideagora.evaluators.generation import RunResult
 from ideagora.graphs.run_folder import RunFolder
@@ -27,10 +29,22 @@ def all_ideas(
         for one in of_sample.get(sample, ()):
             made = RunFolder(one.run.folder, "").finished_ideas() or []
             for idea in made[: run.ideas]:
-                yield label_idea(idea, one.run.name, sample, one.epoch)
+                yield label_idea(idea, one.run.name, run.benchmark.name, sample, one.epoch)
         for name, ideas in imported:
             for idea in ideas.get(sample, ()):
-                yield label_idea(idea, name, sample, 1)
+                yield label_idea(idea, name, run.benchmark.name, sample, 1)
+
+
+def require_ideas_on_samples(run: BenchmarkRun) -> None:
+    """Raise an error if all ideas of a source are on other topics, before anything is asked.
+
+    Raises:
+        UsageError: no idea of a file or folder belongs to a chosen sample.
+    """
+    topics = [run.topic(name).text for name in run.samples]
+    error = without_topic_in_common(run.contestants.idea_sets, lambda one: bool(_by_sample(one, run)), topics)
+    if error is not None:
+        raise UsageError(f"{error} Choose samples with --limit or --sample-id, or give others with --data.")
 
 
 def existing_ideas(run: BenchmarkRun) -> list[tuple[str, dict[str, list[Idea]]]]:
@@ -42,14 +56,19 @@ def existing_ideas(run: BenchmarkRun) -> list[tuple[str, dict[str, list[Idea]]]]
 
 
 def _by_sample(idea_set: ContestantIdeas, run: BenchmarkRun) -> dict[str, list[Idea]]:
-    """Existing ideas by sample: by the sample that an idea names, or else all samples with its topic."""
+    """Existing ideas by sample: by the sample that an idea names, or else all samples with its topic.
+
+    The sample that an idea of another benchmark names is not meant, though it may have the same id.
+    """
     by_topic: dict[str, list[str]] = {}
     for name in run.samples:
         by_topic.setdefault(topic_key(run.topic(name).text), []).append(name)
     found: dict[str, list[Idea]] = {}
     for idea in idea_set.ideas:
-        named = str(idea.extra.get("sample", idea.extra.get("imported", {}).get("sample", "")))
-        names = [named] if named in run.samples else by_topic.get(topic_key(idea.topic), ())
+        named = str(idea.extra.get(SAMPLE, idea.extra.get("imported", {}).get(SAMPLE, "")))
+        is_of_other = idea.extra.get(BENCHMARK, run.benchmark.name) != run.benchmark.name
+        is_named = named in run.samples and not is_of_other
+        names = [named] if is_named else by_topic.get(topic_key(idea.topic), ())
         for name in names:
             found.setdefault(name, []).append(idea)
     return found

@@ -12,13 +12,13 @@ from ideagora.graphs.run_folder import folder_error, write_atomically
 from ideagora.schema import Idea, stable_id
 
 IDEAS_FILE = "ideas.jsonl"
-SAMPLE, EPOCH = "sample", "epoch"
-"""Keys in an idea's ``extra``: the sample that it is about, and the repetition (from 1)."""
+BENCHMARK, SAMPLE, EPOCH = "benchmark", "sample", "epoch"
+"""Keys in an idea's ``extra``: the benchmark and the sample that it is for, and the repetition (from 1)."""
 
 
-def label_idea(idea: Idea, agent: str, sample: str, epoch: int) -> Idea:
+def label_idea(idea: Idea, agent: str, benchmark: str, sample: str, epoch: int) -> Idea:
     """The idea under its contestant's name, with its sample and epoch."""
-    extra = {**idea.extra, SAMPLE: sample, EPOCH: epoch}
+    extra = {**idea.extra, BENCHMARK: benchmark, SAMPLE: sample, EPOCH: epoch}
     return idea.model_copy(update={"agent": agent, "extra": extra})
 
 

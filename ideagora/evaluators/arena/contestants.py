@@ -2,8 +2,8 @@
 
 A contestant is an agent by any name that the registry knows, a language model as it is (``model:NAME``, any
 name that litellm knows, or ``model:offline``), or existing ideas: ``ideas:FILE`` in any format that can be
-imported, a run folder (or a folder of runs), or the name of an import. ``LABEL=CONTESTANT`` sets the name in
-the tables.
+imported, the folder of a run, an arena or a benchmark (also by its name in the home), a folder of runs, or
+the name of an import. ``LABEL=CONTESTANT`` sets the name in the tables.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ideagora.errors import TopicRequired, UsageError
-from ideagora.evaluators.arena.lineup import ContestantIdeas
+from ideagora.evaluators.arena.lineup import ContestantIdeas, build_lineup, listed_topics, topic_key
 from ideagora.graphs.agent import Agent
 from ideagora.importing import Imported, find_ideas, read_ideas
 from ideagora.registry import AGENTS, find_agent
 from ideagora.schema import Idea, Topic
 
 IDEAS = "ideas:"
+RUN_FOLDERS = ("arenas", "bench", "jury", "runs")
+"""Folders of the home whose sub-folders are runs."""
 MOST_PROBLEMS = 5
 """Maximum number of import problems reported per contestant."""
 LONGEST_NAME = 200
@@ -124,14 +126,26 @@ def locate_ideas(spec: str, home: Path) -> list[Path]:
     """
     if spec.startswith(IDEAS):
         return [find_ideas(spec.removeprefix(IDEAS), home)]
+    if spec in AGENTS:
+        return []
     imported = home / "ideas" / f"{spec}.jsonl"
-    if spec not in AGENTS and "/" not in spec and imported.is_file():
+    if "/" not in spec and imported.is_file():
         return [imported]
     path = Path(spec).expanduser()
-    if spec in AGENTS or not path.exists() or path.suffix == ".py":
+    if not path.exists():
+        return _runs_in_home(spec, home)
+    if path.suffix == ".py":
         return []
     runs = sorted(run.parent for run in path.glob("*/run.json")) if path.is_dir() else []
     return runs if runs and not (path / "run.json").exists() else [path]
+
+
+def _runs_in_home(name: str, home: Path) -> list[Path]:
+    """The run with this name in the home, if there is one."""
+    if "/" in name or name in ("", ".", ".."):
+        return []
+    runs = [home / folder / name for folder in RUN_FOLDERS]
+    return [path for path in runs if (path / "run.json").is_file()][:1]
 
 
 def _read(paths: Sequence[Path], label: str | None, topics: Sequence[Topic]) -> Imported:
@@ -157,6 +171,23 @@ def _group_by_agent(ideas: Sequence[Idea], label: str | None, spec: str) -> Iter
     for maker in makers:
         name = maker if label is None else label if len(makers) == 1 else f"{label}/{maker}"
         yield ContestantIdeas(clean_name(name), spec, tuple(idea for idea in ideas if idea.agent == maker))
+
+
+def without_topic_in_common(
+    idea_sets: Iterable[ContestantIdeas], has_topic: Callable[[ContestantIdeas], bool], wanted: Sequence[str]
+) -> UsageError | None:
+    """The error for the first source that has no idea on a wanted topic; ``None``: every source has one."""
+    by_source: dict[str, list[ContestantIdeas]] = {}
+    for one in idea_sets:
+        by_source.setdefault(one.source, []).append(one)
+    for source, ideas in by_source.items():
+        if not any(map(has_topic, ideas)):
+            topics = dict.fromkeys(" ".join(idea.topic.split()) for one in ideas for idea in one.ideas)
+            return UsageError(
+                f"{source} has no idea on {listed_topics(wanted)}: its ideas are on "
+                f"{listed_topics(list(topics))}."
+            )
+    return None
 
 
 def clean_name(name: str) -> str:
@@ -195,11 +226,17 @@ def choose_topics(resolved: ResolvedContestants, topics: Iterable[Topic]) -> tup
     """The requested topics, or else those of the existing ideas.
 
     Raises:
-        UsageError: there are none.
+        UsageError: there are none, or existing ideas are on none of them.
     """
-    from ideagora.evaluators.arena.lineup import build_lineup
-
     chosen = tuple(topics) or build_lineup(resolved.idea_sets, ()).topics
     if not chosen:
         raise UsageError("Give --topic TEXT or --topics FILE: agents need a topic.")
+    keys = {topic_key(topic.text) for topic in chosen}
+    error = without_topic_in_common(
+        resolved.idea_sets,
+        lambda one: any(topic_key(idea.topic) in keys for idea in one.ideas),
+        [topic.text for topic in chosen],
+    )
+    if error is not None:
+        raise error
     return chosen

@@ -241,7 +241,7 @@ def _notes(
     for ideas_of_one in idea_sets:
         other = {idea.topic for idea in ideas_of_one.ideas if topic_key(idea.topic) not in keys}
         if other:
-            topics = f"{_pluralize(len(other), 'other topic')} were left out ({_first_few(sorted(other))})"
+            topics = f"{_pluralize(len(other), 'other topic')} were left out ({listed_topics(sorted(other))})"
             yield f"{ideas_of_one.name}: ideas on {topics}."
 
 
@@ -260,6 +260,7 @@ def _pluralize(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def _first_few(texts: Sequence[str], most: int = 3) -> str:
+def listed_topics(texts: Sequence[str], most: int = 3) -> str:
+    """The first topics in quotation marks and the number of the others, for messages."""
     shown = ", ".join(f"“{text[:40]}”" for text in texts[:most])
     return shown if len(texts) <= most else f"{shown} and {len(texts) - most} more"
