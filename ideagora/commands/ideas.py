@@ -42,6 +42,7 @@ class Request:
     out: Path | None
     as_json: bool
     settings: dict[str, Any]
+    with_seeds: bool = False
 
 
 def import_ideas(request: Request) -> int:
@@ -90,7 +91,7 @@ def _import_ideas(request: Request, errors: Console) -> int:
         _check_name(request.name, home)
     if request.topic is not None and not request.topic.strip():
         raise UsageError("--topic is empty: name the topic of the ideas in a few words.")
-    imported = read_all(request.files, agent=request.name, topic=request.topic)
+    imported = read_all(request.files, agent=request.name, topic=request.topic, with_seeds=request.with_seeds)
     name = request.name or _default_name(imported)
     path = request.out or stored_file(home, name)
     imported, new, same = _add_to_file(path, imported) if imported.ideas else (imported, 0, 0)

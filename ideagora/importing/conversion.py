@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from ideagora.importing.records import Format, IdeaAnnotation, ParsedIdea, Problem
 from ideagora.importing.sections import title_from_text
+from ideagora.importing.self_scores import without_self_scores
 from ideagora.schema import Idea, Usage, stable_id
 
 
@@ -45,7 +46,7 @@ def convert_idea(
     scores |= parsed.scores
     name = _agent_name(parsed, file_format, agent, several)
     try:
-        return _build_idea(parsed, file_format.name, name, idea_topic, scores)
+        return without_self_scores(_build_idea(parsed, file_format.name, name, idea_topic, scores))
     except ValidationError as error:
         first = error.errors()[0]
         return parsed.row.problem(".".join(map(str, first["loc"])) or None, first["msg"].lower())

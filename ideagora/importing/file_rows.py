@@ -1,4 +1,4 @@
-"""Read the rows of a file: JSON, JSON Lines, CSV or SQLite, detected by content.
+"""Read the rows of a file: JSON, JSON Lines, CSV, SQLite or text, detected by content.
 
 Memory is bounded: JSON documents and lines have a maximum size, and lines and tables are streamed.
 """
@@ -6,6 +6,7 @@ Memory is bounded: JSON documents and lines have a maximum size, and lines and t
 from __future__ import annotations
 
 import csv
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -22,6 +23,10 @@ MAX_DOCUMENT_BYTES = 64_000_000
 """Maximum bytes of a JSON document."""
 MAX_LINE_BYTES = 16_000_000
 """Maximum bytes of a line, and characters of a cell."""
+DOCUMENT = "document"
+"""Field of the only row of a text file."""
+TEXT_SUFFIXES = {".md", ".markdown", ".txt"}
+_COLUMN = re.compile(r"[\w .-]{1,30}\Z")
 _HEAD_BYTES = 65_536
 _LINES_TRIED = 20
 """Lines used to distinguish a JSON document from JSON Lines."""
@@ -30,7 +35,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
 _TABLE = "results"
 """The table of LiveIdeaBench."""
-_ACCEPTED = "Use JSON, JSON Lines, CSV or LiveIdeaBench's SQLite file."
+_ACCEPTED = "Use JSON, JSON Lines, CSV, Markdown, text or LiveIdeaBench's SQLite file."
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class FileRows:
     """The rows of a file. ``rows`` can be called repeatedly; an unreadable row is a problem."""
 
     shape: str
-    """``JSON``, ``JSON Lines``, ``CSV`` or ``SQLite``, for messages."""
+    """``JSON``, ``JSON Lines``, ``CSV``, ``SQLite`` or ``text``, for messages."""
     rows: Callable[[], Iterator[Row | Problem]]
 
 
@@ -65,9 +70,35 @@ def open_rows(path: Path, name: str) -> FileRows:
         raise IdeasFileError(f"{path} is a binary file (such as an archive or a pickle). {_ACCEPTED}")
     if text.startswith(b"<"):
         raise IdeasFileError(f"{path} is a web page or XML. {_ACCEPTED}")
+    if path.suffix.lower() in TEXT_SUFFIXES and not text.startswith((b"{", b"[")) and not _is_table(text):
+        return _open_text(path, name, size)
     if not text.startswith((b"{", b"[")):
         return FileRows("CSV", lambda: _csv_rows(path, name))
     return _open_document(path, name, size) if text.startswith(b"[") else _open_json(path, name, size)
+
+
+# --- text -------------------------------------------------------------------------------------
+
+
+def _is_table(text: bytes) -> bool:
+    """Whether the first line is a header of several columns."""
+    first = text.partition(b"\n")[0].decode("utf-8", "replace").strip()
+    return any(
+        mark in first and all(_COLUMN.match(cell.strip(' "')) for cell in first.split(mark))
+        for mark in ",;\t"
+    )
+
+
+def _open_text(path: Path, name: str, size: int) -> FileRows:
+    if size > MAX_LINE_BYTES:
+        limit = f"{MAX_LINE_BYTES / 1e6:,.0f} MB"
+        raise IdeasFileError(f"{path} has {size / 1e6:,.0f} MB; the limit for text is {limit}. Split it.")
+    try:
+        text = path.read_bytes().removeprefix(_BOM).decode()
+    except UnicodeDecodeError:
+        raise IdeasFileError(f"{path} is not UTF-8 text. Save it as UTF-8 first.") from None
+    row = Row(name, None, {DOCUMENT: clean_value(text.replace("\r\n", "\n"))})
+    return FileRows("text", lambda: iter([row]))
 
 
 # --- JSON -------------------------------------------------------------------------------------

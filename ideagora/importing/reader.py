@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ideagora.errors import IdeasFileError, TopicRequired, UnknownIdeasFormat
 from ideagora.importing.conversion import convert_idea, source_agent
-from ideagora.importing.file_rows import FileRows, open_rows
+from ideagora.importing.file_rows import TEXT_SUFFIXES, FileRows, open_rows
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.idea_ids import CollectedIdeas
 from ideagora.importing.records import Format, IdeaAnnotation, Imported, ParsedIdea, Problem, Row
@@ -32,8 +32,11 @@ _LIMIT_REACHED = (
     f"reading stopped here: the limits are {MAX_IDEAS:,} ideas, {MAX_CHARACTERS / 1e6:.0f} million "
     f"characters and {_MAX_PROBLEMS:,} problems. Split the file and import the parts under one name"
 )
-_SUFFIXES = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".db", ".sqlite", ".sqlite3"}
+_SUFFIXES = {".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".db", ".sqlite", ".sqlite3", *TEXT_SUFFIXES}
 """Suffixes of the files read from a folder; a file given by itself may have any name."""
+_ABOUT = ("readme", "license", "changelog", "contributing", "cutoff")
+"""Stems of texts in a folder that are not ideas; ``cutoff.txt`` belongs to ScholarIdeas."""
+_SEED = "skipped: a seed idea that a person wrote for the agent's template (--with-seeds imports it)"
 _RUN_FILES = ("ideas.jsonl", "run.json")
 
 
@@ -53,10 +56,13 @@ def read_ideas(path: Path, *, agent: str | None = None, topic: str | None = None
     return read_all([path], agent=agent, topic=topic)
 
 
-def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | None = None) -> Imported:
+def read_all(
+    paths: Sequence[Path], *, agent: str | None = None, topic: str | None = None, with_seeds: bool = False
+) -> Imported:
     """Return the ideas of several files; scores in one file apply to ideas in the others.
 
-    An unreadable file is an error if it is the only one, else a problem.
+    Seed ideas, which people wrote as examples for the agent, are problems unless ``with_seeds``. An
+    unreadable file is an error if it is the only one, else a problem.
 
     Raises:
         IdeasFileError: as ``read_ideas``, for a single file.
@@ -75,7 +81,7 @@ def read_all(paths: Sequence[Path], *, agent: str | None = None, topic: str | No
         raise IdeasFileError(
             f"{files[0][1]} contains scores or topics but no ideas. Import it together with the ideas' file."
         )
-    ideas, renamed = _convert_all(parsed, agent, (topic or "").strip() or None)
+    ideas, renamed = _convert_all(parsed, agent, (topic or "").strip() or None, with_seeds)
     problems = _sort_problems(parsed.problems, [name for _, name in files])
     return Imported(tuple(ideas), tuple(problems), ", ".join(parsed.formats), renamed)
 
@@ -184,15 +190,20 @@ def _list_files(path: Path) -> list[tuple[Path, str]]:
         return [(path, path.name)]
     if all((path / name).is_file() for name in _RUN_FILES):
         return [(path / _RUN_FILES[0], _RUN_FILES[0])]
-    found = (file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file())
+    found = (file for file in path.rglob("*") if _may_hold_ideas(file) and file.is_file())
     files = sorted(islice((file for file in found if not file.name.startswith(".")), _MAX_FILES))
     if not files:
         raise IdeasFileError(f"{path} contains no files of ideas ({', '.join(sorted(_SUFFIXES))}).")
     return [(file, file.relative_to(path).as_posix()) for file in files]
 
 
+def _may_hold_ideas(file: Path) -> bool:
+    suffix = file.suffix.lower()
+    return suffix in _SUFFIXES and not (suffix in TEXT_SUFFIXES and file.stem.lower() in _ABOUT)
+
+
 def _convert_all(
-    parsed: _ParsedFiles, agent: str | None, topic: str | None
+    parsed: _ParsedFiles, agent: str | None, topic: str | None, with_seeds: bool
 ) -> tuple[list[Idea], dict[str, str]]:
     """Return the unique ideas and the new ids of renamed ones; everything else becomes a problem."""
     problems = parsed.problems
@@ -204,6 +215,9 @@ def _convert_all(
     rows: dict[str, Row] = {}
     renamed: dict[str, str] = {}
     for item, file_format in parsed.ideas:
+        if item.is_seed and not with_seeds:
+            problems.append(item.row.problem(None, _SEED))
+            continue
         annotations = [annotation for key in item.keys for annotation in by_key.get(key, ())]
         idea = convert_idea(item, file_format, agent, topic, annotations, several=several)
         if isinstance(idea, Problem):

@@ -81,6 +81,8 @@ class ParsedIdea:
     """Notes on the record: origins of fields, labels, indices."""
     original: Any = None
     """The original record; ``None`` for that of the row."""
+    is_seed: bool = False
+    """Whether a person wrote it as an example for the agent."""
     keys: tuple[str, ...] = ()
     """Keys by which other files refer to this idea."""
 

@@ -29,6 +29,12 @@ def import_ideas(
     topic: Annotated[
         str | None, typer.Option(help="Topic of the ideas, for files that do not name one.")
     ] = None,
+    with_seeds: Annotated[
+        bool,
+        typer.Option(
+            "--with-seeds", help="Also import seed ideas, which people wrote for AI-Scientist's templates."
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -42,15 +48,15 @@ def import_ideas(
 ) -> None:
     """Import ideas made by another system. The format of a file is detected from its content.
 
-    Reads Chain-of-Ideas, AI-Scientist, AI-Researcher, AI Idea Bench, SciPIP, ResearchAgent, IdeaBench,
-    LiveIdeaBench, AidanBench, ideagora's own ideas.jsonl, and plain JSON or CSV: see ideagora ideas
+    Reads Chain-of-Ideas, AI-Scientist, AI-Researcher, AI Idea Bench, SciPIP, VirSci, ResearchAgent,
+    IdeaBench, LiveIdeaBench, AidanBench, ideagora's own ideas.jsonl, plain JSON or CSV, and Markdown: see ideagora ideas
     formats. Problems are listed by row and field; no value is invented. Importing the same files again
     changes nothing; importing more files under the same name adds to it.
     """
     from ideagora.commands.ideas import Request
     from ideagora.commands.ideas import import_ideas as run
 
-    raise typer.Exit(run(Request(tuple(files), name, topic, out, as_json, _settings(home))))
+    raise typer.Exit(run(Request(tuple(files), name, topic, out, as_json, _settings(home), with_seeds)))
 
 
 @app.command("list", epilog="Examples:\n\n  ideagora ideas list\n\n  ideagora ideas list --json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ideagora.importing import read_all, read_ideas
 from ideagora.importing.fields import parse_steps
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.sections import split_sections, title_from_text
+from ideagora.importing.self_scores import remove_self_scores
 from ideagora.importing.storage import stored_file
 from ideagora.schema import Idea
 from tests.support.each import each_case
@@ -95,7 +97,9 @@ def test_seed_ideas_are_skipped(tmp_path: Path) -> None:
     seed = {name: value for name, value in {**SCIENTIST, "Title": "Cold Glue"}.items() if name != "novel"}
     imported = read(write_json(tmp_path / "a", [seed, SCIENTIST]), topic="glue")
     assert [idea.title for idea in imported.ideas] == [SCIENTIST["Title"]]
-    assert problem_places(imported) == [("record 1", "novel")]
+    assert problem_places(imported) == [("record 1", None)]
+    with_seeds = read_all([tmp_path / "a"], topic="glue", with_seeds=True)
+    assert len(with_seeds.ideas) == 2
     assert len(read(write_json(tmp_path / "b", [seed]), topic="glue").ideas) == 1  # nobody looked for novelty
 
 
@@ -200,6 +204,125 @@ def test_the_target_file_supplies_ai_idea_bench_topics(tmp_path: Path) -> None:
     imported = read_all([ideas, write_json(tmp_path / "targets", targets)])
     assert [idea.topic for idea in imported.ideas] == ["lasting ink", "ink"]
     assert imported.problems == ()
+
+
+def test_virsci_reads_the_fields_of_json_that_is_not_valid(tmp_path: Path) -> None:
+    valid = {"Idea": "Tie planks with wire.", "Title": "Wired Planks", "Experiment": "1. Tie\n2. Hang"}
+    loose = (
+        '{ "Idea": "Tie planks\\nwith wire.", "Title": "Wired Planks", "Experiment": [ { "Step 1": "Tie",'
+        ' "Knot" }, { "Step 2": "Hang" } ], "Clarity": 8, "Novelty": 9 }'
+    )
+    for number, text in enumerate([json.dumps({**valid, "Clarity": 8, "Novelty": 9}), f"New Idea:\n{loose}"]):
+        team = {"teammate": ["Scientist0"], "topic": "bridges", "idea": text, "abstract": "Title: no"}
+        (idea,) = read(write_json(tmp_path / str(number), team)).ideas
+        assert (idea.agent, idea.topic, idea.title) == ("guest", "bridges", "Wired Planks")
+        assert " ".join(idea.method.split()) == "Tie planks with wire."
+        assert idea.experiment is not None
+        assert "Hang" in " ".join(idea.experiment.steps)
+        assert idea.extra["scores"] == {"Clarity": 8, "Novelty": 9}
+        shown = idea.model_dump_json(exclude={"extra"})
+        assert "9" not in shown.replace(idea.id, "")
+        assert "Clarity" not in shown
+
+
+def test_markdown_proposals(tmp_path: Path) -> None:
+    proposal = """Title: Wired Planks
+
+1. Problem Statement: Bridges fail.
+
+2. Motivation: Nobody listens to planks.
+
+3. Proposed Method: Tie a wire to each plank.
+
+4. Step-by-Step Experiment Plan:
+Step 1: Tie.
+Step 2: Hang.
+
+5. Self-assessment:
+Novelty: 9/10
+"""
+    several = """# Ideas for bridges
+## Idea 1: A Framework for Humming Planks
+### Motivation
+Bridges fail.
+### Method
+Let planks hum.
+## Idea 2
+**A Novel Method of Wires**
+Tie a wire.
+"""
+    folder = tmp_path / "ideas"
+    folder.mkdir()
+    for name, text in {
+        "biology_1.txt": proposal,
+        "b.md": several,
+        "README.md": "# About",
+        "cutoff.txt": "2024",
+    }.items():
+        (folder / name).write_text(text)
+    found = {idea.title: idea for idea in read_ideas(folder, topic="bridges").ideas}
+    assert list(found) == ["A Framework for Humming Planks", "A Novel Method of Wires", "Wired Planks"]
+    wired = found["Wired Planks"]
+    assert "Nobody listens" in (wired.motivation or "")
+    assert wired.method == "3. Proposed Method: Tie a wire to each plank."
+    assert wired.experiment is not None
+    assert "Hang." in wired.experiment.steps[-1]
+    assert "9/10" not in wired.model_dump_json(exclude={"extra"})
+    assert found["A Framework for Humming Planks"].motivation == "### Motivation\nBridges fail."
+
+
+def test_no_self_score_is_in_what_a_judge_sees(tmp_path: Path) -> None:
+    """Of any format: ratings in fields stay apart, and those in texts are removed."""
+    rated = "Tie planks.\n\n**Novelty**: 9/10\nFeasibility Score: 8 out of 10\nIt holds (clarity: 7/10)."
+    records: dict[str, Any] = {
+        "plain": [{"topic": "t", "method": rated, "novelty": rated, "experiment": rated}],
+        "coi-agent": [{**COI, "idea": rated}],
+        "ai-scientist": [{**SCIENTIST, "Experiment": rated}],
+        "ai-scientist-v2": [{**SCIENTIST_V2, "Abstract": rated}],
+        "ai-researcher-ideas": {
+            "topic_description": "t",
+            "ideas": [{"a": {**SEED, "Proposed Method": rated}}],
+        },
+        "ai-researcher-proposal": {**PROPOSAL, "full_experiment_plan": {"Proposed Study": rated}},
+        "ai-researcher-top": {"a": {"idea": {**SEED, "Proposed Method": rated}, "ai_ranking_score": 3}},
+        "ai-idea-bench": [{"index": 1, "model_result": [{**BENCH_IDEA, "Motivation": rated}]}],
+        "scipip": [{"background": "t", "ideas": [{"generated_idea": rated}]}],
+        "virsci": {"topic": "t", "teammate": [], "idea": json.dumps({"Idea": rated, "Novelty": 9})},
+        "research-agent": [{**RESEARCH, "method": rated}],
+        "ideabench": [{**HYPOTHESES, "hypotheses": [rated]}],
+        "liveideabench": [{"keywords": "t", "idea_model": "m", "idea": rated}],
+        "aidanbench": aidan([answer(1, rated), answer(2, "end", coherence=1)]),
+        "text": None,
+    }
+    ideas_formats = {form.name for form in FORMATS} - {
+        "ai-researcher-ranking",
+        "ai-researcher-reviews",
+        "ideagora",
+    }
+    assert set(records) == ideas_formats
+    for name, record in records.items():
+        file = write_json(tmp_path / f"{name}.json", record)
+        if name == "text":
+            file = tmp_path / "text.md"
+            file.write_text(rated)
+        imported = read_ideas(file, topic="t")
+        assert (imported.kind, len(imported.ideas)) == (name, 1), imported.problems
+        shown = imported.ideas[0].model_dump_json(
+            include={"title", "motivation", "novelty", "method", "experiment"}
+        )
+        assert "Tie planks." in shown, name
+        assert not re.search(r"/10|out of", shown), f"{name}: {shown}"
+
+
+def test_what_only_looks_like_a_self_score_stays() -> None:
+    for text in (
+        "Clarity: 3 annotators rate each text",
+        "Score: 0.5 means chance",
+        "Solves 9/10 tasks on quality benchmarks.",
+        "Feasibility depends on 8 GPUs",
+        "Quality: 90% of labels agree",
+    ):
+        assert remove_self_scores(text) == text
 
 
 def test_scipip_uses_the_last_complete_stage(tmp_path: Path) -> None:
@@ -419,8 +542,8 @@ def test_a_folder_imports_all_its_files_and_names_the_bad_ones(tmp_path: Path) -
     write_json(tmp_path / "notes.txt", "not tried")
     imported = read(tmp_path, topic="any")
     assert [idea.title for idea in imported.ideas] == [PLAIN["title"], SCIENTIST["Title"]]
-    assert imported.kind == "plain, ai-scientist"
-    assert [(problem.file, problem.row) for problem in imported.problems] == [("c.json", None)]
+    assert imported.kind == "plain, ai-scientist, text"
+    assert [(problem.file, problem.row) for problem in imported.problems] == [("c.json", None), ("notes.txt", None)]
 
 
 def test_problems_are_sorted_by_row(tmp_path: Path) -> None:
@@ -506,6 +629,19 @@ def test_headings_on_the_same_line_as_text_count() -> None:
     assert parts.method == "**Method:** a roof.\n1. **Novelty:** part of a list"
 
 
+def test_titles_and_section_names() -> None:
+    assert title_from_text("1. Tie planks. Then hang them.") == "Tie planks"
+    for first in (
+        "**A Novel Method of Wires**",
+        "# Humming Planks: a framework for bridges",
+        "**Advanced Wires**",
+    ):
+        assert split_sections(f"{first}\nTie a wire.").title == first.strip("*# ")
+    for first in ("**Proposed Method**", "# Motivation", "**Novelty and Contributions:**"):
+        assert split_sections(f"{first}\nTie a wire.").title is None
+    assert split_sections("## Method\nTie.\n## Advanced wires\nHang.").novelty is None
+
+
 def test_a_title_from_a_text_is_its_first_sentence() -> None:
     assert title_from_text("# Heading\n\n- **Bold** move. And more.") == "Bold move"
     long = " ".join(f"w{number}" for number in range(40))
@@ -517,10 +653,9 @@ def test_a_title_from_a_text_is_its_first_sentence() -> None:
     "name, kind, number",
     [
         ("coi_agent/cases.json", "coi-agent", 4),
-        ("ai_scientist/grokking_ideas.json", "ai-scientist", 6),
-        ("ai_scientist/2d_diffusion_ideas.json", "ai-scientist", 6),
-        ("ai_scientist/nanoGPT_lite_ideas.json", "ai-scientist", 6),
-        ("ai_scientist/nanoGPT_seed_ideas.json", "ai-scientist", 2),
+        ("ai_scientist/grokking_ideas.json", "ai-scientist", 5),
+        ("ai_scientist/2d_diffusion_ideas.json", "ai-scientist", 5),
+        ("ai_scientist/nanoGPT_lite_ideas.json", "ai-scientist", 4),
         ("aidanbench/results_sample.json", "aidanbench", 34),
     ],
 )

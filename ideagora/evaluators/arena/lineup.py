@@ -14,6 +14,7 @@ from typing import Literal
 
 from ideagora.evaluators.arena.prompt_injection import injection_flags
 from ideagora.evaluators.generation import AgentRun, RunResult
+from ideagora.importing.self_scores import without_self_scores
 from ideagora.schema import Experiment, Idea, Topic, stable_id
 
 LONGEST_IDEA = 4_000
@@ -177,7 +178,9 @@ def _contestant(made: ContestantIdeas, keys: Mapping[str, str]) -> Contestant:
 
 def _as_entry(idea: Idea, name: str, topic: str) -> Idea:
     maker = {} if idea.agent == name else {"made_by": idea.agent}
-    return idea.model_copy(update={"agent": name, "topic": topic, "extra": {**idea.extra, **maker}})
+    return without_self_scores(idea).model_copy(
+        update={"agent": name, "topic": topic, "extra": {**idea.extra, **maker}}
+    )
 
 
 def _with_unique_ids(contestants: Sequence[Contestant]) -> list[Contestant]:

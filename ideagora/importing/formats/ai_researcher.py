@@ -53,7 +53,7 @@ def _idea(row: Row, name: str | None, topic: str | None, scores: Mapping[str, An
         topic=topic,
         title=optional_text(value, "Title") or name,
         motivation=join_fields(value, "Problem", "Problem Statement", "Existing Methods", "Motivation"),
-        method=json_as_text(value.get("Proposed Method")),
+        method=json_as_text(value.get("Proposed Method")) or json_as_text(value.get("Proposed Study")),
         experiment=parse_experiment(plan, *further),
         scores=scores,
         keys=tuple({_key(key) for key in (name, Path(row.file).name) if key}),

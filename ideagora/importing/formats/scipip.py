@@ -1,7 +1,8 @@
 """Outputs of SciPIP: one record per background, with its ideas at three stages.
 
 The last stage counts. An expansion that timed out is the word ``None``; the filtered idea at the same
-index is used instead, and the idea's notes name the stage.
+index is used instead, and the idea's notes name the stage. The released form has a list ``ideas`` of objects
+with ``generated_idea``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from ideagora.importing.fields import JsonObject, decode_field, required_text
 from ideagora.importing.records import FieldError, Format, ParsedIdea, ParsedItem, Row, read_each
 from ideagora.importing.sections import split_sections
 
-_STAGES = ("expanded_final_ideas", "filtered_ideas", "initial_ideas")
+_RELEASED = "ideas"
+_STAGES = (_RELEASED, "expanded_final_ideas", "filtered_ideas", "initial_ideas")
 
 
 def _matches(value: Mapping[str, Any]) -> bool:
@@ -50,7 +52,9 @@ def _ideas(value: JsonObject, stage: str) -> list[Any]:
     if isinstance(cell, str) and not cell.lstrip().startswith("["):
         return [cell] if cell.strip() else []
     listed = decode_field(value, stage)
-    return listed if isinstance(listed, list) else []
+    if not isinstance(listed, list):
+        return []
+    return [idea.get("generated_idea") if isinstance(idea, dict) else idea for idea in listed]
 
 
 def _comparable(stages: Mapping[str, list[Any]], best: str) -> list[str]:
@@ -67,7 +71,7 @@ FORMATS = (
     Format(
         name="scipip",
         about="SciPIP: generated ideas",
-        looks_for="'background' and 'expanded_final_ideas', 'filtered_ideas' or 'initial_ideas'",
+        looks_for="'background' and 'ideas', 'expanded_final_ideas', 'filtered_ideas' or 'initial_ideas'",
         matches=_matches,
         read=read_each(_read),
     ),
