@@ -49,9 +49,9 @@ def import_ideas(
     """Import ideas made by another system. The format of a file is detected from its content.
 
     Reads Chain-of-Ideas, AI-Scientist, AI-Researcher, AI Idea Bench, SciPIP, VirSci, ResearchAgent,
-    IdeaBench, LiveIdeaBench, AidanBench, ideagora's own ideas.jsonl, plain JSON or CSV, and Markdown: see ideagora ideas
-    formats. Problems are listed by row and field; no value is invented. Importing the same files again
-    changes nothing; importing more files under the same name adds to it.
+    IdeaBench, LiveIdeaBench, AidanBench, ideagora's own ideas.jsonl, plain JSON or CSV, and Markdown or
+    text: see ideagora ideas formats. Problems are listed by row and field; no value is invented. Importing
+    the same files again changes nothing; importing more files under the same name adds to it.
     """
     from ideagora.commands.ideas import Request
     from ideagora.commands.ideas import import_ideas as run

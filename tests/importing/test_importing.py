@@ -543,7 +543,7 @@ def test_a_folder_imports_all_its_files_and_names_the_bad_ones(tmp_path: Path) -
     imported = read(tmp_path, topic="any")
     assert [idea.title for idea in imported.ideas] == [PLAIN["title"], SCIENTIST["Title"]]
     assert imported.kind == "plain, ai-scientist, text"
-    assert [(problem.file, problem.row) for problem in imported.problems] == [("c.json", None), ("notes.txt", None)]
+    assert [problem.file for problem in imported.problems] == ["c.json", "notes.txt"]
 
 
 def test_problems_are_sorted_by_row(tmp_path: Path) -> None:
