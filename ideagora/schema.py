@@ -133,11 +133,14 @@ class Reading(Record):
 
     method: str
     problem: str | None = None
+    why_it_works: str | None = None
+    details: str | None = None
+    """What is needed to rebuild it."""
     finding: str | None = None
     limitation: str | None = None
     experiment: str | None = None
     entities: tuple[Entity, ...] = ()
-    read_from: Literal["full text", "abstract", "title"] = "abstract"
+    read_from: Literal["full text", "abstract", "our summary", "title"] = "abstract"
 
 
 class Link(Record):

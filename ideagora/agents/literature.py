@@ -1,16 +1,19 @@
-"""Roles that search and read literature: query planner, relevance judge and reader.
+"""Roles that search literature: query planner, query reworder and relevance judge.
 
-Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Tables 8 to 11.
+Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Tables 8 and 9. Rewording and grades are ours;
+the paper accepts or rejects.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from ideagora.agents.offline_leads.leads import is_resource
 from ideagora.agents.role import Role
-from ideagora.agents.views import PaperBrief, check_paper_numbers
+from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
@@ -22,8 +25,8 @@ from ideagora.models.offline.relevance import (
     topic_scores,
 )
 
-READING_PREFIX = 1_500
-"""Characters of a text that references are compared with, about the length of an abstract."""
+ACCEPTED_GRADE = 2
+"""Minimum grade of a paper that is used."""
 
 
 class PlannerInputs(Inputs):
@@ -69,66 +72,149 @@ QUERY_PLANNER = Role(
 )
 
 
+class RewordingInputs(Inputs):
+    """A query that found little, and what it found."""
+
+    topic: str
+    query: str
+    found: tuple[str, ...]
+    """Titles."""
+
+
+class RewordedQuery(Answer):
+    """Another query for the same aspect of the topic."""
+
+    reason: str = Field(description="one sentence: why the query found little")
+    query: str = Field(description="the new query, 2 to 8 words")
+
+
+def _reword_query(engine: ExtractiveModel, inputs: RewordingInputs) -> dict[str, Any]:
+    words = [word for word in inputs.query.split() if not texts.is_generic(word)]
+    shorter = " ".join(words) if 1 < len(words) < len(inputs.query.split()) else inputs.topic
+    return {"reason": "Its general words are left out.", "query": texts.clip(shorter, 8)}
+
+
+QUERY_REWORDER = Role(
+    name="query_reworder",
+    group="main",
+    inputs=RewordingInputs,
+    answer=RewordedQuery,
+    offline=_reword_query,
+)
+
+
 class RelevanceInputs(Inputs):
-    """A topic and the papers to judge."""
+    """A topic and the papers to judge, numbered from the first group to the last."""
 
     topic: str
     papers: tuple[PaperBrief, ...]
-    cited: PaperBrief | None = None
-    """The paper that they all cite; ``None`` if they come from searches for the topic."""
+    """Papers that searches found."""
+    latest: PaperBrief | None = None
+    citing: tuple[PaperBrief, ...] = ()
+    """Papers that cite ``latest``, the last paper of a chain."""
+    earliest: PaperBrief | None = None
+    cited: tuple[PaperBrief, ...] = ()
+    """Papers that ``earliest`` cites, the first paper of the chain."""
+
+    @property
+    def candidates(self) -> tuple[PaperBrief, ...]:
+        """All papers to judge, in the order of their numbers."""
+        return (*self.papers, *self.citing, *self.cited)
+
+
+Contribution = Literal["method", "measurement", "other"]
+
+
+def _normalize_contribution(value: object) -> object:
+    """Map contributions that models invent, such as "survey", to "other"."""
+    if not isinstance(value, str) or not value.strip():
+        return value
+    word = value.strip().lower()
+    return word if word in ("method", "measurement") else "other"
+
+
+def _normalize_grade(value: object) -> object:
+    """Read a grade that is written as a string."""
+    return int(value) if isinstance(value, str) and value.strip() in "0123" else value
 
 
 class Judgement(Answer):
-    """Whether one paper is relevant to the topic."""
+    """How relevant one paper is to the topic."""
 
     paper: int = Field(description="number of the paper")
-    reason: str = Field(description="one sentence: how the paper relates to the topic")
-    relevant: bool = Field(description="whether reading the paper helps to study the topic")
+    reason: str = Field(description="one sentence: what the paper offers for the topic")
+    contribution: Annotated[Contribution, BeforeValidator(_normalize_contribution)] = Field(
+        description="method if it proposes one, measurement if it evaluates or compares"
+    )
+    grade: Annotated[Literal[0, 1, 2, 3], BeforeValidator(_normalize_grade)] = Field(
+        description="as defined above"
+    )
 
 
 class Judgements(Answer):
-    """One judgement for each paper."""
+    """Judgements of the papers, and the order of those that are accepted."""
 
     judgements: tuple[Judgement, ...]
+    best_first: tuple[int, ...] = Field(
+        description="numbers of the papers with grade 2 or 3, most useful for the topic first"
+    )
 
 
 def _judge_relevance(engine: ExtractiveModel, inputs: RelevanceInputs) -> dict[str, Any]:
-    papers = [_paper_text(paper) for paper in inputs.papers]
-    if inputs.cited is None:
-        covered = coverage(engine, inputs.topic, papers)
-        if not covered.is_enough:
-            reason = (
-                f"The papers found do not cover the topic (score {covered.score:.2f}, "
-                f"minimum {COVERAGE_THRESHOLD:.2f})."
-            )
-            return {"judgements": [_judgement(number, False, reason) for number in range(len(papers))]}
-    limit = ON_TOPIC_SHARE if inputs.cited is None else CITED_ON_TOPIC_SHARE
-    reference = "the best match" if inputs.cited is None else "the cited paper"
-    shares = topic_scores(engine, inputs.topic, papers, _paper_text(inputs.cited) if inputs.cited else None)
-    judgements = []
-    for number, share in enumerate(shares):
-        sentence, _ = engine.best_sentence(inputs.topic, papers[number])
+    searched = [paper_text(paper) for paper in inputs.papers]
+    if searched and not (covered := coverage(engine, inputs.topic, searched)).is_enough:
         reason = (
-            f"Its similarity to the topic is {share:.0%} of that of {reference} (minimum {limit:.0%}). "
-            f"Closest sentence: {sentence}"
+            f"The papers found do not cover the topic (score {covered.score:.2f}, "
+            f"minimum {COVERAGE_THRESHOLD:.2f})."
         )
-        judgements.append(_judgement(number, share >= limit, reason))
-    return {"judgements": judgements}
+        off_topic = {"reason": reason, "contribution": "other", "grade": 0}
+        count = len(inputs.candidates)
+        return {"judgements": [{"paper": n, **off_topic} for n in range(count)], "best_first": []}
+    shares = [
+        *topic_scores(engine, inputs.topic, searched),
+        *_linked_scores(engine, inputs.topic, inputs.citing, inputs.latest),
+        *_linked_scores(engine, inputs.topic, inputs.cited, inputs.earliest),
+    ]
+    judgements = [_judgement(engine, inputs, number, share) for number, share in enumerate(shares)]
+    accepted = [number for number, judged in enumerate(judgements) if judged["grade"] >= ACCEPTED_GRADE]
+    best_first = sorted(accepted, key=lambda number: (-shares[number], number))
+    return {"judgements": judgements, "best_first": best_first}
 
 
-def _paper_text(paper: PaperBrief) -> str:
+def _linked_scores(
+    engine: ExtractiveModel, topic: str, papers: Sequence[PaperBrief], linked: PaperBrief | None
+) -> list[float]:
+    texts_of = [paper_text(paper) for paper in papers]
+    return topic_scores(engine, topic, texts_of, paper_text(linked) if linked else None)
+
+
+def _judgement(engine: ExtractiveModel, inputs: RelevanceInputs, number: int, share: float) -> dict[str, Any]:
+    paper, is_linked = inputs.candidates[number], number >= len(inputs.papers)
+    limit = CITED_ON_TOPIC_SHARE if is_linked else ON_TOPIC_SHARE
+    reference = "the linked paper" if is_linked else "the best match"
+    sentence, _ = engine.best_sentence(inputs.topic, paper_text(paper))
+    return {
+        "paper": number,
+        "reason": f"Its similarity to the topic is {share:.0%} of that of {reference} (minimum {limit:.0%}). "
+        f"Closest sentence: {sentence}",
+        "contribution": "measurement" if is_resource(paper.title, paper.abstract or "") else "method",
+        "grade": sum(share >= bound for bound in (limit / 2, limit, (1 + limit) / 2)),
+    }
+
+
+def paper_text(paper: PaperBrief) -> str:
+    """Title and abstract as one text."""
     return f"{paper.title}. {paper.abstract or ''}"
 
 
-def _judgement(number: int, relevant: bool, reason: str) -> dict[str, Any]:
-    return {"paper": number, "reason": reason, "relevant": relevant}
-
-
 def _check_judgements(inputs: RelevanceInputs, answer: Judgements) -> str | None:
-    numbers = sorted(judgement.paper for judgement in answer.judgements)
-    if numbers == list(range(len(inputs.papers))):
-        return None
-    return f"each paper 0 to {len(inputs.papers) - 1} needs exactly one judgement, got {numbers}"
+    numbers = {judgement.paper for judgement in answer.judgements}
+    unknown = sorted(numbers - set(range(len(inputs.candidates))))
+    if unknown:
+        return f"papers are numbered 0 to {len(inputs.candidates) - 1}, got a judgement of {unknown[0]}"
+    if len(numbers) * 2 < len(inputs.candidates):  # single missing ones are asked for alone
+        return f"each paper 0 to {len(inputs.candidates) - 1} needs a judgement, got {sorted(numbers)}"
+    return None
 
 
 RELEVANCE_JUDGE = Role(
@@ -139,108 +225,4 @@ RELEVANCE_JUDGE = Role(
     offline=_judge_relevance,
     temperature=0.0,
     check=_check_judgements,
-)
-
-
-class ReaderInputs(Inputs):
-    """A paper's text and references, and the topic to read it for."""
-
-    topic: str
-    title: str
-    kind: str
-    """What the text is: full text, abstract or title."""
-    text: str
-    references: tuple[PaperBrief, ...]
-
-
-EntityKind = Literal["model", "dataset", "metric", "technique", "other"]
-
-
-def _normalize_kind(value: object) -> object:
-    """Map kinds that models invent, such as "framework", to "other"."""
-    if not isinstance(value, str) or not value.strip():
-        return value
-    known = {"model", "dataset", "metric", "technique", "other"}
-    word = value.strip().lower().replace("data set", "dataset")
-    return word if word in known else "other"
-
-
-class ReadEntity(Answer):
-    """A named entity in the paper."""
-
-    name: str
-    description: str = Field(description="one sentence, as the paper presents it")
-    kind: Annotated[EntityKind, BeforeValidator(_normalize_kind)]
-
-
-class ReadReference(Answer):
-    """A reference to follow."""
-
-    paper: int = Field(description="number of the reference")
-    relation: Literal["builds on", "baseline", "same topic"]
-    reason: str = Field(
-        description="one sentence: what this paper takes from it, and why it matters for the topic"
-    )
-
-
-class PaperReading(Answer):
-    """The reader's report on a paper."""
-
-    problem: str | None = Field(description="what earlier work could not do, 1 or 2 sentences")
-    method: str = Field(description="the core mechanism, its components and why they work, 2 to 5 sentences")
-    finding: str | None = Field(
-        description="what the experiments showed, with figures exactly as in the text"
-    )
-    limitation: str | None = Field(description="what remains unsolved or fails, according to the text")
-    experiment: str | None = Field(description="how it was tested: data, baselines, metrics and procedure")
-    entities: tuple[ReadEntity, ...] = Field(description="up to 8 models, data sets, metrics, techniques")
-    references: tuple[ReadReference, ...] = Field(
-        description="up to 3 references, the most important first; [] if none is relevant to the topic"
-    )
-
-
-def _read(engine: ExtractiveModel, inputs: ReaderInputs) -> dict[str, Any]:
-    facets = engine.facets(inputs.text, ["problem", "method", "finding", "limitation"])
-    names = texts.names(inputs.text)[:8]
-    return {
-        **facets,
-        "method": facets["method"] or inputs.text,
-        "experiment": facets["finding"],
-        "entities": [{"name": n.name, "description": n.sentence, "kind": n.kind} for n in names],
-        "references": _choose_references(engine, inputs),
-    }
-
-
-def _choose_references(engine: ExtractiveModel, inputs: ReaderInputs) -> list[dict[str, Any]]:
-    candidates = [_paper_text(reference) for reference in inputs.references]
-    reading = f"{inputs.title}. {inputs.text[:READING_PREFIX]}"
-    shares = topic_scores(engine, inputs.topic, candidates, reading)
-    followed = []
-    for number, share in sorted(enumerate(shares), key=lambda pair: (-pair[1], pair[0]))[:3]:
-        if share < CITED_ON_TOPIC_SHARE:
-            continue
-        named = texts.short_name(inputs.references[number].title).lower() in inputs.text.lower()
-        relation = "builds on" if named else "same topic"
-        reason = f"Its similarity to the topic and the paper is {share:.0%} of the paper's own" + (
-            ", and the text names it." if named else "."
-        )
-        followed.append({"paper": number, "relation": relation, "reason": reason})
-    return followed
-
-
-def _check_references(inputs: ReaderInputs, answer: PaperReading) -> str | None:
-    numbers = [reference.paper for reference in answer.references]
-    if numbers and not inputs.references:
-        return "the paper has no references: return an empty list"
-    return check_paper_numbers("references", numbers, [reference.title for reference in inputs.references])
-
-
-READER = Role(
-    name="reader",
-    group="reader",
-    inputs=ReaderInputs,
-    answer=PaperReading,
-    offline=_read,
-    temperature=0.0,
-    check=_check_references,
 )

@@ -13,9 +13,12 @@ from ideagora.models.call import Inputs
 from ideagora.models.offline.text import clip
 from ideagora.schema import Entity, Link, Paper, Reading, Transition
 
+STARTER_SOURCE = "starter"
+"""Source of the papers of the starter corpus."""
+
 
 class PaperBrief(Inputs):
-    """A paper as title and abstract."""
+    """A paper as title and abstract, which the starter corpus replaces by a summary of our own."""
 
     title: str
     year: str
@@ -36,13 +39,22 @@ class ChainPaper(Inputs):
     reason: str
     problem: str | None
     method: str
+    why_it_works: str | None = None
+    details: str | None = None
     finding: str | None
     limitation: str | None
 
     @property
     def text(self) -> str:
-        """Problem, method, finding and limitation as one text."""
-        parts = [self.problem, self.method, self.finding, self.limitation]
+        """All parts as one text."""
+        parts = [
+            self.problem,
+            self.method,
+            self.why_it_works,
+            self.details,
+            self.finding,
+            self.limitation,
+        ]
         return " ".join(part for part in parts if part)
 
 
@@ -83,6 +95,11 @@ def paper_brief(paper: Paper) -> PaperBrief:
     return PaperBrief(title=paper.title, year=paper.year, abstract=paper.abstract)
 
 
+def is_our_summary(paper: Paper) -> bool:
+    """Return whether the abstract is our summary: sentences on problem, method, finding and limitation."""
+    return paper.source == STARTER_SOURCE and paper.abstract is not None
+
+
 def idea_view(draft: Mapping[str, Any]) -> IdeaView:
     """Return the parts of a draft that judges and designers see."""
     return IdeaView(**{name: draft[name] for name in IdeaView.model_fields})
@@ -97,6 +114,8 @@ def chain_paper(link: Link) -> ChainPaper:
         reason=link.reason,
         problem=reading.problem,
         method=reading.method,
+        why_it_works=reading.why_it_works,
+        details=reading.details,
         finding=reading.finding,
         limitation=reading.limitation,
     )

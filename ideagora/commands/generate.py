@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 
 FLAGS = ("branches", "length", "refinements", "rewrites", "papers", "allow_thin")
+FLAG_NAMES = {"allow_thin": "allow-off-topic"}
+"""Names on the command line, where they differ."""
 """Options of agents that the command line offers."""
 
 
@@ -167,7 +169,7 @@ def _option_error(agent: Agent, error: ValidationError) -> str:
 
 def _no_option(agent: Agent, name: str) -> str:
     fields = type(agent.options).model_fields
-    known = [f"--{option.replace('_', '-')}" for option in FLAGS if option in fields]
+    known = [f"--{FLAG_NAMES.get(option, option)}" for option in FLAGS if option in fields]
     known += [f"--set {option}" for option in fields if option not in (*FLAGS, "ideas")]
     known += ["--ideas"] if agent.set_ideas else []
     return f"the agent {agent.name} has no option --{name}. It has {', '.join(known) or 'no options'}."

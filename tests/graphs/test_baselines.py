@@ -42,7 +42,7 @@ def test_direct_asks_twice_and_reads_nothing() -> None:
 @pytest.mark.parametrize("papers", [1, 4])
 def test_rag_shows_the_papers_that_a_search_finds(papers: int) -> None:
     ran = Ran(task_of("rag", papers=papers))
-    assert ran.roles == Counter(rag_ideator=1, experiment_designer=1)
+    assert ran.roles == Counter(query_planner=1, relevance_judge=1, rag_ideator=1, experiment_designer=1)
     (idea,) = ran.ideas
     asked = next(call for call in ran.calls if call.role == "rag_ideator")
     assert len(asked.inputs.papers) == len(idea.neighbours) == papers
@@ -86,7 +86,7 @@ def test_rag_without_any_paper_says_so() -> None:
         Ran(task_of("rag"), World([]))
 
 
-@pytest.mark.parametrize(("name", "calls"), [("direct", 2), ("rag", 2)])
+@pytest.mark.parametrize(("name", "calls"), [("direct", 2), ("rag", 4)])
 def test_the_expected_calls_are_those_that_are_made(name: str, calls: int) -> None:
     task = task_of(name)
     assert sum((task.agent.expected_calls(task.options) or {}).values()) == calls
@@ -154,15 +154,17 @@ def test_a_stop_and_a_replay_change_nothing(name: str, home: Path) -> None:
         done = command.run([*asked, "run"])
         assert done.code == 0, done.err
         assert [one.wanted for one in model.asked].count("Plan") == 2
-        assert len(model.asked) == 3, "the idea was asked for once"
+        idea_of = {"direct": "DirectIdea", "rag": "RagIdea"}[name]
+        assert [one.wanted for one in model.asked].count(idea_of) == 1, "the idea was asked for once"
+        asked_for = len(model.asked)
         again = command.run([*asked, "again", "--replay"])
         assert again.code == 0, again.err
-    assert len(model.asked) == 3
+    assert len(model.asked) == asked_for
     assert Path("run/ideas.jsonl").read_bytes() == Path("again/ideas.jsonl").read_bytes()
     (idea,) = json.loads(done.out)["ideas"]
     assert idea["agent"] == name
     assert idea["title"] in Path("run/report.md").read_text(encoding="utf-8")
-    assert idea["usage"]["calls"] == 2
+    assert idea["usage"]["calls"] == asked_for - 1
 
 
 @each_case(
@@ -174,7 +176,7 @@ def test_a_stop_and_a_replay_change_nothing(name: str, home: Path) -> None:
         ),
         (
             ["--agent", "rag", "--length", "2"],
-            "the agent rag has no option --length. It has --papers, --ideas.",
+            "the agent rag has no option --length. It has --papers, --allow-off-topic, --ideas.",
         ),
         (["--agent", "rag", "--papers", "0"], "--papers is 0: input should be greater than or equal to 1."),
         (["--agent", "rag", "--papers", "51"], "--papers is 51: input should be less than or equal to 50."),
@@ -199,7 +201,7 @@ def test_rag_offline_keeps_the_cut_off(home: Path) -> None:
     done = command.run(["generate", TOPIC, "--agent", "rag", "--before", "2022", "--json", "--papers", "3"])
     assert done.code == 0, done.err
     (idea,) = json.loads(done.out)["ideas"]
-    assert len(idea["neighbours"]) == 3
+    assert 1 <= len(idea["neighbours"]) <= 3
     assert all(one["date"] < "2022" for one in idea["neighbours"])
     assert set(idea["references"]) <= {one["id"] for one in idea["neighbours"]}
     assert paper(idea["references"][0]).title in Path(json.loads(done.out)["run"], "report.md").read_text()

@@ -128,13 +128,15 @@ def test_one_paper_covers_a_topic_by_its_title_but_not_by_its_words_alone() -> N
 
 
 class Accepting:
-    """A judge that accepts every paper."""
+    """A judge that accepts every paper; a query that finds little gets no better one."""
 
     async def ask(self, call: Any) -> Any:
-        judgements = [
-            {"paper": n, "reason": "Yes.", "relevant": True} for n in range(len(call.inputs.papers))
-        ]
-        return call.answer.model_validate({"judgements": judgements})
+        if call.role == "query_reworder":
+            return call.answer(reason="None is better.", query=call.inputs.query)
+        numbers = range(len(call.inputs.papers))
+        judged = {"reason": "Yes.", "contribution": "method", "grade": 2}
+        judgements = [{"paper": n, **judged} for n in numbers]
+        return call.answer.model_validate({"judgements": judgements, "best_first": numbers})
 
 
 class Searched:

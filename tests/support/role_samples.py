@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
-from ideagora.agents import experiment, forecaster, judges, literature, novelty, trend
+from ideagora.agents import experiment, forecaster, judges, literature, novelty, readers, trend
 from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, IdeaInputs, TooClose
 from ideagora.agents.views import (
     ChainPaper,
@@ -45,8 +45,9 @@ COT, CONSISTENCY, TREE = "arxiv:2201.11903", "arxiv:2203.11171", "arxiv:2305.106
 REACT, REFLEXION = "arxiv:2210.03629", "arxiv:2303.11366"
 TOPIC = "step-by-step reasoning with large language models: search, voting and self-correction"
 CORE_NAMES = frozenset(
-    """query_planner relevance_judge reader trend_analyst forecaster ideator novelty_judge idea_judge
-    experiment_designer experiment_reviewer experiment_refiner experiment_judge""".split()
+    """query_planner query_reworder relevance_judge reader abstract_reader trend_analyst forecaster
+    ideator novelty_judge idea_judge experiment_designer experiment_reviewer experiment_refiner
+    experiment_judge""".split()
 ) | frozenset(baseline_samples.NAMES)
 NAMES = CORE_NAMES | frozenset(field_agents.SAMPLES)
 _PARTS = re.compile(r"(?<=\.) (?=[A-Z])")
@@ -144,6 +145,10 @@ LIMITATION = chain_paper(TREE).limitation or ""
 MECHANISM = _PARTS.split(paper(REFLEXION).abstract or "")[1]
 
 
+def _judgement(number: int, reason: str, grade: int) -> dict[str, Any]:
+    return {"paper": number, "reason": reason, "contribution": "method", "grade": grade}
+
+
 def _plan_answer() -> dict[str, Any]:
     return {
         "steps": [
@@ -175,19 +180,23 @@ def _samples() -> dict[str, Sample]:
         "relevance_judge": Sample(
             literature.RelevanceInputs(
                 topic=TOPIC,
-                papers=tuple(paper_brief(paper(i)) for i in (COT, TREE, "arxiv:2006.11239")),
-                cited=paper_brief(paper(CONSISTENCY)),
+                papers=(paper_brief(paper(COT)),),
+                latest=paper_brief(paper(CONSISTENCY)),
+                citing=(paper_brief(paper(TREE)),),
+                earliest=paper_brief(paper(REACT)),
+                cited=(paper_brief(paper("arxiv:2006.11239")),),
             ),
             {
                 "judgements": [
-                    {"paper": 0, "reason": "It's where written derivations began.", "relevant": True},
-                    {"paper": 1, "reason": 'It searches over "thoughts", {not tokens}.', "relevant": True},
-                    {"paper": 2, "reason": "Image synthesis: nothing, not even naïvely.", "relevant": False},
-                ]
+                    _judgement(0, "It's where written derivations began.", 2),
+                    _judgement(1, 'It searches over "thoughts", {not tokens}.', 3),
+                    _judgement(2, "Image synthesis: nothing, not even naïvely.", 0),
+                ],
+                "best_first": [1, 0],
             },
         ),
         "reader": Sample(
-            literature.ReaderInputs(
+            readers.ReaderInputs(
                 topic=TOPIC,
                 title=paper(TREE).title,
                 kind="abstract",
@@ -204,10 +213,35 @@ def _samples() -> dict[str, Sample]:
                     {"name": "GPT-4", "description": "The model's naïve baseline too.", "kind": "model"},
                     {"name": "Game of 24", "description": "Arithmetic puzzles.", "kind": "dataset"},
                 ],
+                "why_it_works": "A bad start {of three} can be dropped.",
+                "details": None,
                 "references": [
                     {"paper": 1, "relation": "builds on", "reason": "It takes over sampling."},
                     {"paper": 0, "relation": "baseline", "reason": "Its single chain is compared with."},
                 ],
+            },
+        ),
+        "query_reworder": Sample(
+            literature.RewordingInputs(topic=TOPIC, query="deliberate answering", found=(paper(TREE).title,)),
+            {"reason": 'Titles say "search", {not deliberation}.', "query": "tree search over naïve steps"},
+        ),
+        "abstract_reader": Sample(
+            readers.AbstractInputs(
+                topic=TOPIC, papers=tuple(paper_brief(paper(i)) for i in (COT, CONSISTENCY))
+            ),
+            {
+                "readings": [
+                    {
+                        "paper": number,
+                        "problem": "One answer isn't enough.",
+                        "method": 'It writes "steps" {first}.',
+                        "finding": None,
+                        "limitation": None,
+                        "experiment": None,
+                        "entities": [{"name": "GSM8K", "description": "Naïve sums.", "kind": "dataset"}],
+                    }
+                    for number in range(2)
+                ]
             },
         ),
         "trend_analyst": Sample(

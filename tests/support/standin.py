@@ -136,22 +136,37 @@ def _text(prompt: str, what: str, sentences: int) -> str:
 def _queries(prompt: str) -> dict[str, Any]:
     several = re.search(r"Write (\d+) different", prompt)
     count = int(several[1]) if several else 1
-    return {
-        "queries": (SIDES + [f"{side} of agents" for side in SIDES] + [f"{side} of text" for side in SIDES])[
-            :count
-        ]
-    }
+    topic = _MATERIAL.search(prompt)
+    aspects = [f"{side} {of}" for of in ("", "of agents", "of text") for side in SIDES]
+    return {"queries": [f"{aspect} for {topic[2] if topic else ''}".strip() for aspect in aspects][:count]}
 
 
 def _judgements(prompt: str) -> dict[str, Any]:
-    count = _count(prompt, "Papers, numbered from 0:")
-    reason = f"Same task {_word(prompt)}."
-    return {"judgements": [{"paper": n, "reason": reason, "relevant": True} for n in range(count)]}
+    count = _count(prompt, "Papers to judge, numbered from 0:")
+    judged = {"reason": f"Same task {_word(prompt)}.", "contribution": "method", "grade": 3}
+    return {
+        "judgements": [{"paper": n, **judged} for n in range(count)],
+        "best_first": list(range(count)),
+    }
+
+
+def _reworded(prompt: str) -> dict[str, Any]:
+    return {"reason": "Its words are rare.", "query": "reasoning of language models"}
 
 
 def _reading(prompt: str) -> dict[str, Any]:
     known = _count(prompt, "References of this paper, numbered")
     follow = [{"paper": 0, "relation": "builds on", "reason": "Extends it."}] if known else []
+    why = {name: _text(prompt, name, 2) for name in ("why_it_works", "details")}
+    return {**_facets(prompt), **why, "references": follow}
+
+
+def _readings(prompt: str) -> dict[str, Any]:
+    count = _count(prompt, "Papers, numbered from 0:")
+    return {"readings": [{"paper": n, **_facets(prompt)} for n in range(count)]}
+
+
+def _facets(prompt: str) -> dict[str, Any]:
     return {
         "problem": _text(prompt, "problem", 2),
         "method": _text(prompt, "method", 4),
@@ -162,7 +177,6 @@ def _reading(prompt: str) -> dict[str, Any]:
             {"name": f"Thing{n} {_word(prompt)}", "description": _text(prompt, "entity", 1), "kind": kind}
             for n, kind in enumerate(["model", "dataset", "metric"])
         ],
-        "references": follow,
     }
 
 
@@ -311,7 +325,9 @@ def _match(prompt: str) -> dict[str, Any]:
 ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "Queries": _queries,
     "Judgements": _judgements,
-    "PaperReading": _reading,
+    "RewordedQuery": _reworded,
+    "FullTextReading": _reading,
+    "AbstractReadings": _readings,
     "Trend": _trend,
     "Forecast": _forecast,
     "IdeaDraft": _idea,
@@ -335,7 +351,9 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
 ROLES = {
     "query_planner": "Queries",
     "relevance_judge": "Judgements",
-    "reader": "PaperReading",
+    "query_reworder": "RewordedQuery",
+    "reader": "FullTextReading",
+    "abstract_reader": "AbstractReadings",
     "trend_analyst": "Trend",
     "forecaster": "Forecast",
     "ideator": "IdeaDraft",

@@ -135,8 +135,13 @@ def paper_facts(
         problem=problem or extracted.get("problem"),
         method=_mechanism_sentence(parts, extracted.get("method") or "", name),
         limitation=limitation or extracted.get("limitation"),
-        is_resource=bool(_RESOURCE.search(title) or _STUDIED.search(own)),
+        is_resource=is_resource(title, own),
     )
+
+
+def is_resource(title: str, text: str) -> bool:
+    """Return whether a paper is a benchmark, data set, survey or study rather than a method."""
+    return bool(_RESOURCE.search(title) or _STUDIED.search(text))
 
 
 def short_paper_name(title: str, text: str) -> str:

@@ -11,6 +11,7 @@ from ideagora.config import Group
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
 from ideagora.graphs.single_idea import usage_name
+from ideagora.graphs.steps.relevance import unjudged_notes
 from ideagora.schema import Direction, Idea, NoveltyCheck, Paper, Source, Topic, Usage, stable_id
 
 NAME = "chain-of-ideas"
@@ -30,7 +31,7 @@ def agent(variant: str | None = None) -> Agent:
         start=lambda topic: {"topic": topic.model_dump(mode="json")},
         ideas=_ideas,
         failures=lambda state: list(state.get("failures", [])),
-        notes=lambda state: [*_unread_notes(state), *_lead_notes(state)],
+        notes=lambda state: [*unjudged_notes(state), *_unread_notes(state), *_lead_notes(state)],
         expected_calls=_expected_calls,
         steps=(
             "plan_queries",

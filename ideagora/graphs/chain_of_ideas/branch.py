@@ -16,7 +16,7 @@ def build_branch() -> StateGraph[BranchState, Services, BranchState, BranchState
     graph.add_node("extend_forward", growth.extend_forward)
     graph.add_node("extend_backward", growth.extend_backward)
     graph.add_node("grow", growth.grow)
-    graph.add_node("read_paper", growth.read_paper)
+    graph.add_node("read_papers", growth.read_papers)
     graph.add_node("analyse_trend", direction.analyse_trend)
     graph.add_node("predict_direction", direction.predict_direction)
     graph.add_node("draft_idea", idea_generation.draft_idea)
@@ -25,11 +25,11 @@ def build_branch() -> StateGraph[BranchState, Services, BranchState, BranchState
     graph.add_edge(START, "place_anchor")
     graph.add_edge("place_anchor", "grow")
     graph.add_conditional_edges(
-        "grow", growth.next_growth, ["extend_forward", "extend_backward", "read_paper", "analyse_trend"]
+        "grow", growth.next_growth, ["extend_forward", "extend_backward", "read_papers"]
     )
     graph.add_edge("extend_forward", "grow")
     graph.add_edge("extend_backward", "grow")
-    graph.add_edge("read_paper", "analyse_trend")
+    graph.add_edge("read_papers", "analyse_trend")
     graph.add_edge("analyse_trend", "predict_direction")
     graph.add_conditional_edges("predict_direction", idea_generation.after_direction, ["draft_idea", END])
     graph.add_edge("draft_idea", "judge_novelty")

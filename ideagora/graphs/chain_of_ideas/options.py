@@ -9,9 +9,6 @@ from ideagora.graphs.agent import AgentOptions
 MILESTONE_CITATIONS = 1000
 """A paper with more citations than this ends the chain backward (section 3.2)."""
 
-CANDIDATES = 5
-"""Papers that the relevance judge sees at each forward step and for each anchor."""
-
 
 class ChainOptions(AgentOptions):
     """Options of the agent; the three switches are the paper's ablations (section 5)."""

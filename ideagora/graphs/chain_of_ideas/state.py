@@ -71,19 +71,14 @@ class ExperimentTask(TypedDict):
     """The branch of the idea."""
 
 
-class ReadTask(TypedDict):
-    """Payload of ``read_paper``."""
-
-    topic: dict[str, Any]
-    paper: dict[str, Any]
-
-
 class IdeationState(TypedDict, total=False):
     """State of the whole agent."""
 
     topic: dict[str, Any]
     queries: list[str]
     anchors: list[Anchor]
+    unjudged: list[str]
+    """Titles of search results that the relevance judge left out, even when asked again."""
     branches: Annotated[list[dict[str, Any]], operator.add]
     failures: Annotated[list[dict[str, Any]], operator.add]
     duels: Annotated[list[dict[str, Any]], operator.add]

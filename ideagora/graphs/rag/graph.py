@@ -1,9 +1,9 @@
 """The RAG baseline of Chain of Ideas (arXiv 2410.13185, section 4.3): retrieved papers in one prompt.
 
-One search for the topic; the model is shown the papers found, without an order of development, and asked
-for an idea, then for its experiment. The paper only says that the model is given retrieved literature; the
-number of papers is our choice. Several ideas are written one after the other, each different from the earlier
-ones.
+Planned queries, and a judge of relevance, as Chain-of-Ideas has them; the model is shown the accepted papers,
+without an order of development, and asked for an idea, then for its experiment. The paper only says that the
+model is given retrieved literature; how it is retrieved is our choice, so that the two agents differ in
+the chain only. Several ideas are written one after the other, each different from the earlier ones.
 """
 
 from __future__ import annotations
@@ -19,19 +19,26 @@ from langgraph.types import Send
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.plain_ideators import RAG_IDEATOR, proposed_ideas
 from ideagora.agents.views import PaperBrief, idea_view, paper_brief
-from ideagora.errors import TopicNotCovered, UnreadableAnswer
+from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
 from ideagora.graphs.single_idea import needs_idea, no_further_idea, plan_tasks, usage_name
 from ideagora.graphs.sources import quoted_source
+from ideagora.graphs.steps import literature_search
+from ideagora.graphs.steps.literature_search import CANDIDATES, search_literature
 from ideagora.models.usage import usage_label
-from ideagora.schema import Paper
+from ideagora.schema import Paper, Topic
+
+QUERIES = 3
 
 
 class RagState(TypedDict, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
     topic: dict[str, Any]
+    queries: list[str]
     papers: list[dict[str, Any]]
+    unjudged: list[str]
+    """Titles of search results that the relevance judge left out, even when asked again."""
     drafts: Annotated[list[dict[str, Any]], operator.add]
     plans: Annotated[list[dict[str, Any]], operator.add]
     """Plans with the numbers of their ideas, from 1."""
@@ -50,17 +57,28 @@ class PlanTask(TypedDict):
 Context = Runtime[Services]
 
 
+async def plan_queries(state: RagState, runtime: Context) -> RagState:
+    """One query for the whole topic and others for its aspects, as many as Chain-of-Ideas has branches."""
+    topic = Topic.model_validate(state["topic"])
+    return {"queries": await literature_search.plan_queries(runtime.context, topic, QUERIES)}
+
+
 async def retrieve_papers(state: RagState, runtime: Context) -> RagState:
-    """The papers closest to the topic, best first; their relevance is not judged."""
-    found = await runtime.context.library.search(state["topic"]["text"], runtime.context.options.papers)
-    if not found:
-        raise TopicNotCovered(
-            "The library has no paper that may be used for this topic. Use a later --before, or exclude "
-            "fewer papers."
-        )
-    best, last = found[0].similarity, found[-1].similarity
-    runtime.context.say(f"{len(found)} papers, similarity {best:.2f} to {last:.2f}")
-    return {"papers": [scored.paper.model_dump(mode="json") for scored in found]}
+    """The papers that the relevance judge accepts, best first."""
+    topic, options = Topic.model_validate(state["topic"]), runtime.context.options
+    literature = await search_literature(
+        runtime.context,
+        topic,
+        state["queries"],
+        per_query=max(CANDIDATES, options.papers // 2),
+        allow_thin=options.allow_thin,
+    )
+    papers = [graded.paper for graded in literature.accepted or literature.papers][: options.papers]
+    runtime.context.say(f"{len(papers)} papers shown, of {len(literature.papers)} judged")
+    return {
+        "papers": [paper.model_dump(mode="json") for paper in papers],
+        "unjudged": [paper.title for paper in literature.unjudged],
+    }
 
 
 async def write_idea(state: RagState, runtime: Context) -> RagState:
@@ -116,10 +134,12 @@ def _source(state: RagState, source: dict[str, Any]) -> dict[str, Any]:
 def build_graph() -> StateGraph[RagState, Services, RagState, RagState]:
     """The graph of the agent, not compiled."""
     graph = StateGraph(RagState, context_schema=Services)
+    graph.add_node("plan_queries", plan_queries)
     graph.add_node("retrieve_papers", retrieve_papers)
     graph.add_node("write_idea", write_idea)
     graph.add_node("design_experiment", design_experiment)
-    graph.add_edge(START, "retrieve_papers")
+    graph.add_edge(START, "plan_queries")
+    graph.add_edge("plan_queries", "retrieve_papers")
     graph.add_edge("retrieve_papers", "write_idea")
     graph.add_conditional_edges("write_idea", after_idea, ["write_idea", "design_experiment"])
     graph.add_edge("design_experiment", END)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from ideagora.models.offline.word_lists import (
     AMBIGUOUS_VERBS,
@@ -121,13 +122,16 @@ def _trim(run: list[str], max_words: int) -> list[str]:
     return [" ".join(run).removesuffix("'s").removesuffix("’s")]
 
 
+NameKind = Literal["model", "dataset", "metric", "technique"]
+
+
 @dataclass(frozen=True)
 class Name:
     """A named entity, the first sentence that has it, and its probable kind."""
 
     name: str
     sentence: str
-    kind: str
+    kind: NameKind
 
 
 def names(text: str) -> list[Name]:
@@ -141,7 +145,7 @@ def names(text: str) -> list[Name]:
     return list(found.values())
 
 
-def _kind(name: str, sentence: str, end: int) -> str:
+def _kind(name: str, sentence: str, end: int) -> NameKind:
     """The kind of a name; a data set only if it is a known one or the next words say so."""
     after = words(sentence[end : end + 40])[:2]
     if name.lower() in KNOWN_DATASETS or _DATASET_NAME.search(name) or _is_data_set(after):

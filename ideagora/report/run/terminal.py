@@ -36,7 +36,7 @@ STEPS = {
     "place_anchor": "starting the chain",
     "extend_forward": "searching for follow-ups",
     "extend_backward": "searching for earlier papers",
-    "read_paper": "reading the papers",
+    "read_papers": "reading the papers",
     "analyse_trend": "reading the trend",
     "predict_direction": "predicting the direction",
     "draft_idea": "drafting the idea",

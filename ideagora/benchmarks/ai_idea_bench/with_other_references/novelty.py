@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
-from ideagora.agents.literature import READER
+from ideagora.agents.readers import READER
 from ideagora.benchmarks.ai_idea_bench.parts import PARTS, Part, idea_part
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
 from ideagora.benchmarks.ai_idea_bench.with_other_references.literature import (
