@@ -32,13 +32,14 @@ class Criterion(Record):
 DEFAULT_CRITERIA = (
     Criterion(
         name="originality",
-        question="what the idea adds to its field; a question not yet asked, or a new way to answer a known "
-        "one. A combination of fashionable terms is not original.",
+        question="what the idea adds to what you know of its field: a question not yet asked, or a new way "
+        "to answer a known one. What the field pursues already is not original, however sound, nor is a "
+        "combination of fashionable terms.",
     ),
     Criterion(
         name="feasibility",
-        question="whether existing methods, materials and effort can carry it out as stated, and established "
-        "science allows it.",
+        question="whether existing methods, materials and effort can carry out the work that is proposed, "
+        "and established science allows it. Benefits that it may have later are not part of the work.",
     ),
     Criterion(
         name="clarity",

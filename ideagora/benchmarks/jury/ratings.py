@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ideagora.benchmarks.aggregation import AgentScores
 from ideagora.benchmarks.jury.questions import OF_FAMILY, QUALITY
-from ideagora.evaluators.statistics.figures import Figure, missing_figure
+from ideagora.evaluators.statistics.figures import Figure
 from ideagora.schema import Verdict
 
 if TYPE_CHECKING:
@@ -104,19 +104,12 @@ class Ratings:
 
     def agreement(self, place: int) -> Figure:
         """ICC(1, 1), as each idea has judges of its own; over the ideas with the usual number."""
-        import numpy as np
-
-        from ideagora.evaluators.statistics.icc import icc
+        from ideagora.evaluators.statistics.icc import icc_of_own_raters
 
         of_idea: dict[int, list[float]] = defaultdict(list)
         for idea, _, ratings in self.rows:
             of_idea[idea].append(ratings[place])
-        counts = [len(ratings) for ratings in of_idea.values() if len(ratings) > 1]
-        if not counts:
-            return missing_figure("No idea has two judges.")
-        usual = max(set(counts), key=lambda count: (counts.count(count), count))
-        rows = [sorted(ratings) for ratings in of_idea.values() if len(ratings) == usual]
-        return icc(np.array(rows, dtype=np.float64), "1,1")
+        return icc_of_own_raters(of_idea.values())
 
 
 @dataclass
