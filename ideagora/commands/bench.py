@@ -20,13 +20,14 @@ from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, Benchm
 from ideagora.benchmarks.running.estimate import agents_without_estimate, expected_bill
 from ideagora.benchmarks.running.generated import require_ideas_on_samples
 from ideagora.benchmarks.running.idea_log import IdeaLog
-from ideagora.benchmarks.running.rescore import load_run, rescore
+from ideagora.benchmarks.running.own_code import errors_named
+from ideagora.benchmarks.running.rescore import judged_already, load_run, rescore
 from ideagora.benchmarks.running.run import problem_notes, run_benchmark
 from ideagora.benchmarks.running.selection import Selection
 from ideagora.commands.interrupts import run_async
 from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
 from ideagora.config import Settings, load_settings
-from ideagora.errors import BudgetExhausted, IdeagoraError, UsageError
+from ideagora.errors import BudgetExhausted, UsageError
 from ideagora.evaluators.arena.contestants import resolve_contestants
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.report.console import print_incomplete
@@ -141,7 +142,12 @@ def run_guarded(
         for name in request.exports:  # before anything is paid for
             require_library(name)
         run, path = start(errors)
-        results = _execute(request, run, path, errors, chats)
+        done = () if request.fresh or run.generated is None else judged_already(run, path)
+        if done and not request.quiet:
+            errors.print(
+                Text(f"Nothing to judge anew: {path} has the results of these judges."), soft_wrap=True
+            )
+        results = done or _execute(request, run, path, errors, chats)
         return run, results, [_export(name, path, run.benchmark) for name in request.exports if results]
 
     def so_far() -> str | None:
@@ -167,7 +173,8 @@ def _prepare(request: Request) -> BenchmarkRun:
         raise UsageError(
             f"Name the agents or ideas to be judged, e.g. ideagora bench {request.benchmark} direct rag."
         )
-    topics = [benchmark.topic(sample) for sample in samples.values()]
+    with errors_named(benchmark, "topic"):
+        topics = [benchmark.topic(sample) for sample in samples.values()]
     contestants = resolve_contestants(request.agents, settings.home, topics, at_least=1)
     benchmark_run = BenchmarkRun(
         benchmark=benchmark,
@@ -192,17 +199,16 @@ def _prepare(request: Request) -> BenchmarkRun:
 
 
 def _load(benchmark: Benchmark[Any], request: Request) -> Samples[Any]:
-    """The data set; a benchmark from outside may fail on it in any way."""
-    try:
-        return benchmark.load(request.data)
-    except IdeagoraError:
-        raise
-    except Exception as error:
-        data = "its data set" if request.data is None else f"--data {request.data}"
-        raise UsageError(
-            f"{request.benchmark} cannot load {data} ({type(error).__name__}: {error}). Check the file, and "
-            "the benchmark's method load."
-        ) from error
+    """The data set.
+
+    Raises:
+        UsageError: it is neither a file nor a folder, such as a pipe, or the benchmark failed on it.
+    """
+    data = request.data
+    if data is not None and data.exists() and not (data.is_file() or data.is_dir()):
+        raise UsageError(f"--data {data} is neither a file nor a folder: write the data to a file first.")
+    with errors_named(benchmark, "load", "its data set" if data is None else f"--data {data}"):
+        return benchmark.load(data)
 
 
 def plans_of(request: Request, benchmark: Benchmark[Any], settings: Settings) -> tuple[Plan, ...]:

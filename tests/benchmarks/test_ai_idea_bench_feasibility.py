@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.retrieval.factory import open_library
+from ideagora.schema import ScoredPaper
 from tests.support.counted_papers import JUDGE, CountedPapers, idea, paper, sample, services, verdict
 from tests.support.literature_server import Fault, LiteratureServer, Work, hurry
 
@@ -121,6 +123,37 @@ async def test_the_paper_protocol_searches_once_per_step_and_counts_the_last_pap
         judged = await question.answer(given)
     assert source.queries == [TOPIC, "dampers, tunnels"]
     assert judged.criteria == pytest.approx({"fa": HALF / 2, "fps": HALF / 4})
+
+
+class SlowPapers(CountedPapers):
+    """Answers the searches in the order in which they ought not to end."""
+
+    waiting = 0
+    most = 0
+
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+        for _ in range(10 if query == "dampers" else 0):
+            await asyncio.sleep(0)
+        self.waiting -= 1
+        return await super().search(query, k)
+
+
+async def test_searches_run_side_by_side_and_their_order_changes_nothing(tmp_path: Path) -> None:
+    results = {"dampers": [DAMPERS, WIND], "tunnels": [ROPES, WIND]}
+    per_year = {one.id: {2025: 35} for one in (DAMPERS, WIND, ROPES)}
+    [question] = feasibility.questions(sample(), {"a": [idea("a", method="One.")]}, PLAN)
+    judged = []
+    for number, kind in enumerate((CountedPapers, SlowPapers)):
+        source = kind(results=results, per_year=per_year)
+        async with services(tmp_path / str(number), source, split(("dampers", "tunnels"))) as given:
+            judged.append(await question.answer(given))
+        if isinstance(source, SlowPapers):
+            assert source.queries[-2:] == ["tunnels", "dampers"]
+            assert source.most == 2
+    assert judged[0] == judged[1]
+    assert list(judged[0].details["papers"]) == [DAMPERS.id, WIND.id, ROPES.id]
 
 
 async def test_what_cannot_be_measured_is_unscored_and_what_is_down_is_retried(tmp_path: Path) -> None:

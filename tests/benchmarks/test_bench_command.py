@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -298,6 +299,27 @@ def test_scoring_with_another_judge_keeps_the_earlier_results_beside() -> None:
     same = Benched(field({"alpha": 2, "beta": 4}))
     assert (same.code, len(same.chat.calls)) == (0, 0), "the first command finds its answers in the cache"
     assert (first.folder / "verdicts.jsonl").read_text() == earlier["verdicts.jsonl"]
+
+
+def test_scoring_an_unchanged_plan_judges_nothing_and_renames_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first = Benched(field({"alpha": 2, "beta": 4}), only=["i2t"])
+    before = {file.name: file.read_bytes() for file in first.folder.glob("*.json*")}
+    capsys.readouterr()
+    again = Benched(rescored=True, only=["i2t"], quiet=False)
+    assert (again.code, again.chat.calls) == (0, [])
+    assert "Nothing to judge anew" in capsys.readouterr().err
+    assert {file.name: file.read_bytes() for file in first.folder.glob("*.json*")} == before
+    other = Benched(rescored=True, only=["i2i"], quiet=False)
+    assert {one.kind for one in other.verdicts} == {"i2i_motivation", "i2i_plan"}
+    assert "Nothing to judge anew" not in capsys.readouterr().err
+
+
+def test_a_pipe_is_no_data_set(capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("pipe")
+    said = refused(*field({"alpha": 2}), capsys=capsys, data=Path("pipe"))
+    assert "--data pipe is neither a file nor a folder" in said
 
 
 def test_earlier_verdicts_survive_a_kill_while_they_are_put_beside() -> None:

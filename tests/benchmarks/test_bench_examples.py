@@ -61,12 +61,44 @@ def test_what_is_not_a_benchmark_is_refused_in_one_line(tmp_path: Path) -> None:
         assert "\n" not in str(error.value)
 
 
+def test_an_error_in_a_method_of_an_own_benchmark_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = Path(OWN.partition(":")[0])
+    head = f"import sys; sys.path.insert(0, {str(example.parent)!r})\nfrom benchmark import *\n"
+    broken = "def broken(*arguments): raise KeyError('x')\n"
+    for method, part in {
+        "questions": "failed on the sample",
+        "scores": "failed (KeyError",
+        "prepare": "failed (KeyError",
+        "topic": "failed (KeyError",
+        "answer": "failed on a question of falsifiable on",
+    }.items():
+        file = tmp_path / f"own_{method}.py"
+        body = (
+            f"    {method} = broken\n"
+            if method != "answer"
+            else (
+                "    def questions(self, *arguments):\n"
+                "        from dataclasses import replace\n"
+                "        return [replace(one, answer=broken) for one in super().questions(*arguments)]\n"
+            )
+        )
+        file.write_text(f"{head}{broken}class Own(Falsifiability):\n{body}")
+        request = Request(f"{file}:Own", agents=("direct",), limit="1", quiet=True, page=False,
+                          out=tmp_path / method, settings={"embedder": "hash"})  # fmt: skip
+        assert run(request) == 2, method
+        err = capsys.readouterr().err
+        assert part in " ".join(err.split()), (method, err)
+        assert "Traceback" not in err, method
+
+
 def test_an_own_benchmark_that_cannot_load_its_data_set_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "bad.jsonl").write_text('{"id": 1}\n')
     (tmp_path / "none.jsonl").touch()
-    cases = {"bad": "cannot load --data", "gone": "cannot load --data", "none": "has no sample"}
+    cases = {"bad": "failed on --data", "gone": "failed on --data", "none": "has no sample"}
     for name, part in cases.items():
         assert run(Request(OWN, agents=("direct",), data=tmp_path / f"{name}.jsonl")) == 2, name
         assert part in " ".join(capsys.readouterr().err.split()), name

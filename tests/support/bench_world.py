@@ -82,9 +82,10 @@ class Benched:
         self.chat = next(iter(chats.values()))
         self.folder = Path(out)
         request = Request(
-            agents=tuple(agents), out=self.folder, only=tuple(only), quiet=True,
-            page=False, settings={"embedder": "hash", "retries": 0, **(settings or {})},
-            **{"benchmark": BENCHMARK, "judges": tuple(judges_named or chats), "limit": "2", **options},
+            agents=tuple(agents), out=self.folder, only=tuple(only), page=False,
+            settings={"embedder": "hash", "retries": 0, **(settings or {})},
+            **{"benchmark": BENCHMARK, "judges": tuple(judges_named or chats), "limit": "2", "quiet": True,
+               **options},
         )  # fmt: skip
         self.code = score(request, chats) if rescored else run(request, chats)
 

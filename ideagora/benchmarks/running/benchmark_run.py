@@ -11,7 +11,7 @@ from ideagora.benchmarks.benchmark import Benchmark, Plan
 from ideagora.config import Settings
 from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.generation import AgentRun
-from ideagora.graphs.runtime.run_record import identity_parts
+from ideagora.graphs.runtime.run_record import IDENTITY_FIELDS, identity_parts
 from ideagora.schema import Topic, stable_id
 
 if TYPE_CHECKING:
@@ -67,9 +67,19 @@ class BenchmarkRun:
     @property
     def identity(self) -> str:
         """Identifies the folder: the same for the same command."""
-        plans = [f"{plan.protocol} {plan.judges} {sorted(plan.only)} {plan.seed}" for plan in self.plans]
         return stable_id(
-            "benchmark", *self._members, *plans, str(self.judged), *identity_parts(self.settings, self.models)
+            "benchmark",
+            *self._members,
+            *self._plans,
+            str(self.judged),
+            *identity_parts(self.settings, self.models),
+        )
+
+    def judging_identity(self, ideas: str) -> str:
+        """Identifies the verdicts on ideas with this digest: the same whichever command generated them."""
+        names = [name for name in IDENTITY_FIELDS if name not in ("model", "judge_model")]  # see the plans
+        return stable_id(
+            "judging", ideas, *self._judged, *self._plans, *identity_parts(self.settings, self.models, names)
         )
 
     @property
@@ -83,14 +93,22 @@ class BenchmarkRun:
         return tuple(dict.fromkeys([*self.judges, *self.benchmark.other_calls(self.settings, 1)]))
 
     @property
-    def _members(self) -> Iterator[str]:
-        yield from (self.benchmark.name, str(self.ideas), str(self.epochs), str(self.before), *self.excluded)
-        yield str(self.with_sources)
+    def _plans(self) -> list[str]:
+        return [f"{plan.protocol} {plan.judges} {sorted(plan.only)} {plan.seed}" for plan in self.plans]
+
+    @property
+    def _judged(self) -> Iterator[str]:
+        """What the questions depend on besides plans and ideas."""
+        yield from (self.benchmark.name, str(self.ideas), str(self.epochs), str(self.before))
         yield from sorted(self.benchmark_options)
-        if self.generated is not None:
-            yield self.generated
         yield stable_id(*self.samples)
         yield stable_id(*(f"{name} {sample!r}" for name, sample in self.data_set.items()))
+
+    @property
+    def _members(self) -> Iterator[str]:
+        yield from (*self._judged, *self.excluded, str(self.with_sources))
+        if self.generated is not None:
+            yield self.generated
         yield from sorted(
             f"{one.name} {one.agent.name} {one.agent.fingerprint}" for one in self.contestants.agents
         )

@@ -7,6 +7,7 @@ from collections import Counter
 from ideagora.benchmarks.running.benchmark_run import BenchmarkRun
 from ideagora.benchmarks.running.evaluation import questions_about
 from ideagora.benchmarks.running.generated import existing_ideas
+from ideagora.benchmarks.running.own_code import errors_named
 from ideagora.config import Settings
 from ideagora.evaluators.arena.contestants import AgentContestant
 from ideagora.models.budget import expected_cost
@@ -46,7 +47,9 @@ def expected_judge_calls(run: BenchmarkRun) -> Counter[str]:
         of_agents = {**expected, **{agent: ideas[name] for agent, ideas in existing if name in ideas}}
         ideas = {1: of_agents, **dict.fromkeys(range(2, run.epochs + 1), expected)}
         for plan in run.plans:
-            for question in questions_about(run.benchmark, sample, ideas, plan, None):
+            with errors_named(run.benchmark, "questions", f"the sample {name!r}"):
+                questions = list(questions_about(run.benchmark, sample, ideas, plan, None))
+            for question in questions:
                 if question.judge in plan.judges:
                     calls[question.judge] += question.calls
     scale = len(run.samples) / max(1, len(counted))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.benchmark import Benchmark, Judgement, Plan, ProtocolName, Question
 from ideagora.benchmarks.running.idea_log import IdeaLog
+from ideagora.benchmarks.running.own_code import errors_named
 from ideagora.evaluators.judging.asking import ask_or_reason
 from ideagora.evaluators.judging.evaluation import Evaluation, Key, Progress
 from ideagora.evaluators.judging.verdict_log import VerdictLog
@@ -65,7 +66,8 @@ class BenchmarkEvaluation(Evaluation):
     async def ask(self, services: Services, question: Key) -> Verdict:
         """Ask the judge."""
         asked = self._question(question)
-        judgement, reason, usage = await ask_or_reason(asked.judge, asked.answer(services))
+        with errors_named(self._benchmark, "questions", f"a question of {asked.measure} on {asked.sample!r}"):
+            judgement, reason, usage = await ask_or_reason(asked.judge, asked.answer(services))
         return to_verdict(self._benchmark.name, asked, judgement, reason, usage)
 
     def unasked(self, log: VerdictLog, protocol: ProtocolName) -> Counter[tuple[str, str]]:
@@ -86,12 +88,13 @@ class BenchmarkEvaluation(Evaluation):
 
     def _list_questions(self, sample: int) -> tuple[Question, ...]:
         name = self._ids[sample]
-        ideas = self._ideas.ideas(name)
-        return tuple(
-            question
-            for plan in self._plans
-            for question in questions_about(self._benchmark, self._samples[name], ideas, plan, self._prepared)
-        )
+        ideas, sample = self._ideas.ideas(name), self._samples[name]
+        with errors_named(self._benchmark, "questions", f"the sample {name!r}"):
+            return tuple(
+                question
+                for plan in self._plans
+                for question in questions_about(self._benchmark, sample, ideas, plan, self._prepared)
+            )
 
 
 def questions_about(

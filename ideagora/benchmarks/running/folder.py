@@ -18,6 +18,7 @@ from ideagora.errors import RunError
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.run_folder import RunFolder, now
+from ideagora.graphs.runtime.run_record import IDENTITY_FIELDS
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
 
 REPORT_FILES = ("report.html", "report.md", "results.csv", "comparisons.csv", "results.tex")
@@ -55,6 +56,7 @@ def run_record(
             for one in agents
         ],
         "entries": digest,
+        "judging": run.judging_identity(digest),
         "idea_notes": list(notes),
         "idea_outages": list(down),
         "notes": list(notes),
@@ -75,6 +77,7 @@ def record_ideas(
             "id": run.identity,
             "created": previous.get("created", now()),
             **run_record(run, agents, notes, IdeaLog(folder.path).digest, down),
+            "settings": run.settings.model_dump(mode="json", include=set(IDENTITY_FIELDS)),
             "seed": run.settings.seed,
             "status": "incomplete" if down else "generated",
             "outages": list(down),

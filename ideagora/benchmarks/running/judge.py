@@ -19,6 +19,7 @@ from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, Benchm
 from ideagora.benchmarks.running.evaluation import BenchmarkEvaluation
 from ideagora.benchmarks.running.folder import reset_if_changed, run_record
 from ideagora.benchmarks.running.idea_log import IdeaLog
+from ideagora.benchmarks.running.own_code import errors_named
 from ideagora.errors import BudgetExhausted
 from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
 from ideagora.evaluators.judging.verdict_log import VerdictLog
@@ -40,7 +41,8 @@ async def judge_ideas(
 ) -> tuple[BenchmarkResult, ...]:
     """Judge the ideas in an open folder; ``down`` lists outages while they were generated."""
     reset_if_changed(folder, ideas)
-    prepared = run.benchmark.prepare(run.data_set, resources.embedder, run.plans[0])
+    with errors_named(run.benchmark, "prepare"):
+        prepared = run.benchmark.prepare(run.data_set, resources.embedder, run.plans[0])
     evaluation = BenchmarkEvaluation(run.benchmark, run.samples, ideas, run.plans, prepared)
     resources.listener({"event": "arena", "stage": "comparisons", "total": evaluation.count(),
                         "judges": list(run.judges)})  # fmt: skip
@@ -103,8 +105,10 @@ def _result(
     unasked: Unasked,
 ) -> BenchmarkResult:
     benchmark = run.benchmark
+    with errors_named(benchmark, "scores"):
+        scores = score_log(benchmark, log, plan, unasked)
     return build_result(
-        score_log(benchmark, log, plan, unasked),
+        scores,
         _measures(run, plan),
         benchmark=benchmark.name,
         title=benchmark.title,

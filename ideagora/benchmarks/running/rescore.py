@@ -22,11 +22,14 @@ from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
 
+KEPT = ("seed", "source", "full_text")
+"""Settings of the run that also apply when its ideas are judged again."""
+
 
 def load_run(
     folder: Path, settings: Settings, plans: Callable[[Benchmark[Any], Settings], tuple[Plan, ...]]
 ) -> BenchmarkRun:
-    """The run of a folder, with other plans; unless the settings have a seed, with its own.
+    """The run of a folder with other plans, and with its own seed and sources unless the settings name some.
 
     Raises:
         UsageError: the folder has no benchmark run, its ideas are incomplete, or its data set has changed.
@@ -42,8 +45,7 @@ def load_run(
             f"The ideas in {folder} are incomplete: {str(outages[0]).rstrip('.')}. Repeat the command that "
             "generates them first."
         )
-    if "seed" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"seed": int(record.get("seed", settings.seed))})
+    settings = _with_settings_of(record, settings)
     benchmark_options = tuple(map(str, options.get("benchmark", ())))
     benchmark = find_benchmark(str(record["agent"]), benchmark_options)
     before = options.get("before")
@@ -70,6 +72,21 @@ def load_run(
     )
 
 
+def _with_settings_of(record: Mapping[str, Any], settings: Settings) -> Settings:
+    """The settings with those of the folder that judging depends on and that the command does not state."""
+    recorded = {**(record.get("settings") or {}), "seed": record.get("seed", settings.seed)}
+    names = [name for name in KEPT if name in recorded and name not in settings.model_fields_set]
+    return settings.model_copy(update={name: recorded[name] for name in names})
+
+
+def judged_already(run: BenchmarkRun, path: Path) -> tuple[BenchmarkResult, ...]:
+    """The folder's results if they are those of the run's plans on its ideas; empty if they are not."""
+    folder = RunFolder(path, "")
+    if (folder.read() or {}).get("judging") != run.judging_identity(run.generated or ""):
+        return ()
+    return load_finished(folder) or ()
+
+
 def _contestants(record: Mapping[str, Any]) -> ResolvedContestants:
     """The contestants by name; their ideas are in the folder."""
     rows = record.get("contestants", ())
@@ -90,7 +107,9 @@ async def rescore(
     with RunFolder(path, run.identity, replaces=before) as folder:
         if resources.fresh and not run.settings.replay and (keys := keys_to_retry(folder.events())):
             folder.log({"event": RETRIED, "keys": keys})
-        if before != run.identity:
+        if before != run.identity and record.get("judging") == run.judging_identity(run.generated or ""):
+            folder.delete_checkpoints()  # the same verdicts, which another command began
+        elif before != run.identity:
             keep_earlier(folder, before)
         elif resources.fresh:
             delete_judging(folder)

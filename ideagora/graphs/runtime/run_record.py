@@ -45,11 +45,13 @@ IDENTITY_FIELDS = (
 """Settings that can change a result; they are part of a run's identity."""
 
 
-def identity_parts(settings: Settings, models: Sequence[str] | None = None) -> list[str]:
+def identity_parts(
+    settings: Settings, models: Sequence[str] | None = None, names: Sequence[str] = IDENTITY_FIELDS
+) -> list[str]:
     """The parts of a run's identity that come from the settings, with the servers of the models."""
-    chosen = settings.model_dump(mode="json", include=set(IDENTITY_FIELDS))
+    chosen = settings.model_dump(mode="json", include=set(names))
     servers = {model: settings.server_of(model) for model in models or settings.models}
-    return [f"{name}={chosen[name]}" for name in IDENTITY_FIELDS] + [
+    return [f"{name}={chosen[name]}" for name in names] + [
         f"server of {model}={server_address(place)}" for model, place in sorted(servers.items()) if place
     ]
 

@@ -28,10 +28,11 @@ from ideagora.benchmarks.ai_idea_bench.with_other_references.literature import (
     each_idea,
     from_all_sources,
     mean_over_ideas,
+    side_by_side,
 )
 from ideagora.benchmarks.benchmark import Judgement, Measure, Plan, Question, Scores, Unscored
 from ideagora.models.offline.text import method_steps
-from ideagora.schema import FAR_FROM_TOPIC, Idea, Paper, Verdict
+from ideagora.schema import FAR_FROM_TOPIC, Idea, Paper, ScoredPaper, Verdict
 
 if TYPE_CHECKING:
     from ideagora.graphs.services import Services
@@ -215,30 +216,39 @@ def _distinct(concepts: Iterable[str]) -> tuple[str, ...]:
 
 
 async def _search(library: Library, concepts: Sequence[Sequence[str]], target_id: str | None) -> Found:
-    """One search per concept; the papers of a step are those on any of its concepts, each once.
+    """One search per concept, side by side; a step has the papers on any of its concepts, each once.
 
     The target is left out: likeness to it is what I2I measures.
     """
     target = await library.paper(target_id) if target_id else None
+    on_concept = await _search_all(library, (concept for step in concepts for concept in step))
     found = Found()
     for step in concepts:
-        ids: dict[str, None] = {}
-        for concept in step:
-            for one in await library.search(concept, PAPERS):
-                is_target = target is not None and one.paper.id == target.id
-                if one.similarity >= MIN_SIMILARITY and not is_target:
-                    found.papers[one.paper.id] = one.paper
-                    ids[one.paper.id] = None
-        found.steps.append(Step(tuple(step), tuple(step), tuple(ids)))
+        about = [
+            one.paper
+            for concept in step
+            for one in on_concept[concept]
+            if one.similarity >= MIN_SIMILARITY and (target is None or one.paper.id != target.id)
+        ]
+        found.papers |= {paper.id: paper for paper in about}
+        found.steps.append(Step(tuple(step), tuple(step), tuple(dict.fromkeys(one.id for one in about))))
     return found
+
+
+async def _search_all(library: Library, queries: Iterable[str]) -> dict[str, list[ScoredPaper]]:
+    """The papers found for each query."""
+    distinct = list(dict.fromkeys(queries))
+    results = await side_by_side(library.search(query, PAPERS) for query in distinct)
+    return dict(zip(distinct, results, strict=True))
 
 
 async def _search_as_released(library: Library, concepts: Sequence[Sequence[str]]) -> Found:
     """One search per step for all its concepts; only the last paper counts."""
+    queries_of = [", ".join(step) for step in concepts]
+    on_query = await _search_all(library, filter(None, queries_of))
     found = Found()
-    for step in concepts:
-        query = ", ".join(step)
-        last = (await library.search(query, PAPERS))[-1:] if query else []
+    for step, query in zip(concepts, queries_of, strict=True):
+        last = on_query[query][-1:] if query else []
         found.papers |= {one.paper.id: one.paper for one in last}
         queries = (query,) if query else ()
         found.steps.append(Step(tuple(step), queries, tuple(one.paper.id for one in last)))
@@ -247,9 +257,9 @@ async def _search_as_released(library: Library, concepts: Sequence[Sequence[str]
 
 async def _counts(library: Library, papers: Iterable[Paper]) -> dict[str, Counts]:
     """Citations by year of the papers for which they are known; a paper that nobody cites has none."""
-    found: dict[str, Counts] = {}
-    for paper in papers:
-        counts = await library.citations_per_year(paper)
+    papers, found = list(papers), dict[str, Counts]()
+    known = await side_by_side(library.citations_per_year(paper) for paper in papers)
+    for paper, counts in zip(papers, known, strict=True):
         if counts:
             found[paper.id] = counts
         elif paper.citation_count == 0:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ideagora.benchmarks.aggregation import criterion, mean_of_scored, score_ideas
 from ideagora.benchmarks.benchmark import Scores, Unscored
@@ -14,6 +15,7 @@ from ideagora.schema import Idea, Verdict
 if TYPE_CHECKING:
     from ideagora.retrieval.library import Library
 
+T = TypeVar("T")
 CITATIONS = "citations"
 """The judge of questions that ask no model."""
 
@@ -48,6 +50,18 @@ def from_all_sources(library: Library) -> Iterator[None]:
         )
     if unscored is not None:
         raise unscored
+
+
+async def side_by_side(requests: Iterable[Awaitable[T]]) -> list[T]:
+    """The results of requests to the library, in their order whichever ends first.
+
+    All end before an error is raised, which is that of the first request that failed.
+    """
+    results = await asyncio.gather(*requests, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if not isinstance(result, BaseException)]
 
 
 def mean_over_ideas(verdicts: Iterable[Verdict], group: str, criteria: Mapping[str, str]) -> Scores:
