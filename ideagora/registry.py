@@ -25,6 +25,7 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "direct": ("ideagora.graphs.direct.agent:agent", ()),
     "real-paper": ("ideagora.graphs.real_paper.agent:agent", ()),
     "rag": ("ideagora.graphs.rag.agent:agent", ()),
+    "ai-researcher": ("ideagora.graphs.ai_researcher.agent:agent", ()),
     "gpt-researcher": ("ideagora.graphs.gpt_researcher.agent:agent", ()),
 }
 """Name -> (factory, its arguments)."""

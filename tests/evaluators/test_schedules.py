@@ -20,8 +20,9 @@ from ideagora.evaluators.schedules.balanced import Balanced, circle_rounds
 from ideagora.evaluators.schedules.pairing import Entrants, Pairing, Schedule
 from ideagora.evaluators.schedules.posterior import fit, wins
 from ideagora.evaluators.schedules.round_robin import RoundRobin
-from ideagora.evaluators.schedules.swiss import Swiss, swiss_round
+from ideagora.evaluators.schedules.swiss import Swiss
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
+from ideagora.schedules.swiss import swiss_round
 from tests.support.each import each_case
 
 Judge = Callable[[Pairing], float | None]
@@ -234,7 +235,7 @@ def test_swiss_has_no_rematch_while_the_round_can_avoid_it(agents: int, seed: in
 
 
 def test_swiss_pairs_equal_standings() -> None:
-    games = [Pairing(0, 0, 1), Pairing(0, 2, 3), Pairing(0, 4, 5), Pairing(0, 6, 7)]
+    games = [(0, 1), (2, 3), (4, 5), (6, 7)]
     standing = {agent: 1 if agent % 2 else -1 for agent in range(8)}
     for seed in range(20):
         pairs = swiss_round(list(range(8)), games, standing, np.random.default_rng(seed))

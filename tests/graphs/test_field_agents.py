@@ -22,7 +22,7 @@ from tests.support.each import each_case
 from tests.support.loopback import Body, Loopback
 
 TOPIC = "tool use by language models"
-AGENTS = ("gpt-researcher",)
+AGENTS = ("gpt-researcher", "ai-researcher")
 """Every agent whose graph is here to be compared with."""
 assert field_agents.SAMPLES, "imported for the stand-in, which answers for them too"
 each_agent = pytest.mark.parametrize("name", AGENTS)
@@ -66,7 +66,9 @@ def test_an_agent_asks_what_it_expects_and_names_what_it_was_shown(name: str) ->
     ran = Ran(task)
     expected = task.agent.expected_calls(task.options)
     assert expected is not None
-    assert sum(ran.roles.values()) == sum(expected.values()), ran.roles
+    at_most = name in ("ai-researcher",)  # duplicates and a small library save calls
+    assert sum(ran.roles.values()) == sum(expected.values()) or at_most, ran.roles
+    assert sum(ran.roles.values()) <= sum(expected.values())
     prompts = "\n".join(text for call in ran.calls for _, text in call.messages)
     for idea in ran.ideas:
         assert idea.experiment

@@ -80,7 +80,11 @@ def only_if_changed(value: Any, changed: Any) -> list[str]:
 
 
 CHOICES = frozenset(
-    ["builds on", *"first second tie same related different baseline model dataset motivation method".split()]
+    [
+        "builds on",
+        *"first second tie same related different baseline model dataset motivation method".split(),
+        *"keyword_query similar_papers references feasible infeasible unclear".split(),
+    ]
 )
 
 

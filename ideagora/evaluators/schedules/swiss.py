@@ -12,10 +12,7 @@ from ideagora.errors import UsageError
 from ideagora.evaluators.schedules.pairing import Entrants, Pairing
 from ideagora.evaluators.schedules.slot_order import SlotBalance
 from ideagora.evaluators.statistics.comparisons import Comparisons
-
-_BYE = -1
-_LOTS = 1024
-_ORDERS = 2
+from ideagora.schedules.swiss import swiss_round
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,8 @@ class Swiss:
             number = -(-len(games) // max(len(entries) // 2, 1))
             if number < self._rounds_on(entrants, topic):
                 random = np.random.default_rng([self.seed, topic, number])
-                pairs = swiss_round(entries, games, {who: standing[topic, who] for who in entries}, random)
+                met = [game.pair for game in games]
+                pairs = swiss_round(entries, met, {who: standing[topic, who] for who in entries}, random)
                 chosen += [
                     slots.order_pair(topic, *pair, (topic + number) % entrants.judges) for pair in pairs
                 ]
@@ -76,35 +74,3 @@ def standings(seen: Comparisons) -> Counter[tuple[int, int]]:
         standing[int(topic), int(first)] += gain
         standing[int(topic), int(second)] -= gain
     return standing
-
-
-def swiss_round(
-    entries: list[int], games: Sequence[Pairing], standing: dict[int, int], random: np.random.Generator
-) -> list[tuple[int, int]]:
-    """The pairs of one round on one topic, the lower position first: a perfect matching of minimal cost."""
-    import networkx  # scipy has no matching in general graphs
-
-    met = Counter(pairing.pair for pairing in games)
-    span = max(standing.values()) - min(standing.values())
-    rematch = 1 + len(entries) * span**2
-    graph = networkx.Graph()
-    for place, low in enumerate(entries):
-        for high in entries[place + 1 :]:
-            if met[low, high] >= _ORDERS:
-                continue
-            cost = met[low, high] * rematch + (standing[low] - standing[high]) ** 2
-            # A random tie-break that never outweighs a difference in cost.
-            lot = int(random.integers(_LOTS))
-            graph.add_edge(low, high, weight=-(cost * _LOTS * len(entries) + lot))
-    if len(entries) % 2:
-        for sitter in _bye_candidates(entries, games):
-            graph.add_edge(sitter, _BYE, weight=-int(random.integers(_LOTS)))
-    matched = networkx.max_weight_matching(graph, maxcardinality=True)
-    return sorted((min(pair), max(pair)) for pair in matched if _BYE not in pair)
-
-
-def _bye_candidates(entries: list[int], games: Sequence[Pairing]) -> list[int]:
-    """Entries with the most games, which sat out least often."""
-    count = Counter(agent for pairing in games for agent in pairing.pair)
-    most = max(count[agent] for agent in entries)
-    return [agent for agent in entries if count[agent] == most]
