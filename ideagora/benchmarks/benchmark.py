@@ -56,6 +56,10 @@ class Measure(Record):
     """Whether it needs several ideas per sample: with one, it repeats another measure and is left out."""
     detail: bool = False
     """Whether it explains another measure: it is in the report, but not on the terminal."""
+    is_summary: bool = False
+    """Whether it stands for all others, such as their average; drawn by category."""
+    has_bars: bool = False
+    """Whether its means are drawn as bars from the lower bound, as on a scale of ratings."""
     against: str | None = None
     """A measure against which it is plotted, since agents trade one for the other."""
     mean_of: Mapping[str, Statistic] = Field(default_factory=dict)
@@ -160,6 +164,10 @@ class Benchmark(ABC, Generic[S]):
     @abstractmethod
     def topic(self, sample: S) -> Topic:
         """What the agents get: topic, cut-off, inspirations, and the hidden target paper."""
+
+    def category(self, sample: S) -> str | None:
+        """The sample's category, if the figures are also wanted by category."""
+        return None
 
     def agent(self, agent: Agent, ideas: int, plan: Plan) -> Agent:
         """The agent as it runs on the samples, with a number of ideas; by default as it is.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ideagora.agents.style import RESTYLE
 from ideagora.benchmarks.benchmark import Plan
-from ideagora.benchmarks.jury.benchmark import NO_TOPIC, Jury, assign_samples, samples_of
+from ideagora.benchmarks.jury.benchmark import NO_TOPIC, Jury, assign_samples, count_topics, samples_of
 from ideagora.benchmarks.running.benchmark_run import BenchmarkRun
 from ideagora.benchmarks.running.idea_log import IDEAS_FILE, SAMPLE
 from ideagora.commands.bench import Request, folder_of, plans_of, run_guarded
@@ -43,12 +43,14 @@ def run(request: Request, topic: str | None = None, chats: Mapping[str, BaseChat
 def _prepare(request: Request, topic: str | None) -> BenchmarkRun:
     if not request.agents:
         raise UsageError("Name the ideas to be judged, e.g. ideagora jury ideas.jsonl --judge openai/gpt-4o.")
-    jury = Jury().configured(request.benchmark_options)
     settings = load_settings(**request.settings)
+    named = resolve_idea_sets(request.agents, settings.home, Topic(text=topic or NO_TOPIC))
+    by_idea = count_topics(named.idea_sets) == 1
+    options = (*request.benchmark_options, f"samples={'ideas' if by_idea else 'topics'}")
+    jury = Jury().configured(options)
     plans = plans_of(request, jury, settings)
     settings = _with_stylist(jury, plans[0], settings)
-    named = resolve_idea_sets(request.agents, settings.home, Topic(text=topic or NO_TOPIC))
-    sets = assign_samples(named.idea_sets)
+    sets = assign_samples(named.idea_sets, by_idea)
     samples = dict.fromkeys(idea.extra[SAMPLE] for one in sets for idea in one.ideas)
     if not samples:
         raise UsageError(" ".join(named.notes) or "There is no idea to judge.")
@@ -61,9 +63,9 @@ def _prepare(request: Request, topic: str | None) -> BenchmarkRun:
         ideas=max(len(one.ideas) for one in sets),
         epochs=1,
         settings=settings,
-        notes=tuple(_notes(jury, sets, settings)),
+        notes=tuple(_notes(jury, settings)),
         spec=jury.name,
-        benchmark_options=request.benchmark_options,
+        benchmark_options=options,
     )
 
 
@@ -77,9 +79,8 @@ def _with_stylist(jury: Jury, plan: Plan, settings: Settings) -> Settings:
     return settings.model_copy(update={f"{RESTYLE.group}_model": plan.judges[0]})
 
 
-def _notes(jury: Jury, sets: Any, settings: Settings) -> Iterator[str]:
-    topics = {idea.topic for one in sets for idea in one.ideas}
-    if len(topics) == 1:
+def _notes(jury: Jury, settings: Settings) -> Iterator[str]:
+    if jury.options.by_idea:
         yield "All ideas are on one topic, so intervals are over ideas, which are paired by their place."
     stylist = settings.model_of(RESTYLE.group)
     if not jury.options.is_styled:

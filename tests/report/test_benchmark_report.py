@@ -5,22 +5,27 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import random
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from matplotlib.text import Text
 from rich.console import Console
 
 from ideagora.benchmarks.benchmark import Scores
+from ideagora.benchmarks.results.lengths import idea_lengths
 from ideagora.benchmarks.results.records import AgentSummary, BenchmarkResult, Coverage, write_results
 from ideagora.benchmarks.results.summary import build_result
 from ideagora.report.bench.cells import parts, reasons
+from ideagora.report.bench.label_placement import Label, place_labels
 from ideagora.report.bench.page import write_benchmark_report, write_report
 from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_table
 from ideagora.report.bench.terminal import terminal_table
-from ideagora.schema import Usage
+from ideagora.report.drawings.plots import plot_figure
+from ideagora.schema import Usage, Verdict
 from tests.report.test_report_safety import ATTRIBUTES, TAGS
 from tests.support.benchmark_results import POINTS, RANK, SHARE, result_of
 from tests.support.report_pages import EVIL, LONG, Page
@@ -191,3 +196,51 @@ def test_hostile_names_reasons_and_notes_stay_text(tmp_path: Path) -> None:
     assert "\n=1" not in csv_table(result)
     assert ",'=1+1," in csv_table(result)
     assert "\x1b" not in terminal(result)
+
+
+def test_figures_by_category_and_lengths_are_on_the_page(tmp_path: Path) -> None:
+    rows: dict[str, dict[str, float | None]] = {
+        "ann": {"ice": 4, "snow": 6, "sun": 9}, "bob": {"ice": 2, "snow": None, "sun": 5}
+    }  # fmt: skip
+    rated = [("ann", 10, 4), ("ann", 20, 6), ("bob", 40, 9), ("bob", 30, 8)]
+    lengths = idea_lengths(
+        Verdict(
+            id=str(words), evaluator="e", protocol="default", topic="t", subject=(str(words),), judge="j",
+            criteria={"one": rating - 1, "two": rating + 1}, status="scored", agents=(agent,), words=(words,),
+            sample=agent,
+        )
+        for agent, words, rating in rated
+    )  # fmt: skip
+    assert lengths is not None
+    assert (lengths.n, lengths.correlation) == (4, 1.0), "the longer, the better"
+    assert {(one.agent, one.words, one.rating) for one in lengths.ideas} == set(rated)
+    measure = POINTS.model_copy(update={"is_summary": True, "has_bars": True, "lowest": 1.0})
+    result = result_of(
+        rows, measure, categories={"ice": "cold", "snow": "cold", "sun": "hot"}, lengths=lengths
+    )
+    means = {name: [(one.mean, one.n) for one in part] for name, part in result.categories.items()}
+    assert means == {"cold": [(5.0, 2), (2.0, 1)], "hot": [(9.0, 1), (5.0, 1)]}
+    page = Page(write_report(tmp_path, result)[1].read_text(encoding="utf-8"))
+    for words in ("By category", "cold", "Spearman’s correlation: 1.00".replace("’", "'")):
+        assert words in page.text, words
+    assert (tmp_path / "categories.csv").read_text(encoding="utf-8").startswith("category,")
+    for name in ("categories-default-points", "lengths-default"):
+        assert (tmp_path / "plots" / f"{name}.svg").exists()
+
+
+def test_names_of_points_cover_neither_each_other_nor_points() -> None:
+    generator = random.Random(0)
+    points = [Label(f"model-number-{n}", generator.gauss(6, 1), generator.gauss(6, 1)) for n in range(30)]
+    with plot_figure(14) as (figure, panel):
+        panel.plot([one.x for one in points], [one.y for one in points], "o")
+        panel.margins(0.2)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        left_out = place_labels(panel, points)
+        assert len(panel.texts) + len(left_out) == 30
+        assert len(left_out) < 6
+        figure.draw_without_rendering()
+        boxes = [Text.get_window_extent(one) for one in panel.texts]
+        for number, box in enumerate(boxes):
+            assert not any(box.overlaps(other) for other in boxes[:number])
+            assert not any(box.contains(*panel.transData.transform((one.x, one.y))) for one in points)

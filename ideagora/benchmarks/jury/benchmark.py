@@ -37,7 +37,7 @@ AVERAGE = "average"
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a jury, as ``NAME=VALUE``: criterion (repeatable), judges, panel, style, correct."""
+    """Options of a jury, as ``NAME=VALUE``: criterion, judges, panel, style, correct, samples."""
 
     criteria: tuple[Criterion, ...] = DEFAULT_CRITERIA
     judges: int = JUDGES
@@ -46,6 +46,8 @@ class Options:
     """``listed`` or a file of models, best first."""
     is_styled: bool = True
     """Whether ideas are rewritten in one style before they are judged."""
+    by_idea: bool = False
+    """Whether samples are the ideas on the only topic, not topics."""
     is_corrected: bool = False
     """Whether figures without the judges' harshness are added."""
 
@@ -107,6 +109,10 @@ class Jury(Benchmark[Sample]):
     def topic(self, sample: Sample) -> Topic:
         """The topic, or the position."""
         return Topic(text=sample.id)
+
+    def category(self, sample: Sample) -> str | None:
+        """The topic, unless samples are the ideas on the only one."""
+        return None if self.options.by_idea else sample.id
 
     def questions(
         self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: None
@@ -172,25 +178,25 @@ def samples_of(names: Iterable[str]) -> Samples[Sample]:
     return Samples({name: Sample(id=name) for name in names})
 
 
-def assign_samples(idea_sets: Sequence[ContestantIdeas]) -> tuple[ContestantIdeas, ...]:
-    """The ideas, each with its sample: its topic, or if there is only one its position."""
+def count_topics(idea_sets: Sequence[ContestantIdeas]) -> int:
+    """Number of different topics."""
+    return len({topic_key(idea.topic) for one in idea_sets for idea in one.ideas})
+
+
+def assign_samples(idea_sets: Sequence[ContestantIdeas], by_idea: bool) -> tuple[ContestantIdeas, ...]:
+    """The ideas, each with its sample: its topic, or its position among the ideas of its author."""
     topics: dict[str, str] = {}
     for idea_set in idea_sets:
         for idea in idea_set.ideas:
             topics.setdefault(topic_key(idea.topic), " ".join(idea.topic.split()))
 
-    def sample(idea: Idea, place: int) -> str:
-        return topics[topic_key(idea.topic)] if len(topics) > 1 else f"idea {place}"
+    def labelled(idea: Idea, place: int) -> Idea:
+        sample = f"idea {place}" if by_idea else topics[topic_key(idea.topic)]
+        return idea.model_copy(update={"extra": {**idea.extra, SAMPLE: sample}})
 
     return tuple(
-        replace(
-            idea_set,
-            ideas=tuple(
-                idea.model_copy(update={"extra": {**idea.extra, SAMPLE: sample(idea, place)}})
-                for place, idea in enumerate(idea_set.ideas, 1)
-            ),
-        )
-        for idea_set in idea_sets
+        replace(one, ideas=tuple(labelled(idea, place) for place, idea in enumerate(one.ideas, 1)))
+        for one in idea_sets
     )
 
 
@@ -200,7 +206,7 @@ def _measures(options: Options) -> Iterator[Measure]:
         pair = one.name == "feasibility" and "originality" in names
         yield rating_measure(one.name, one.title, against="originality" if pair else None)
     if len(names) > 1:
-        yield rating_measure(AVERAGE, f"average of the {len(names)}")
+        yield rating_measure(AVERAGE, f"average of the {len(names)}", is_summary=True)
     if options.is_corrected:
         yield from (corrected_measure(one.name, one.title) for one in options.criteria)
 
@@ -213,7 +219,13 @@ def _parse_options(given: Sequence[str]) -> Options:
     stated = [tuple(part.strip() for part in one.partition("=")[::2]) for one in given]
     criteria = parse_criteria([value for name, value in stated if name == "criterion"])
     values: dict[str, Any] = {name: value for name, value in stated if name != "criterion"}
-    allowed = {"panel": None, "judges": None, "style": ("on", "off"), "correct": ("judges",)}
+    allowed = {
+        "panel": None,
+        "judges": None,
+        "style": ("on", "off"),
+        "correct": ("judges",),
+        "samples": ("topics", "ideas"),
+    }
     for name, value in values.items():
         if name not in allowed:
             raise UsageError(f"-T {name}: a jury has the options criterion, {', '.join(allowed)}.")
@@ -227,5 +239,6 @@ def _parse_options(given: Sequence[str]) -> Options:
         judges=int(judges),
         panel=values.get("panel"),
         is_styled=values.get("style") != "off",
+        by_idea=values.get("samples") == "ideas",
         is_corrected="correct" in values,
     )

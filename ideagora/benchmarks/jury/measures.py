@@ -18,7 +18,15 @@ UNIT = f"{LOWEST} to {HIGHEST}"
 def rating_measure(name: str, title: str, group: str = QUALITY, **fields: Any) -> Measure:
     """A figure on the scale of the ratings."""
     return Measure(
-        name=name, group=group, title=title, unit=UNIT, lowest=LOWEST, highest=HIGHEST, decimals=2, **fields
+        name=name,
+        group=group,
+        title=title,
+        unit=UNIT,
+        lowest=LOWEST,
+        highest=HIGHEST,
+        decimals=2,
+        has_bars=True,
+        **fields,
     )
 
 

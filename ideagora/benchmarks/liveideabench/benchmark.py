@@ -42,7 +42,7 @@ MEASURES = (
     rating_measure("clarity", "clarity"),
     rating_measure(FLUENCY, FLUENCY, FLUENCY),
     rating_measure(FLEXIBILITY, "flexibility (30th percentile)", OVERALL, statistic="p30"),
-    rating_measure(AVERAGE, "average of the five", OVERALL, mean_of=FIVE),
+    rating_measure(AVERAGE, "average of the five", OVERALL, mean_of=FIVE, is_summary=True),
 )
 
 
@@ -98,6 +98,10 @@ class LiveIdeaBench(Benchmark[Sample]):
     def topic(self, sample: Sample) -> Topic:
         """The keyword alone."""
         return Topic(text=sample.keyword)
+
+    def category(self, sample: Sample) -> str | None:
+        """The science of the keyword."""
+        return sample.category
 
     def questions(
         self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: None

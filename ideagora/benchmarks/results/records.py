@@ -120,6 +120,30 @@ class Coverage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class IdeaLength:
+    """The length of an idea and its mean rating, over judges and criteria."""
+
+    agent: str
+    words: int
+    rating: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lengths:
+    """Whether judges rate longer ideas higher: Spearman's correlation, with an interval over samples."""
+
+    n: int
+    """Number of rated ideas."""
+    correlation: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+    """Why there is no correlation or interval."""
+    ideas: tuple[IdeaLength, ...] = ()
+    """All of them, or evenly chosen ones if there are many."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class AgentSummary:
     """What one agent was judged on."""
 
@@ -154,6 +178,10 @@ class BenchmarkResult:
     """In the order of the table's columns."""
     figures: tuple[AgentFigure, ...] = ()
     """By measure, then agent; all combinations."""
+    categories: Mapping[str, tuple[AgentFigure, ...]] = field(default_factory=dict)
+    """The same on the samples of each category, without ranks; empty if the samples have none."""
+    lengths: Lengths | None = None
+    """``None`` if the verdicts do not state the ideas' lengths."""
     comparisons: tuple[Comparison, ...] = ()
     """By measure, then pair."""
     sensitivity: tuple[Sensitivity, ...] = ()

@@ -20,6 +20,7 @@ from ideagora.benchmarks.results.records import (
     BenchmarkResult,
     Comparison,
     Coverage,
+    Lengths,
     Sensitivity,
     Status,
 )
@@ -57,6 +58,8 @@ def build_result(
     usage: Usage | None = None,
     notes: Sequence[str] = (),
     status: Status = "complete",
+    categories: Mapping[str, str] | None = None,
+    lengths: Lengths | None = None,
 ) -> BenchmarkResult:
     """The result of a benchmark.
 
@@ -74,6 +77,8 @@ def build_result(
         usage: of the judges.
         notes: shown below the table, after those of this function.
         status: how the run ended; ``complete`` becomes ``nothing_scored`` if nothing is scored.
+        categories: category by sample.
+        lengths: of the ideas, against their ratings.
 
     Raises:
         ValueError: a score is not finite.
@@ -101,6 +106,8 @@ def build_result(
         agents=tuple(rows),
         measures=tuple(measures),
         figures=tuple(figures),
+        categories=_by_category(scores, measures, names, categories or {}),
+        lengths=lengths,
         comparisons=tuple(comparisons),
         sensitivity=tuple(_sensitivity(measure.name, comparisons) for measure in measures),
         coverage=tuple(coverage),
@@ -113,6 +120,30 @@ def _agent_rows(scores: Scores, agents: Sequence[AgentSummary]) -> list[AgentSum
     listed = [row.agent for row in agents]
     others = sorted({name for cells in scores.values() for name in cells} - set(listed))
     return [*agents, *(AgentSummary(agent=name) for name in others)]
+
+
+def _by_category(
+    scores: Scores, measures: Sequence[Measure], names: Sequence[str], categories: Mapping[str, str]
+) -> dict[str, tuple[AgentFigure, ...]]:
+    """The figures on the samples of each category, in the order of the samples."""
+    samples: dict[str, set[str]] = {}
+    for sample, category in categories.items():
+        samples.setdefault(category, set()).add(sample)
+    found = {}
+    for category, members in samples.items() if len(samples) > 1 else ():
+        part: Scores = {
+            measure: {
+                agent: {sample: score for sample, score in row.items() if sample in members}
+                for agent, row in cells.items()
+            }
+            for measure, cells in scores.items()
+        }
+        found[category] = tuple(
+            _figure(_Table.of(measure, part), AgentSummary(agent=name), len(members))
+            for measure in measures
+            for name in names
+        )
+    return found
 
 
 @dataclass(frozen=True)

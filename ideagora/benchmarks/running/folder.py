@@ -21,7 +21,7 @@ from ideagora.graphs.run_folder import RunFolder, now
 from ideagora.graphs.runtime.run_record import IDENTITY_FIELDS
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
 
-REPORT_FILES = ("report.html", "report.md", "results.csv", "comparisons.csv", "results.tex")
+REPORT_FILES = ("report.html", "report.md", "results.csv", "comparisons.csv", "categories.csv", "results.tex")
 """Files that ``report/bench`` writes, besides ``plots/``."""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ideagora.benchmarks.benchmark import Measure, Plan
 from ideagora.benchmarks.results.coverage import Unasked, count_verdicts
+from ideagora.benchmarks.results.lengths import idea_lengths
 from ideagora.benchmarks.results.records import (
     AgentSummary,
     BenchmarkResult,
@@ -121,7 +122,14 @@ def _result(
         usage=None if tracker is None else _total(tracker),
         notes=(*notes, *benchmark.notes(complete_verdicts(log, plan, unasked), plan)),
         status=status,
+        categories=_categories(run),
+        lengths=idea_lengths(complete_verdicts(log, plan, unasked)),
     )
+
+
+def _categories(run: BenchmarkRun) -> dict[str, str]:
+    named = {name: run.benchmark.category(sample) for name, sample in run.samples.items()}
+    return {name: category for name, category in named.items() if category is not None}
 
 
 def _measures(run: BenchmarkRun, plan: Plan) -> list[Measure]:

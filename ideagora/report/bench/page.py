@@ -17,11 +17,14 @@ from ideagora.report.bench.cells import (
     OFFLINE,
     SMOKE_TEST,
     STATUS,
+    CategoryTable,
     Columns,
     better_first,
+    category_tables,
     headline,
     interval,
     legend,
+    length_text,
     number,
     p_value,
     page_columns,
@@ -31,8 +34,22 @@ from ideagora.report.bench.cells import (
     shown,
     usage,
 )
-from ideagora.report.bench.plots import KINDS, MOST_PANELS, Kind, means_plot, trade_off_plot
-from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_rows
+from ideagora.report.bench.plots import (
+    KINDS,
+    MOST_PANELS,
+    Kind,
+    category_plot,
+    length_plot,
+    means_plot,
+    trade_off_plot,
+)
+from ideagora.report.bench.tables import (
+    csv_categories,
+    csv_comparisons,
+    csv_table,
+    latex_table,
+    markdown_rows,
+)
 from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
 
 PLOTS = "plots"
@@ -95,6 +112,7 @@ class ResultView:
     """Those with something to compare."""
     reasons: tuple[tuple[str, str, int], ...]
     usage: str | None
+    categories: tuple[CategoryTable, ...]
 
 
 def write_benchmark_report(folder: Path) -> tuple[Path, Path]:
@@ -108,7 +126,7 @@ def write_benchmark_report(folder: Path) -> tuple[Path, Path]:
 
 
 def write_report(folder: Path, *results: BenchmarkResult) -> tuple[Path, Path]:
-    """Write report.md, report.html, results.csv, comparisons.csv, results.tex and plots/.
+    """Write report.md, report.html, results.csv, comparisons.csv, categories.csv, results.tex and plots/.
 
     Args:
         folder: where to.
@@ -125,6 +143,8 @@ def write_report(folder: Path, *results: BenchmarkResult) -> tuple[Path, Path]:
     write_file(folder / "results.csv", _joined([csv_table(result) for result in results]))
     write_file(folder / "comparisons.csv", _joined([csv_comparisons(result) for result in results]))
     write_file(folder / "results.tex", "\n".join(latex_table(result) for result in results))
+    if any(result.categories for result in results):
+        write_file(folder / "categories.csv", _joined([csv_categories(result) for result in results]))
     words = {"smoke_test": SMOKE_TEST, "offline": OFFLINE, "best": BEST}
     write_file(folder / MARKDOWN_FILE, markdown_page("bench.md", views=views, **words))
     write_file(folder / HTML_FILE, html_page("bench.html", views=views, image=_image, **words))
@@ -144,6 +164,7 @@ def _view(result: BenchmarkResult) -> ResultView:
         measures=tuple(_measures(result)),
         reasons=tuple(reasons(result)),
         usage=usage(result),
+        categories=tuple(category_tables(result)),
     )
 
 
@@ -162,8 +183,18 @@ def _plots(result: BenchmarkResult) -> Iterator[Plot]:
         if measure.against in by_name and len(agents) > 1:
             across = by_name[measure.against]
             drawn = trade_off_plot(agents, across, measure, result.figures)
-            shows = f"{measure.title} against {across.title}, as means. The dashed line is the Pareto front."
+            shows = (
+                f"{measure.title} against {across.title}, as means. The dashed line and its points are the "
+                "Pareto front. Names that find no room are in the table."
+            )
             yield Plot(f"trade-off-{result.protocol}-{measure.name}", shows, drawn)
+    for measure in measures:
+        if measure.is_summary and result.categories:
+            drawn = category_plot(agents, measure, result.categories)
+            yield Plot(f"categories-{result.protocol}-{measure.name}", f"{measure.title} by category.", drawn)
+    if result.lengths is not None:
+        drawn = length_plot(agents, result.lengths.ideas, measures[0].unit if measures else "")
+        yield Plot(f"lengths-{result.protocol}", " ".join(length_text(result.lengths)), drawn)
 
 
 def _measures(result: BenchmarkResult) -> Iterator[MeasureView]:
@@ -218,7 +249,7 @@ def _image(drawn: bytes) -> str:
 def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
     """Replace the plots, including those of measures that are no longer computed."""
     try:
-        for old in folder.glob("means-*"):
+        for old in folder.glob("*"):
             old.unlink()
         if plots:
             folder.mkdir(exist_ok=True)

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from ideagora.benchmarks.results.records import BenchmarkResult
+from ideagora.benchmarks.results.records import AgentFigure, BenchmarkResult
 from ideagora.report.bench.cells import (
     BEST,
     SMOKE_TEST,
@@ -20,6 +20,11 @@ from ideagora.report.bench.cells import (
 )
 from ideagora.report.text_cleaning import escape_markdown
 
+_FIGURES = (
+    *("benchmark", "protocol", "measure", "unit", "agent"),
+    *("mean", "low", "high", "n", "unscored", "without_idea"),
+)
+_RANKS = ("rank", "rank_low", "rank_high", "best")
 DETECTABLE = "Detectable difference"
 _LATEX_COLUMNS = 4
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -39,20 +44,28 @@ def markdown_table(result: BenchmarkResult) -> str:
 def csv_table(result: BenchmarkResult) -> str:
     """All figures as CSV, one row per measure and agent, not rounded; empty where there is no value."""
     result = shown(result)
-    header = (
-        "benchmark protocol measure unit agent mean low high n unscored without_idea n_samples rank rank_low "
-        "rank_high best reason"
-    ).split()
-    units = {measure.name: measure.unit for measure in result.measures}
-    of_result = result.benchmark, result.protocol
-    return _csv(
-        header,
-        (
-            (*of_result, one.measure, units.get(one.measure), one.agent, one.mean, one.low, one.high, one.n,
-             one.unscored, one.without_idea, result.n_samples, one.rank, one.rank_low, one.rank_high,
-             int(one.best), one.reason)
-            for one in result.figures
-        ),
+    return _csv([*_FIGURES, "n_samples", *_RANKS, "reason"], (
+        (*_figure_cells(one, result), result.n_samples, one.rank, one.rank_low, one.rank_high, int(one.best),
+         one.reason)
+        for one in result.figures
+    ))  # fmt: skip
+
+
+def csv_categories(result: BenchmarkResult) -> str:
+    """All figures by category as CSV, one row per category, measure and agent."""
+    result = shown(result)
+    return _csv(["category", *_FIGURES, "reason"], (
+        (category, *_figure_cells(one, result), one.reason)
+        for category, figures in result.categories.items()
+        for one in figures
+    ))  # fmt: skip
+
+
+def _figure_cells(one: AgentFigure, result: BenchmarkResult) -> tuple[object, ...]:
+    unit = next((measure.unit for measure in result.measures if measure.name == one.measure), None)
+    return (
+        result.benchmark, result.protocol, one.measure, unit, one.agent, one.mean, one.low, one.high, one.n,
+        one.unscored, one.without_idea,
     )  # fmt: skip
 
 
