@@ -163,11 +163,17 @@ def _write_pages(path: Path, begun: list[AgentRun]) -> None:
 
 def _say_cost(arena: Arena, begun: list[AgentRun], path: Path, request: Request, errors: Console) -> None:
     """Print the expected cost, unless no calls are left."""
-    models = {*arena.models, *(arena.settings.models if begun else ())}
+    models = {*arena.models, *(model for one in begun for model in _models(one))}
     if costs_nothing(arena.settings, models, path, request.fresh):
         return
     todo = [start for start in begun if RunFolder(start.folder, "").finished_ideas() is None]
     print_expected_cost(errors, _bill(arena, todo), agents_without_estimate(todo))
+
+
+def _models(run: AgentRun) -> list[str]:
+    """The models that may be called for a run: the agent's own one, or those of the settings."""
+    own = run.task.agent.model
+    return run.task.settings.models if own is None else [own]
 
 
 def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | None]]:
@@ -175,9 +181,7 @@ def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | No
     from ideagora.models.budget import expected_cost
 
     settings, options = arena.settings, arena.options
-    calls: dict[str, int] = {}
-    for group, number in expected_calls(todo).items():
-        calls[settings.model_of(group)] = calls.get(settings.model_of(group), 0) + number
+    calls = expected_calls(todo)
     entries = len(arena.topics) * len(arena.contestants.names)
     if options.style:
         calls[settings.model_of(STYLE)] = calls.get(settings.model_of(STYLE), 0) + entries * len(

@@ -255,10 +255,11 @@ def _calls(run: AgentRun) -> dict[Any, int] | None:
     return run.task.agent.expected_calls(run.task.options)
 
 
-def expected_calls(runs: Sequence[AgentRun]) -> dict[Any, int]:
-    """Expected calls by role group; agents without an estimate count as 0."""
-    total: dict[Any, int] = {}
+def expected_calls(runs: Sequence[AgentRun]) -> dict[str, int]:
+    """Expected calls by model; agents without an estimate count as 0."""
+    total: dict[str, int] = {}
     for run in runs:
         for group, number in (_calls(run) or {}).items():
-            total[group] = total.get(group, 0) + number
+            model = run.task.agent.model or run.task.settings.model_of(group)
+            total[model] = total.get(model, 0) + number
     return total

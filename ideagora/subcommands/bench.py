@@ -184,6 +184,40 @@ Out = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class OwnOptions:
+    """Options that a single benchmark has besides ``-T``; by default none."""
+
+    PANEL: ClassVar[str] = "Samples"
+
+    @property
+    def stated(self) -> tuple[str, ...]:
+        """The options as ``NAME=VALUE``."""
+        return ()
+
+
+@dataclass(frozen=True)
+class AidanBenchOptions(OwnOptions):
+    """Options of AidanBench."""
+
+    no_speculation: Annotated[
+        bool,
+        typer.Option(
+            "--no-speculation",
+            help="Make an answer only after the last one is judged: saves the answer that is thrown away "
+            "when a loop ends, and takes about twice as long.",
+        ),
+    ] = False
+
+    @property
+    def stated(self) -> tuple[str, ...]:
+        """``speculation=off``, if it is asked for."""
+        return ("speculation=off",) if self.no_speculation else ()
+
+
+_OWN: dict[str, type[OwnOptions]] = {"aidanbench": AidanBenchOptions}
+
+
 def _command_for(name: str) -> Any:
     """The function behind ``ideagora bench NAME``."""
 
@@ -191,6 +225,7 @@ def _command_for(name: str) -> Any:
         *,
         agents: Agents = None,
         samples: SampleOptions,
+        own: OwnOptions,
         judging: RunJudgingOptions,
         agent_timeout: options.AgentTimeout = None,
         model: options.ModelOptions,
@@ -205,7 +240,7 @@ def _command_for(name: str) -> Any:
 
         request = Request(
             benchmark=name,
-            benchmark_options=tuple(samples.benchmark_option or ()),
+            benchmark_options=(*(samples.benchmark_option or ()), *own.stated),
             agents=tuple(agents or ()),
             data=samples.data,
             limit=samples.limit,
@@ -224,6 +259,7 @@ def _command_for(name: str) -> Any:
         )
         raise typer.Exit(run(request))
 
+    bench.__annotations__["own"] = _OWN.get(name, OwnOptions)
     return bench
 
 

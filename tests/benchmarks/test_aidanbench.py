@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ideagora.benchmarks.aidanbench.benchmark import AidanBench
 from ideagora.benchmarks.aidanbench.novelty import AnswerVectors
 from ideagora.benchmarks.aidanbench.roles import COHERENCE_JUDGE, OUTLINES, Coherence, CoherenceInputs
 from ideagora.benchmarks.aidanbench.turns import (
@@ -23,8 +24,13 @@ from ideagora.benchmarks.aidanbench.turns import (
     novelty_sum,
     turns_until_end,
 )
+from ideagora.config import load_settings
+from ideagora.evaluators.generation import agent_runs, expected_calls
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
+from ideagora.registry import find_agent
+from ideagora.schema import Topic
+from ideagora.subcommands.bench import AidanBenchOptions
 from tests.support import command, standin
 from tests.support.bench_world import Benched
 from tests.support.each import each_case
@@ -237,6 +243,20 @@ def test_published_results_are_scored_again() -> None:
     assert len(repeated[0].details["turns"]) == 4
 
 
+def test_a_plain_option_turns_speculation_off() -> None:
+    stated = AidanBenchOptions(no_speculation=True).stated
+    assert AidanBench().configured(stated).options.speculation is False
+    assert AidanBenchOptions().stated == ()
+
+
+def test_a_model_is_expected_to_answer_its_own_calls(tmp_path: Path) -> None:
+    """Neither the settings' model nor their price is that of ``model:NAME``."""
+    agents = [("plain", find_agent("model:openai/gpt-4o", tmp_path)), ("rag", find_agent("rag", tmp_path))]
+    settings = load_settings(model="openai/gpt-4o-mini", home=tmp_path)
+    calls = expected_calls(agent_runs(agents, [Topic(text="ice")], settings, tmp_path))
+    assert calls == {"openai/gpt-4o": 1, "openai/gpt-4o-mini": calls["openai/gpt-4o-mini"]}
+
+
 def test_without_a_key_the_offline_model_repeats_itself() -> None:
     run = bench(contestant(), "model:offline", judges_named=("offline",), ideas=20)
     assert run.code == 0
@@ -244,6 +264,7 @@ def test_without_a_key_the_offline_model_repeats_itself() -> None:
     assert verdict.details["ending"] == "repeated"
     assert len(verdict.details["turns"]) == len(OUTLINES) + 1
     assert run.results[0]["smoke_test"]
+    assert run.results[0]["agents"][0]["source"] == "AidanBench, section 3"
     assert {idea.kind for idea in run.ideas} == {"lead"}
 
 

@@ -88,6 +88,7 @@ def summarize_agents(
         samples[agent].add(sample)
         ideas[agent] += number
     sources = {one.name: one.agent.source for one in run.contestants.agents}
+    sources |= {one.run.name: one.run.task.agent.source for one in planned}  # as the benchmark runs it
     for idea_set in run.contestants.idea_sets:
         sources[idea_set.name] = idea_set.source
         if without := len(run.samples) - len(samples[idea_set.name]):
