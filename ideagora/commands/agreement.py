@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ideagora.errors import IdeagoraError, UsageError
 from ideagora.report.console import cell, print_error
+from ideagora.report.figure_table import FigureTable
 
 if TYPE_CHECKING:
     from ideagora.evaluators.agreement.raters import Rater
@@ -171,30 +171,28 @@ def _show(report: Mapping[str, Any]) -> None:
     console.print("Intervals are 95 %, over topics where they are known.", style="dim", highlight=False)
 
 
-def _table(criteria: Mapping[str, Mapping[str, Any]], notes: dict[str, None]) -> Table:
+def _table(criteria: Mapping[str, Mapping[str, Any]], notes: dict[str, None]) -> FigureTable:
     """All figures by criterion; reasons for missing values and intervals are added to the notes."""
-    table = Table("criterion", "figure", "value", "95 % interval", "n", box=None, padding=(0, 2, 0, 0))
-    for criterion, figures in criteria.items():
-        for place, (name, one) in enumerate(figures.items()):
-            cells = (criterion if place == 0 else "", name.replace("_", " "), *_cells(one, notes))
-            table.add_row(*(Text(cell(text), overflow="fold") for text in cells))
-    return table
+    rows = [
+        [cell(criterion if place == 0 else ""), cell(name.replace("_", " ")), *_cells(one, notes)]
+        for criterion, figures in criteria.items()
+        for place, (name, one) in enumerate(figures.items())
+    ]
+    return FigureTable(["criterion", "figure", "value", "95 % interval", "n"], rows, names=2)
 
 
-def _table_of_pairs(pairs: Sequence[Mapping[str, Any]], notes: dict[str, None]) -> Table:
+def _table_of_pairs(pairs: Sequence[Mapping[str, Any]], notes: dict[str, None]) -> FigureTable:
     """The main figure of every pair on every criterion; the others are in the JSON."""
-    table = Table(
-        "raters", "criterion", "figure", "value", "95 % interval", "n", box=None, padding=(0, 2, 0, 0)
-    )
+    rows = []
     for pair in pairs:
         for place, (criterion, figures) in enumerate(pair["criteria"].items()):
             raters = f"{pair['raters'][0]} – {pair['raters'][1]}" if place == 0 else ""
             for name in _main_figures(figures):
-                cells = (raters, criterion, name.replace("_", " "), *_cells(figures[name], notes))
-                table.add_row(*(Text(cell(text), overflow="fold") for text in cells))
+                names = (raters, criterion, name.replace("_", " "))
+                rows.append([*map(cell, names), *_cells(figures[name], notes)])
                 raters = criterion = ""
     notes["Of several pairs, the main figures are shown; --json has all."] = None
-    return table
+    return FigureTable(["raters", "criterion", "figure", "value", "95 % interval", "n"], rows, names=3)
 
 
 def _main_figures(figures: Mapping[str, Any]) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from rich.text import Text
 
 from ideagora.config import Settings, load_settings
 from ideagora.errors import IdeagoraError, LibraryError, SettingsError, UsageError
-from ideagora.report.console import plain, print_error
+from ideagora.report.console import cell, plain, print_error
+from ideagora.report.figure_table import FigureTable
 from ideagora.schema import ScoredPaper, Topic
 
 if TYPE_CHECKING:
@@ -208,11 +209,11 @@ def _print_papers(papers: Sequence[ScoredPaper]) -> None:
     if not papers:
         console.print("No papers found. Add some with: ideagora library add PATH.", highlight=False)
         return
-    table = Table("similarity", "year", "title", "id", box=None, padding=(0, 2, 0, 0))
-    for scored in papers:
-        row = (scored.paper.year, scored.paper.title, scored.paper.id)
-        table.add_row(f"{scored.similarity:.3f}", *(Text(plain(text), overflow="fold") for text in row))
-    console.print(table)
+    rows = [
+        [cell(one.paper.title), cell(one.paper.id), cell(one.paper.year), f"{one.similarity:.3f}"]
+        for one in papers
+    ]
+    console.print(FigureTable(["title", "id", "year", "similarity"], rows, names=2))
 
 
 def _migrate(

@@ -21,6 +21,7 @@ from ideagora.evaluators.arena.leaderboard.records import (
     Standings,
 )
 from ideagora.report.console import cell, plain
+from ideagora.report.figure_table import FigureTable
 from ideagora.report.live_view import LiveView
 from ideagora.report.run.terminal import RunProgress
 
@@ -140,20 +141,15 @@ def _show_standings(console: Console, standings: Standings, both: bool) -> None:
         console.print(_audit(standings))
 
 
-def _ranking(standings: Standings, both: bool) -> Table:
+def _ranking(standings: Standings, both: bool) -> FigureTable:
     paper = {}
     if both and standings.paper is not None:
         paper = {row.agent: row.rating for row in standings.paper.ranking}
     has_unscored = any(row.unscored for row in standings.ranking)
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("rank", justify="right", no_wrap=True)
-    table.add_column("contestant", overflow="fold")
     is_bounded = any(row.low is not None for row in standings.ranking)
-    titles = ["rating", *(["95 %", "ranks"] * is_bounded), "w-t-l"]
+    titles = ["rank", "contestant", "rating", *(["95 %", "ranks"] * is_bounded), "w-t-l"]
     titles += ["unscored"] * has_unscored + ["Elo (paper)", "differs by"] * bool(paper)
-    for title in titles:
-        # a narrow terminal wraps and cuts nothing
-        table.add_column(title, justify="right", overflow="fold", no_wrap=title == "rating")
+    rows = []
     for row in standings.ranking:
         cells = [_number(row.rank), _short(row.agent), _number(row.rating)]
         bounds = [_range(row.low, row.high), _range(row.rank_low, row.rank_high)]
@@ -161,8 +157,8 @@ def _ranking(standings: Standings, both: bool) -> Table:
         cells += [f"{row.won}-{row.tied}-{row.lost}", *([str(row.unscored)] * has_unscored)]
         if paper:
             cells += [_number(paper[row.agent]), _difference(row.rating, paper[row.agent])]
-        table.add_row(*map(Text, cells))
-    return table
+        rows.append(cells)
+    return FigureTable(titles, rows, names=2)
 
 
 def _number(value: float | None) -> str:
@@ -173,55 +169,44 @@ def _difference(rating: float | None, other: float | None) -> str:
     return MISSING if rating is None or other is None else f"{rating - other:+.0f}"
 
 
-def _by_criterion(standings: Standings) -> Table:
+def _by_criterion(standings: Standings) -> FigureTable:
     """Ratings by criterion, in the order of the ranking."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("contestant", overflow="fold")
-    for name in standings.criteria:
-        table.add_column(name.replace("_", " "), overflow="fold", justify="right")
-    columns = [{row.agent: row.rating for row in rows} for rows in standings.criteria.values()]
-    for row in standings.ranking:
-        ratings = [column.get(row.agent) for column in columns]
-        table.add_row(Text(_short(row.agent)), *(Text(_number(rating)) for rating in ratings))
-    return table
+    ratings = {name: {row.agent: row.rating for row in rows} for name, rows in standings.criteria.items()}
+    rows = [
+        [_short(row.agent), *(_number(ratings[name].get(row.agent)) for name in ratings)]
+        for row in standings.ranking
+    ]
+    return FigureTable(["contestant", *(name.replace("_", " ") for name in ratings)], rows)
 
 
-def _side_by_side(corrected: Rows, ranking: Rows) -> Table:
-    table = Table(
-        "contestant",
-        "rating",
-        "corrected for position, length and judge",
-        "95 %",
-        box=None,
-        padding=(0, 2, 0, 0),
-    )
-    table.columns[3].header = "95 %" if any(row.low is not None for row in corrected) else ""
+def _side_by_side(corrected: Rows, ranking: Rows) -> FigureTable:
+    is_bounded = any(row.low is not None for row in corrected)
+    titles = ["contestant", "rating", "corrected for position, length and judge", *["95 %"] * is_bounded]
     plain_rating = {row.agent: row.rating for row in ranking}
-    for row in corrected:
-        cells = (
+    rows = [
+        [
             _short(row.agent),
             _number(plain_rating[row.agent]),
             _number(row.rating),
-            _range(row.low, row.high),
-        )
-        table.add_row(*map(Text, cells))
-    return table
+            *[_range(row.low, row.high)] * is_bounded,
+        ]
+        for row in corrected
+    ]
+    return FigureTable(titles, rows)
 
 
-def _ablation(ablation: Ablation) -> Table:
-    table = Table(f"against {_short(ablation.of)}", "score", "of", box=None, padding=(0, 2, 0, 0))
-    for row in ablation.rows:
-        score = MISSING if row.average is None else f"{row.average:.1f}"
-        table.add_row(Text(_short(row.agent)), Text(score), Text(str(row.full)))
-    return table
+def _ablation(ablation: Ablation) -> FigureTable:
+    rows = [
+        [_short(row.agent), MISSING if row.average is None else f"{row.average:.1f}", str(row.full)]
+        for row in ablation.rows
+    ]
+    return FigureTable([f"against {_short(ablation.of)}", "score", "of"], rows)
 
 
-def _audit(standings: Standings) -> Table:
+def _audit(standings: Standings) -> FigureTable:
     """The audit: each judge's figures if there are several, the pooled figure last."""
     is_bounded = any(figure.low is not None for figure in standings.audit.values())
-    table = Table(
-        "audit of the judges", "", "95 %" if is_bounded else "", "n", box=None, padding=(0, 2, 0, 0)
-    )
+    rows = []
     for name, figure in standings.audit.items():
         title = name.replace("_percent", "").replace("_", " ")
         by_judge = [
@@ -229,17 +214,17 @@ def _audit(standings: Standings) -> Table:
             for one in standings.audit_breakdown
             if one.criterion is None and name in one.figures
         ]
-        for judge, own in by_judge:
-            table.add_row(*_audit_row(f"{title}, {_short(judge)}", own, is_bounded))
-        table.add_row(*_audit_row(f"{title}, all judges" if by_judge else title, figure, is_bounded))
-    return table
+        rows += [_audit_row(f"{title}, {_short(judge)}", own, is_bounded) for judge, own in by_judge]
+        rows.append(_audit_row(f"{title}, all judges" if by_judge else title, figure, is_bounded))
+    return FigureTable(["audit of the judges", "value", *["95 %"] * is_bounded, "n"], rows)
 
 
-def _audit_row(title: str, figure: AuditFigure, is_bounded: bool) -> tuple[Text, Text, Text, Text]:
+def _audit_row(title: str, figure: AuditFigure, is_bounded: bool) -> list[Text | str]:
     if figure.value is None:
-        return Text(title), Text(MISSING), Text(plain(figure.reason or ""), style="dim"), Text("")
-    span = _range(figure.low, figure.high, "{:.2f}") if is_bounded else ""
-    return Text(title), Text(f"{figure.value:.2f}"), Text(span), Text(str(figure.n))
+        name = Text(title).append(f" ({plain(figure.reason or '')})", "dim")
+        return [name, MISSING, *[""] * is_bounded, ""]
+    span = [_range(figure.low, figure.high, "{:.2f}")] * is_bounded
+    return [title, f"{figure.value:.2f}", *span, str(figure.n)]
 
 
 def _range(low: float | None, high: float | None, form: str = "{:.0f}") -> str:

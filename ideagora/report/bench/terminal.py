@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.table import Table
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ideagora.benchmarks.results.records import BenchmarkResult
@@ -25,10 +24,10 @@ from ideagora.report.bench.cells import (
     p_value,
     reasons,
     significant,
-    split,
     usage,
 )
 from ideagora.report.console import cell
+from ideagora.report.figure_table import FigureTable
 from ideagora.report.text_cleaning import cut_middle
 
 LONGEST_NAME = 40
@@ -49,7 +48,7 @@ def terminal_table(result: BenchmarkResult) -> RenderableType:
     if result.status in STATUS:
         parts.append(Text(STATUS[result.status], "yellow"))
     main, details = _without_details(result)
-    parts += [_Columns(all_columns(main)), *_differences(main), *_unscored(result)]
+    parts += [_table(all_columns(main)), *_differences(main), *_unscored(result)]
     parts += [
         Text(f"• {cell(line)}", "dim")
         for line in (*legend(main), *details, *result.notes, usage(result))
@@ -67,57 +66,17 @@ def _without_details(result: BenchmarkResult) -> tuple[BenchmarkResult, tuple[st
     return replace(result, measures=main), (f"In the report and in results.json: {titles}.",)
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """The table, in as many parts as the terminal is narrow."""
-
-    columns: Columns
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        name = min(
-            max(
-                len(_short(words))
-                for row in self.columns.rows
-                for words in (row.agent, row.samples, DETECTABLE)
-            ),
-            max(12, options.max_width // 3),
-        )
-        for place, part in enumerate(split(self.columns, self._fitting(options.max_width - name - GAP))):
-            yield from [Text("")] * bool(place)
-            yield _table(part, name)
-
-    def _fitting(self, width: int) -> list[list[int]]:
-        """Places of the columns that fit beside each other."""
-        parts: list[list[int]] = []
-        left = 0
-        for place, wide in enumerate(self._widths()):
-            if not parts or wide > left:
-                parts.append([])
-                left = width
-            parts[-1].append(place)
-            left -= wide
-        return parts
-
-    def _widths(self) -> list[int]:
-        widths = []
-        for place, measure in enumerate(self.columns.measures):
-            lines = [line for row in self.columns.rows for line in _lines(row.cells[place])]
-            words = cell(measure.title).split() or [""]
-            widths.append(GAP + max(map(len, (*lines, *words)), default=0))
-        return widths
-
-
-def _table(columns: Columns, name_width: int) -> Table:
-    table = Table(box=None, padding=(0, GAP, 0, 0))
-    table.add_column("agent", overflow="fold", width=name_width)
-    for measure in columns.measures:
-        table.add_column(Text(cell(measure.title)), justify="right", overflow="fold", vertical="top")
-    for row in columns.rows:
-        name = Text(_short(row.agent)).append(f"\n{row.samples}" if row.samples else "", "dim")
-        table.add_row(name, *map(_text, row.cells))
+def _table(columns: Columns) -> FigureTable:
+    rows = [
+        [
+            Text(_short(row.agent)).append(f"\n{row.samples}" if row.samples else "", "dim"),
+            *map(_text, row.cells),
+        ]
+        for row in columns.rows
+    ]
     if columns.detectable:
-        table.add_row(Text(DETECTABLE, "dim"), *(Text(value, "dim") for value in columns.detectable))
-    return table
+        rows.append([Text(DETECTABLE, "dim"), *(Text(value, "dim") for value in columns.detectable)])
+    return FigureTable(["agent", *(cell(measure.title) for measure in columns.measures)], rows)
 
 
 def _text(one: Cell) -> Text:
