@@ -26,6 +26,7 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "real-paper": ("ideagora.graphs.real_paper.agent:agent", ()),
     "rag": ("ideagora.graphs.rag.agent:agent", ()),
     "ai-researcher": ("ideagora.graphs.ai_researcher.agent:agent", ()),
+    "ai-scientist": ("ideagora.graphs.ai_scientist.agent:agent", ()),
     "gpt-researcher": ("ideagora.graphs.gpt_researcher.agent:agent", ()),
 }
 """Name -> (factory, its arguments)."""

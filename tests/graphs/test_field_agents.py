@@ -22,7 +22,7 @@ from tests.support.each import each_case
 from tests.support.loopback import Body, Loopback
 
 TOPIC = "tool use by language models"
-AGENTS = ("gpt-researcher", "ai-researcher")
+AGENTS = ("ai-researcher", "ai-scientist", "gpt-researcher")
 """Every agent whose graph is here to be compared with."""
 assert field_agents.SAMPLES, "imported for the stand-in, which answers for them too"
 each_agent = pytest.mark.parametrize("name", AGENTS)
@@ -207,3 +207,90 @@ def test_gpt_researcher_names_a_question_without_an_answer() -> None:
     assert "the papers found do not answer it" in "".join(missing)
     assert "none of 3 replies" in "".join(missing)
     assert sum(q.answer is None for q in asked(ran, "research_synthesizer")[0].inputs.questions) == 2
+
+
+# --- ai-scientist -------------------------------------------------------------------------------
+
+
+def test_ai_scientist_shows_every_idea_the_archive_before_it() -> None:
+    ran = Ran(task_of("ai-scientist", drafts=3, reflections=2, ideas=3))
+    titles = {idea.title for idea in ran.ideas}
+    written = asked(ran, "archive_ideator")
+    shown = [[one.title for one in call.inputs.proposed] for call in written]
+    assert [len(archive) for archive in shown] == [0, 1, 2]
+    assert set(shown[2]) < titles
+    reflected = asked(ran, "archive_reflector")
+    assert [(call.inputs.round, call.inputs.rounds) for call in reflected] == [(1, 2), (2, 2)] * 3
+    assert shown[1][0] != reflected[0].inputs.draft.title, "the archive has what reflection made of it"
+
+
+def test_ai_scientist_stops_reflecting_when_it_is_done() -> None:
+    ran = Ran(
+        task_of("ai-scientist", drafts=2, reflections=5),
+        archive_reflector=lambda call: reply(call, "ReflectedIdea", done=True),
+    )
+    assert ran.roles["archive_reflector"] == 2
+
+
+@pytest.mark.parametrize("searches", [1, 3])
+def test_ai_scientist_searches_until_it_decides(searches: int) -> None:
+    """A model that never decides is refused when no search is left."""
+    ran = Ran(task_of("ai-scientist", drafts=1, reflections=0, searches=searches))
+    steps = asked(ran, "novelty_searcher")
+    assert [call.inputs.remaining for call in steps] == list(range(searches, -1, -1))
+    assert len(steps[-1].inputs.queries) == searches
+    (idea,) = ran.ideas
+    assert idea.novelty_check
+    assert idea.novelty_check.status == "novel"
+    assert idea.extra["searched"] == list(steps[-1].inputs.queries)
+
+    endless = {"considerations": "One more.", "decision": "search", "query": "language models", "closest": []}
+    unsure = Ran(
+        task_of("ai-scientist", drafts=1, reflections=0, searches=searches),
+        folder="endless",
+        novelty_searcher=lambda call: endless,
+    )
+    assert unsure.roles["novelty_searcher"] == searches + 3
+    check = unsure.ideas[0].novelty_check
+    assert check
+    assert check.status == "unchecked"
+    assert "no search is left" in str(check.reason)
+
+
+def test_ai_scientist_passes_over_an_idea_that_is_not_new() -> None:
+    def known(call: ScriptedCall) -> Any:
+        step = reply(call, "NoveltyStep")
+        if step["decision"] == "search" or call.inputs.idea.title != first:
+            return step
+        closest = [{**found, "already_there": True} for found in step["closest"]]
+        return {**step, "decision": "not novel", "closest": closest}
+
+    def rated(call: ScriptedCall) -> Any:
+        score = 10 - len(call.inputs.proposed)
+        return reply(call, "ArchivedIdea", interestingness=score, feasibility=score, originality=score)
+
+    options: dict[str, Any] = {"drafts": 2, "reflections": 0, "searches": 1}
+    first = Ran(task_of("ai-scientist", **options), archive_ideator=rated).ideas[0].title
+    world = line(12, 6)
+    ran = Ran(
+        task_of("ai-scientist", **options), world, "known", archive_ideator=rated, novelty_searcher=known
+    )
+    assert [idea.title for idea in ran.ideas] != [first]
+    both = Ran(
+        task_of("ai-scientist", **options, ideas=2),
+        world,
+        "both",
+        archive_ideator=rated,
+        novelty_searcher=known,
+    )
+    assert [idea.novelty_check.status for idea in both.ideas if idea.novelty_check] == ["novel", "too_close"]
+    notes = json.loads(Path("both/run.json").read_text(encoding="utf-8"))["notes"]
+    assert any("is not new" in note for note in notes)
+
+
+def test_ai_scientist_keeps_an_idea_whose_reflection_cannot_be_read() -> None:
+    ran = Ran(task_of("ai-scientist", drafts=1), archive_reflector=lambda call: "I'd rather not.")
+    (idea,) = ran.ideas
+    assert idea.extra["reflections"] == []
+    notes = json.loads(Path("run/run.json").read_text(encoding="utf-8"))["notes"]
+    assert any("could not be read, so it stays as it was" in note for note in notes)

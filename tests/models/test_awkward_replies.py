@@ -82,6 +82,7 @@ def only_if_changed(value: Any, changed: Any) -> list[str]:
 CHOICES = frozenset(
     [
         "builds on",
+        "not novel",
         *"first second tie same related different baseline model dataset motivation method".split(),
         *"keyword_query similar_papers references feasible infeasible unclear".split(),
     ]

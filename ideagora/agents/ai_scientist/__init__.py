@@ -1,0 +1,1 @@
+"""Roles of the agent ``ai-scientist``."""
