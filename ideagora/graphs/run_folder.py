@@ -173,9 +173,9 @@ class RunFolder:
         except OSError as error:
             raise folder_error(self.path, error) from None
 
-    def events(self) -> list[dict[str, Any]]:
-        """All events so far."""
-        return list(read_events(self.path / "events.jsonl"))
+    def events(self) -> Iterator[dict[str, Any]]:
+        """All events so far, read from the disk one by one."""
+        return read_events(self.path / "events.jsonl")
 
     def clear(self) -> None:
         """Delete checkpoints, events and results, to begin again; cached answers are not in the folder."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from ideagora.retrieval.current_run import current_run
+from ideagora.retrieval.withheld import HELD_BACK
 
 _MAX_LISTED = 5
 NoteKind = Literal[
@@ -157,9 +158,11 @@ def _join_first(names: Sequence[str]) -> str:
 
 
 def since_begin(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The events from the last begin event on; empty if there is none."""
+    """The library's events from the last begin event on; empty if there is none."""
     since: list[Mapping[str, Any]] = []
     for event in events:
-        is_begin = all(event.get(name) == value for name, value in BEGIN.items())
-        since = [event] if is_begin else [*since, event] if since else since
+        if all(event.get(name) == value for name, value in BEGIN.items()):
+            since = [event]
+        elif since and event.get("event") in (EVENT, HELD_BACK):
+            since.append(event)
     return since

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-_EVENT = "held back"
+HELD_BACK = "held back"
 """``event`` field of the events on withheld papers."""
 
 
@@ -27,7 +27,7 @@ class WithheldPapers:
     def begin(self, emit: Callable[[Mapping[str, Any]], None], earlier: Iterable[Mapping[str, Any]]) -> None:
         """Start a run: restore the papers from its earlier events, and emit new ones as events."""
         for event in earlier:
-            if event.get("event") == _EVENT:
+            if event.get("event") == HELD_BACK:
                 paper = WithheldPaper(*(str(event.get(name)) for name in WithheldPaper._fields))
                 self._by_key[str(event.get("key"))] = paper
         self._emit = emit
@@ -42,7 +42,7 @@ class WithheldPapers:
             return
         self._by_key[key] = paper
         if self._emit:
-            self._emit({"event": _EVENT, "key": key, **paper._asdict()})
+            self._emit({"event": HELD_BACK, "key": key, **paper._asdict()})
 
     def sorted(self) -> list[WithheldPaper]:
         """The papers so far, each once, ordered by id."""

@@ -88,7 +88,7 @@ def run(library: Library, tmp_path: Path) -> Run:
             ideas, _ = await run_task(
                 task, held, library, lambda: library.embedder, lambda event: None, chats
             )
-            return ideas, held.read() or {}, held.events()
+            return ideas, held.read() or {}, list(held.events())
 
     return run
 

@@ -564,7 +564,7 @@ def test_forgetting_begins_with_the_record(monkeypatch: pytest.MonkeyPatch) -> N
         folder.clear()
         assert gone[0] == "run.json"
         assert {path.name for path in Path("run").iterdir()} == {".lock", ".owner", "events.jsonl"}
-        assert folder.events() == []
+        assert list(folder.events()) == []
     with RunFolder(Path("run"), "two"):
         pass
 

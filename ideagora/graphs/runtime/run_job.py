@@ -12,7 +12,7 @@ import asyncio
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -106,7 +106,7 @@ async def run_job(
     )
     record = run.record
     if library is not None:
-        library.begin_run(run.on_event, run.events, job.identity)
+        library.begin_run(run.on_event, folder.events() if run.resumes else (), job.identity)
     try:
         outages = await _run_graph(job, graph, folder, library, client, run)
         if run.changes:
@@ -132,8 +132,8 @@ class _Run:
     tracker: UsageTracker
     outages: Outages
     on_event: Listener
-    events: Sequence[Mapping[str, Any]]
-    """Events before the interruption, if the graph continues."""
+    resumes: bool
+    """Whether the graph continues after an interruption."""
     changes: list[str]
     """Why the graph begins again although the run was only interrupted."""
 
@@ -141,17 +141,16 @@ class _Run:
 def _begin_run(job: Job, folder: RunFolder, listener: Listener, budget: Budget) -> _Run:
     """Write the first record, and decide whether the graph continues or begins again."""
     previous = folder.read() or {}
-    record, tracker, events = first_record(job, previous), UsageTracker(), folder.events()
-    tracker.restore(events)
+    record, tracker = first_record(job, previous), UsageTracker()
+    tracker.restore(folder.events())
     budget.include(str(folder.path), tracker)
     changed = changes(previous, record) if previous.get("status") in _RESUMABLE else []
-    resumes = _can_resume(previous.get("status"), job, folder, events) and not changed
+    resumes = _can_resume(previous.get("status"), job, folder) and not changed
     if changed:
         folder.delete_checkpoints()
         log.warning("%s: %s", folder.path, restart_note(changed))
     folder.write({**record, "usage": tracker.summary()})
-    earlier = events if resumes else []
-    outages = Outages(earlier)
+    outages = Outages(folder.events() if resumes else ())
 
     def on_event(event: Mapping[str, Any]) -> None:
         folder.log(event)
@@ -161,7 +160,7 @@ def _begin_run(job: Job, folder: RunFolder, listener: Listener, budget: Budget) 
     if not resumes:
         tracker.restore([BeginEvent(event="begin")])
         on_event(BeginEvent(event="begin"))
-    return _Run(record, tracker, outages, on_event, earlier, changed)
+    return _Run(record, tracker, outages, on_event, resumes, changed)
 
 
 async def _run_graph(
@@ -200,9 +199,9 @@ def _find_outages(error: IdeagoraError | None, outages: Outages) -> tuple[str, .
     return outages.reasons if str(error) in outages.reasons else (*outages.reasons, str(error))
 
 
-def _can_resume(previous: str | None, job: Job, folder: RunFolder, events: list[dict[str, Any]]) -> bool:
+def _can_resume(previous: str | None, job: Job, folder: RunFolder) -> bool:
     """Whether the graph continues where it stopped; otherwise it begins again, with calls from the cache."""
-    if previous == "failed" and not job.settings.replay and (keys := keys_to_retry(events)):
+    if previous == "failed" and not job.settings.replay and (keys := keys_to_retry(folder.events())):
         folder.log(RetriedEvent(event="asked anew", keys=keys))
     if previous in ("failed", "incomplete", "done", None):  # done, but its results are unreadable
         folder.delete_checkpoints()
