@@ -110,6 +110,9 @@ class Question:
     """Set by the run."""
 
 
+PUBLISHED = "published figures"
+"""The judge of ideas whose figures are taken from their file, so that no model is asked."""
+
 Scores = Mapping[str, Mapping[str, Mapping[str, float | None]]]
 """Measure -> agent -> sample id -> score; ``None``: unscored. Samples without an idea are left out."""
 
@@ -139,6 +142,22 @@ class Samples(Generic[S]):
 
     samples: Mapping[str, S]
     problems: tuple[Problem, ...] = ()
+
+
+def without_judges(given: Sequence[str]) -> tuple[str, ...]:
+    """The judges of a run on published figures: none.
+
+    Raises:
+        UsageError: some are given.
+    """
+    if given:
+        raise UsageError("Give either --judge or -T figures=published, which takes the figures of the file.")
+    return ()
+
+
+def no_published_figures(agent: Agent) -> UsageError:
+    """The error for an agent in a run on published figures, whose ideas nobody would judge."""
+    return UsageError(f"{agent.name} has no published figures: -T figures=published is for result files.")
 
 
 class Benchmark(ABC, Generic[S]):

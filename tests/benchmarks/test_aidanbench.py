@@ -227,9 +227,10 @@ def test_answers_that_exist_already_are_judged_in_their_order() -> None:
 def test_published_results_are_scored_again() -> None:
     run = Benched(
         [f"ideas:{PUBLISHED}"], contestant(), benchmark="aidanbench", data=PUBLISHED, only=(), limit=None,
-        benchmark_options=("figures=published",), ideas=100,
+        benchmark_options=("figures=published",), ideas=100, judges_named=(),
     )  # fmt: skip
     assert run.code == 0
+    assert not run.results[0]["smoke_test"]
     content = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     for model, by_temperature in content["models"].items():
         (by_question,) = by_temperature.values()

@@ -81,10 +81,11 @@ class Benched:
         chats = dict(judges or {"scripted": chat or judge()})
         self.chat = next(iter(chats.values()))
         self.folder = Path(out)
+        named = tuple(chats if judges_named is None else judges_named)
         request = Request(
             agents=tuple(agents), out=self.folder, only=tuple(only), page=False,
             settings={"embedder": "hash", "retries": 0, **(settings or {})},
-            **{"benchmark": BENCHMARK, "judges": tuple(judges_named or chats), "limit": "2", "quiet": True,
+            **{"benchmark": BENCHMARK, "judges": named, "limit": "2", "quiet": True,
                **options},
         )  # fmt: skip
         self.code = score(request, chats) if rescored else run(request, chats)

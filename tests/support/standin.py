@@ -38,7 +38,7 @@ class Asked:
     body: str
     """The whole request, as canonical JSON."""
     wanted: str
-    """Name of the schema of the answer."""
+    """Name of the schema of the answer; empty for a text."""
     prompt: str
     reply: Answer
 
@@ -102,10 +102,15 @@ class Model:
 def _asked(body: Body, reply: Answer) -> Asked:
     return Asked(
         body=json.dumps(body, sort_keys=True),
-        wanted=body["response_format"]["json_schema"]["name"],
+        wanted=wanted_schema(body),
         prompt=str(body["messages"][-1]["content"]),
         reply=reply,
     )
+
+
+def wanted_schema(body: Body) -> str:
+    """Name of the schema of the answer; empty if a text is wanted."""
+    return str(body["response_format"]["json_schema"]["name"]) if "response_format" in body else ""
 
 
 def answer(body: Body) -> str:

@@ -21,7 +21,18 @@ from ideagora.benchmarks.aidanbench.graph import LoopOptions
 from ideagora.benchmarks.aidanbench.questions import judge_answers, published_answers
 from ideagora.benchmarks.aidanbench.samples import Sample, read_questions, shipped_questions
 from ideagora.benchmarks.aidanbench.turns import THRESHOLDS, Thresholds, counted, turn_of
-from ideagora.benchmarks.benchmark import Benchmark, Judgement, Measure, Plan, Question, Samples, Scores
+from ideagora.benchmarks.benchmark import (
+    PUBLISHED,
+    Benchmark,
+    Judgement,
+    Measure,
+    Plan,
+    Question,
+    Samples,
+    Scores,
+    no_published_figures,
+    without_judges,
+)
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent, with_ideas
 from ideagora.schema import Idea, Record, Topic, Verdict
@@ -31,9 +42,6 @@ if TYPE_CHECKING:
     from ideagora.models.embeddings.embedder import Embedder
 
 GROUP = "answers"
-PUBLISHED = "published figures"
-"""The judge of answers whose coherence and novelty are taken from a file."""
-
 NOVELTY = Measure(
     name="novelty", group=GROUP, title="novelty, sum per question", unit="at least 0", lowest=0.0
 )
@@ -120,10 +128,25 @@ class AidanBench(Benchmark[Sample]):
         return Topic(text=sample.question)
 
     def agent(self, agent: Agent, ideas: int, plan: Plan) -> Agent:
-        """A model answers in the loop, with the first judge; other agents return their answers at once."""
+        """A model answers in the loop, with the first judge; other agents return their answers at once.
+
+        Raises:
+            UsageError: nobody would judge its answers, as the figures are those of a file.
+        """
+        if self.options.figures == "published":
+            raise no_published_figures(agent)
         if agent.model is not None:
             return looping_agent(agent, self._loop(plan, plan.judges[0], ideas))
         return _with_most_ideas(agent, ideas)
+
+    def judges(self, given: Sequence[str], default: str) -> tuple[str, ...]:
+        """The models that judge; none for published figures.
+
+        Raises:
+            UsageError: some are given, although the figures are those of a file.
+        """
+        is_published = self.options.figures == "published"
+        return without_judges(given) if is_published else super().judges(given, default)
 
     def prepare(
         self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan
@@ -190,15 +213,17 @@ class AidanBench(Benchmark[Sample]):
             if plan.includes(one.group)
         }
 
-    def notes(self, verdicts: Iterable[Verdict], plan: Plan) -> Sequence[str]:
+    def notes(self, verdicts: Iterable[Verdict], plan: Plan) -> Iterator[str]:
         """The sums in all, and why the loops ended."""
+        if self.options.figures == "published":
+            yield "Coherence and novelty are the published figures of the file; no judge was asked."
         log = list(verdicts)
         sums = score_ideas(log, GROUP, partial(_score, scorers.novelty_sum), mean_of_scored)
         endings: dict[str, Counter[str]] = defaultdict(Counter)
         for verdict in log:
             if verdict.criteria is not None:
                 endings[verdict.agents[0]][verdict.details["ending"]] += 1
-        return [_sum_note(agent, sums[agent], endings[agent]) for agent in sorted(endings)]
+        yield from (_sum_note(agent, sums[agent], endings[agent]) for agent in sorted(endings))
 
 
 def _sum_note(agent: str, by_sample: Mapping[str, float | None], endings: Counter[str]) -> str:

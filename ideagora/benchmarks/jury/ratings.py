@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan, nan
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -66,7 +67,7 @@ class Ratings:
     judges: dict[str, int] = field(default_factory=dict)
     ideas: dict[tuple[str, str, str, int], int] = field(default_factory=dict)
     rows: list[tuple[int, int, tuple[float, ...]]] = field(default_factory=list)
-    """Idea, judge, and a rating on each criterion."""
+    """Idea, judge, and a rating on each criterion, nan where a published file has none."""
 
     @classmethod
     def of(cls, verdicts: Iterable[Verdict], criteria: tuple[str, ...]) -> Ratings:
@@ -82,12 +83,12 @@ class Ratings:
             key = (verdict.agents[0], verdict.sample or "", verdict.subject[0], verdict.epoch)
             idea = self.ideas.setdefault(key, len(self.ideas))
             judge = self.judges.setdefault(verdict.judge, len(self.judges))
-            self.rows.append((idea, judge, tuple(verdict.criteria[name] for name in self.criteria)))
+            self.rows.append((idea, judge, tuple(verdict.criteria.get(name, nan) for name in self.criteria)))
 
     def effects(self) -> Effects:
         """How harsh each judge is on each criterion, by least squares."""
         return {
-            name: dict(zip(self.judges, self._effects(place), strict=True))
+            name: dict(zip(self.judges, self._effects(place), strict=False))  # the last may have no rating
             for place, name in enumerate(self.criteria)
         }
 
@@ -96,11 +97,13 @@ class Ratings:
 
         from ideagora.evaluators.statistics.judge_effects import judge_effects
 
-        if not self.rows:
+        rated = [
+            (idea, judge, ratings[place]) for idea, judge, ratings in self.rows if not isnan(ratings[place])
+        ]
+        if not rated:
             return []
-        ideas, judges, ratings = zip(*self.rows, strict=True)
-        values = np.array([each[place] for each in ratings])
-        return [float(one) for one in judge_effects(values, np.array(ideas), np.array(judges))]
+        ideas, judges, values = map(np.array, zip(*rated, strict=True))
+        return [float(one) for one in judge_effects(values.astype(np.float64), ideas, judges)]
 
     def agreement(self, place: int) -> Figure:
         """ICC(1, 1), as each idea has judges of its own; over the ideas with the usual number."""
@@ -108,7 +111,8 @@ class Ratings:
 
         of_idea: dict[int, list[float]] = defaultdict(list)
         for idea, _, ratings in self.rows:
-            of_idea[idea].append(ratings[place])
+            if not isnan(ratings[place]):
+                of_idea[idea].append(ratings[place])
         return icc_of_own_raters(of_idea.values())
 
 

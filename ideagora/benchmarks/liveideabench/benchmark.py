@@ -7,12 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ideagora.benchmarks.benchmark import Benchmark, Plan, Question, Samples, Scores
+from ideagora.benchmarks.benchmark import (
+    Benchmark,
+    Plan,
+    Question,
+    Samples,
+    Scores,
+    no_published_figures,
+    without_judges,
+)
 from ideagora.benchmarks.jury import panel as panels
 from ideagora.benchmarks.jury.measures import corrected_measure, corrected_scores, rating_measure
 from ideagora.benchmarks.jury.panel import resolve_panel
 from ideagora.benchmarks.jury.questions import QUALITY
 from ideagora.benchmarks.jury.ratings import Effects, PanelAudit, Ratings, composite_scores, quality_scores
+from ideagora.benchmarks.liveideabench.published import published_questions
 from ideagora.benchmarks.liveideabench.questions import (
     FLUENCY,
     MAX_WORDS,
@@ -25,13 +34,16 @@ from ideagora.benchmarks.liveideabench.samples import Sample, read_samples, ship
 from ideagora.benchmarks.liveideabench.scores import fluency_scores
 from ideagora.errors import UsageError
 from ideagora.evaluators.statistics.sample_statistics import Statistic
+from ideagora.graphs.agent import Agent
 from ideagora.schema import Idea, Topic, Verdict
 
 FLEXIBILITY, AVERAGE = "flexibility", "average"
 OVERALL = "overall"
 """Group of the measures that are made of all others."""
-OPTIONS = {"panel": f"{panels.LISTED} or a file", "correct": "judges"}
+OPTIONS = {"panel": f"{panels.LISTED} or a file", "correct": "judges", "figures": "published"}
 """The benchmark's own options, and their values."""
+MOST_PUBLISHED = 100
+"""Maximum number of ideas of a published file for a keyword."""
 FIVE: Mapping[str, Statistic] = {**dict.fromkeys((*DIMENSIONS, FLUENCY), "mean"), FLEXIBILITY: "p30"}
 """The dimensions and how each is summarised over keywords."""
 
@@ -57,15 +69,25 @@ class LiveIdeaBench(Benchmark[Sample]):
     )
     ideas_per_sample = 2
 
-    def __init__(self, panel: str | None = None, is_corrected: bool = False, effects: Effects | None = None):
+    def __init__(
+        self,
+        panel: str | None = None,
+        is_corrected: bool = False,
+        effects: Effects | None = None,
+        is_published: bool = False,
+    ):
         self.panel = panel
+        self.is_published = is_published
+        if is_published:
+            self.ideas_per_sample = MOST_PUBLISHED
         self.is_corrected = is_corrected
         self.effects = effects
         corrected = map(corrected_measure, DIMENSIONS, DIMENSIONS) if is_corrected else ()
         self.measures = (*MEASURES, *corrected)
 
     def configured(self, options: Sequence[str]) -> LiveIdeaBench:
-        """The benchmark with its options: ``panel=FILE`` or ``panel=listed``, and ``correct=judges``.
+        """The benchmark with its options: ``panel=FILE`` or ``panel=listed``, ``correct=judges``,
+        ``figures=published``.
 
         Raises:
             UsageError: there is no such option or value.
@@ -73,11 +95,16 @@ class LiveIdeaBench(Benchmark[Sample]):
         given = dict(option.partition("=")[::2] for option in options)
         if unknown := [name for name in given if name not in OPTIONS]:
             raise UsageError(f"-T {unknown[0]}: liveideabench has the options {', '.join(OPTIONS)}.")
-        if "correct" in given and given["correct"] != "judges":
-            raise UsageError(f"-T correct={given['correct']}: use {OPTIONS['correct']}.")
+        for name in ("correct", "figures"):
+            if name in given and given[name] != OPTIONS[name]:
+                raise UsageError(f"-T {name}={given[name]}: use {OPTIONS[name]}.")
         if given.get("panel") == "":
             raise UsageError(f"-T panel=: use {OPTIONS['panel']}.")
-        return LiveIdeaBench(given.get("panel"), "correct" in given)
+        if {"panel", "figures"} <= given.keys():
+            raise UsageError("Give either -T panel or -T figures=published, which asks no judge.")
+        return LiveIdeaBench(
+            given.get("panel"), is_corrected="correct" in given, is_published="figures" in given
+        )
 
     def judges(self, given: Sequence[str], default: str) -> tuple[str, ...]:
         """The panel: of the models given with ``--judge``, of the option's list, or the one judge.
@@ -85,7 +112,7 @@ class LiveIdeaBench(Benchmark[Sample]):
         Raises:
             UsageError: both are given, or the list cannot be read.
         """
-        return resolve_panel(given, self.panel, default)
+        return without_judges(given) if self.is_published else resolve_panel(given, self.panel, default)
 
     def load(self, data: Path | None) -> Samples[Sample]:
         """The keywords of a list or a result file, by default the shipped ones.
@@ -103,11 +130,24 @@ class LiveIdeaBench(Benchmark[Sample]):
         """The science of the keyword."""
         return sample.category
 
+    def agent(self, agent: Agent, ideas: int, plan: Plan) -> Agent:
+        """The agent with a number of ideas, unless the figures are those of a file.
+
+        Raises:
+            UsageError: nobody would judge its ideas, or it does not write as many.
+        """
+        if self.is_published:
+            raise no_published_figures(agent)
+        return super().agent(agent, ideas, plan)
+
     def questions(
         self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: None
     ) -> Iterator[Question]:
         """Ratings of each idea by its judges, and the pairs of each agent."""
         for of_agent in ideas.values():
+            if self.is_published:
+                yield from published_questions(sample, of_agent)
+                continue
             if plan.includes(QUALITY) or plan.includes(OVERALL):
                 yield from quality_questions(sample, of_agent, plan)
             if plan.includes(FLUENCY) or plan.includes(OVERALL):
@@ -117,7 +157,8 @@ class LiveIdeaBench(Benchmark[Sample]):
         """The benchmark with the harshness of the judges, if it is to be corrected."""
         if not self.is_corrected:
             return self
-        return LiveIdeaBench(self.panel, True, Ratings.of(verdicts, DIMENSIONS).effects())
+        effects = Ratings.of(verdicts, DIMENSIONS).effects()
+        return LiveIdeaBench(self.panel, True, effects, self.is_published)
 
     def scores(self, verdicts: Iterable[Verdict], plan: Plan) -> Scores:
         """The score of every agent on every keyword; the average has none of its own."""
@@ -133,7 +174,10 @@ class LiveIdeaBench(Benchmark[Sample]):
             audit.add(one)
             if one.kind == QUALITY and one.reason == TOO_LONG:
                 excluded[one.agents[0], one.sample, one.epoch, one.subject[0]] = one.agents[0]
-        yield from audit.panel_notes(plan)
+        if self.is_published:
+            yield "Ratings and fluency are the published figures of the file; no judge was asked."
+        else:
+            yield from audit.panel_notes(plan)
         if excluded:
             counts = sorted(Counter(excluded.values()).items())
             listed = ", ".join(f"{agent} {number}" for agent, number in counts)

@@ -36,10 +36,15 @@ def quality_questions(sample: Sample, ideas: Sequence[Idea], plan: Plan) -> Iter
 
 
 async def _text_of(services: Services, idea: Idea) -> str:
-    return _checked_text(idea)
+    return checked_text(idea)
 
 
-def _checked_text(idea: Idea) -> str:
+def checked_text(idea: Idea) -> str:
+    """The text of an idea that is not too long.
+
+    Raises:
+        Unscored: it has too many words.
+    """
     text = idea_text(idea)
     if len(text.split()) > MAX_WORDS:
         raise Unscored(TOO_LONG)
@@ -84,8 +89,8 @@ def _fluency_judge(sample: Sample, first: Idea, second: Idea, judge: str, of_fam
             services.client,
             model=judge,
             keyword=sample.keyword,
-            first=_checked_text(first),
-            second=_checked_text(second),
+            first=checked_text(first),
+            second=checked_text(second),
         )
         details = {"letter": found.letter, **({OF_FAMILY: True} if of_family else {})}
         return Judgement({FLUENCY: GRADES[found.letter]}, found.reason, details)
