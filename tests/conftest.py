@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from ipaddress import ip_address
@@ -33,6 +34,9 @@ def _prepare_environment() -> None:
     for name in list(os.environ):
         if name.startswith(("IDEAGORA_", "LANGSMITH_", "LANGCHAIN_")) or name.endswith("_API_KEY"):
             del os.environ[name]
+    # Workers and commands share the compiled modules; without, each of them spends seconds on compiling all.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault(SHARED, str(HOME))  # workers inherit it from the process that starts them
     os.environ.update(
         IDEAGORA_FORBID_REAL_CALLS="1",
