@@ -54,7 +54,9 @@ def _prepare_environment() -> None:
 _prepare_environment()
 
 # No test judges speed by the clock, and a run gives the same examples every time.
-hypothesis_settings.register_profile("ideagora", deadline=None, derandomize=True, database=None)
+hypothesis_settings.register_profile(
+    "ideagora", max_examples=40, deadline=None, derandomize=True, database=None
+)
 hypothesis_settings.load_profile("ideagora")
 
 

@@ -39,7 +39,7 @@ from tests.support.services import (
 @pytest.mark.parametrize("name", SOURCES)
 async def test_answers_of_services(name: str, tmp_path: Path) -> None:
     for kind, sample in samples(name).items():
-        for number, changed in enumerate(damaged_bodies(name, sample, 1, 60)):
+        for number, changed in enumerate(damaged_bodies(name, sample, 1, 25)):
             assert not await reading_errors(name, kind, changed, tmp_path / f"{kind} {number}")
 
 
@@ -50,7 +50,7 @@ async def test_one_bad_record_leaves_the_others(name: str, tmp_path: Path) -> No
     records = whole["data"] if name == "semantic-scholar" else whole["results"]
     good, bad = records[0], records[1]
     client, cache = fixed_body_client(name, tmp_path)
-    for text in rewritten(bad, 3, 80):
+    for text in rewritten(bad, 3, 40):
         records[:] = [good, "the bad one"]
         client.body = as_json(whole).replace('"the bad one"', text).encode()
         found = check_storable(await SOURCES[name](client).search("thought", 5))
@@ -91,7 +91,7 @@ def titles(file: Path) -> list[str]:
 def test_local_json(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     for kind, sample in (("jsonl", RECORDS), ("csl", CSL)):
-        for text in rewritten(sample[1], 4, 80):
+        for text in rewritten(sample[1], 4, 40):
             parts = [json.dumps(sample[0]), text, json.dumps(sample[2])]
             file = tmp_path / ("a.jsonl" if kind == "jsonl" else "a.json")
             file.write_text("\n".join(parts) if kind == "jsonl" else f"[{','.join(parts)}]", encoding="utf-8")
@@ -101,7 +101,7 @@ def test_local_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", [BIBTEX, RIS])
 def test_local_bibliographies(form: str, tmp_path: Path) -> None:
     file = tmp_path / ("a.ris" if form is RIS else "a.bib")
-    for content in damaged(form.format("second").encode(), 5, 80):
+    for content in damaged(form.format("second").encode(), 5, 40):
         around = [form.format(word).encode() for word in ("first", "third")]
         file.write_bytes(around[0] + b"\n" + content + b"\n\n" + around[1])
         assert "The first of three" in titles(file), content
@@ -117,13 +117,13 @@ def test_local_files_with_damaged_bytes(tmp_path: Path) -> None:
         "a.pdf": article(),
     }
     for name, sample in samples.items():
-        for content in damaged(sample, 6, 25 if name == "a.pdf" else 60):
+        for content in damaged(sample, 6, 12 if name == "a.pdf" else 30):
             (tmp_path / name).write_bytes(content)
             titles(tmp_path / name)
 
 
 def test_what_is_read_can_be_stored(tmp_path: Path) -> None:
-    lines = [json.dumps(RECORDS[0]), *rewritten(RECORDS[1], 7, 60), json.dumps(RECORDS[2])]
+    lines = [json.dumps(RECORDS[0]), *rewritten(RECORDS[1], 7, 30), json.dumps(RECORDS[2])]
     (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
     embedder = load_embedder("hash", tmp_path)
     with Store.open(tmp_path / "store", embedder) as store:
@@ -135,8 +135,8 @@ def test_what_is_read_can_be_stored(tmp_path: Path) -> None:
 
 def mutants(sample: Any, seed: int) -> list[str]:
     """Texts of a JSON value with other values in it, and with damaged bytes."""
-    changed = damaged(json.dumps(sample).encode(), seed, 40)
-    return [*rewritten(sample, seed, 40), *(one.decode("utf-8", "replace") for one in changed)]
+    changed = damaged(json.dumps(sample).encode(), seed, 20)
+    return [*rewritten(sample, seed, 20), *(one.decode("utf-8", "replace") for one in changed)]
 
 
 SAMPLES = {
@@ -162,7 +162,7 @@ def test_one_bad_idea_leaves_the_others(tmp_path: Path) -> None:
     own = {"id": "7", "topic": "t", "agent": "a", "title": "One", "method": "dig", "model": "m", "usage": {}}
     for sample in (idea_files.PLAIN, own):
         first, last = {**sample, "title": "The first"}, {**sample, "title": "The last"}
-        for text in rewritten(sample, 10, 60):
+        for text in rewritten(sample, 10, 30):
             file = tmp_path / "ideas.jsonl"
             file.write_text(f"{json.dumps(first)}\n{text}\n{json.dumps(last)}\n", encoding="utf-8")
             found = read_ideas(file, agent="a", topic="t").ideas

@@ -74,7 +74,7 @@ def _cleaned(chain: Chain) -> Chain:
     return Chain.model_validate(changed(chain.model_dump()))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(chains())
 def test_nothing_in_the_picture_overlaps_or_is_cut(chain: Chain) -> None:
     drawn = chain_pictures(_cleaned(chain), {})

@@ -89,7 +89,7 @@ def test_hostile_text_is_shown_and_does_nothing(tmp_path: Path) -> None:
     assert_plain(markdown_of(folder))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(WILD, WILD)
 def test_any_text_leaves_both_reports_inert(
     tmp_path_factory: pytest.TempPathFactory, one: str, two: str
@@ -106,7 +106,7 @@ def test_any_text_leaves_both_reports_inert(
     assert_plain(markdown_of(folder))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(WILD, st.sampled_from(["{}", "- {}", "1. {}", "# {}", "> {}", "**{}**", "| a |\n| --- |\n| {} |"]))
 def test_escaped_markdown_reads_as_what_was_written(text: str, place: str) -> None:
     words = " ".join(clean(text).split())
@@ -165,7 +165,7 @@ def test_short_names() -> None:
     assert len(short_name(MANY)) <= 64
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(WILD, st.floats(60, 400), st.integers(1, 9))
 def test_wrapped_text_fits_and_loses_nothing_silently(text: str, width: float, most: int) -> None:
     lines = wrap(clean(text), width, 13, most)

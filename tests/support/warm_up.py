@@ -9,6 +9,7 @@ Imports are statements, since the server passes over a name that does not exist.
 from __future__ import annotations
 
 import gc
+from functools import cache
 
 import chromadb
 import evalica
@@ -20,6 +21,7 @@ import markdown_it
 import matplotlib.figure
 import openai.resources
 import scipy.stats
+import typer.main
 
 import ideagora.benchmarks.ai_idea_bench.benchmark
 import ideagora.cli
@@ -35,14 +37,31 @@ import ideagora.graphs.chain_of_ideas.graph
 import ideagora.graphs.direct.graph
 import ideagora.graphs.rag.graph
 import ideagora.models.chat_models
+import ideagora.report.arena.page
 import ideagora.report.bench.terminal
+from ideagora.agents.role import ROLES
+from ideagora.graphs.runtime import run_record
+from ideagora.models import request
+from ideagora.prompts import loader
 from ideagora.report.run.write import _html_environment, _markdown_environment
 
 lemminflect.getAllLemmas("walks")  # reads its tables
-for environment, ending in ((_html_environment(), ".html"), (_markdown_environment(), ".md")):
+for environment, endings in (
+    (_html_environment(), (".html", ".css", ".svg")),
+    (_markdown_environment(), ".md"),
+):
     for template in environment.list_templates():
-        if template.endswith(ending):
+        if template.endswith(endings):
             environment.get_template(template)
+for role in ROLES.values():
+    for part in (role.prompt.system, role.prompt.user):
+        loader._template(part)
+    request.schema_text(role.answer)  # type: ignore[arg-type]
+    request._code_hash(role.offline)
+run_record.code_hash()
+run_record._versions()
+typer.main.get_command = cache(typer.main.get_command)
+typer.main.get_command(ideagora.cli.app)
 
 gc.collect()
 gc.freeze()  # or the first collections of every command go through all of the above
