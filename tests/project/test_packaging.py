@@ -142,6 +142,8 @@ def test_every_requirement_has_a_constraint_in_its_range() -> None:
     extras = _project()["optional-dependencies"].values()
     for text in [*_project()["dependencies"], *(one for extra in extras for one in extra)]:
         wanted = Requirement(text)
+        if wanted.name == "ideagora":  # an extra that includes others
+            continue
         version = _constraints().get(canonicalize_name(wanted.name))
         assert version, f"constraints.txt lacks {wanted.name}: run `make constraints`"
         assert wanted.specifier.contains(version), f"{text}, but constraints.txt has {version}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -129,24 +130,24 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_inspect_log_has_a_sample_per_target_and_agent_and_a_score_per_measure(
+def test_each_agent_has_an_inspect_log_with_a_sample_per_target_and_a_score_per_measure(
     folder: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("inspect_ai")
     from inspect_ai.log import read_eval_log, read_eval_log_sample
 
-    file = export_inspect(folder, tmp_path / "out", Bridges())
-    assert file == tmp_path / "out" / "bridges.eval"
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    out = export_inspect(folder, tmp_path / "out", Bridges())
+    file = out / "bridges-first.eval"
+    assert sorted(path.name for path in out.iterdir()) == [file.name, "bridges-second-b.eval"]
     log = read_eval_log(file)
-    assert (log.status, log.eval.task, log.eval.model) == ("success", "bridges", "first, second/b")
+    assert (log.status, log.eval.task, log.eval.model) == ("success", "bridges", "first")
     assert log.samples is not None
     samples = {(sample.id, sample.epoch): sample for sample in log.samples}
-    assert log.eval.dataset.sample_ids == ["2/first", "2/second/b", "10/first"]
-    first, other, unscored = (samples[one, 1] for one in log.eval.dataset.sample_ids)
-    assert read_eval_log_sample(file, "2/second/b").uuid == other.uuid
-    assert len(samples) == 4
-    assert (samples["2/first", 2].scores or {})["fit"].value == 2.0
+    assert log.eval.dataset.sample_ids == ["2", "10"]
+    first, unscored = (samples[one, 1] for one in log.eval.dataset.sample_ids)
+    other = read_eval_log_sample(out / "bridges-second-b.eval", "2")
+    assert len(samples) == 3
+    assert (samples["2", 2].scores or {})["fit"].value == 2.0
     assert first.input == "Bridges"
     assert "# Idea i1" in first.output.completion
     assert "1. Build" in first.output.completion
@@ -163,17 +164,25 @@ def test_an_inspect_log_has_a_sample_per_target_and_agent_and_a_score_per_measur
     assert list(unscored.scores) == ["fit"]
     assert log.results is not None
     fit = log.results.scores[0]
-    assert (fit.name, fit.scored_samples, fit.unscored_samples) == ("fit", 3, 1)
-    assert fit.metrics["first"].value == 3.0
-    assert log.stats.model_usage[JUDGE].input_tokens == 50
+    assert (fit.name, fit.scored_samples, fit.unscored_samples) == ("fit", 2, 1)
+    assert fit.metrics["mean"].value == 3.0
+    assert log.stats.model_usage[JUDGE].input_tokens == 40
     assert log.stats.model_usage[JUDGE].total_cost is None
 
 
-def test_an_inspect_log_is_the_same_each_time_and_replaced(folder: Path, tmp_path: Path) -> None:
+def test_inspect_logs_are_the_same_each_time_and_replaced(folder: Path, tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai")
-    file = export_inspect(folder, tmp_path / "log.json", Bridges())
-    before = file.read_bytes()
-    assert export_inspect(folder, file, Bridges()).read_bytes() == before
+
+    def content() -> dict[str, dict[str, bytes]]:
+        found = {}
+        for file in sorted(export_inspect(folder, tmp_path / "out", Bridges()).iterdir()):
+            with zipfile.ZipFile(file) as log:
+                found[file.name] = {name: log.read(name) for name in log.namelist()}
+        return found
+
+    before = content()
+    (tmp_path / "out" / "bridges-gone.eval").write_text("an agent of an earlier run")
+    assert content() == before
 
 
 def test_a_data_set_for_the_hub_has_parquet_files_and_a_card(folder: Path, tmp_path: Path) -> None:

@@ -1,15 +1,19 @@
-"""A benchmark's folder as a log of Inspect (inspect_ai), written by its own writer.
+"""A benchmark's folder as logs of Inspect (inspect_ai), one per agent, written by its own writer.
 
-One log sample per sample, agent and epoch; one score per measure. What is unscored has Inspect's unscored
-value (nan) and the reason. Each score lists its verdicts. The log's metrics are the means by agent.
+One log sample per sample and epoch; one score per measure. What is unscored has Inspect's unscored value
+(nan) and the reason. Each score lists its verdicts. The log's metrics are the agent's means as in the table.
 """
 
 from __future__ import annotations
 
+import pickle
+import re
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ideagora.benchmarks.benchmark import Benchmark
 from ideagora.evaluators.judging.asking import REFUSED, UNREADABLE
@@ -29,70 +33,108 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample, EvalScore, EvalSpec, EvalStats
     from inspect_ai.scorer import Score
 
-SUFFIXES = (".eval", ".json")
+UsageByJudge = Mapping[str, Usage]
+MAX_FILE_NAME = 100
+"""Characters of an agent's name in a file's name."""
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
 def export_inspect(folder: Path, out: Path, benchmark: Benchmark[Any] | None = None) -> Path:
-    """Write an Inspect log.
+    """Write an Inspect log per agent, ``<benchmark>-<agent>.eval``.
+
+    A log is built in memory, so there is one per agent; its samples are kept on the disk until then.
 
     Args:
         folder: a benchmark's folder.
-        out: a file ``*.eval`` or ``*.json``, or a folder, which gets ``<benchmark>.eval``.
+        out: the folder to write; logs of an earlier export are replaced.
         benchmark: the benchmark, if it is not one of ideagora's own.
 
     Returns:
-        The log's file.
+        ``out``.
 
     Raises:
         UsageError: inspect_ai is not installed, or the benchmark is not known.
-        RunError: the folder has no results, or the log cannot be written.
+        RunError: the folder has no results, or a log cannot be written.
     """
     require_library("inspect")
+    run = load_exported_run(folder, benchmark)
+    name = run.results[0].benchmark
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out, prefix=".new-") as temporary:
+            files, usage = _divide_by_agent(run, Path(temporary)), _usage(run)
+            written = {
+                f"{name}-{_file_name(agent, files)}.eval": _write_log(run, agent, file, usage[agent])
+                for agent, file in files.items()
+            }
+            for old in out.glob(f"{name}*.eval"):
+                old.unlink()
+            for log, path in written.items():
+                path.replace(out / log)
+        return out
+    except OSError as error:
+        raise folder_error(out, error) from None
+
+
+def _file_name(agent: str, agents: Iterable[str]) -> str:
+    """The agent's name in characters of every file system; with an id if another agent has the same."""
+    names = {one: _NOT_IN_NAMES.sub("-", one)[:MAX_FILE_NAME].casefold() for one in agents}
+    is_alone = list(names.values()).count(names[agent]) == 1
+    return names[agent] if is_alone else f"{names[agent]}-{stable_id(agent)}"
+
+
+def _divide_by_agent(run: ExportedRun, folder: Path) -> dict[str, Path]:
+    """Write the samples of each agent to a file of its own, in one pass over the verdicts; agent -> file."""
+    files: dict[str, BinaryIO] = {}
+    with ExitStack() as stack:
+        for sample in run.samples:
+            for cell in run.cells(sample, run.verdicts(sample)):
+                if cell.agent not in files:
+                    file = (folder / f"{len(files)}.pickle").open("wb")
+                    files[cell.agent] = stack.enter_context(file)
+                pickle.dump(_sample(run, cell), files[cell.agent])
+    return {agent: Path(file.name) for agent, file in files.items()}
+
+
+def _samples(file: Path) -> Iterator[EvalSample]:
+    with file.open("rb") as opened, suppress(EOFError):
+        while True:
+            yield pickle.load(opened)  # noqa: S301 - written by this process
+
+
+def _write_log(run: ExportedRun, agent: str, file: Path, usage: UsageByJudge) -> Path:
     from inspect_ai.log import write_eval_log
 
-    run = load_exported_run(folder, benchmark)
-    file = out if out.suffix in SUFFIXES else out / f"{run.results[0].benchmark}.eval"
-    temporary = file.with_name(f".{file.stem}.new{file.suffix}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_eval_log(inspect_log(run), temporary)
-        temporary.replace(file)
-        return file
-    except OSError as error:
-        raise folder_error(file, error) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    log = file.with_suffix(".eval")
+    write_eval_log(inspect_log(run, agent, list(_samples(file)), usage), log)
+    return log
 
 
-def inspect_log(run: ExportedRun) -> EvalLog:
-    """The log of a benchmark's run."""
+def inspect_log(run: ExportedRun, agent: str, samples: list[EvalSample], usage: UsageByJudge) -> EvalLog:
+    """The log of an agent's samples; ``usage`` is that of the questions about it."""
     from inspect_ai.log import EvalLog, EvalResults
 
-    samples = [
-        _sample(run, cell) for sample in run.samples for cell in run.cells(sample, run.verdicts(sample))
-    ]
     return EvalLog(
         status="success" if run.results[0].status == "complete" else "cancelled",
-        eval=_spec(run, samples),
+        eval=_spec(run, agent, samples),
         results=EvalResults(
             total_samples=len(samples),
             completed_samples=len(samples),
-            scores=[_means(column, samples) for column in run.columns],
+            scores=[_means(column, agent, samples) for column in run.columns],
         ),
-        stats=_stats(run),
+        stats=_stats(run, usage),
         samples=samples,
     )
 
 
-def _spec(run: ExportedRun, samples: list[EvalSample]) -> EvalSpec:
+def _spec(run: ExportedRun, agent: str, samples: list[EvalSample]) -> EvalSpec:
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec
     from inspect_ai.model import ModelConfig
 
     result = run.results[0]
-    agents = [row.agent for row in result.agents]
     ids = list(dict.fromkeys(sample.id for sample in samples))
     return EvalSpec(
-        eval_id=stable_id("inspect", run.id),
+        eval_id=stable_id("inspect", run.id, agent),
         run_id=run.id,
         created=run.started,
         task=result.benchmark,
@@ -100,13 +142,13 @@ def _spec(run: ExportedRun, samples: list[EvalSample]) -> EvalSpec:
         task_display_name=result.title,
         task_args={"protocol": [each.protocol for each in run.results], "seed": run.seed},
         dataset=EvalDataset(name=result.benchmark, samples=len(ids), sample_ids=ids),
-        model=", ".join(agents) or "none",
+        model=agent,
         model_roles={"grader": [ModelConfig(model=judge) for judge in result.judges]},
         config=EvalConfig(epochs=max((sample.epoch for sample in samples), default=1)),
         packages={"ideagora": run.version} if run.version else {},
         metadata={
             "source": result.source,
-            "agents": agents,
+            "agents": [row.agent for row in result.agents],
             "judges": list(result.judges),
             "status": result.status,
             "notes": list(map(hide_folders, result.notes)),
@@ -122,7 +164,7 @@ def _sample(run: ExportedRun, cell: Cell) -> EvalSample:
     topics = [*(idea.topic for idea in cell.ideas), *(verdict.topic for verdict in cell.verdicts)]
     topic, answer = next(iter(topics), ""), "\n\n".join(map(_idea_text, cell.ideas))
     return EvalSample(
-        id=f"{cell.sample}/{cell.agent}",
+        id=cell.sample,
         epoch=cell.epoch,
         input=topic,
         target="",
@@ -180,18 +222,15 @@ def _verdict_record(verdict: Verdict) -> dict[str, Any]:
     return verdict.model_dump(mode="json", include=fields)
 
 
-def _means(column: Column, samples: list[EvalSample]) -> EvalScore:
-    """The means of a measure by agent, as in the table."""
+def _means(column: Column, agent: str, samples: list[EvalSample]) -> EvalScore:
+    """The agent's mean on a measure, as in the table."""
     from inspect_ai.log import EvalMetric, EvalScore
 
     metrics = {}
-    for row in column.result.agents:
-        figure = column.result.figure(row.agent, column.measure.name)
-        if figure.mean is not None:
-            interval = {"low": figure.low, "high": figure.high, "n": figure.n, "unscored": figure.unscored}
-            metrics[row.agent] = EvalMetric(
-                name=row.agent, group="mean", value=figure.mean, metadata=interval
-            )
+    figure = column.result.figure(agent, column.measure.name)
+    if figure.mean is not None:
+        interval = {"low": figure.low, "high": figure.high, "n": figure.n, "unscored": figure.unscored}
+        metrics["mean"] = EvalMetric(name="mean", value=figure.mean, metadata=interval)
     scores = [sample.scores.get(column.name) for sample in samples if sample.scores]
     counts = Counter(score.reason is None for score in scores if score)
     return EvalScore(
@@ -208,13 +247,18 @@ def _means(column: Column, samples: list[EvalSample]) -> EvalScore:
     )
 
 
-def _stats(run: ExportedRun) -> EvalStats:
+def _usage(run: ExportedRun) -> Mapping[str, UsageByJudge]:
+    """Agent -> judge -> usage; that of a comparison counts for the agent shown first."""
+    totals: dict[str, dict[str, Usage]] = defaultdict(lambda: defaultdict(Usage))
+    for verdict in run.log:
+        totals[verdict.agents[0]][verdict.judge] += verdict.usage
+    return totals
+
+
+def _stats(run: ExportedRun, totals: UsageByJudge) -> EvalStats:
     from inspect_ai.log import EvalStats
     from inspect_ai.model import ModelUsage
 
-    totals: defaultdict[str, Usage] = defaultdict(Usage)
-    for verdict in run.log:
-        totals[verdict.judge] += verdict.usage
     return EvalStats(
         started_at=run.started,
         completed_at=run.record.get("finished") or "",
