@@ -11,7 +11,7 @@ from rich.text import Text
 
 GAP = 2
 """Spaces between columns."""
-NARROWEST_NAME = 10
+NARROWEST_NAME = 16
 """Characters that a column of names keeps on a narrow terminal; longer names continue on the next line."""
 
 
@@ -29,8 +29,11 @@ class FigureTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         widths = [self._width(place) for place in range(len(self.columns))]
         figures = range(self.names, len(self.columns))
-        widest = max((widths[place] for place in figures), default=0)
-        names = _shrink(widths[: self.names], options.max_width - widest - GAP * (self.names + 1))
+        room = options.max_width - GAP * self.names
+        beside = room - sum(widths[place] + GAP for place in figures)
+        below = room - max((widths[place] + GAP for place in figures), default=0)
+        fits = sum(min(width, NARROWEST_NAME) for width in widths[: self.names]) <= beside
+        names = _shrink(widths[: self.names], beside if fits else below)
         left = options.max_width - sum(names) - GAP * self.names
         for number, block in enumerate(_blocks([(place, widths[place] + GAP) for place in figures], left)):
             yield from [Text("")] * bool(number)
