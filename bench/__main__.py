@@ -11,6 +11,7 @@ BENCHMARKS = {
     "benchmark_coverage": "intervals and paired tests of benchmark results: coverage, type I error, power",
     "bench_memory": "a benchmark of 3,495 targets, 10 agents, 2 ideas each: peak memory",
     "bench_speed": "judging 50 targets x 4 contestants at 1 s a call, 64 at once: seconds",
+    "arena_calibration": "how often neighbours said to be told apart are in the right order",
     "arena_separation": "whether the topics said to tell two agents apart do, played out",
     "arena_speed": "a million verdicts, 20 agents: seconds of ratings, bootstraps, audit",
     "arena": "2,070 verdicts of a judge who answers at once: seconds, bytes of checkpoints and verdicts",

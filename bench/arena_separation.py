@@ -1,8 +1,8 @@
 """Whether the estimated number of topics separates two agents, in simulated tournaments.
 
 Agents with known strengths, so the difference is known; its spread over topics comes from one tournament
-of 2,000 topics. Prints the estimated number of topics and the share of new tournaments in which the interval
-of the difference excludes 0, with that many topics, half and twice as many. The first should be 80 %.
+of 2,000 topics. Prints the estimated number of topics and the share of new tournaments in which the first two
+agents are separated, with that many topics, half and twice as many. The first should be 80 %.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.tournaments import population_ratings, tournament
-from ideagora.evaluators.statistics.intervals import LEVEL, bootstrap_ratings, superiority
-from ideagora.evaluators.statistics.separation import further_topics
+from ideagora.evaluators.schedules.posterior import posterior_of
+from ideagora.evaluators.statistics.intervals import bootstrap_ratings
+from ideagora.evaluators.statistics.separation import CONFIDENCE, further_topics
 
 RUNS = 400
 KINDS: tuple[tuple[str, tuple[float, ...]], ...] = (
@@ -31,7 +32,7 @@ def main() -> None:
     figures = {}
     for name, values in KINDS:
         strengths = np.array(values)
-        topics = further_topics(*true_gap_and_spread(strengths, 2000, 1), LEVEL) or 0
+        topics = further_topics(*true_gap_and_spread(strengths, 2000, 1)) or 0
         shares = [
             share_separated(strengths, number, RUNS, seed)
             for seed, number in enumerate((topics, topics // 2, 2 * topics), 2)
@@ -54,8 +55,7 @@ def true_gap_and_spread(strengths: NDArray[np.float64], topics: int, seed: int) 
 
 
 def share_separated(strengths: NDArray[np.float64], topics: int, runs: int, seed: int) -> float:
-    """Share of tournaments in which the first agent is better than the second at the intervals' level."""
+    """Share of tournaments in which the first agent is separated from the second."""
     generator = np.random.default_rng(seed)
-    found = [bootstrap_ratings(tournament(generator, strengths, topics)) for _ in range(runs)]
-    sure = [each.reason is None and superiority(each)[0, 1] > (1 + LEVEL) / 2 for each in found]
-    return float(np.mean(sure))
+    played = (tournament(generator, strengths, topics) for _ in range(runs))
+    return float(np.mean([posterior_of(each).probability()[0, 1] >= CONFIDENCE for each in played]))

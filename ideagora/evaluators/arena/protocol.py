@@ -19,10 +19,8 @@ from ideagora.evaluators.schedules.pairing import Schedule
 from ideagora.evaluators.schedules.round_robin import RoundRobin
 from ideagora.evaluators.schedules.swiss import Swiss
 from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.evaluators.statistics.separation import CONFIDENCE
 from ideagora.schema import Verdict
-
-DEFAULT_CONFIDENCE = 0.95
-"""Probability of the order at which the adaptive schedule stops by default."""
 
 Values = Callable[[Verdict], float]
 """The outcome of a scored verdict: of one criterion, or overall."""
@@ -38,7 +36,7 @@ def schedule_of(options: ArenaOptions, seed: int) -> Schedule:
         return Adaptive(
             goal="ranking" if options.top_k is None else "top_k",
             k=options.top_k or 1,
-            confidence=options.confidence or DEFAULT_CONFIDENCE,
+            confidence=options.confidence or CONFIDENCE,
             budget=options.max_comparisons,
             seed=seed,
         )

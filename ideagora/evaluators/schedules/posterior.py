@@ -87,6 +87,14 @@ def wins(entrants: Entrants, seen: Comparisons) -> NDArray[np.float64]:
     return table
 
 
+def posterior_of(verdicts: Comparisons) -> Posterior:
+    """The posterior given these verdicts; an agent has an idea on the topics on which it was judged."""
+    entered = np.zeros((len(verdicts.topics), len(verdicts.agents)), dtype=np.bool_)
+    entered[verdicts.topic, verdicts.first] = entered[verdicts.topic, verdicts.second] = True
+    entrants = Entrants(entered)
+    return fit(entrants, wins(entrants, verdicts))
+
+
 def fit(entrants: Entrants, won: NDArray[np.float64]) -> Posterior:
     """The posterior given the verdicts; ``won`` is the result of ``wins``.
 

@@ -2,9 +2,12 @@
 
 Topics are the sampling unit: more verdicts on the same topics say nothing about other topics. The number of
 topics is thus the size of a paired sample. A difference d with a standard deviation of s over topics is
-detected at the intervals' level with probability ``POWER`` on n topics if
-d √n = (t(level, n-1) + t(POWER, n-1)) s.
+detected with probability ``POWER`` on n topics if
+d √n = (t(confidence, n-1) + t(POWER, n-1)) s.
 (With the first t alone it would be detected half of the time; bench/arena_separation.py simulates this.)
+
+Two agents are separated if the probability of their order is at least the confidence: in the table, in the
+notes and where the adaptive schedule stops.
 """
 
 from __future__ import annotations
@@ -15,12 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.intervals import superiority
 
 if TYPE_CHECKING:
     from ideagora.evaluators.statistics.comparisons import Comparisons
     from ideagora.evaluators.statistics.intervals import Intervals
 
+CONFIDENCE = 0.95
+"""Probability of the order from which two agents count as separated."""
 POWER = 0.8
 """Probability that the topics suffice if the difference stays the same."""
 MOST_TOPICS = 1_000_000
@@ -40,17 +44,22 @@ class Separation:
 
 
 def topics_to_separate(
-    comparisons: Comparisons, intervals: Intervals, one: str, other: str, verdicts: int
+    comparisons: Comparisons,
+    intervals: Intervals,
+    pair: tuple[str, str],
+    probability: float,
+    verdicts: int,
 ) -> Separation:
-    """Topics and verdicts that separate two agents at the intervals' level if their difference persists.
+    """Topics and verdicts that separate two agents if their difference persists.
 
     Args:
         comparisons: the verdicts behind the intervals.
         intervals: the ratings' intervals.
-        one: an agent.
-        other: another one.
+        pair: the agents, the better one first.
+        probability: that the first is better.
         verdicts: number requested so far on these topics, including unscored ones.
     """
+    one, other = pair
     if intervals.reason:
         return Separation(None, None, intervals.reason)
     if lone := [agent for agent in (one, other) if agent in intervals.alone]:
@@ -61,30 +70,31 @@ def topics_to_separate(
         return Separation(
             None, None, "Both have the same rating, so the number of verdicts cannot be estimated."
         )
-    chance = float(superiority(intervals)[first, second])
-    if max(chance, 1 - chance) > (1.0 + intervals.level) / 2.0:
+    if probability >= CONFIDENCE:
         return Separation(0, 0)
     used = len(np.unique(comparisons.topic))
-    wanted = further_topics(gap, _spread_over_topics(intervals, first, second, used), intervals.level)
+    wanted = further_topics(gap, _spread_over_topics(intervals, first, second, used))
     if wanted is None:
         return Separation(None, None, "The ratings are too close to estimate the number of verdicts.")
     more = max(1, wanted - used)
     return Separation(more, int(np.ceil(more * verdicts / used)))
 
 
-def further_topics(gap: float, spread: float, level: float, power: float = POWER) -> int | None:
+def further_topics(
+    gap: float, spread: float, confidence: float = CONFIDENCE, power: float = POWER
+) -> int | None:
     """Topics that detect a difference with probability ``power``; ``None`` if above ``MOST_TOPICS``.
 
     Args:
         gap: the difference.
         spread: its standard deviation over topics, in the same unit.
-        level: of the interval that must exclude 0.
-        power: probability that it does.
+        confidence: that the order is right.
+        power: probability of reaching it.
     """
     from scipy.stats import t
 
     def is_enough(topics: int) -> bool:
-        needed = t.ppf((1.0 + level) / 2.0, topics - 1) + t.ppf(power, topics - 1)
+        needed = t.ppf(confidence, topics - 1) + t.ppf(power, topics - 1)
         return bool(gap * np.sqrt(topics) >= needed * spread)
 
     if not is_enough(MOST_TOPICS):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ideagora.evaluators.arena.leaderboard.records import AuditFigure, Leaderboard, Separation
 from ideagora.evaluators.arena.lineup import Lineup, pairs_without_common_topic
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
-from ideagora.evaluators.statistics.separation import POWER
+from ideagora.evaluators.statistics.separation import CONFIDENCE, POWER
 
 OFFLINE = (
     "The offline model compares measured properties of the texts (similarities, named entities, lengths of "
@@ -21,7 +21,6 @@ ONE_SIDED = 0.9
 FEWEST_FOR_A_SLOT = 6
 """With fewer verdicts, a fair judge always prefers one slot in more than 1 of 20 arenas."""
 MANY_UNSCORED = 0.05
-SURE = 0.95
 
 
 def leaderboard_notes(board: Leaderboard, lineup: Lineup, overall: Comparisons) -> tuple[str, ...]:
@@ -179,7 +178,7 @@ def _of_size(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
     if board.status == "complete" and len(lineup.topics) < 2:
         yield "There is only one topic: nothing can be said about other topics, and there are no intervals."
     for step in board.separation:
-        if step.probability is not None and step.probability < SURE:
+        if step.probability is not None and step.probability < CONFIDENCE:
             yield (
                 f"{step.above} and {step.below} are not told apart (probability "
                 f"{step.probability:.2f} that the order is right{_need(step)})."

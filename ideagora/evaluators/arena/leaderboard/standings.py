@@ -147,7 +147,7 @@ def _rank(data: RatingInput, standings: Standings) -> Standings:
         criteria={name: table(name) for name in columns},
         intervals=interval.reason,
         unbounded=tuple(rating.unbounded),
-        separation=compute_separation(interval, overall, rating.ranking, len(data.verdicts)),
+        separation=compute_separation(interval, data.overall, rating.ranking, len(data.verdicts)),
         bias_aware=rows,
         biases=biases,
         paper=None if data.options.is_paper else paper_ratings(data),

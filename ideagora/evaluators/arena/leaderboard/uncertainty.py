@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ideagora.evaluators.arena.leaderboard.records import Refits, Separation
+from ideagora.evaluators.schedules.posterior import posterior_of
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.intervals import (
     LEVEL,
@@ -18,7 +19,6 @@ from ideagora.evaluators.statistics.intervals import (
     elo_intervals,
     rank_intervals,
     resample_ratings,
-    superiority,
 )
 from ideagora.evaluators.statistics.ratings import BASE, POINTS
 from ideagora.evaluators.statistics.separation import topics_to_separate
@@ -113,16 +113,24 @@ def compute_separation(
 ) -> tuple[Separation, ...]:
     """For neighbours: the probability of their order, and the data needed to be sure of it.
 
-    ``verdicts`` is the number of verdicts so far; rows of ``columns`` may be matches of two verdicts.
+    The probability is the posterior one on which the adaptive schedule stops. Neighbours are those that came
+    out next to each other, which favours lucky ones; the posterior pulls strengths together and so allows
+    for that (bench/arena_calibration.py).
+
+    Args:
+        intervals: of the ratings.
+        columns: all verdicts.
+        ranking: the agents, best first.
+        verdicts: number requested so far, including unscored ones.
     """
-    probabilities = None if intervals.reason else superiority(intervals)
+    probabilities = None if intervals.reason else posterior_of(columns).probability()
     rows = []
     for above, below in pairwise(ranking):
-        needed = topics_to_separate(columns, intervals, above, below, verdicts)
         probability = None
         if probabilities is not None and not {above, below} & set(intervals.alone):
             pair = intervals.agents.index(above), intervals.agents.index(below)
             probability = round(float(probabilities[pair]), 4)
+        needed = topics_to_separate(columns, intervals, (above, below), probability or 0.0, verdicts)
         rows.append(
             Separation(
                 above=above,
