@@ -148,6 +148,7 @@ def _job(
         context=None if create_context is None else lambda services: create_context(services, topic),
         target_paper=None if library is None else _target_paper(task.agent, library),
         recursion_limit=task.agent.most_steps,
+        cutoff=task.topic.before,
     )
 
 

@@ -68,6 +68,7 @@ class LLMClient:
         retry_counts: how many times each request was retried by earlier failed runs, by its key.
         slots: limits concurrent calls of several clients together; ``None``: the settings' ``concurrency``,
             for this client alone.
+        cutoff: date from which on models must not use what they know; every call states it.
     """
 
     def __init__(
@@ -85,8 +86,10 @@ class LLMClient:
         budget: Budget | None = None,
         retry_counts: Mapping[str, int] | None = None,
         slots: asyncio.Semaphore | None = None,
+        cutoff: str | None = None,
     ) -> None:
         self.settings = settings
+        self.cutoff = cutoff
         self.cache = cache
         self.tracker = tracker
         self.run_id = run_id
@@ -117,7 +120,7 @@ class LLMClient:
             UnreadableAnswer: no reply could be parsed; ``raw`` and a file keep them all.
             SettingsError: a budget is set and the model's price is unknown.
         """
-        first = build_request(call, self.settings)
+        first = build_request(call, self.settings, self.cutoff)
         request = replace(first, retry=self._retry_counts.get(first.key, 0))
         replies: list[ParsedReply[A]] = []
         turns = 1 if request.model == "offline" else MAX_TURNS  # the offline model would repeat itself

@@ -74,11 +74,19 @@ class Request:
         return replace(self, messages=(*self.messages, ("assistant", _clip(reply)), ("user", correction)))
 
 
-def build_request(call: Call[A], settings: Settings) -> Request:
-    """The first request of a call, to the settings' model for its group."""
+def build_request(call: Call[A], settings: Settings, cutoff: str | None = None) -> Request:
+    """The first request of a call, to the settings' model for its group.
+
+    Args:
+        call: the call.
+        settings: model, server, temperature, seed.
+        cutoff: the date from which on the model must not use what it knows; ``None``: there is none.
+    """
     model = call.model or settings.model_of(call.group)
     server = settings.server_of(model)
-    system: tuple[Message, ...] = (("system", call.system),) if call.system else ()
+    known_until = cutoff_instruction(cutoff) if cutoff and model != "offline" else ""
+    instructions = "\n\n".join(part for part in (call.system, known_until) if part)
+    system: tuple[Message, ...] = (("system", instructions),) if instructions else ()
     return Request(
         model=model,
         api_base=None if server is None else server_address(server),
@@ -88,6 +96,14 @@ def build_request(call: Call[A], settings: Settings) -> Request:
         sample=call.sample,
         seed=settings.seed,
         offline=_offline_state(call, settings) if model == "offline" else None,
+    )
+
+
+def cutoff_instruction(cutoff: str) -> str:
+    """What a model is told about the cut-off date; the titles of excluded papers are never named."""
+    return (
+        f"Write as of {cutoff}. You may remember methods, results, data sets or publications from {cutoff} or "
+        "later: use none of them and do not mention them. What this message itself shows may be used."
     )
 
 

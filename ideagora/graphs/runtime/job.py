@@ -44,6 +44,8 @@ class Job:
     """Creates the context of the nodes, if it is not ``Services``; called in the run's event loop."""
     target_paper: Callable[[], Awaitable[TargetPaper]] | None = None
     """Reads the paper that the job is about, even if cut-off or exclusions would hide it."""
+    cutoff: str | None = None
+    """Date from which on the models must not use what they know; every call states it."""
     models: tuple[str, ...] | None = None
     """The models that may be called; ``None`` for those of the settings."""
 

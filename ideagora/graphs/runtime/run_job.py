@@ -103,6 +103,7 @@ async def run_job(
         budget=budget,
         retry_counts=retry_counts(folder.events()),
         slots=slots,
+        cutoff=job.cutoff,
     )
     record = run.record
     if library is not None:
