@@ -183,8 +183,11 @@ class Direction(Record):
     limitation: str
     limitation_from: str
     mechanism: str
-    mechanism_from: str
-    """The limitation that it addresses and the mechanism that it uses, each with the id of its paper."""
+    mechanism_from: str | None
+    """The limitation that it addresses and the mechanism that it uses, each with the id of its paper.
+
+    ``None`` if the mechanism is not from a paper that was shown but stated from memory.
+    """
 
 
 FAR_FROM_TOPIC = 0.30
@@ -221,6 +224,14 @@ class Experiment(Record):
     risks: tuple[str, ...] = ()
     refuted_if: str | None = None
     """The outcome that would refute the idea."""
+    cost: str | None = None
+    """What it takes: computing, annotation, time."""
+    first_steps: tuple[str, ...] = ()
+    """The steps before the first review, which ``suggestions`` refer to; empty if there was none."""
+    defects: tuple[str, ...] = ()
+    """Defects of the idea that the reviewer found, each with the change that mends it."""
+    amended_method: str | None = None
+    """The idea's method with these defects mended; ``None`` if nothing was mended."""
     suggestions: tuple[str, ...] = ()
     """The reviewer's suggestions."""
     declined: tuple[str, ...] = ()
@@ -229,6 +240,8 @@ class Experiment(Record):
     """Queries of the literature searches for the refinement."""
     found: tuple[Paper, ...] = ()
     """Papers from these searches that the refiner got."""
+    nothing_found: tuple[str, ...] = ()
+    """Those of ``searched`` that found no paper close enough."""
     rounds: int = 0
     """Number of refinements."""
 
@@ -249,12 +262,23 @@ class ClosestPaper(Record):
     too_close: bool = False
 
 
+class RememberedWork(Record):
+    """A published work that a judge named from memory; nobody has verified that it exists."""
+
+    title: str
+    year: int | None = None
+    why: str
+    """What it has in common with the idea, in the judge's words."""
+
+
 class DroppedDraft(Record):
     """A draft that was rewritten, with the papers that it was too close to."""
 
     title: str
     summary: str
     too_close: tuple[ClosestPaper, ...]
+    same_as: str | None = None
+    """Title of the idea of another branch that it repeated."""
 
 
 class NoveltyCheck(Record):
@@ -266,8 +290,22 @@ class NoveltyCheck(Record):
     """Number of rewrites because a paper was too close."""
     compared: int = 0
     """Number of papers that the judge got."""
+    retrieved: int = 0
+    """Number of papers that were compared with the idea by similarity; the judge got the closest."""
     reported: int = 0
     """Number of papers that the judge reported on."""
+    verdict: Literal["novel", "obvious combination", "published"] | None = None
+    """The judge's verdict on the idea as a whole; ``None`` if unchecked or not recorded."""
+    verdict_reason: str | None = None
+    combination: tuple[str, ...] = ()
+    """Ids of the two papers that together make the idea obvious."""
+    plain_purpose: str | None = None
+    plain_mechanism: str | None = None
+    """Purpose and mechanism as the judge restated them."""
+    from_memory: tuple[RememberedWork, ...] = ()
+    """Further works that the judge remembers; they do not decide the verdict."""
+    queries: tuple[str, ...] = ()
+    """Searches besides those for the idea and its facets."""
     library: int | None = None
     """Number of papers in the library that are not hidden; ``None`` if unknown."""
     judge: str | None = None
@@ -275,6 +313,44 @@ class NoveltyCheck(Record):
     dropped: tuple[DroppedDraft, ...] = ()
     """Earlier drafts, in order."""
     reason: str | None = None
+
+    @property
+    def reach(self) -> str:
+        """How many papers were compared, e.g. ``12 of 214 papers compared, library of 260``."""
+        compared = f"{self.compared} of {self.retrieved}" if self.retrieved else str(self.compared)
+        library = "" if self.library is None else f", library of {self.library}"
+        return f"{compared} papers compared{library}"
+
+
+class Candidate(Record):
+    """One of the ideas that were weighed before one was developed."""
+
+    text: str
+    status: Literal["developed", "too obvious", "not developed"]
+
+
+class Comparison(Record):
+    """One verdict on this idea and that of another branch, in one order."""
+
+    other: str
+    """Id of the other idea."""
+    shown_first: bool
+    criteria: dict[str, Literal["won", "lost", "tied"]] | None
+    """``None``: there is no readable verdict; ``reason`` says why."""
+    overall: Literal["won", "lost", "tied"] | None = None
+    reason: str
+    judge: str
+
+
+class Recollection(Record):
+    """A paper that the idea could not know and that is close to it (after the cut-off date, or excluded)."""
+
+    paper_id: str
+    title: str
+    date: str | None = None
+    why_hidden: str
+    similarity: float = Field(allow_inf_nan=False)
+    """Cosine between the idea and the paper, -1 to 1."""
 
 
 class Usage(Record):
@@ -324,6 +400,20 @@ class Idea(Record):
     novelty_check: NoveltyCheck | None = None
     facets: dict[str, str] = Field(default_factory=dict)
     """Texts by ``purpose``, ``mechanism`` and ``evaluation``."""
+    candidates: tuple[Candidate, ...] = ()
+    """The ideas that were weighed before this one was developed."""
+    claim: str | None = None
+    """The central claim, as a sentence that a test can refute."""
+    might_fail: str | None = None
+    """Why it might fail, in its author's words."""
+    amendments: tuple[str, ...] = ()
+    """Defects of the method that the experiment's reviewer found and that were mended."""
+    first_method: str | None = None
+    """The method before the amendments; ``None`` if there are none."""
+    comparisons: tuple[Comparison, ...] = ()
+    """The verdicts of the choice among branches in which this idea took part."""
+    recollections: tuple[Recollection, ...] = ()
+    """Hidden papers that the idea may be a recollection of, closest first."""
     wins: str | None = None
     """Result of the pairwise comparisons among the branches, e.g. ``3 won, 1 tied of 4``."""
     branch: int | None = None

@@ -30,6 +30,7 @@ class PlanView(Inputs):
     ablations: tuple[str, ...]
     risks: tuple[str, ...]
     refuted_if: str
+    cost: str | None = None
 
 
 class Plan(Answer):
@@ -44,6 +45,11 @@ class Plan(Answer):
     ablations: tuple[str, ...] = Field(description="components to remove, one per entry")
     risks: tuple[str, ...] = Field(description="what could go wrong, and the fallback")
     refuted_if: str = Field(description="the outcome that would refute the idea")
+    cost: str | None = Field(
+        default=None,
+        description="effort, with numbers where the plan gives them: model calls or GPU hours, "
+        "annotation hours, elapsed time; null if it cannot be estimated",
+    )
 
 
 class RefinedPlan(Plan):
@@ -53,7 +59,11 @@ class RefinedPlan(Plan):
         description="all steps, each saying what is done, with what, and what it shows"
     )
     declined: tuple[str, ...] = Field(
-        description="suggestions not followed, each with the reason; [] if all were followed"
+        description="defects and suggestions not followed, each with the reason; [] if there are none"
+    )
+    amended_method: str | None = Field(
+        description="the whole method of the idea with its defects mended and everything else as it is; null "
+        "if no defect was named or all were declined"
     )
 
 
@@ -87,6 +97,7 @@ def _design(engine: ExtractiveModel, inputs: DesignInputs) -> dict[str, Any]:
         "ablations": [],
         "risks": [],
         "refuted_if": refuted or "None of the ten cases improves.",
+        "cost": None,
     }
 
 
@@ -112,7 +123,15 @@ class ReviewInputs(Inputs):
 class Review(Answer):
     """Suggested changes to a plan, and literature searches for them."""
 
-    suggestions: tuple[str, ...] = Field(description="concrete changes to the plan, one per entry; at most 6")
+    defects: tuple[str, ...] = Field(
+        description="defects of the idea itself that no experiment can make good (a step that cannot work, "
+        "a missing input, a circular definition), each with the smallest change of the method that mends it; "
+        "[] if there are none"
+    )
+    suggestions: tuple[str, ...] = Field(
+        description="concrete changes to the plan, one per entry, each naming the part that it changes by "
+        "its words; at most 6"
+    )
     queries: tuple[str, ...] = Field(
         description="literature search queries needed for the suggestions, at most 3; [] if none is needed"
     )
@@ -120,7 +139,7 @@ class Review(Answer):
 
 def _review(engine: ExtractiveModel, inputs: ReviewInputs) -> dict[str, Any]:
     """Return an empty review: an extractive model cannot judge what an experiment lacks."""
-    return {"suggestions": [], "queries": []}
+    return {"defects": [], "suggestions": [], "queries": []}
 
 
 EXPERIMENT_REVIEWER = Role(
@@ -128,20 +147,38 @@ EXPERIMENT_REVIEWER = Role(
 )
 
 
+class SearchView(Inputs):
+    """A search of the reviewer and the papers that are close enough to its query."""
+
+    query: str
+    papers: tuple[PaperBrief, ...]
+
+
 class RefineInputs(Inputs):
-    """An idea, its plan, the reviewer's suggestions and the papers found for them."""
+    """An idea, its plan, what the reviewer found, and the searches for it."""
 
     topic: str
     idea: IdeaView
     plan: PlanView
+    defects: tuple[str, ...]
     suggestions: tuple[str, ...]
-    papers: tuple[PaperBrief, ...]
+    searches: tuple[SearchView, ...]
 
 
 def _refine(engine: ExtractiveModel, inputs: RefineInputs) -> dict[str, Any]:
     """Return the plan unchanged, with every suggestion declined."""
-    declined = [f"{suggestion} {DECLINED}" for suggestion in inputs.suggestions]
-    return {**inputs.plan.model_dump(), "declined": declined}
+    declined = [f"{suggestion} {DECLINED}" for suggestion in (*inputs.defects, *inputs.suggestions)]
+    return {**inputs.plan.model_dump(), "declined": declined, "amended_method": None}
+
+
+def _check_refined(inputs: RefineInputs, answer: RefinedPlan) -> str | None:
+    if answer.amended_method and not inputs.defects:
+        return "amended_method is set, but the review names no defect of the idea: leave it null"
+    if inputs.defects and not answer.amended_method and not answer.declined:
+        return (
+            "the review names defects of the idea: mend them in amended_method or decline them with a reason"
+        )
+    return _check_steps(inputs, answer)
 
 
 EXPERIMENT_REFINER = Role(
@@ -150,5 +187,5 @@ EXPERIMENT_REFINER = Role(
     inputs=RefineInputs,
     answer=RefinedPlan,
     offline=_refine,
-    check=_check_steps,
+    check=_check_refined,
 )

@@ -34,6 +34,15 @@ class EarlierDraft(Inputs):
     summary: str
 
 
+class TakenIdea(Inputs):
+    """An idea that another branch has already come to."""
+
+    title: str
+    summary: str
+    purpose: str
+    mechanism: str
+
+
 class DirectionView(Inputs):
     """A research direction: a limitation and a mechanism with the numbers of their papers."""
 
@@ -41,7 +50,8 @@ class DirectionView(Inputs):
     limitation: str
     limitation_from: int
     mechanism: str
-    mechanism_from: int
+    mechanism_from: int | None
+    """``None``: the mechanism is stated from memory."""
 
 
 class IdeaInputs(Inputs):
@@ -59,6 +69,10 @@ class IdeaInputs(Inputs):
     direction: DirectionView | None
     earlier: EarlierDraft | None
     too_close: tuple[TooClose, ...]
+    taken: tuple[TakenIdea, ...] = ()
+    """Ideas of other branches that the draft must not repeat."""
+    candidates: int = 3
+    """Number of candidates to weigh; 0 for a lead, whose pair is already chosen."""
 
 
 def draft_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
@@ -71,6 +85,12 @@ def draft_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
     if strong.problem:
         sources.append(("novelty", fit.strong, strong.problem))
     return {
+        "candidates": [],
+        "obvious": None,
+        "chosen": None,
+        "claim": lead.claim,
+        "might_fail": lead.doubt,
+        "queries": [],
         "title": lead.title,
         "motivation": lead.motivation,
         "novelty": lead.novelty,
@@ -89,6 +109,7 @@ def _fit_of_direction(engine: ExtractiveModel, inputs: IdeaInputs, papers: Seque
     """Return the pair that the direction names, measured again, even if it is not a good fit."""
     direction = inputs.direction
     assert direction is not None
+    assert direction.mechanism_from is not None, "the offline model remembers nothing"
     weak, strong = direction.limitation_from, direction.mechanism_from
     chosen = [
         replace(papers[weak], limitation=direction.limitation or papers[weak].limitation),

@@ -44,10 +44,35 @@ class IdeaParts(Answer):
     evaluation: str = Field(description="one sentence: how success would be measured")
 
 
-class IdeaDraft(IdeaParts):
+class SourcedIdea(IdeaParts):
     """An idea with its sources."""
 
     sources: tuple[IdeaSource, ...] = Field(description="for every part, the papers it is based on")
+
+
+class Deliberation(Answer):
+    """What the ideator weighs before it writes: candidates, the claim of the chosen one, and its doubt."""
+
+    candidates: tuple[str, ...] = Field(
+        description="candidate ideas with different mechanisms, one line each, as many as asked for"
+    )
+    obvious: int | None = Field(
+        description="number (from 0) of the candidate that most readers of these papers would think of first"
+    )
+    chosen: int | None = Field(
+        description="number of the candidate that the idea develops; never the obvious one"
+    )
+    claim: str = Field(description="one sentence: the central claim, stated so that a test can refute it")
+    might_fail: str = Field(description="1 or 2 sentences: the most likely reason why it would not work")
+
+
+class IdeaDraft(SourcedIdea, Deliberation):
+    """The deliberation first, then the idea with its sources and the searches of the novelty check."""
+
+    queries: tuple[str, ...] = Field(
+        description="two literature searches that would find this idea if it were published: its mechanism "
+        "in the words that another author would use, and the methods that it resembles, by name"
+    )
 
 
 class HasPapers(Protocol):
@@ -58,7 +83,7 @@ class HasPapers(Protocol):
         """Papers in the order of their numbers."""
 
 
-def check_sources(inputs: HasPapers, answer: IdeaDraft) -> str | None:
+def check_sources(inputs: HasPapers, answer: SourcedIdea) -> str | None:
     """Return an error if sources are missing, numbered wrongly or quoted from another paper, else None."""
     if not answer.sources:
         return "sources is empty: name the papers that each part is based on"
@@ -75,6 +100,23 @@ def check_sources(inputs: HasPapers, answer: IdeaDraft) -> str | None:
     return None
 
 
+def _check_draft(inputs: IdeaInputs, answer: IdeaDraft) -> str | None:
+    return _check_candidates(inputs.candidates, answer) or check_sources(inputs, answer)
+
+
+def _check_candidates(expected: int, answer: IdeaDraft) -> str | None:
+    """Return an error if the number of candidates is wrong or the obvious one was chosen, else None."""
+    if len(answer.candidates) != expected:
+        return f"candidates has {len(answer.candidates)} entries; write {expected}"
+    for field in ("obvious", "chosen") if expected else ():
+        number = getattr(answer, field)
+        if number is None or not 0 <= number < expected:
+            return f"{field} is {number}; candidates are numbered from 0 to {expected - 1}"
+    if expected > 1 and answer.obvious == answer.chosen:
+        return f"obvious and chosen are both {answer.chosen}: develop a candidate that is less obvious"
+    return None
+
+
 IDEATOR = Role(
-    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=draft_lead, check=check_sources
+    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=draft_lead, check=_check_draft
 )

@@ -7,6 +7,8 @@ both in the arena and in the choice among branches.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -69,6 +71,10 @@ class IdeaPreference(Answer):
     clarity: ChoiceField
     feasibility: ChoiceField
     effectiveness: ChoiceField
+    overall: ChoiceField = Field(
+        description="the idea that you would rather see carried out, weighing all criteria; "
+        '"first", "second" or "tie"'
+    )
 
 
 MARGINS = {"novelty": 0.05, "significance": 0.05, "clarity": 2.0, "feasibility": 1.0, "effectiveness": 0.05}
@@ -89,7 +95,7 @@ def _compare_ideas(engine: ExtractiveModel, inputs: IdeaPairInputs) -> dict[str,
         better = "second" if far[0] else "first"
         figures = f"{near[0]:.2f} to {near[1]:.2f}, limit {FAR_FROM_TOPIC:.2f}"
         reason = f"Only the {better} idea is close to the topic (similarity {figures})."
-        return {"reason": reason, **dict.fromkeys(CRITERIA, better)}
+        return {"reason": reason, **dict.fromkeys((*CRITERIA, "overall"), better)}
     choices = {name: _prefer(first[name], second[name], MARGINS[name]) for name in CRITERIA}
     figures = "; ".join(
         f"{name} {_format_measure(first[name])} to {_format_measure(second[name])}" for name in CRITERIA
@@ -98,7 +104,14 @@ def _compare_ideas(engine: ExtractiveModel, inputs: IdeaPairInputs) -> dict[str,
         "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
         "idea omits counts in favour of the other.",
         **choices,
+        "overall": _majority(choices.values()),
     }
+
+
+def _majority(choices: Iterable[Choice]) -> Choice:
+    """Return the side that wins more criteria."""
+    counts = Counter(choices)
+    return _prefer(float(counts["first"]), float(counts["second"]), 0.0)
 
 
 def _full_text(idea: IdeaView) -> str:

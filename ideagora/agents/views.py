@@ -26,8 +26,10 @@ class PaperBrief(Inputs):
 
 
 class ShownPaper(PaperBrief):
-    """A paper with its abstract and, if it was read, the reader's summary."""
+    """A paper with its abstract and, if only a part of its full text is shown, the reader's notes on it."""
 
+    kind: str = "abstract"
+    """What ``abstract`` is: an abstract, our summary, or text from the paper."""
     retelling: str | None
 
 

@@ -102,8 +102,8 @@ def build_request(call: Call[A], settings: Settings, cutoff: str | None = None) 
 def cutoff_instruction(cutoff: str) -> str:
     """What a model is told about the cut-off date; the titles of excluded papers are never named."""
     return (
-        f"Write as of {cutoff}. You may remember methods, results, data sets or publications from {cutoff} or "
-        "later: use none of them and do not mention them. What this message itself shows may be used."
+        f"Write as of {cutoff}. You may remember methods, results, data sets or publications from {cutoff} "
+        "or later: use none of them and do not mention them. What this message itself shows may be used."
     )
 
 

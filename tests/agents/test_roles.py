@@ -31,7 +31,7 @@ from tests.support.role_samples import NAMES, SAMPLES, Remembering, real_embedde
 Fields = dict[str, Any]
 Path_ = tuple[str | int, ...]
 each_role = each_case("name", sorted(NAMES))
-FIXED = frozenset(["kind", "year"])
+FIXED = frozenset(["kind", "text_kind", "year"])
 """Fields with a fixed vocabulary, which a prompt may show without a fence."""
 
 
@@ -349,12 +349,41 @@ def test_novelty_is_compared_with_three_papers_each_once(papers: list[int], said
     assert (complaint("novelty_judge", comparisons=found) or "").startswith(said)
 
 
-@each_case("facet", ["purpose", "mechanism"])
-def test_too_close_must_match_purpose_and_mechanism(facet: str) -> None:
-    found = SAMPLES["novelty_judge"].answer["comparisons"]
-    said = complaint("novelty_judge", comparisons=[found[0], {**found[1], facet: "related"}, found[2]])
-    assert (said or "").endswith("too_close is true if and only if both are the same")
-    assert (said or "").startswith("paper [0] has ")
+def test_the_novelty_verdict_follows_from_its_comparisons() -> None:
+    answer = SAMPLES["novelty_judge"].answer
+    one, close, other = answer["comparisons"]
+    related = {**close, "mechanism": "related"}
+    cases: list[tuple[Fields, str]] = [
+        ({"comparisons": [one, related, other]}, 'verdict is "published", but no paper'),
+        ({"verdict": "novel"}, 'verdict is "novel", but a paper'),
+        ({"comparisons": [one, {**related, "difference": None}, other]}, "paper [0]: mechanism is"),
+        ({"comparisons": [one, {**close, "overlap": "not its words"}, other]}, "paper [0] has the same"),
+        (
+            {"comparisons": [one, related, other], "verdict": "obvious combination", "combination": [0]},
+            'verdict is "obvious combination": name the two papers',
+        ),
+        ({"combination": [0, 7]}, "combination is 7, but papers are numbered"),
+    ]
+    for changed, said in cases:
+        assert (complaint("novelty_judge", **changed) or "").startswith(said), changed
+    kept = {"comparisons": [one, related, other], "verdict": "obvious combination", "combination": [0, 1]}
+    assert complaint("novelty_judge", **kept) is None
+
+
+def test_the_ideator_develops_a_candidate_that_is_not_the_obvious_one() -> None:
+    cases: list[tuple[Fields, str]] = [
+        ({"candidates": ["one", "two"]}, "candidates has 2 entries; write 3"),
+        ({"chosen": 0}, "obvious and chosen are both 0"),
+        ({"obvious": 3}, "obvious is 3; candidates are numbered from 0 to 2"),
+        ({"chosen": None}, "chosen is None"),
+    ]
+    for changed, said in cases:
+        assert (complaint("ideator", **changed) or "").startswith(said), changed
+
+
+def test_defects_of_the_idea_are_mended_or_declined() -> None:
+    assert complaint("experiment_refiner", amended_method=None, declined=[]) is not None
+    assert complaint("experiment_refiner", amended_method=None) is None
 
 
 @each_case("name", ["experiment_designer", "experiment_refiner"])
@@ -423,7 +452,7 @@ STRANGE: dict[str, Change] = {
     "no overlap known": set_fields(overlap=None),
     "no past experiments": set_fields(past=()),
     "a plan without parts": set_fields(datasets=(), baselines=(), metrics=(), ablations=(), risks=()),
-    "nothing suggested": set_fields(suggestions=()),
+    "nothing suggested": set_fields(suggestions=(), defects=()),
     "nothing found": lambda f: {**f, "papers": ()} if "suggestions" in f else f,
     "the same idea twice": lambda f: {**f, "second": f["first"]} if "first" in f else f,
     "a method of one line": set_fields(method="Search the tree."),

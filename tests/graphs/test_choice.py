@@ -53,13 +53,20 @@ def test_a_pair_is_won_when_both_orders_agree() -> None:
         (["first"], ["tie"]),
         (["tie"], ["first"]),
         (["tie"], ["tie"]),
-        (["first", "second"], ["second", "second"]),  # one each there, none for the first back
+        (["first", "second"], ["second", "first"]),  # one criterion each in both orders
         (["first", "second", "tie"], ["second", "first", "tie"]),
     ],
 )
 def test_what_does_not_hold_in_both_orders_is_a_tie(there: list[str], back: list[str]) -> None:
     scores = score_duels([duel(1, 2, *there), duel(2, 1, *back)], [1, 2])
     assert scores == [Score(1, tied=1), Score(2, tied=1)]
+
+
+def test_the_overall_preference_decides_between_equal_criteria() -> None:
+    there = {**duel(1, 2, "first", "second"), "overall": "second"}
+    back = {**duel(2, 1, "second", "first"), "overall": "first"}
+    assert score_duels([there, back], [1, 2]) == [Score(1, lost=1), Score(2, won=1)]
+    assert score_duels([there, {**back, "overall": "second"}], [1, 2])[0].tied == 1, "the orders disagree"
 
 
 def test_the_majority_of_criteria_decides_an_order() -> None:
@@ -98,9 +105,14 @@ def test_a_branch_alone_has_no_rate() -> None:
     assert rank_branches(scores, set()) == scores
 
 
-def test_equals_keep_the_order_of_the_branches() -> None:
-    scores = score_duels([*pair(5, 2, None), *pair(5, 9, None), *pair(2, 9, None)], [5, 9, 2])
-    assert [score.branch for score in rank_branches(scores, set())] == [2, 5, 9]
+def test_equals_are_ranked_by_summed_criteria_and_then_by_novelty() -> None:
+    duels = [*pair(5, 2, None), *pair(5, 9, None), *pair(2, 9, None)]
+    novelty = {2: (2, 0.1), 5: (0, 0.7), 9: (0, 0.6)}
+    ranked = rank_branches(score_duels(duels, [5, 9, 2]), set(), novelty=novelty)
+    assert [score.branch for score in ranked] == [9, 5, 2]
+    for_two = duel(5, 2, "second")  # in one order only, so the pair stays tied
+    ranked = rank_branches(score_duels([*duels, for_two], [5, 9, 2]), set(), novelty=novelty)
+    assert [score.branch for score in ranked] == [2, 9, 5]
 
 
 def test_all_too_close_are_ranked_among_themselves() -> None:
@@ -116,6 +128,7 @@ def test_a_score_as_state_is_plain() -> None:
         "tied": 0,
         "lost": 0,
         "unscored": 0,
+        "points": 2,
         "told": "1 won, 0 tied, 0 lost of 1",
     }
 

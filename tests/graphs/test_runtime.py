@@ -267,7 +267,7 @@ def test_the_whole_agent_asks_what_it_says_it_expects() -> None:
 )
 def test_an_ablation_switches_its_part_off(variant: str, gone: set[str]) -> None:
     ran = Ran(task_of(f"chain-of-ideas/{variant}", branches=1, length=3))
-    assert set(standin.ROLES) - set(ran.roles) == gone | {"idea_judge"}
+    assert set(standin.ROLES) - set(ran.roles) == gone | {"idea_judge", "duplicate_judge"}
     idea = ran.ideas[0]
     assert idea.agent == f"chain-of-ideas/{variant}"
     assert idea.chain
@@ -284,12 +284,12 @@ def test_an_ablation_switches_its_part_off(variant: str, gone: set[str]) -> None
 
 def too_close(call: ScriptedCall) -> Any:
     """A novelty judge who has seen it all."""
-    found = standin.ANSWERS["PaperComparisons"](call.messages[-1][1])
-    return {
-        "comparisons": [
-            {**one, "purpose": "same", "mechanism": "same", "too_close": True} for one in found["comparisons"]
-        ]
-    }
+    found = standin.ANSWERS["NoveltyVerdict"](call.messages[-1][1])
+    same = {"purpose": "same", "mechanism": "same"}
+    comparisons = [
+        {**one, **same, "overlap": call.inputs.papers[one["paper"]].title} for one in found["comparisons"]
+    ]
+    return {**found, "comparisons": comparisons, "verdict": "published"}
 
 
 @pytest.mark.parametrize("rewrites", [0, 1, 2])
@@ -308,7 +308,7 @@ def test_a_rewrite_that_helps_ends_the_loop() -> None:
     def first_only(call: ScriptedCall) -> Any:
         first = "first" not in seen
         seen.add("first")
-        return too_close(call) if first else standin.ANSWERS["PaperComparisons"](call.messages[-1][1])
+        return too_close(call) if first else standin.ANSWERS["NoveltyVerdict"](call.messages[-1][1])
 
     seen: set[str] = set()
     ran = Ran(task_of(branches=1, length=1), novelty_judge=first_only)
@@ -322,7 +322,7 @@ def test_an_idea_that_is_too_close_comes_last() -> None:
 
     def of_the_winner(call: ScriptedCall) -> Any:
         known = call.inputs.title == winner
-        return too_close(call) if known else standin.ANSWERS["PaperComparisons"](call.messages[-1][1])
+        return too_close(call) if known else standin.ANSWERS["NoveltyVerdict"](call.messages[-1][1])
 
     ran = Ran(task_of(branches=2, length=1, rewrites=0), novelty_judge=of_the_winner)
     assert ran.ideas[-1].title == winner
@@ -341,7 +341,7 @@ def test_refinements_are_counted(refinements: int) -> None:
 
 
 def test_a_reviewer_who_asks_for_nothing_ends_the_refinement() -> None:
-    content: dict[str, Any] = {"suggestions": [], "queries": []}
+    content: dict[str, Any] = {"defects": [], "suggestions": [], "queries": []}
     ran = Ran(task_of(branches=1, length=1, refinements=2), experiment_reviewer=lambda call: content)
     assert (ran.roles["experiment_reviewer"], ran.roles["experiment_refiner"]) == (1, 0)
 
@@ -705,7 +705,7 @@ def test_what_each_round_of_refinement_found_is_kept() -> None:
     rounds = count(1)
 
     def review(call: ScriptedCall) -> Any:
-        return {"suggestions": ["Say more."], "queries": [f"look up p{next(rounds)}"]}
+        return {"defects": [], "suggestions": ["Say more."], "queries": [f"look up p{next(rounds)}"]}
 
     world = Narrow(list(line(12, 6).papers.values()))
     ran = Ran(task_of(branches=1, length=2, refinements=3), world, experiment_reviewer=review)

@@ -368,7 +368,10 @@ def compared(purpose: str, mechanism: str) -> dict[str, dict[str, Any]]:
         papers=tuple(paper_brief(paper(i)) for i in shown),
     )
     found = answered("novelty_judge", inputs)["comparisons"]
-    return {shown[comparison["paper"]]: comparison for comparison in found}
+    return {
+        shown[one["paper"]]: {**one, "too_close": one["purpose"] == one["mechanism"] == "same"}
+        for one in found
+    }
 
 
 @with_weights

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
-from ideagora.agents import experiment, forecaster, judges, literature, novelty, readers, trend
+from ideagora.agents import duplicates, experiment, forecaster, judges, literature, novelty, readers, trend
 from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, IdeaInputs, TooClose
 from ideagora.agents.views import (
     ChainPaper,
@@ -310,6 +310,15 @@ def _samples() -> dict[str, Sample]:
                 ),
             ),
             {
+                "candidates": [
+                    "Search with more samples.",
+                    "Critiques of dead ends rate the next branch.",
+                    "Prune by cost, {naïvely}.",
+                ],
+                "obvious": 0,
+                "chosen": 1,
+                "claim": "Critiques save half of the tokens.",
+                "might_fail": 'Critiques may not carry over to other branches; it\'s "likely".',
                 "motivation": "Tree search forgets; it's costly. What failed once, fails again.",
                 "novelty": 'Unlike Tree of Thoughts, ratings learn from "written" failures.',
                 "method": "1. Search as before.\n2. Write a critique, {one per dead end}.\n3. Rate with it.",
@@ -322,6 +331,7 @@ def _samples() -> dict[str, Sample]:
                     {"part": "motivation", "paper": 2, "quote": "uses many times more tokens"},
                     {"part": "method", "paper": 4, "quote": "stores that critique in an episodic memory"},
                 ],
+                "queries": ["memory of failed branches in tree search", "Reflexion with search"],
             },
         ),
         "novelty_judge": Sample(
@@ -337,6 +347,8 @@ def _samples() -> dict[str, Sample]:
                 papers=tuple(paper_brief(paper(i)) for i in (TREE, REFLEXION, COT)),
             ),
             {
+                "plain_purpose": "Fewer tokens for tree search.",
+                "plain_mechanism": "Text about failed branches is put into the rating prompt.",
                 "comparisons": [
                     {
                         "paper": 1,
@@ -345,16 +357,14 @@ def _samples() -> dict[str, Sample]:
                         "evaluation": "different",
                         "overlap": 'stores that critique in an "episodic" memory',
                         "difference": "It doesn't search, {it retries}.",
-                        "too_close": False,
                     },
                     {
                         "paper": 0,
                         "purpose": "same",
                         "mechanism": "same",
                         "evaluation": "same",
-                        "overlap": "the model itself rates, {it's naïve} partial solutions",
-                        "difference": "Hardly anything.",
-                        "too_close": True,
+                        "overlap": "the model itself rates",
+                        "difference": "Hardly anything, {it's naïve}.",
                     },
                     {
                         "paper": 2,
@@ -363,8 +373,37 @@ def _samples() -> dict[str, Sample]:
                         "evaluation": "related",
                         "overlap": None,
                         "difference": "Nothing is searched there.",
-                        "too_close": False,
                     },
+                ],
+                "from_memory": [{"title": "Search with “memory”", "year": None, "why": "Stores critiques."}],
+                "combination": [0, 1],
+                "verdict": "published",
+                "reason": "Tree of Thoughts has it already.",
+            },
+        ),
+        "duplicate_judge": Sample(
+            duplicates.DuplicateInputs(
+                topic=TOPIC,
+                ideas=tuple(
+                    duplicates.ComparedIdea(
+                        title=f"Memory {number}",
+                        summary="Tree search whose ratings read critiques.",
+                        purpose="Save the tokens that tree search spends on branches known to fail.",
+                        mechanism=mechanism,
+                    )
+                    for number, mechanism in enumerate(("Store written critiques.", "Vote on chains."))
+                ),
+                pairs=(duplicates.IdeaPair(first=0, second=1),),
+            ),
+            {
+                "comparisons": [
+                    {
+                        "first": 0,
+                        "second": 1,
+                        "difference": "One stores, {the other votes}; it's naïve.",
+                        "purpose": "same",
+                        "mechanism": "related",
+                    }
                 ]
             },
         ),
@@ -377,6 +416,7 @@ def _samples() -> dict[str, Sample]:
                 "clarity": "tie",
                 "feasibility": "first",
                 "effectiveness": "second",
+                "overall": "first",
             },
         ),
         "experiment_judge": Sample(
@@ -418,6 +458,7 @@ def _samples() -> dict[str, Sample]:
         "experiment_reviewer": Sample(
             experiment.ReviewInputs(topic=TOPIC, idea=IDEA, plan=PLAN, entities=ENTITIES),
             {
+                "defects": ["The critiques are never read: put them into the rating prompt."],
                 "suggestions": [
                     'Say what "solved" means, {exactly}.',
                     "Repeat with five seeds; it's cheap, naïve as it sounds.",
@@ -431,9 +472,20 @@ def _samples() -> dict[str, Sample]:
                 idea=IDEA,
                 plan=PLAN,
                 suggestions=("Repeat with several seeds.", "Report the cost of every variant."),
-                papers=tuple(paper_brief(paper(i)) for i in (REACT, "arxiv:2009.03300")),
+                defects=("The critiques are never read: put them into the rating prompt.",),
+                searches=(
+                    experiment.SearchView(
+                        query="cost of search",
+                        papers=tuple(paper_brief(paper(i)) for i in (REACT, "arxiv:2009.03300")),
+                    ),
+                    experiment.SearchView(query="seeds", papers=()),
+                ),
             ),
-            {**_plan_answer(), "declined": ["Report the cost: it's in the plan, {see the metrics}."]},
+            {
+                **_plan_answer(),
+                "declined": ["Report the cost: it's in the plan, {see the metrics}."],
+                "amended_method": "1. Search.\n2. Rate with the critiques.",
+            },
         ),
     }
 

@@ -208,6 +208,18 @@ def _forecast(prompt: str) -> dict[str, Any]:
     }
 
 
+def _draft(prompt: str) -> dict[str, Any]:
+    return {
+        "candidates": [_text(prompt, f"candidate {n}", 1) for n in range(3)],
+        "obvious": 0,
+        "chosen": 1,
+        "claim": _text(prompt, "claim", 1),
+        "might_fail": _text(prompt, "doubt", 1),
+        **_idea(prompt),
+        "queries": ["search with language models", "tools and planning"],
+    }
+
+
 def _idea(prompt: str) -> dict[str, Any]:
     return {
         "motivation": _text(prompt, "motivation", 6),
@@ -222,20 +234,28 @@ def _idea(prompt: str) -> dict[str, Any]:
     }
 
 
-def _comparisons(prompt: str) -> dict[str, Any]:
-    count = min(3, _count(prompt, "Retrieved papers, numbered from 0:"))
+def _novelty(prompt: str) -> dict[str, Any]:
+    count = min(3, _count(prompt, "Retrieved papers, closest in purpose and mechanism first, numbered"))
     levels = {"purpose": "related", "mechanism": "different", "evaluation": "related"}
     return {
+        "plain_purpose": _text(prompt, "plain purpose", 1),
+        "plain_mechanism": _text(prompt, "plain mechanism", 1),
         "comparisons": [
-            {
-                "paper": n,
-                **levels,
-                "overlap": None,
-                "difference": _text(prompt, "difference", 1),
-                "too_close": False,
-            }
+            {"paper": n, "overlap": None, "difference": _text(prompt, "difference", 1), **levels}
             for n in range(count)
-        ]
+        ],
+        "from_memory": [],
+        "combination": [],
+        "verdict": "novel",
+        "reason": _text(prompt, "reason", 1),
+    }
+
+
+def _duplicates(prompt: str) -> dict[str, Any]:
+    pairs = re.findall(r"\[(\d+)\] and \[(\d+)\]", prompt.partition("Compare these pairs")[2])
+    levels = {"difference": _text(prompt, "difference", 1), "purpose": "related", "mechanism": "different"}
+    return {
+        "comparisons": [{"first": int(first), "second": int(second), **levels} for first, second in pairs]
     }
 
 
@@ -245,7 +265,7 @@ def _duel(prompt: str) -> dict[str, Any]:
     first = len(words) == 2 and words[0] > words[1]
     choice = "tie" if len(words) != 2 else "first" if first else "second"
     names = ("novelty", "significance", "clarity", "feasibility", "effectiveness")
-    return {"reason": _text(prompt, "verdict", 3), **dict.fromkeys(names, choice)}
+    return {"reason": _text(prompt, "verdict", 3), **dict.fromkeys((*names, "overall"), choice)}
 
 
 def _plan_duel(prompt: str) -> dict[str, Any]:
@@ -264,15 +284,20 @@ def _plan(prompt: str) -> dict[str, Any]:
         "ablations": ["without search"],
         "risks": ["it may not work"],
         "refuted_if": "no difference is found",
+        "cost": "2,000 calls",
     }
 
 
 def _refined(prompt: str) -> dict[str, Any]:
-    return {**_plan(prompt), "declined": []}
+    return {**_plan(prompt), "declined": [], "amended_method": None}
 
 
 def _review(prompt: str) -> dict[str, Any]:
-    return {"suggestions": [_text(prompt, "suggestion", 1)], "queries": ["evaluation of agents"]}
+    return {
+        "defects": [],
+        "suggestions": [_text(prompt, "suggestion", 1)],
+        "queries": ["evaluation of agents"],
+    }
 
 
 def _direct_idea(prompt: str) -> dict[str, Any]:
@@ -335,8 +360,9 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "AbstractReadings": _readings,
     "Trend": _trend,
     "Forecast": _forecast,
-    "IdeaDraft": _idea,
-    "PaperComparisons": _comparisons,
+    "IdeaDraft": _draft,
+    "NoveltyVerdict": _novelty,
+    "PairComparisons": _duplicates,
     "IdeaPreference": _duel,
     "PlanPreference": _plan_duel,
     "Plan": _plan,
@@ -362,7 +388,8 @@ ROLES = {
     "trend_analyst": "Trend",
     "forecaster": "Forecast",
     "ideator": "IdeaDraft",
-    "novelty_judge": "PaperComparisons",
+    "novelty_judge": "NoveltyVerdict",
+    "duplicate_judge": "PairComparisons",
     "idea_judge": "IdeaPreference",
     "experiment_designer": "Plan",
     "experiment_refiner": "RefinedPlan",

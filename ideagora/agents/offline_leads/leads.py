@@ -357,6 +357,10 @@ class LeadText:
     motivation: str
     method: str
     novelty: str
+    claim: str
+    """What the pair amounts to, as a sentence that a test can refute."""
+    doubt: str
+    """Why the pair may not fit, by its measures."""
     test: str
 
     @property
@@ -401,6 +405,8 @@ def _write_with(
         novelty=" ".join(
             filter(None, (NEAREST_ONLY if not fit.score else "", _explain(fit, strong.name, problem), place))
         ),
+        claim=f"The mechanism of {strong.name} removes or lessens {target} {weak.name}.",
+        doubt=_doubt(fit, strong.name),
         test=fit.kind.cheap_test(weak.name, strong.name, _data_set(weak.text)),
     )
 
@@ -412,6 +418,16 @@ def _explain(fit: Fit, strong: str, problem: str) -> str:
         return f"The mechanism resembles the limitation (similarity {fit.to_method:.2f}{terms})."
     measure = f"similarity to the limitation {fit.to_problem:.2f}{terms}"
     return f"{strong} addresses this problem: “{problem}” ({measure})."
+
+
+def _doubt(fit: Fit, strong: str) -> str:
+    """Return why a pair may not fit: what the measures do not show."""
+    measures = f"similarity {fit.to_problem:.2f} to its problem and {fit.to_method:.2f} to its method"
+    shared = f"the words {texts.listed(fit.terms[:3])}" if fit.terms else "similar wording"
+    return (
+        f"The pair rests on {shared} ({measures}); that {strong} works under the conditions of the "
+        "limitation is not shown."
+    )
 
 
 def _sentence_containing(clause: str, limitation: str) -> str:

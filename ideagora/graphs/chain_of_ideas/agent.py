@@ -12,7 +12,18 @@ from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
 from ideagora.graphs.single_idea import usage_name
 from ideagora.graphs.steps.relevance import unjudged_notes
-from ideagora.schema import Direction, Idea, NoveltyCheck, Paper, Source, Topic, Usage, stable_id
+from ideagora.schema import (
+    Candidate,
+    Comparison,
+    Direction,
+    Idea,
+    NoveltyCheck,
+    Paper,
+    Source,
+    Topic,
+    Usage,
+    stable_id,
+)
 
 NAME = "chain-of-ideas"
 ABLATIONS = {"no-chain": {"chain": False}, "no-trend": {"trend": False}, "no-entities": {"entities": False}}
@@ -38,6 +49,8 @@ def agent(variant: str | None = None) -> Agent:
             "find_anchors",
             "explore_branch",
             "judge_pair",
+            "find_twins",
+            "redraft_twin",
             "choose",
             "choose_pairs",
             "make_lead",
@@ -80,7 +93,7 @@ def _expected_calls(options: BaseModel) -> dict[Group, int]:
     growth = (length // 2) if options.chain else 0
     relevance = 1 + branches * growth
     making = branches * (1 + int(options.trend) + int(options.chain and length > 1))
-    judging = branches + branches * (branches - 1)
+    judging = branches + branches * (branches - 1) + int(branches > 1)
     experiment = min(options.experiments, branches) * (1 + 2 * options.refinements)
     return {"main": 1 + making + experiment, "reader": branches * length, "judge": relevance + judging}
 
@@ -89,6 +102,7 @@ def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
     """The ideas, best first, in branch order if no choice was made; the best one has an experiment."""
     from ideagora.graphs.chain_of_ideas.experiment import load_experiments
     from ideagora.graphs.chain_of_ideas.leads import load_leads
+    from ideagora.graphs.steps.experiment import with_experiment
 
     if "pairs" in state:
         return load_leads(state, origin)
@@ -97,6 +111,10 @@ def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
         topic = Topic.model_validate(state["topic"])
         return [_idea(branches[number], topic, origin) for number in sorted(branches)]
     ideas, experiments = [], load_experiments(state)
+    ids = {
+        number: _idea(branch, Topic.model_validate(state["topic"]), origin).id
+        for number, branch in branches.items()
+    }
     for place, score in enumerate(state["ranking"]):
         idea = _idea(branches[score["branch"]], Topic.model_validate(state["topic"]), origin)
         update: dict[str, Any] = {"wins": score["told"] if len(branches) > 1 else None}
@@ -104,10 +122,44 @@ def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
             labels = (f"branch {idea.branch}", usage_name("experiment", place + 1))
             spent = [origin.usage.get(label, Usage()) for label in labels]
             update["usage"] = spent[0] + spent[1]
-        if place in experiments:
-            update["experiment"] = experiments[place]
-        ideas.append(idea.model_copy(update=update))
+        update["comparisons"] = _comparisons(state, score["branch"], ids)
+        idea = idea.model_copy(update=update)
+        ideas.append(with_experiment(idea, experiments[place]) if place in experiments else idea)
     return ideas
+
+
+def _candidates(draft: Mapping[str, Any]) -> tuple[Candidate, ...]:
+    statuses = {draft["chosen"]: "developed", draft["obvious"]: "too obvious"}
+    return tuple(
+        Candidate.model_validate({"text": text, "status": statuses.get(number, "not developed")})
+        for number, text in enumerate(draft["candidates"])
+    )
+
+
+def _comparisons(state: Mapping[str, Any], branch: int, ids: Mapping[int, str]) -> tuple[Comparison, ...]:
+    """The verdicts on one branch, as seen from its idea; those on replaced drafts are left out."""
+    latest = {(duel["first"], duel["second"]): duel for duel in state.get("duels", [])}
+    return tuple(
+        _comparison(latest[pair], branch, ids)
+        for pair in sorted(latest)
+        if branch in pair and set(pair) <= ids.keys()
+    )
+
+
+def _comparison(duel: Mapping[str, Any], branch: int, ids: Mapping[int, str]) -> Comparison:
+    is_first = duel["first"] == branch
+    results = {"first": "won" if is_first else "lost", "second": "lost" if is_first else "won", "tie": "tied"}
+    criteria = duel["criteria"]
+    return Comparison.model_validate(
+        {
+            "other": ids[duel["second" if is_first else "first"]],
+            "shown_first": is_first,
+            "criteria": criteria and {name: results[choice] for name, choice in criteria.items()},
+            "overall": results[duel["overall"]] if duel["overall"] else None,
+            "reason": duel["reason"],
+            "judge": duel["judge"],
+        }
+    )
 
 
 def _unread_notes(state: Mapping[str, Any]) -> list[str]:
@@ -150,6 +202,9 @@ def _idea(branch: Mapping[str, Any], topic: Topic, origin: Origin) -> Idea:
         chain=load_chain(branch, direction),
         novelty_check=NoveltyCheck.model_validate(branch["novelty_check"]),
         facets={name: draft[name] for name in ("purpose", "mechanism", "evaluation")},
+        candidates=_candidates(draft),
+        claim=draft["claim"],
+        might_fail=draft["might_fail"],
         branch=branch["branch"],
         model=origin.model,
         usage=origin.usage.get(label, Usage()),

@@ -12,6 +12,7 @@ from ideagora.graphs.chain_of_ideas.state import (
     Context,
     ExperimentTask,
     IdeationState,
+    link_ids,
     load_entities,
     load_links,
 )
@@ -22,7 +23,7 @@ from ideagora.models.usage import usage_label
 from ideagora.schema import Experiment, NoveltyCheck
 
 RELATED = 3
-"""Papers closest to the idea that the designer is shown."""
+"""Papers outside the chain that the designer is shown."""
 
 
 def start_experiments(state: IdeationState, runtime: Context) -> list[Send]:
@@ -43,7 +44,7 @@ async def plan_for_idea(state: ExperimentTask, runtime: Context) -> IdeationStat
         topic=state["topic"],
         draft=branch["draft"],
         past=[experiment.model_dump(mode="json") for experiment in past_experiments(load_links(branch))],
-        related=[paper.model_dump(mode="json") for paper in await _closest_papers(branch, runtime.context)],
+        related=[paper.model_dump(mode="json") for paper in await _related_papers(branch, runtime.context)],
         entities=[entity.model_dump(mode="json") for entity in load_entities(branch, runtime.context)],
         refinements=runtime.context.options.refinements,
     )
@@ -52,10 +53,15 @@ async def plan_for_idea(state: ExperimentTask, runtime: Context) -> IdeationStat
     return {"experiments": [{"place": place, "experiment": experiment.model_dump(mode="json")}]}
 
 
-async def _closest_papers(branch: Mapping[str, Any], context: Services) -> list[PaperBrief]:
-    """The closest papers that the novelty check found."""
-    closest = NoveltyCheck.model_validate(branch["novelty_check"]).closest[:RELATED]
-    papers = [await context.library.paper(close.paper_id) for close in closest]
+async def _related_papers(branch: Mapping[str, Any], context: Services) -> list[PaperBrief]:
+    """The source of the mechanism, then the closest papers of the novelty check that are not in the chain."""
+    direction = branch.get("direction") or {}
+    closest = NoveltyCheck.model_validate(branch["novelty_check"]).closest
+    in_chain = link_ids(branch)
+    ids = [close.paper_id for close in closest if close.paper_id not in in_chain]
+    source = [direction["mechanism_from"]] if direction.get("mechanism_from") else []
+    related = list(dict.fromkeys([*source, *ids]))[:RELATED]
+    papers = [await context.library.paper(paper_id) for paper_id in related]
     return [paper_brief(paper) for paper in papers if paper is not None]
 
 

@@ -7,7 +7,8 @@ with its reason and costs only its own idea.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
+from itertools import combinations
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -16,9 +17,9 @@ from langgraph.types import Send
 from ideagora.agents.judges import IDEA_JUDGE
 from ideagora.agents.views import idea_view
 from ideagora.errors import AllBranchesFailed, IdeagoraError, UnreadableAnswer
-from ideagora.graphs.chain_of_ideas import anchors, experiment, leads
+from ideagora.graphs.chain_of_ideas import anchors, experiment, leads, twins
 from ideagora.graphs.chain_of_ideas.branch import build_branch
-from ideagora.graphs.chain_of_ideas.choice import rank_branches, score_duels
+from ideagora.graphs.chain_of_ideas.choice import novelty_key, rank_branches, score_duels
 from ideagora.graphs.chain_of_ideas.state import (
     BranchTask,
     Context,
@@ -31,7 +32,7 @@ from ideagora.graphs.chain_of_ideas.state import (
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.topic_similarity import topic_similarity
 from ideagora.models.usage import usage_label
-from ideagora.schema import FAR_FROM_TOPIC, Paper
+from ideagora.schema import FAR_FROM_TOPIC, NoveltyCheck, Paper
 
 
 def start_branches(state: IdeationState) -> list[Send]:
@@ -82,14 +83,41 @@ def pair_up(state: IdeationState, runtime: Context) -> list[Hashable | Send]:
         raise AllBranchesFailed(_explain_failures(state.get("failures", [])))
     if runtime.context.makes_leads:
         return ["choose_pairs"]
+    duels = _start_duels(state, {branch["branch"] for branch in branches})
+    return ["find_twins", *duels] if duels else ["choose"]
+
+
+def _start_duels(state: IdeationState, involved: Collection[int]) -> list[Send]:
+    """Every pair with at least one of these branches, in both orders."""
+    branches = sorted(state["branches"], key=lambda branch: branch["branch"])
     pairs = [
         DraftPair(first=first, second=second)
-        for i, one in enumerate(branches)
-        for other in branches[i + 1 :]
+        for one, other in combinations(branches, 2)
+        if one["branch"] in involved or other["branch"] in involved
         for first, second in ((one, other), (other, one))
     ]
-    tasks = [PairTask(topic=state["topic"], pair=pair) for pair in pairs]
-    return [Send("judge_pair", task) for task in tasks] or ["choose"]
+    return [Send("judge_pair", PairTask(topic=state["topic"], pair=pair)) for pair in pairs]
+
+
+def settle(state: IdeationState) -> IdeationState:
+    """Join the verdicts and the search for twins; ``after_verdicts`` decides what comes next."""
+    return {}
+
+
+def after_verdicts(state: IdeationState) -> list[Hashable | Send]:
+    """Draft twins again, once; then choose."""
+    return [*twins.start_redrafts(state)] or ["choose"]
+
+
+def join_redrafts(state: IdeationState) -> IdeationState:
+    """Join the redrafts; ``judge_again`` decides what comes next."""
+    return {}
+
+
+def judge_again(state: IdeationState) -> list[Hashable | Send]:
+    """Judge the pairs whose idea has changed."""
+    changed = {twin["branch"] for twin in state["redrafted"] if twin["changed"]}
+    return [*_start_duels(state, changed)] or ["choose"]
 
 
 def _explain_failures(failures: list[dict[str, Any]]) -> str:
@@ -100,7 +128,11 @@ def _explain_failures(failures: list[dict[str, Any]]) -> str:
 async def judge_pair(state: PairTask, runtime: Context) -> IdeationState:
     """Judge one pair in one order; an unreadable verdict is recorded as unscored, never as a tie."""
     first, second = state["pair"]["first"], state["pair"]["second"]
-    order = {"first": first["branch"], "second": second["branch"]}
+    order = {
+        "first": first["branch"],
+        "second": second["branch"],
+        "judge": runtime.context.client.settings.model_of("judge"),
+    }
     with usage_label("choice"):
         try:
             answer = await IDEA_JUDGE(
@@ -110,19 +142,22 @@ async def judge_pair(state: PairTask, runtime: Context) -> IdeationState:
                 second=idea_view(second["draft"]),
             )
         except UnreadableAnswer as error:
-            return {"duels": [{**order, "criteria": None, "reason": str(error)}]}
-    criteria = answer.model_dump(exclude={"reason"})
-    return {"duels": [{**order, "criteria": criteria, "reason": answer.reason}]}
+            return {"duels": [{**order, "criteria": None, "overall": None, "reason": str(error)}]}
+    criteria = answer.model_dump(exclude={"reason", "overall"})
+    return {"duels": [{**order, "criteria": criteria, "overall": answer.overall, "reason": answer.reason}]}
 
 
 def choose(state: IdeationState) -> IdeationState:
     """Rank the branches; the idea with the highest winning rate gets an experiment (section 3.3)."""
-    statuses = {branch["branch"]: branch["novelty_check"]["status"] for branch in state["branches"]}
-    scores = score_duels(state.get("duels", []), list(statuses))
-    too_close = {number for number, status in statuses.items() if status == "too_close"}
+    checks = {
+        branch["branch"]: NoveltyCheck.model_validate(branch["novelty_check"]) for branch in state["branches"]
+    }
+    scores = score_duels(state.get("duels", []), list(checks))
+    too_close = {number for number, check in checks.items() if check.status == "too_close"}
     similarity = {branch["branch"]: branch.get("topic_similarity") for branch in state["branches"]}
     far = {number for number, value in similarity.items() if value is not None and value < FAR_FROM_TOPIC}
-    ranking = rank_branches(scores, too_close, far)
+    novelty = {number: novelty_key(check) for number, check in checks.items()}
+    ranking = rank_branches(scores, too_close, far, novelty)
     return {"ranking": [score.as_state() for score in ranking]}
 
 
@@ -156,6 +191,10 @@ def build_graph() -> StateGraph[IdeationState, Services, IdeationState, Ideation
     graph.add_node("explore_branch", explore_branch)
     graph.add_node("gather", gather)
     graph.add_node("judge_pair", judge_pair)
+    graph.add_node("find_twins", twins.find_twins)
+    graph.add_node("settle", settle)
+    graph.add_node("redraft_twin", twins.redraft_twin)
+    graph.add_node("join_redrafts", join_redrafts)
     graph.add_node("choose_pairs", choose_pairs)
     graph.add_node("make_lead", make_lead)
     graph.add_node("choose", choose)
@@ -164,10 +203,14 @@ def build_graph() -> StateGraph[IdeationState, Services, IdeationState, Ideation
     graph.add_edge("plan_queries", "find_anchors")
     graph.add_conditional_edges("find_anchors", start_branches, ["explore_branch"])
     graph.add_edge("explore_branch", "gather")
-    graph.add_conditional_edges("gather", pair_up, ["judge_pair", "choose", "choose_pairs"])
+    graph.add_conditional_edges("gather", pair_up, ["judge_pair", "find_twins", "choose", "choose_pairs"])
     graph.add_conditional_edges("choose_pairs", start_leads, ["make_lead"])
     graph.add_edge("make_lead", END)
-    graph.add_edge("judge_pair", "choose")
+    graph.add_edge("judge_pair", "settle")
+    graph.add_edge("find_twins", "settle")
+    graph.add_conditional_edges("settle", after_verdicts, ["redraft_twin", "choose"])
+    graph.add_edge("redraft_twin", "join_redrafts")
+    graph.add_conditional_edges("join_redrafts", judge_again, ["judge_pair", "choose"])
     graph.add_conditional_edges("choose", experiment.start_experiments, ["plan_experiment"])
     graph.add_edge("plan_experiment", END)
     return graph

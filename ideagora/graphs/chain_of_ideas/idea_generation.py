@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from langgraph.graph import END
 
-from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, TooClose
+from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, TakenIdea, TooClose
 from ideagora.agents.ideator import IDEATOR
-from ideagora.agents.views import ShownPaper, chain_paper, change_view
+from ideagora.agents.views import ShownPaper, chain_paper, change_view, is_our_summary
 from ideagora.graphs.chain_of_ideas.state import (
     BranchState,
     Context,
@@ -46,6 +46,7 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
         direction=_direction_view(state, numbers),
         earlier=_earlier_draft(state),
         too_close=_too_close_papers(state, numbers),
+        taken=tuple(TakenIdea(**idea) for idea in state.get("taken", [])),
     )
     runtime.context.say(f"idea: {answer.title}")
     sources = []
@@ -57,17 +58,26 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
 
 
 async def _shown_papers(state: BranchState, context: Services) -> dict[str, ShownPaper]:
-    """By id: the chain with its summaries, the neighbours, the papers that a draft was too close to."""
+    """By id: the chain, the neighbours, the papers that a draft was too close to.
+
+    A paper that is shown by an excerpt of its full text comes with the reader's notes on the whole.
+    """
     chain = load_links(state)
-    summaries = {link.paper.id: chain_paper(link).text for link in chain}
+    notes = {link.paper.id: chain_paper(link).text for link in chain if link.reading}
     others = [Paper.model_validate(paper) for paper in (*state["neighbours"], *state.get("avoided", []))]
     shown: dict[str, ShownPaper] = {}
     for paper in (*(link.paper for link in chain), *others):
         text, kind = await context.library.text(paper)
-        own = None if kind == "title" else text[:MAX_OWN_TEXT]
+        is_excerpt = kind == "full text"
         shown.setdefault(
             paper.id,
-            ShownPaper(title=paper.title, year=paper.year, abstract=own, retelling=summaries.get(paper.id)),
+            ShownPaper(
+                title=paper.title,
+                year=paper.year,
+                abstract=None if kind == "title" else text[:MAX_OWN_TEXT],
+                kind="text" if is_excerpt else "our summary" if is_our_summary(paper) else "abstract",
+                retelling=notes.get(paper.id) if is_excerpt else None,
+            ),
         )
     return shown
 
@@ -81,7 +91,7 @@ def _direction_view(state: BranchState, numbers: dict[str, int]) -> DirectionVie
         limitation=direction.limitation,
         limitation_from=numbers[direction.limitation_from],
         mechanism=direction.mechanism,
-        mechanism_from=numbers[direction.mechanism_from],
+        mechanism_from=None if direction.mechanism_from is None else numbers[direction.mechanism_from],
     )
 
 
@@ -103,7 +113,11 @@ async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
     """Compare the draft with its own sources and with what the library has on it (Table 16)."""
     dropped = tuple(DroppedDraft.model_validate(draft) for draft in state.get("dropped", []))
     sources = await _find_papers(_source_ids(state), runtime.context)
-    check = await check_novelty(runtime.context, load_topic(state), state["draft"], sources, dropped)
+    direction = state["direction"]
+    from_memory = [direction["mechanism"]] if direction and direction["mechanism_from"] is None else []
+    check = await check_novelty(
+        runtime.context, load_topic(state), state["draft"], sources, dropped, from_memory
+    )
     text = {"novel": "no paper too close", "too_close": "too close to a paper", "unchecked": "unchecked"}
     runtime.context.say(f"novelty: {text[check.status]}")
     return {"novelty_check": check.model_dump(mode="json")}
@@ -115,7 +129,7 @@ def _source_ids(state: BranchState) -> list[str]:
     pair = [direction["limitation_from"], direction["mechanism_from"]] if direction else []
     quoted = [source["paper_id"] for source in state["draft"]["sources"]]
     avoided = [paper["id"] for paper in state.get("avoided", [])]
-    return list(dict.fromkeys([*pair, *quoted, *avoided]))
+    return [paper_id for paper_id in dict.fromkeys([*pair, *quoted, *avoided]) if paper_id]
 
 
 async def _find_papers(ids: Iterable[str], context: Services) -> list[Paper]:

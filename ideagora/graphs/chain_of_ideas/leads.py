@@ -136,6 +136,7 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
             direction=direction,
             earlier=None,
             too_close=(),
+            candidates=0,
         )
         draft = answer.model_dump(mode="json")
         sources = []

@@ -61,6 +61,18 @@ class LeadTask(TypedDict):
     """A limitation and a mechanism, with their papers."""
 
 
+class TwinTask(TypedDict):
+    """Payload of ``redraft_twin``."""
+
+    topic: dict[str, Any]
+    twin: dict[str, Any]
+    """The branch whose idea repeats that of an earlier one."""
+    same_as: str
+    """Title of the repeated idea."""
+    taken: list[dict[str, Any]]
+    """The ideas of all other branches (``TakenIdea``)."""
+
+
 class ExperimentTask(TypedDict):
     """Payload of ``plan_experiment``."""
 
@@ -71,6 +83,12 @@ class ExperimentTask(TypedDict):
     """The branch of the idea."""
 
 
+def merge_branches(branches: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The branches by number; a branch that was drafted again replaces the earlier one."""
+    merged = {branch["branch"]: branch for branch in (*branches, *more)}
+    return [merged[number] for number in sorted(merged)]
+
+
 class IdeationState(TypedDict, total=False):
     """State of the whole agent."""
 
@@ -79,9 +97,13 @@ class IdeationState(TypedDict, total=False):
     anchors: list[Anchor]
     unjudged: list[str]
     """Titles of search results that the relevance judge left out, even when asked again."""
-    branches: Annotated[list[dict[str, Any]], operator.add]
+    branches: Annotated[list[dict[str, Any]], merge_branches]
     failures: Annotated[list[dict[str, Any]], operator.add]
     duels: Annotated[list[dict[str, Any]], operator.add]
+    twins: list[dict[str, Any]]
+    """Branches whose idea repeats that of an earlier one."""
+    redrafted: Annotated[list[dict[str, Any]], operator.add]
+    """Twins that were drafted again, and whether that gave another idea."""
     ranking: list[dict[str, Any]]
     experiments: Annotated[list[dict[str, Any]], operator.add]
     """Experiments with the places of their ideas in the ranking, from 0."""
@@ -117,6 +139,8 @@ class BranchState(TypedDict, total=False):
     novelty_check: dict[str, Any]
     dropped: list[dict[str, Any]]
     """Drafts that were too close to a paper, with those papers."""
+    taken: list[dict[str, Any]]
+    """Ideas of other branches that the next draft must not repeat (``TakenIdea``)."""
     avoided: list[dict[str, Any]]
     """The papers that a draft was too close to, in the order in which they were found."""
 

@@ -16,14 +16,26 @@ from ideagora.agents.experiment import (
     EXPERIMENT_REFINER,
     EXPERIMENT_REVIEWER,
     PlanView,
+    SearchView,
 )
-from ideagora.agents.views import EntityView, PaperBrief, PastExperiment, idea_view, paper_brief
+from ideagora.agents.views import (
+    EntityView,
+    IdeaView,
+    PaperBrief,
+    PastExperiment,
+    idea_view,
+    paper_brief,
+)
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.topic_similarity import related_to_topic
-from ideagora.schema import Experiment, Paper, Topic
+from ideagora.schema import Experiment, Idea, Paper, Topic
 
-RESULTS_PER_QUERY = 4
-"""Papers per query that the refiner is shown."""
+MAX_QUERIES, RESULTS_PER_QUERY = 3, 4
+"""Maximum number of the reviewer's queries, and of papers per query that the refiner is shown."""
+NEAR_QUERY = 0.45
+"""Minimum cosine of a paper to its query. On the starter corpus, the best result of queries on its subjects
+has 0.46 or more, that of queries on other subjects mostly less (``python -m bench query_similarity``)."""
+MAX_ENTITIES = 10
+"""Key terms that designer and reviewer are shown."""
 
 Context = Runtime[Services]
 
@@ -43,14 +55,17 @@ class ExperimentState(TypedDict, total=False):
     refinements: int
     """Maximum number of rounds of review and refinement."""
     plan: dict[str, Any]
+    first_steps: list[str]
+    """The steps of the first plan."""
     review: dict[str, Any]
+    defects: list[str]
     suggestions: list[str]
     declined: list[str]
-    searched: list[str]
-    found: list[dict[str, Any]]
-    """Papers found by the searches of the current round."""
-    found_in_all: list[dict[str, Any]]
-    """Papers found by the searches of all rounds."""
+    amended_method: str | None
+    searches: list[dict[str, Any]]
+    """The searches of the current round, each with its query and the papers found."""
+    earlier_searches: list[dict[str, Any]]
+    """The searches of the rounds before."""
     rounds: int
 
 
@@ -65,7 +80,7 @@ async def design_experiment(state: ExperimentState, runtime: Context) -> Experim
     plan = await EXPERIMENT_DESIGNER(
         runtime.context.client,
         topic=_topic(state).text,
-        idea=idea_view(state["draft"]),
+        idea=_idea(state),
         evaluation=state["draft"]["evaluation"],
         past=tuple(PastExperiment(**experiment) for experiment in state.get("past", [])),
         related=tuple(PaperBrief(**paper) for paper in state.get("related", [])),
@@ -79,54 +94,59 @@ async def review_experiment(state: ExperimentState, runtime: Context) -> Experim
     review = await EXPERIMENT_REVIEWER(
         runtime.context.client,
         topic=_topic(state).text,
-        idea=idea_view(state["draft"]),
+        idea=_idea(state),
         plan=PlanView(**state["plan"]),
         entities=_entities(state),
     )
     runtime.context.say(f"review: {len(review.suggestions)} suggestions")
-    return {"review": review.model_dump(mode="json")}
+    first = state.get("first_steps") or state["plan"]["steps"]
+    return {"review": review.model_dump(mode="json"), "first_steps": first}
 
 
 def after_review(state: ExperimentState) -> str:
-    """End the refinement when the reviewer suggests nothing."""
-    return "search_for_experiment" if state["review"]["suggestions"] else END
+    """End the refinement when the reviewer finds nothing to change."""
+    review = state["review"]
+    return "search_for_experiment" if review["suggestions"] or review["defects"] else END
 
 
 async def search_for_experiment(state: ExperimentState, runtime: Context) -> ExperimentState:
-    """Run the reviewer's searches; papers from unrelated fields are left out."""
-    queries = state["review"]["queries"][:3]
-    found: dict[str, Paper] = {}
-    for query in queries:
-        for scored in await runtime.context.library.search(query, RESULTS_PER_QUERY):
-            found.setdefault(scored.paper.id, scored.paper)
-    related = await related_to_topic(runtime.context.library, _topic(state), list(found.values()))
-    papers = [paper.model_dump(mode="json") for paper in related]
-    earlier = state.get("found_in_all", [])
-    known = {paper["id"] for paper in earlier}
-    return {
-        "found": papers,
-        "found_in_all": [*earlier, *(paper for paper in papers if paper["id"] not in known)],
-        "searched": [*state.get("searched", []), *queries],
-    }
+    """Run the reviewer's searches, without papers that are far from the query or found by an earlier one."""
+    searches: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    for query in state["review"]["queries"][:MAX_QUERIES]:
+        found = await runtime.context.library.search(query, RESULTS_PER_QUERY)
+        near = [one.paper for one in found if one.similarity >= NEAR_QUERY and one.paper.id not in seen]
+        seen.update(paper.id for paper in near)
+        searches.append({"query": query, "papers": [paper.model_dump(mode="json") for paper in near]})
+    earlier = [*state.get("earlier_searches", []), *state.get("searches", [])]
+    return {"searches": searches, "earlier_searches": earlier}
 
 
 async def refine_experiment(state: ExperimentState, runtime: Context) -> ExperimentState:
-    """The plan after the review (Table 20)."""
-    suggestions = state["review"]["suggestions"]
+    """The plan after the review (Table 20); the method too, if the reviewer found a defect in it."""
+    review = state["review"]
     plan = await EXPERIMENT_REFINER(
         runtime.context.client,
         topic=_topic(state).text,
-        idea=idea_view(state["draft"]),
+        idea=_idea(state),
         plan=PlanView(**state["plan"]),
-        suggestions=tuple(suggestions),
-        papers=tuple(paper_brief(Paper.model_validate(paper)) for paper in state["found"]),
+        defects=tuple(review["defects"]),
+        suggestions=tuple(review["suggestions"]),
+        searches=tuple(_search_view(search) for search in state["searches"]),
     )
     return {
-        "plan": plan.model_dump(mode="json", exclude={"declined"}),
+        "plan": plan.model_dump(mode="json", exclude={"declined", "amended_method"}),
         "declined": [*state.get("declined", []), *plan.declined],
+        "amended_method": plan.amended_method or state.get("amended_method"),
         "rounds": state.get("rounds", 0) + 1,
-        "suggestions": [*state.get("suggestions", []), *suggestions],
+        "defects": [*state.get("defects", []), *review["defects"]],
+        "suggestions": [*state.get("suggestions", []), *review["suggestions"]],
     }
+
+
+def _search_view(search: Mapping[str, Any]) -> SearchView:
+    papers = (Paper.model_validate(paper) for paper in search["papers"])
+    return SearchView(query=search["query"], papers=tuple(paper_brief(paper) for paper in papers))
 
 
 def after_plan(state: ExperimentState) -> str:
@@ -138,20 +158,45 @@ def _topic(state: ExperimentState) -> Topic:
     return Topic.model_validate(state["topic"])
 
 
+def _idea(state: ExperimentState) -> IdeaView:
+    """The idea, with its method as amended by earlier rounds."""
+    view = idea_view(state["draft"])
+    amended = state.get("amended_method")
+    return view.model_copy(update={"method": amended}) if amended else view
+
+
 def _entities(state: ExperimentState) -> tuple[EntityView, ...]:
-    return tuple(EntityView(**entity) for entity in state.get("entities", []))
+    """The key terms that the idea mentions; others would only lengthen the prompt."""
+    idea = idea_view(state["draft"])
+    text = " ".join(filter(None, (idea.title, idea.motivation, idea.novelty, idea.method))).lower()
+    entities = (EntityView(**entity) for entity in state.get("entities", []))
+    return tuple(entity for entity in entities if entity.name.lower() in text)[:MAX_ENTITIES]
 
 
 def load_experiment(state: Mapping[str, Any]) -> Experiment:
     """The plan as a record, with how it was refined."""
+    searches = [*state.get("earlier_searches", []), *state.get("searches", [])]
+    found = {paper["id"]: paper for search in searches for paper in search["papers"]}
     return Experiment(
         **state["plan"],
+        first_steps=tuple(state.get("first_steps", [])),
+        defects=tuple(state.get("defects", [])),
+        amended_method=state.get("amended_method"),
         suggestions=tuple(state.get("suggestions", [])),
         declined=tuple(state.get("declined", [])),
-        searched=tuple(state.get("searched", [])),
-        found=tuple(Paper.model_validate(paper) for paper in state.get("found_in_all", [])),
+        searched=tuple(search["query"] for search in searches),
+        found=tuple(Paper.model_validate(paper) for paper in found.values()),
+        nothing_found=tuple(search["query"] for search in searches if not search["papers"]),
         rounds=state.get("rounds", 0),
     )
+
+
+def with_experiment(idea: Idea, experiment: Experiment) -> Idea:
+    """The idea with its experiment; its method is the amended one if the reviewer's defects were mended."""
+    if experiment.amended_method is None:
+        return idea.model_copy(update={"experiment": experiment})
+    amended = {"method": experiment.amended_method, "first_method": idea.method}
+    return idea.model_copy(update={"experiment": experiment, **amended, "amendments": experiment.defects})
 
 
 def build_experiment() -> StateGraph[ExperimentState, Services, ExperimentState, ExperimentState]:

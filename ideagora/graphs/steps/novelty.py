@@ -1,89 +1,167 @@
-"""Novelty check: retrieve papers by the idea and by each facet, and have a judge compare them."""
+"""Novelty check: retrieve papers by the idea, its facets and its own queries; a judge compares the closest.
+
+A web service is asked the idea's queries only, with long lists, because its rate limit makes every search
+wait; facets and idea then select from these lists by similarity.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
-from ideagora.agents.novelty import NOVELTY_JUDGE, PaperComparison, PaperComparisons
+from ideagora.agents.novelty import NOVELTY_JUDGE, NoveltyVerdict, PaperComparison
 from ideagora.agents.text.quotes import verify_quote
 from ideagora.agents.views import paper_brief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
-from ideagora.schema import ClosestPaper, DroppedDraft, NoveltyCheck, Paper, ScoredPaper, Topic
+from ideagora.models.offline.text import names
+from ideagora.retrieval.library import Library
+from ideagora.schema import (
+    ClosestPaper,
+    DroppedDraft,
+    NoveltyCheck,
+    Paper,
+    RememberedWork,
+    ScoredPaper,
+    Topic,
+)
 
 FACETS = ("purpose", "mechanism", "evaluation")
-BY_IDEA, BY_FACET = 8, 5
-"""Papers retrieved by the whole idea, and by each facet."""
+DECISIVE = ("purpose", "mechanism")
+"""Facets by which papers are ordered: a paper that shares both is too close."""
+BY_IDEA, BY_FACET, BY_QUERY, BY_NAME = 20, 10, 10, 3
+"""Papers retrieved by the whole idea, by each facet, by each query, and by each name in the idea."""
+BY_REMOTE_QUERY = 30
+"""Papers retrieved by each query from a web service."""
+QUERIES, NAMES = 2, 6
+"""Maximum number of the idea's queries, and of names in the idea, that are searched for."""
 COMPARED = 12
 """Papers that the judge is shown, unless more are known in advance."""
 REPORTED = 5
 """Papers in the report, unless more are too close."""
+LEVELS = {"same": 2, "related": 1, "different": 0}
 
 
 async def check_novelty(
     context: Services,
     topic: Topic,
-    draft: dict[str, Any],
-    known: Sequence[Paper],
-    dropped: tuple[DroppedDraft, ...],
+    draft: Mapping[str, Any],
+    known: Sequence[Paper] = (),
+    dropped: tuple[DroppedDraft, ...] = (),
+    also: Sequence[str] = (),
 ) -> NoveltyCheck:
     """Compare a draft with known papers and with what the library finds for it.
 
     Args:
+        draft: title, summary, novelty, method and facets; optionally ``queries``.
         known: papers that are always compared.
         dropped: the drafts before this one.
+        also: further texts to search for, such as a mechanism that a model stated from memory.
 
     Returns:
         The check; ``unchecked`` if there is no paper to compare with or the answer is unreadable.
     """
-    found = await _retrieve(context, draft, known)
+    queries = tuple(dict.fromkeys(filter(None, (*draft.get("queries", ())[:QUERIES], *also))))
+    pool, named = await _retrieve(context.library, draft, queries)
+    fixed = {paper.id: paper for paper in (*known, *named)}
+    shown = await _closest(context.library, draft, list((fixed | pool).values()), list(fixed))
     common: dict[str, Any] = {
-        "rounds": len(dropped),
-        "compared": len(found),
+        "rounds": sum(bool(draft.too_close) for draft in dropped),
+        "compared": len(shown),
+        "retrieved": len(fixed | pool),
         "dropped": dropped,
+        "queries": queries,
         "library": context.library.size(),
         "judge": context.client.settings.model_of("judge"),
     }
-    if not found:
+    if not shown:
         return NoveltyCheck(status="unchecked", reason="the library has no paper to compare with", **common)
     try:
         answer = await NOVELTY_JUDGE(
             context.client,
             topic=topic.text,
-            papers=tuple(paper_brief(scored.paper) for scored in found),
+            papers=tuple(paper_brief(scored.paper) for scored in shown),
             **{name: draft[name] for name in ("title", "summary", "novelty", "method", *FACETS)},
         )
     except UnreadableAnswer as error:
         return NoveltyCheck(status="unchecked", reason=str(error), **common)
-    return _summarize(found, answer).model_copy(update=common)
+    return _summarize(shown, answer).model_copy(update=common)
 
 
-async def _retrieve(context: Services, draft: dict[str, Any], known: Sequence[Paper]) -> list[ScoredPaper]:
-    """The known papers, then the best of every list alternately (idea, facets), ranked by the idea."""
-    whole = f"{draft['title']}. {draft['summary']}"
-    lists = [await context.library.search(whole, BY_IDEA)]
-    lists += [await context.library.search(draft[facet], BY_FACET) for facet in FACETS]
-    papers = {paper.id: paper for paper in known}
-    for place in range(BY_IDEA):
-        for ranked in lists:
-            if place < len(ranked):
-                papers.setdefault(ranked[place].paper.id, ranked[place].paper)
-    return await context.library.similar(list(papers.values())[: max(COMPARED, len(known))], whole)
+def _whole(draft: Mapping[str, Any]) -> str:
+    return f"{draft['title']}. {draft['summary']}"
 
 
-def _summarize(found: list[ScoredPaper], answer: PaperComparisons) -> NoveltyCheck:
-    ordered = sorted(answer.comparisons, key=lambda c: (not c.too_close, -found[c.paper].similarity, c.paper))
+async def _retrieve(
+    library: Library, draft: Mapping[str, Any], queries: Sequence[str]
+) -> tuple[dict[str, Paper], list[Paper]]:
+    """The papers found, by id, the best of every list alternately, and those that the idea names."""
+    if library.size() is None:
+        searches = [(query, BY_REMOTE_QUERY) for query in queries or [_whole(draft), draft["mechanism"]]]
+        mentioned: list[str] = []
+    else:
+        searches = [(_whole(draft), BY_IDEA), *((draft[facet], BY_FACET) for facet in FACETS)]
+        searches += [(query, BY_QUERY) for query in queries]
+        mentioned = [name.name for name in names(f"{draft['novelty']} {draft['method']}")][:NAMES]
+    lists = [await library.search(text, count) for text, count in searches]
+    found: dict[str, Paper] = {}
+    for row in zip_longest(*lists):
+        for scored in filter(None, row):
+            found.setdefault(scored.paper.id, scored.paper)
+    named = {
+        scored.paper.id: scored.paper
+        for name in mentioned
+        for scored in await library.search(name, BY_NAME)
+        if name.lower() in scored.paper.title.lower()
+    }
+    return found, list(named.values())
+
+
+async def _closest(
+    library: Library, draft: Mapping[str, Any], papers: Sequence[Paper], fixed: Sequence[str]
+) -> list[ScoredPaper]:
+    """The fixed papers and the closest others, ordered by the similarity of their facets.
+
+    The similarity that they carry is that to the whole idea.
+    """
+    by_facet = {paper.id: 0.0 for paper in papers}
+    for facet in DECISIVE:
+        for scored in await library.similar(papers, draft[facet]):
+            by_facet[scored.paper.id] += scored.similarity
+    ranked = sorted(
+        await library.similar(papers, _whole(draft)),
+        key=lambda scored: (-round(by_facet[scored.paper.id], 4), scored.paper.id),
+    )
+    places = max(0, COMPARED - len(fixed))
+    others = {scored.paper.id for scored in [one for one in ranked if one.paper.id not in fixed][:places]}
+    return [scored for scored in ranked if scored.paper.id in others or scored.paper.id in fixed]
+
+
+def _summarize(shown: Sequence[ScoredPaper], answer: NoveltyVerdict) -> NoveltyCheck:
+    """The judge's answer as a record, the closest papers first, by facets and then by similarity."""
+
+    def closeness(comparison: PaperComparison) -> tuple[int, float, int]:
+        shared = sum(LEVELS[getattr(comparison, facet)] for facet in DECISIVE)
+        return -shared, -shown[comparison.paper].similarity, comparison.paper
+
+    ordered = sorted(answer.comparisons, key=closeness)
     too_close = sum(comparison.too_close for comparison in ordered)
     first = max(REPORTED, too_close)
-    shown = [
+    reported = [
         *ordered[:first],
         *(comparison for comparison in ordered[first:] if comparison.mechanism == "same"),
     ]
     return NoveltyCheck(
         status="too_close" if too_close else "novel",
-        closest=tuple(_closest_paper(found[comparison.paper], comparison) for comparison in shown),
+        closest=tuple(_closest_paper(shown[comparison.paper], comparison) for comparison in reported),
         reported=len(ordered),
+        verdict=answer.verdict,
+        verdict_reason=answer.reason,
+        combination=tuple(shown[number].paper.id for number in dict.fromkeys(answer.combination)),
+        plain_purpose=answer.plain_purpose,
+        plain_mechanism=answer.plain_mechanism,
+        from_memory=tuple(RememberedWork(**work.model_dump()) for work in answer.from_memory),
     )
 
 

@@ -52,7 +52,8 @@ class DirectionView:
 
     record: Direction
     limitation: Ref
-    mechanism: Ref
+    mechanism: Ref | None
+    """``None``: the mechanism was stated from memory."""
 
 
 @dataclass(frozen=True)

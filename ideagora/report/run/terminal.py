@@ -42,6 +42,8 @@ STEPS = {
     "draft_idea": "drafting the idea",
     "judge_novelty": "checking novelty",
     "judge_pair": "comparing ideas",
+    "find_twins": "looking for twins",
+    "redraft_twin": "drafting a twin again",
     "choose_pairs": "choosing pairs for leads",
     "make_lead": "writing the leads",
     "plan_experiment": "planning the experiment",

@@ -186,9 +186,9 @@ def _steps(chain: Chain, links: tuple[Link, ...], papers: dict[str, Ref]) -> tup
 
 
 def _direction_view(direction: Direction, papers: dict[str, Ref]) -> DirectionView:
-    return DirectionView(
-        direction, _ref(direction.limitation_from, papers), _ref(direction.mechanism_from, papers)
-    )
+    source = direction.mechanism_from
+    mechanism = None if source is None else _ref(source, papers)
+    return DirectionView(direction, _ref(direction.limitation_from, papers), mechanism)
 
 
 def _parts(idea: Idea, papers: dict[str, Ref]) -> tuple[tuple[str, tuple[Quote, ...]], ...]:

@@ -1,0 +1,109 @@
+"""Twins: ideas of two branches with the same purpose and mechanism; the later one is drafted again once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send
+
+from ideagora.agents.idea_inputs import TakenIdea
+from ideagora.errors import IdeagoraError
+from ideagora.graphs.chain_of_ideas import idea_generation
+from ideagora.graphs.chain_of_ideas.state import (
+    BranchState,
+    Context,
+    IdeationState,
+    TwinTask,
+    load_topic,
+)
+from ideagora.graphs.services import Services
+from ideagora.graphs.steps.duplicates import find_same_ideas
+from ideagora.models.usage import usage_label
+from ideagora.schema import DroppedDraft
+
+
+async def find_twins(state: IdeationState, runtime: Context) -> IdeationState:
+    """Which branches repeat the idea of an earlier branch."""
+    branches = sorted(state["branches"], key=lambda branch: int(branch["branch"]))
+    with usage_label("choice"):
+        repeated = await find_same_ideas(
+            runtime.context, load_topic(state), [branch["draft"] for branch in branches]
+        )
+    return {
+        "twins": [
+            {
+                "branch": branches[same.later]["branch"],
+                "same_as": branches[same.earlier]["branch"],
+                "reason": same.reason,
+            }
+            for same in repeated
+        ]
+    }
+
+
+def start_redrafts(state: IdeationState) -> list[Send]:
+    """One redraft for each twin, in parallel; each is shown the ideas of all other branches."""
+    branches = {branch["branch"]: branch for branch in state["branches"]}
+    redrafted = {twin["branch"] for twin in state.get("redrafted", [])}
+    return [
+        Send(
+            "redraft_twin",
+            TwinTask(
+                topic=state["topic"],
+                twin=branches[twin["branch"]],
+                same_as=branches[twin["same_as"]]["draft"]["title"],
+                taken=[_taken(branches[number]) for number in sorted(branches) if number != twin["branch"]],
+            ),
+        )
+        for twin in state.get("twins", [])
+        if twin["branch"] not in redrafted
+    ]
+
+
+def _taken(branch: dict[str, Any]) -> dict[str, Any]:
+    return {name: branch["draft"][name] for name in TakenIdea.model_fields}
+
+
+async def redraft_twin(state: TwinTask, runtime: Context) -> IdeationState:
+    """Draft another idea for a branch, with its novelty check; if that fails, the first draft stays."""
+    branch = state["twin"]
+    number = branch["branch"]
+    repeated = DroppedDraft(
+        title=branch["draft"]["title"],
+        summary=branch["draft"]["summary"],
+        too_close=(),
+        same_as=state["same_as"],
+    )
+    start = {
+        **branch,
+        "topic": state["topic"],
+        "taken": state["taken"],
+        "dropped": [*branch.get("dropped", []), repeated.model_dump(mode="json")],
+    }
+    with usage_label(f"branch {number}"):
+        try:
+            final = await build_drafting().compile().ainvoke(start, context=runtime.context)  # type: ignore[call-overload]
+        except IdeagoraError as error:
+            if error.fatal:
+                raise
+            runtime.context.say(f"redraft failed: {error}")
+            failure = {"branch": number, "query": branch["query"], "error": f"redraft of a twin: {error}"}
+            return {"failures": [failure], "redrafted": [{"branch": number, "changed": False}]}
+    changed = {
+        name: final[name] for name in ("draft", "novelty_check", "dropped", "avoided") if name in final
+    }
+    return {"branches": [{**branch, **changed}], "redrafted": [{"branch": number, "changed": True}]}
+
+
+def build_drafting() -> StateGraph[BranchState, Services, BranchState, BranchState]:
+    """The graph of one redraft: draft, novelty check, rewrites. Not compiled."""
+    graph = StateGraph(BranchState, context_schema=Services)
+    graph.add_node("draft_idea", idea_generation.draft_idea)
+    graph.add_node("judge_novelty", idea_generation.judge_novelty)
+    graph.add_node("drop_draft", idea_generation.drop_draft)
+    graph.add_edge(START, "draft_idea")
+    graph.add_edge("draft_idea", "judge_novelty")
+    graph.add_conditional_edges("judge_novelty", idea_generation.after_novelty, ["drop_draft", END])
+    graph.add_edge("drop_draft", "draft_idea")
+    return graph
