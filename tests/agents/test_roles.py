@@ -453,7 +453,7 @@ STRANGE: dict[str, Change] = {
     "no past experiments": set_fields(past=()),
     "a plan without parts": set_fields(datasets=(), baselines=(), metrics=(), ablations=(), risks=()),
     "nothing suggested": set_fields(suggestions=(), defects=()),
-    "nothing found": lambda f: {**f, "papers": ()} if "suggestions" in f else f,
+    "nothing found": lambda f: {**f, "searches": ()} if "suggestions" in f else f,
     "the same idea twice": lambda f: {**f, "second": f["first"]} if "first" in f else f,
     "a method of one line": set_fields(method="Search the tree."),
     "twenty queries": set_fields(count=20),
