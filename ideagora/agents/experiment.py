@@ -30,7 +30,12 @@ class PlanView(Inputs):
     ablations: tuple[str, ...]
     risks: tuple[str, ...]
     refuted_if: str
-    cost: str | None = None
+
+
+class CostedPlan(PlanView):
+    """A plan with its cost, as the roles that write it see it; judges compare plans without."""
+
+    cost: str | None
 
 
 class Plan(Answer):
@@ -46,7 +51,6 @@ class Plan(Answer):
     risks: tuple[str, ...] = Field(description="what could go wrong, and the fallback")
     refuted_if: str = Field(description="the outcome that would refute the idea")
     cost: str | None = Field(
-        default=None,
         description="effort, with numbers where the plan gives them: model calls or GPU hours, "
         "annotation hours, elapsed time; null if it cannot be estimated",
     )
@@ -116,7 +120,7 @@ class ReviewInputs(Inputs):
 
     topic: str
     idea: IdeaView
-    plan: PlanView
+    plan: CostedPlan
     entities: tuple[EntityView, ...]
 
 
@@ -159,7 +163,7 @@ class RefineInputs(Inputs):
 
     topic: str
     idea: IdeaView
-    plan: PlanView
+    plan: CostedPlan
     defects: tuple[str, ...]
     suggestions: tuple[str, ...]
     searches: tuple[SearchView, ...]

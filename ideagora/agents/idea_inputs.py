@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import cycle, islice
 from typing import Any
 
 from ideagora.agents.offline_leads.leads import (
     Fit,
+    LeadText,
     PaperFacts,
     find_fits,
     measure_pair,
@@ -76,21 +78,41 @@ class IdeaInputs(Inputs):
 
 
 def draft_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
-    """Return a lead in the fields of an ``IdeaDraft``: the ideator's offline handler."""
-    papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
-    fit = _fit_of_direction(engine, inputs, papers) if inputs.direction else _best_fit(engine, inputs, papers)
-    weak, strong = papers[fit.weak], papers[fit.strong]
-    lead = write_lead(fit, weak, strong, inputs.direction.text if inputs.direction else "")
-    sources = [("motivation", fit.weak, lead.limitation), ("method", fit.strong, lead.mechanism)]
-    if strong.problem:
-        sources.append(("novelty", fit.strong, strong.problem))
+    """Return a lead in the fields of a ``SourcedIdea``: the handler of ideators without candidates."""
+    papers, fit = _best_pair(engine, inputs)
+    return _write_lead(inputs, papers, fit)
+
+
+def draft_weighed_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
+    """Return a lead with candidates in the fields of an ``IdeaDraft``: the ideator's offline handler."""
+    papers, fit = _best_pair(engine, inputs)
+    lead = _lead_text(inputs, papers, fit)
     return {
-        "candidates": [],
-        "obvious": None,
-        "chosen": None,
+        **_candidates(engine, inputs, papers, fit),
         "claim": lead.claim,
         "might_fail": lead.doubt,
+        **_write_lead(inputs, papers, fit),
         "queries": [],
+    }
+
+
+def _best_pair(engine: ExtractiveModel, inputs: IdeaInputs) -> tuple[list[PaperFacts], Fit]:
+    papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
+    fit = _fit_of_direction(engine, inputs, papers) if inputs.direction else _best_fit(engine, inputs, papers)
+    return papers, fit
+
+
+def _lead_text(inputs: IdeaInputs, papers: Sequence[PaperFacts], fit: Fit) -> LeadText:
+    place = inputs.direction.text if inputs.direction else ""
+    return write_lead(fit, papers[fit.weak], papers[fit.strong], place)
+
+
+def _write_lead(inputs: IdeaInputs, papers: Sequence[PaperFacts], fit: Fit) -> dict[str, Any]:
+    lead, problem = _lead_text(inputs, papers, fit), papers[fit.strong].problem
+    sources = [("motivation", fit.weak, lead.limitation), ("method", fit.strong, lead.mechanism)]
+    if problem:
+        sources.append(("novelty", fit.strong, problem))
+    return {
         "title": lead.title,
         "motivation": lead.motivation,
         "novelty": lead.novelty,
@@ -102,6 +124,24 @@ def draft_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
         "sources": [
             {"part": part, "paper": paper, "quote": quote} for part, paper, quote in sources if quote
         ],
+    }
+
+
+def _candidates(
+    engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts], fit: Fit
+) -> dict[str, Any]:
+    """Return the pair and others for the same limitation; the obvious one has the most similar paper."""
+    weak, strong = papers[fit.weak], papers[fit.strong]
+    others = [papers[i] for i in range(len(papers)) if i not in (fit.weak, fit.strong)] or [strong]
+    ranked = engine.rank(weak.text or weak.name, [paper.text or paper.name for paper in others])
+    sources = [strong, *(others[place] for place, _ in ranked)]
+    return {
+        "candidates": [
+            f"Use the mechanism of {source.name} for the limitation of {weak.name}."
+            for source in islice(cycle(sources), inputs.candidates)
+        ],
+        "obvious": 1 if inputs.candidates > 1 else None,
+        "chosen": 0 if inputs.candidates else None,
     }
 
 

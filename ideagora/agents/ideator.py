@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from ideagora.agents.idea_inputs import IdeaInputs, draft_lead
+from ideagora.agents.idea_inputs import IdeaInputs, draft_weighed_lead
 from ideagora.agents.role import Role
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.agents.views import PaperBrief, check_paper_numbers
@@ -108,7 +108,7 @@ def _check_candidates(expected: int, answer: IdeaDraft) -> str | None:
     """Return an error if the number of candidates is wrong or the obvious one was chosen, else None."""
     if len(answer.candidates) != expected:
         return f"candidates has {len(answer.candidates)} entries; write {expected}"
-    for field in ("obvious", "chosen") if expected else ():
+    for field in ("obvious", "chosen") if expected > 1 else ():
         number = getattr(answer, field)
         if number is None or not 0 <= number < expected:
             return f"{field} is {number}; candidates are numbered from 0 to {expected - 1}"
@@ -118,5 +118,10 @@ def _check_candidates(expected: int, answer: IdeaDraft) -> str | None:
 
 
 IDEATOR = Role(
-    name="ideator", group="main", inputs=IdeaInputs, answer=IdeaDraft, offline=draft_lead, check=_check_draft
+    name="ideator",
+    group="main",
+    inputs=IdeaInputs,
+    answer=IdeaDraft,
+    offline=draft_weighed_lead,
+    check=_check_draft,
 )

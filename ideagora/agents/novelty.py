@@ -133,8 +133,7 @@ def facet_level(score: float) -> FacetLevel:
 
 
 def _check_verdict(inputs: NoveltyInputs, answer: NoveltyVerdict) -> str | None:
-    complaints = (_check_numbers(inputs, answer), _check_facets(inputs, answer), _check_conclusion(answer))
-    return next((complaint for complaint in complaints if complaint), None)
+    return _check_numbers(inputs, answer) or _check_facets(inputs, answer) or _check_conclusion(answer)
 
 
 def _check_numbers(inputs: NoveltyInputs, answer: NoveltyVerdict) -> str | None:
@@ -158,7 +157,8 @@ def _check_facets(inputs: NoveltyInputs, answer: NoveltyVerdict) -> str | None:
             )
         paper = inputs.papers[comparison.paper]
         text = f"{paper.title} {paper.abstract or ''}"
-        if comparison.too_close and not is_quoted(comparison.overlap or "", text):
+        quote = comparison.overlap or ""
+        if comparison.too_close and not (quote and (quote in text or is_quoted(quote, text))):
             return (
                 f"paper [{comparison.paper}] has the same purpose and mechanism: overlap must quote the "
                 "words that contain the idea, copied verbatim"

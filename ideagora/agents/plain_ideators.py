@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any, Protocol
 
 from ideagora.agents.idea_inputs import IdeaInputs, TooClose, draft_lead
-from ideagora.agents.ideator import IdeaDraft, IdeaParts, check_sources
+from ideagora.agents.ideator import IdeaParts, SourcedIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, ShownPaper
 from ideagora.models.call import Inputs
@@ -112,7 +112,7 @@ class RagInputs(Inputs):
     proposed: tuple[ProposedIdea, ...] = ()
 
 
-class RagIdea(IdeaDraft):
+class RagIdea(SourcedIdea):
     """An idea based on retrieved papers."""
 
 
@@ -124,7 +124,7 @@ def _draft_lead(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
 def draft_distinct_lead(
     engine: ExtractiveModel, topic: str, briefs: Sequence[PaperBrief], proposed: Sequence[ProposedIdea]
 ) -> dict[str, Any]:
-    """Return a lead from papers that form no chain, in the fields of an ``IdeaDraft``.
+    """Return a lead from papers that form no chain, in the fields of an ``SourcedIdea``.
 
     A lead that was already proposed gives way to one with the mechanism of another paper; when none is left,
     it is repeated.

@@ -28,8 +28,8 @@ class PaperBrief(Inputs):
 class ShownPaper(PaperBrief):
     """A paper with its abstract and, if only a part of its full text is shown, the reader's notes on it."""
 
-    kind: str = "abstract"
-    """What ``abstract`` is: an abstract, our summary, or text from the paper."""
+    kind: str = "Abstract"
+    """What ``abstract`` is: ``Abstract``, ``Our summary``, or ``Text`` from the paper."""
     retelling: str | None
 
 

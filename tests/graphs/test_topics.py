@@ -257,11 +257,13 @@ def test_papers_beside_the_chain_are_of_no_unrelated_field() -> None:
 
 
 def test_searches_for_the_experiment_bring_no_unrelated_papers() -> None:
-    library = Searched({"q": ["a", "other"], "r": ["other", "b"]}, {"a": 0.6, "b": 0.2, "other": 0.19})
+    near = {"a": 0.6, "b": 0.5, "other": 0.44}
+    library = Searched({"q": ["a", "other"], "r": ["a", "b"], "s": ["other"]}, near)
     runtime = cast(Any, SimpleNamespace(context=SimpleNamespace(library=library)))
-    state = cast(Any, {"topic": {"text": "whole"}, "review": {"queries": ["q", "r"]}})
-    found = asyncio.run(search_for_experiment(state, runtime))
-    assert [paper["id"] for paper in found["found"]] == ["a", "b"]
+    state = cast(Any, {"topic": {"text": "whole"}, "review": {"queries": ["q", "r", "s"]}})
+    searches = asyncio.run(search_for_experiment(state, runtime))["searches"]
+    found = {search["query"]: [paper["id"] for paper in search["papers"]] for search in searches}
+    assert found == {"q": ["a"], "r": ["b"], "s": []}
 
 
 @with_weights

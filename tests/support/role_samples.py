@@ -47,7 +47,7 @@ TOPIC = "step-by-step reasoning with large language models: search, voting and s
 CORE_NAMES = frozenset(
     """query_planner query_reworder relevance_judge reader abstract_reader trend_analyst forecaster
     ideator novelty_judge idea_judge experiment_designer experiment_reviewer experiment_refiner
-    experiment_judge""".split()
+    experiment_judge duplicate_judge""".split()
 ) | frozenset(baseline_samples.NAMES)
 NAMES = CORE_NAMES | frozenset(field_agents.SAMPLES)
 _PARTS = re.compile(r"(?<=\.) (?=[A-Z])")
@@ -132,6 +132,7 @@ PLAN = experiment.PlanView(
     risks=("critiques may repeat one another",),
     refuted_if="At the same cost, plain tree search solves as many puzzles.",
 )
+COSTED = experiment.CostedPlan(**PLAN.model_dump(), cost="10,000 calls.")
 OTHER_PLAN = experiment.PlanView(
     steps=("Sample forty chains for each question.", "Compare weighted votes with plain ones."),
     datasets=("MATH",),
@@ -162,6 +163,7 @@ def _plan_answer() -> dict[str, Any]:
         "ablations": ["without the memory's oldest half"],
         "risks": [],
         "refuted_if": 'Plain search does as well, "at the same cost".',
+        "cost": "20,000 calls, {two weeks}",
     }
 
 
@@ -363,7 +365,7 @@ def _samples() -> dict[str, Sample]:
                         "purpose": "same",
                         "mechanism": "same",
                         "evaluation": "same",
-                        "overlap": "the model itself rates",
+                        "overlap": "has the model itself rate partial solutions",
                         "difference": "Hardly anything, {it's naïve}.",
                     },
                     {
@@ -456,7 +458,7 @@ def _samples() -> dict[str, Sample]:
             _plan_answer(),
         ),
         "experiment_reviewer": Sample(
-            experiment.ReviewInputs(topic=TOPIC, idea=IDEA, plan=PLAN, entities=ENTITIES),
+            experiment.ReviewInputs(topic=TOPIC, idea=IDEA, plan=COSTED, entities=ENTITIES),
             {
                 "defects": ["The critiques are never read: put them into the rating prompt."],
                 "suggestions": [
@@ -470,7 +472,7 @@ def _samples() -> dict[str, Sample]:
             experiment.RefineInputs(
                 topic=TOPIC,
                 idea=IDEA,
-                plan=PLAN,
+                plan=COSTED,
                 suggestions=("Repeat with several seeds.", "Report the cost of every variant."),
                 defects=("The critiques are never read: put them into the rating prompt.",),
                 searches=(

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.ideator import IdeaDraft, check_sources
+from ideagora.agents.ideator import SourcedIdea, check_sources
 from ideagora.agents.plain_ideators import ProposedIdea, check_distinct, draft_distinct_lead
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, check_paper_numbers
@@ -187,7 +187,7 @@ class Synthesis(Answer):
     )
 
 
-class ResearchedIdea(IdeaDraft, Synthesis):
+class ResearchedIdea(SourcedIdea, Synthesis):
     """An idea that follows from answered questions."""
 
 

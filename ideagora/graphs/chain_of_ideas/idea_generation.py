@@ -75,7 +75,7 @@ async def _shown_papers(state: BranchState, context: Services) -> dict[str, Show
                 title=paper.title,
                 year=paper.year,
                 abstract=None if kind == "title" else text[:MAX_OWN_TEXT],
-                kind="text" if is_excerpt else "our summary" if is_our_summary(paper) else "abstract",
+                kind="Text" if is_excerpt else "Our summary" if is_our_summary(paper) else "Abstract",
                 retelling=notes.get(paper.id) if is_excerpt else None,
             ),
         )

@@ -15,7 +15,7 @@ from ideagora.agents.experiment import (
     EXPERIMENT_DESIGNER,
     EXPERIMENT_REFINER,
     EXPERIMENT_REVIEWER,
-    PlanView,
+    CostedPlan,
     SearchView,
 )
 from ideagora.agents.views import (
@@ -95,7 +95,7 @@ async def review_experiment(state: ExperimentState, runtime: Context) -> Experim
         runtime.context.client,
         topic=_topic(state).text,
         idea=_idea(state),
-        plan=PlanView(**state["plan"]),
+        plan=CostedPlan(**state["plan"]),
         entities=_entities(state),
     )
     runtime.context.say(f"review: {len(review.suggestions)} suggestions")
@@ -129,7 +129,7 @@ async def refine_experiment(state: ExperimentState, runtime: Context) -> Experim
         runtime.context.client,
         topic=_topic(state).text,
         idea=_idea(state),
-        plan=PlanView(**state["plan"]),
+        plan=CostedPlan(**state["plan"]),
         defects=tuple(review["defects"]),
         suggestions=tuple(review["suggestions"]),
         searches=tuple(_search_view(search) for search in state["searches"]),
