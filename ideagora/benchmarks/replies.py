@@ -18,9 +18,11 @@ _LETTER = re.compile(
     re.I | re.S,
 )
 _OTHER_LETTER = re.compile(
-    r"\b(?:[A-D]|[b-d])\b|\b(?:or|and|option|choice|answer|candidate)\s+a\b|\ba\b(?!\s+[a-z])"
+    r"\b[B-Db-d]\b|\b(?:or|and|option|choice|answer|candidate)\s+a\b|\ba\b(?!\s+[a-z])"
+    r"|(?!\A)(?<![.!?]\s)\bA\b|\bA\b(?!\s[a-z])"
+    r"|\bA\s(?:also|and|but|could|fits|is|may|might|not|or|seems|was|would)\b"
 )
-"""Another option in the text after a letter; "a" as an article is none."""
+"""Another option in the text after a letter; "a" as an article is none, nor is "A" that begins a sentence."""
 _SCORE = re.compile(
     r"(?:(?:the|my|a|final|overall|score|rating|similarity|coherence|alignment|match|is|of)\b[\s:=*_]*+)*"
     r"[(\[*_]*+([-+]?\d{1,9}+(?:\.\d{1,9}+)?)"

@@ -164,6 +164,8 @@ def test_a_coherence_reply_has_one_reading_or_none() -> None:
     cases: dict[str, float | None] = {
         '{"reason": "Fine.", "score": "85/100"}': 85,
         '{"Reason": "Fine.", "SCORE": " **70** "}': 70,
+        '{"**Reason**": "Fine.", "**Score**": 65}': 65,
+        '{"reason": "Fine.", "score": "Answer: 45"}': None,
         '{"reason": "draft", "score": 10}\nNo:\n```json\n{"reason": "Fine.", "score": 60}\n```': 60,
         '{"reason": "Fine.", "score": "Coherence score: 55"}': 55,
         '{"reason": "Fine.", "score": "60 to 80"}': None,

@@ -15,9 +15,10 @@ import pytest
 
 from ideagora.benchmarks.benchmark import Plan, Unscored
 from ideagora.benchmarks.jury import panel
+from ideagora.benchmarks.jury.critic import CriticInputs
 from ideagora.benchmarks.liveideabench.benchmark import FIVE, MEASURES, LiveIdeaBench
 from ideagora.benchmarks.liveideabench.questions import TOO_LONG, chosen_pairs
-from ideagora.benchmarks.liveideabench.roles import CRITIC, Fluency
+from ideagora.benchmarks.liveideabench.roles import CRITERIA, CRITIC, Fluency
 from ideagora.benchmarks.liveideabench.samples import read_samples, shipped_samples
 from ideagora.benchmarks.results.summary import build_result
 from ideagora.errors import IdeasFileError, UsageError
@@ -222,7 +223,8 @@ def test_replies_have_the_reading_that_the_judge_means() -> None:
     }
     letters = {
         "Answer: B": "B", "**B**": "B", "b)": "B", "Option C.": "C", "A or B": None, "E": None, "": None,
-        "D. Academically one idea": "D", "The answer is (A)": "A",
+        "D. Academically one idea": "D", "The answer is (A)": "A", "D. A change of enzyme is no idea": "D",
+        "C: same aim. A detail differs": "C", "B. A is also possible": None, "B, or A if strict": None,
     }  # fmt: skip
     done = Cases()
     for name, text in ratings.items():
@@ -233,6 +235,16 @@ def test_replies_have_the_reading_that_the_judge_means() -> None:
                 "feasibility": 6,
                 "clarity": 8,
             }
+    assert CRITIC.check is not None
+    for clarity in ("11", "0", "-3", '"7 to 9"', '"nan"', "null"):  # out of range, or no number
+        text = f'{{"analysis": "ok", "originality": 7, "feasibility": 6, "clarity": {clarity}}}'
+        with done.case(clarity):
+            try:
+                read = parse_answer(text, CRITIC.answer)
+            except UnreadableReply:
+                continue
+            inputs = CriticInputs(topic=None, idea="i", criteria=CRITERIA)
+            assert CRITIC.check(inputs, read) is not None
     for text, letter in letters.items():
         with done.case(text):
             reply = json.dumps({"reason": "r", "letter": text})
@@ -281,7 +293,7 @@ def critic(call: ScriptedCall) -> Any:
     return {
         "analysis": "a",
         "originality": 8,
-        "feasibility": 11 if call.inputs.idea is None else 6,
+        "feasibility": 6,
         "clarity": 7,
     }
 
