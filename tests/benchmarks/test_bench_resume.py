@@ -8,12 +8,14 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ideagora.benchmarks.registry import BENCHMARKS
 from tests.support import command, standin
 from tests.support.bench_world import BENCHMARK, field
+from tests.support.literature_server import LiteratureServer, Work
 from tests.support.loopback import Fault, Loopback
 
 RUN = Path("bench")
@@ -27,9 +29,11 @@ def arguments(server: Loopback, *agents: str, out: Path = RUN) -> list[str]:
     return ["bench", BENCHMARK, *agents, "--json", "--out", str(out), *options, *samples]
 
 
-def judged(arguments: list[str], home: Path | None = None) -> dict[str, Any]:
+def judged(
+    arguments: list[str], home: Path | None = None, env: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """Run the command to its end, which has to be a good one; its result."""
-    ended = command.run(arguments, {"IDEAGORA_HOME": str(home)} if home else None)
+    ended = command.run(arguments, {**(env or {}), **({"IDEAGORA_HOME": str(home)} if home else {})})
     assert ended.code == 0, ended.err
     (found,) = json.loads(ended.out)["results"]
     return dict(found)
@@ -64,6 +68,35 @@ def test_kill_at_any_moment_changes_nothing_and_asks_nothing_twice(
     assert len(set(model.bodies)) == calls
     # what was out when a kill came may be asked again, and nothing else
     assert len(model.bodies) - calls <= len(moments) * CONCURRENCY
+
+
+def test_kill_changes_no_competition_and_no_feasibility_and_asks_nothing_twice(
+    model: standin.Model, server: Loopback, home: Path, tmp_path: Path
+) -> None:
+    works = [Work("w1", "language models", date="2020", per_year=((2024, 35), (2025, 35)))]
+    contestants = field({"alpha": 3, "beta": 4})
+    options = ["--limit", "2", "--only", "ic,fa", "--source", "openalex"]
+    with LiteratureServer(works) as literature:
+        env = {"IDEAGORA_OPENALEX_URL": literature.url("openalex"), "IDEAGORA_EMBEDDER": "hash"}
+        shutil.copytree(home, tmp_path / "home")
+        whole = [*arguments(server, *contestants, out=Path("whole")), *options]
+        result = judged(whole, home=tmp_path / "home", env=env)
+        assert {one["kind"]: one["scored"] for one in result["coverage"]} == {"fa": 4, "ic": 4}
+        calls = len(model.bodies)
+        assert calls == len(set(model.bodies)) == 8
+        model.asked.clear()
+        model.seconds = lambda body: 0.02
+        call = [*arguments(server, *contestants), *options]
+        for enough in (1, 4, 7):
+            running = command.start(call, env)
+            model.wait_for(enough, unless=running.has_ended)
+            running.send(signal.SIGKILL)
+            running.wait()
+            model.wait_until_quiet()
+        judged(call, env=env)
+    assert timeless(RUN) == timeless(Path("whole"))
+    assert len(set(model.bodies)) == calls
+    assert len(model.bodies) - calls <= 3 * CONCURRENCY
 
 
 def test_a_spent_budget_is_3_with_results_so_far_and_more_goes_on(

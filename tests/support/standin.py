@@ -352,6 +352,16 @@ def _match(prompt: str) -> dict[str, Any]:
     return {"reason": _text(prompt, "match", 1), "score": 1 + int(_word(prompt), 16) % 5}
 
 
+def _competition(prompt: str) -> dict[str, Any]:
+    names = ("novelty", "significance", "quality", "feasibility", "clarity", "relevance", "overall")
+    return {"reason": f"Compared by {_word(prompt)}.", **dict.fromkeys(names, "first")}
+
+
+def _concepts(prompt: str) -> dict[str, Any]:
+    steps = range(_count(prompt, after="Steps of the plan"))
+    return {"steps": [{"step": n, "reason": _word(prompt), "concepts": ["language models"]} for n in steps]}
+
+
 ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "Queries": _queries,
     "Judgements": _judgements,
@@ -376,6 +386,8 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "PaperIdea": _paper_idea,
     "PaperExperiment": _paper_experiment,
     "MatchScore": _match,
+    "CompetitionPreference": _competition,
+    "PlanConcepts": _concepts,
 }
 """Answers by the schema's name; those of the field's agents are in ``field_agents``."""
 
