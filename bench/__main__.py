@@ -29,7 +29,7 @@ BENCHMARKS = {
     "citation_walk": "requests of a branch to the sources, by kind and by step of the walk",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",
     "import_diagram": "the package diagram of ARCHITECTURE.md, from the imports",
-    "liveideabench_speed": "LiveIdeaBench, 3 keywords x 2 ideas x 3 judges at 1 s a call: seconds, CPU seconds",
+    "liveideabench_speed": "LiveIdeaBench, 3 keywords x 2 ideas x 3 judges at 1 s a call: seconds",
     "aidanbench_speed": "AidanBench, 62 answers at 1 s a call: seconds and calls; novelty among 10,000",
     "mcq_distractors": "AI Idea Bench: options from elsewhere in the set for 3,495 targets: seconds",
     "outcomes": "which sentences of summaries are taken for results: counts",

@@ -1,7 +1,7 @@
 """LiveIdeaBench on a loopback model with 1 s per call: 3 keywords, 2 ideas each, 3 judges for each idea.
 
-The released code takes 29 s: one call after the other for each keyword. Here 6 ideas are asked for at once, then
-21 judgements, 8 at a time: a chain of 4 calls. CPU seconds do not depend on how busy the machine is.
+The released code takes 29 s. Here 6 ideas are asked for at once, then 21 judgements, 8 at a time: a chain of
+4 calls. CPU seconds depend less than seconds on how busy the machine is.
 """
 
 from __future__ import annotations

@@ -36,6 +36,8 @@ from ideagora.report.export import require_library
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from ideagora.graphs.events import Listener
+
 
 @dataclass(frozen=True)
 class Request:
@@ -246,7 +248,8 @@ def _execute(
         _say_cost(run, path, request, errors)
     with open_resources(run.settings, errors, request.quiet) as opened:
         progress = opened.progress
-        means = BenchmarkResources(opened.library, opened.embedder, progress.on_event, chats, request.fresh)
+        listener = _loading_page(progress.on_event) if request.page else progress.on_event
+        means = BenchmarkResources(opened.library, opened.embedder, listener, chats, request.fresh)
         execution = run_benchmark(run, path, means) if run.generated is None else rescore(run, path, means)
         try:
             results = run_async(execution)
@@ -258,6 +261,26 @@ def _execute(
             progress.set_status("drawing the page")
             _write_page(path)
         return results
+
+
+def _loading_page(listener: Listener) -> Listener:
+    """The listener, which also loads the page's libraries while the first request is answered."""
+    from threading import Thread
+
+    def load() -> None:
+        from ideagora.report.bench.page import load_libraries
+
+        load_libraries()
+
+    loading: list[Thread] = []
+
+    def on_event(event: Mapping[str, Any]) -> None:
+        listener(event)
+        if event.get("event") == "request" and not loading:
+            loading.append(Thread(target=load, name="page libraries", daemon=True))
+            loading[0].start()
+
+    return on_event
 
 
 def _write_page(path: Path) -> None:

@@ -66,7 +66,7 @@ def jackknife(
 
 
 def _interval(value: float, left: NDArray[np.float64], n: int, kind: Kind, level: float) -> Figure:
-    from scipy.stats import t
+    from scipy.special import stdtrit  # not scipy.stats, which takes a second to import
 
     perfect = abs(value) > 1 - 1e-12 or bool((np.abs(left) > 1 - 1e-12).any())
     if kind == "correlation" and perfect:
@@ -81,7 +81,7 @@ def _interval(value: float, left: NDArray[np.float64], n: int, kind: Kind, level
         centre, parts = value, left
     count = len(parts)
     error = np.sqrt((count - 1) / count * ((parts - parts.mean()) ** 2).sum())
-    half = t.ppf((1 + level) / 2, count - 1) * error
+    half = stdtrit(count - 1, (1 + level) / 2) * error
     low, high = float(centre - half), float(centre + half)
     if kind == "correlation":
         low, high = float(np.tanh(low)), float(np.tanh(high))

@@ -89,7 +89,7 @@ def _bounds_by_f(
     model: str, squares: tuple[float, float, float, float], shape: tuple[int, int], level: float
 ) -> tuple[float | None, float | None]:
     """Interval of one rater's correlation, models 1 and 3: the F ratio over and times its quantiles."""
-    from scipy.stats import f
+    from scipy.special import fdtri  # not scipy.stats, which takes a second to import
 
     between, within, _, residual = squares
     targets, raters = shape
@@ -98,8 +98,8 @@ def _bounds_by_f(
         noise, degrees = within, targets * (raters - 1)
     if noise <= 0:
         return None, None
-    low = between / noise / f.ppf((1 + level) / 2, targets - 1, degrees)
-    high = between / noise * f.ppf((1 + level) / 2, degrees, targets - 1)
+    low = between / noise / fdtri(targets - 1, degrees, (1 + level) / 2)
+    high = between / noise * fdtri(degrees, targets - 1, (1 + level) / 2)
     return float((low - 1) / (low + raters - 1)), float((high - 1) / (high + raters - 1))
 
 
@@ -107,7 +107,7 @@ def _bounds_of_sample(
     value: float, squares: tuple[float, float, float, float], shape: tuple[int, int], level: float
 ) -> tuple[float | None, float | None]:
     """Interval of one rater's correlation, model 2, with Satterthwaite's degrees of freedom."""
-    from scipy.stats import f
+    from scipy.special import fdtri
 
     between, _, of_raters, residual = squares
     targets, raters = shape
@@ -117,7 +117,7 @@ def _bounds_of_sample(
     rest_part = (targets * (1 + (raters - 1) * value) - raters * value) * residual
     spread = rater_part**2 / (raters - 1) + rest_part**2 / ((targets - 1) * (raters - 1))
     free = (rater_part + rest_part) ** 2 / spread
-    over, under = f.ppf((1 + level) / 2, targets - 1, free), f.ppf((1 + level) / 2, free, targets - 1)
+    over, under = fdtri(targets - 1, free, (1 + level) / 2), fdtri(free, targets - 1, (1 + level) / 2)
     mixed = raters * of_raters + (raters * targets - raters - targets) * residual
     low = targets * (between - over * residual) / (over * mixed + targets * between)
     high = targets * (under * between - residual) / (mixed + targets * under * between)

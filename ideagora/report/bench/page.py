@@ -50,7 +50,14 @@ from ideagora.report.bench.tables import (
     latex_table,
     markdown_rows,
 )
-from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
+from ideagora.report.run.write import (
+    HTML_FILE,
+    MARKDOWN_FILE,
+    html_page,
+    load_templates,
+    markdown_page,
+    write_file,
+)
 
 PLOTS = "plots"
 MOST_COMPARISONS = 60
@@ -113,6 +120,15 @@ class ResultView:
     reasons: tuple[tuple[str, str, int], ...]
     usage: str | None
     categories: tuple[CategoryTable, ...]
+
+
+def load_libraries() -> None:
+    """Import what the page is made with, so that writing it takes less time afterwards."""
+    import matplotlib.backends.backend_agg
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure  # noqa: F401
+
+    load_templates("bench.html", "bench.md")
 
 
 def write_benchmark_report(folder: Path) -> tuple[Path, Path]:

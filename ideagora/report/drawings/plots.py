@@ -64,9 +64,10 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
-    """The file's content; the same figure gives the same bytes."""
+    """The file's content; the same figure gives the same bytes. The layout is that of the first file."""
     file = io.BytesIO()
     with warnings.catch_warnings():  # a name may have characters that the font lacks
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
         figure.savefig(file, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else None)
+    figure.set_layout_engine("none")  # it takes a third of the time
     return file.getvalue()

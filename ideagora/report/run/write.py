@@ -68,6 +68,12 @@ def markdown_page(template: str, **values: Any) -> str:
     return re.sub(r"\n{3,}", "\n\n", _render(_markdown_environment(), template, values))
 
 
+def load_templates(html: str, markdown: str) -> None:
+    """Compile a template for HTML and one for Markdown, which takes longer than rendering them."""
+    _html_environment().get_template(html)
+    _markdown_environment().get_template(markdown)
+
+
 def _render(environment: jinja2.Environment, name: str, values: dict[str, Any]) -> str:
     page = environment.get_template(name).render(
         **values, offline_words=OFFLINE_NOTICE, lead_words=OFFLINE_LEADS_NOTICE, real_model=REAL_MODEL
