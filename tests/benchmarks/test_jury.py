@@ -116,6 +116,7 @@ def test_criteria_are_of_the_users_wording() -> None:
         assert "Topic" not in shown(call), "the ideas state none"
     names = ["clarity", "public_interest", "average", "clarity_corrected", "public_interest_corrected"]
     assert [one["name"] for one in result()["measures"]] == names
+    assert any(note.startswith("Effects of the judges on public interest: ") for note in result()["notes"])
     assert means("public_interest") == {"ideas": 4.0}
     (figure,) = [one for one in result()["figures"] if one["measure"] == "clarity"]
     assert (figure["n"], figure["low"] < 4 < figure["high"]) == (2, True), "on one topic, over ideas"

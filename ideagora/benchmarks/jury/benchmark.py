@@ -63,13 +63,13 @@ class Jury(Benchmark[Sample]):
 
     name = "jury"
     title = "Jury"
-    no_idea = "no idea on this topic, or fewer ideas than others have"
     source = "Ratings by a drawn panel, as in LiveIdeaBench (arXiv 2412.17596)"
 
     def __init__(self, options: Options | None = None, effects: Effects | None = None) -> None:
         self.options = options or Options()
         self.effects = effects
         self.measures = tuple(_measures(self.options))
+        self.no_idea = "no further idea" if self.options.by_idea else "no idea on this topic"
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -171,6 +171,8 @@ class Jury(Benchmark[Sample]):
             agents = ", ".join(sorted({agent for agent, _ in flagged}))
             yield f"{number} text that may be meant for the judges ({kinds}), by {agents}; all are judged."
         yield from audit.agreement_notes()
+        if self.options.is_corrected:
+            yield from audit.effect_notes()
 
 
 def samples_of(names: Iterable[str]) -> Samples[Sample]:

@@ -184,5 +184,5 @@ def resolve_panel(given: Sequence[str], panel: str | None, default: str) -> tupl
     if panel is None:
         return choose_panel(given or (default,))
     if given:
-        raise UsageError("Give either judges or a panel, not both.")
+        raise UsageError("Give either --judge or a list of models (--panel, -T panel), not both.")
     return choose_panel(read_ranking(None if panel == LISTED else Path(panel).expanduser()))

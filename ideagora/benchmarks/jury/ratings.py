@@ -146,6 +146,13 @@ class PanelAudit:
                 f"({', '.join(sorted(self.of_family))}), since the panel has no others: they may favour it."
             )
 
+    def effect_notes(self) -> Iterator[str]:
+        """How much higher than the average judge each judge rates the same ideas."""
+        for name, effects in self.ratings.effects().items():
+            listed = ", ".join(f"{judge} {effect:+.2f}" for judge, effect in sorted(effects.items()))
+            if len(effects) > 1:
+                yield f"Effects of the judges on {name.replace('_', ' ')}: {listed}.".replace(" -", " −")
+
     def agreement_notes(self) -> Iterator[str]:
         """How far the judges of an idea agree on each criterion."""
         figures = {name: self.ratings.agreement(place) for place, name in enumerate(self.criteria)}

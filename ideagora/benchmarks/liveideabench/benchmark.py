@@ -183,3 +183,5 @@ class LiveIdeaBench(Benchmark[Sample]):
             listed = ", ".join(f"{agent} {number}" for agent, number in counts)
             yield f"Ideas excluded because they have more than {MAX_WORDS} words: {listed}."
         yield from audit.agreement_notes()
+        if self.is_corrected:
+            yield from audit.effect_notes()
