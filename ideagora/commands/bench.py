@@ -36,7 +36,7 @@ from ideagora.report.export import require_library
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ideagora.graphs.events import Listener
+    from ideagora.graphs.runtime.events import Listener
 
 
 @dataclass(frozen=True)
