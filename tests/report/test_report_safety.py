@@ -106,7 +106,7 @@ def test_any_text_leaves_both_reports_inert(
     assert_plain(markdown_of(folder))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(WILD, st.sampled_from(["{}", "- {}", "1. {}", "# {}", "> {}", "**{}**", "| a |\n| --- |\n| {} |"]))
 def test_escaped_markdown_reads_as_what_was_written(text: str, place: str) -> None:
     words = " ".join(clean(text).split())
