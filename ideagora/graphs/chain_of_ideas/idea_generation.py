@@ -22,6 +22,8 @@ from ideagora.graphs.sources import quoted_source
 from ideagora.graphs.steps.novelty import check_novelty
 from ideagora.schema import Direction, DroppedDraft, NoveltyCheck, Paper
 
+MAX_ENTITIES = 12
+"""Key terms that the ideator is shown."""
 MAX_OWN_TEXT = 2_500
 """Characters of a paper's own text that the ideator is shown beside its summary."""
 
@@ -42,7 +44,7 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
         papers=papers,
         chain_length=len(state["links"]),
         changes=tuple(change_view(transition) for transition in load_transitions(state)),
-        entities=shown_entities(state, runtime.context),
+        entities=shown_entities(state, runtime.context)[:MAX_ENTITIES],
         direction=_direction_view(state, numbers),
         earlier=_earlier_draft(state),
         too_close=_too_close_papers(state, numbers),
