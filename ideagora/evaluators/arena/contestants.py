@@ -23,7 +23,7 @@ from ideagora.registry import AGENTS, find_agent
 from ideagora.schema import Idea, Topic
 
 IDEAS = "ideas:"
-RUN_FOLDERS = ("arenas", "bench", "jury", "runs")
+RUN_FOLDERS = ("arenas", "bench", "runs")
 """Folders of the home whose sub-folders are runs."""
 MOST_PROBLEMS = 5
 """Maximum number of import problems reported per contestant."""
