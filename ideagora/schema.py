@@ -176,6 +176,28 @@ class Source(Record):
     """Whether the quote occurs in the text that the model read."""
 
 
+class ConsideredLimitation(Record):
+    """A limitation in the chain that the forecaster weighed."""
+
+    paper: str
+    """Id of the paper that has it."""
+    limitation: str
+    answered_by: str | None
+    """Id of the paper that resolves it; ``None`` if it is open."""
+
+
+class ConsideredPairing(Record):
+    """A limitation and a mechanism that the forecaster weighed."""
+
+    limitation_from: str
+    mechanism: str
+    mechanism_from: str | None
+    """Ids of their papers; ``None``: the mechanism is from the model's memory."""
+    way: str
+    """``reflection``, ``analogy``, ``deep dive`` or ``other`` (Table 13)."""
+    why: str
+
+
 class Direction(Record):
     """The predicted future direction (Table 13)."""
 
@@ -188,6 +210,10 @@ class Direction(Record):
 
     ``None`` if the mechanism is not from a paper that was shown but stated from memory.
     """
+    limitations: tuple[ConsideredLimitation, ...] = ()
+    pairings: tuple[ConsideredPairing, ...] = ()
+    searches: tuple[str, ...] = ()
+    """The searches for mechanisms."""
 
 
 FAR_FROM_TOPIC = 0.30

@@ -6,9 +6,9 @@ Source: Chain of Ideas (arXiv 2410.13185), section 3.3 and Table 13.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ideagora.agents.offline_leads.leads import NEAREST_ONLY, Fit, PaperFacts, find_fits, paper_facts
 from ideagora.agents.role import Role
@@ -25,6 +25,20 @@ class ForecastInputs(Inputs):
     changes: tuple[Change, ...]
     entities: tuple[EntityView, ...]
     neighbours: tuple[PaperBrief, ...]
+    searches: tuple[str, ...] = ()
+    """The searches for mechanisms that found the related papers."""
+
+
+Way = Literal["reflection", "analogy", "deep dive", "other"]
+"""How a direction is reached (Table 13)."""
+
+
+def _normalize_way(value: object) -> object:
+    """Map ways that models invent to "other"."""
+    if not isinstance(value, str) or not value.strip():
+        return value
+    word = value.strip().lower().replace("-", " ")
+    return word if word in ("reflection", "analogy", "deep dive") else "other"
 
 
 class OpenLimitation(Answer):
@@ -38,10 +52,14 @@ class OpenLimitation(Answer):
 
 
 class Pairing(Answer):
-    """A limitation and another paper's mechanism that could address it."""
+    """A limitation and a mechanism that could address it."""
 
     limitation_from: int = Field(description="number of the paper with the limitation")
-    mechanism_from: int = Field(description="number of the paper with the mechanism")
+    way: Annotated[Way, BeforeValidator(_normalize_way)]
+    mechanism: str = Field(description="the mechanism, one sentence")
+    mechanism_from: int | None = Field(
+        description="number of the paper with the mechanism; null if it is from memory"
+    )
     why: str = Field(description="one sentence: why the mechanism applies to the limitation")
 
 
@@ -49,11 +67,13 @@ class Forecast(Answer):
     """The predicted direction, with the limitations and pairings considered."""
 
     limitations: tuple[OpenLimitation, ...] = Field(description="the limitations that matter for the topic")
-    pairings: tuple[Pairing, ...] = Field(description="two to four pairings considered")
+    pairings: tuple[Pairing, ...] = Field(description="three or four pairings considered, in different ways")
     limitation: str = Field(description="the limitation to address, 1 or 2 sentences")
     limitation_from: int = Field(description="number of the paper with this limitation")
-    mechanism: str = Field(description="a mechanism from another paper that addresses it, 1 or 2 sentences")
-    mechanism_from: int = Field(description="number of the paper with this mechanism")
+    mechanism: str = Field(description="the mechanism that addresses it, 1 or 2 sentences")
+    mechanism_from: int | None = Field(
+        description="number of the paper with this mechanism; null if it is from memory"
+    )
     direction: str = Field(
         description="the direction the field should take next, and why now; 3 to 6 sentences"
     )
@@ -74,16 +94,24 @@ def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]
             for i, paper in enumerate(inputs.papers)
             if paper.limitation
         ],
-        "pairings": [
-            {"limitation_from": fit.weak, "mechanism_from": fit.strong, "why": _explain_fit(fit)}
-            for fit in fits
-        ]
-        or [{"limitation_from": weak, "mechanism_from": strong, "why": NEAREST_ONLY}],
+        "pairings": [_pairing(papers, fit.weak, fit.strong, _explain_fit(fit)) for fit in fits]
+        or [_pairing(papers, weak, strong, NEAREST_ONLY)],
         "limitation": limitation,
         "limitation_from": weak,
         "mechanism": mechanism,
         "mechanism_from": strong,
         "direction": f"Address the limitation “{limitation}” with the mechanism “{mechanism}”",
+    }
+
+
+def _pairing(papers: Sequence[PaperFacts], weak: int, strong: int, why: str) -> dict[str, Any]:
+    mechanism = papers[strong].method or papers[strong].text
+    return {
+        "limitation_from": weak,
+        "way": "analogy",
+        "mechanism": mechanism,
+        "mechanism_from": strong,
+        "why": why,
     }
 
 
@@ -128,13 +156,12 @@ def _explain_fit(fit: Fit) -> str:
 
 def _check_forecast(inputs: ForecastInputs, answer: Forecast) -> str | None:
     titles = [*(paper.title for paper in inputs.papers), *(paper.title for paper in inputs.neighbours)]
-    for field in ("limitation_from", "mechanism_from"):
-        if complaint := check_paper_numbers(field, [getattr(answer, field)], titles):
+    limitations = [answer.limitation_from, *(pairing.limitation_from for pairing in answer.pairings)]
+    mechanisms = [answer.mechanism_from, *(pairing.mechanism_from for pairing in answer.pairings)]
+    known = [number for number in mechanisms if number is not None]
+    for field, numbers in (("limitation_from", limitations), ("mechanism_from", known)):
+        if complaint := check_paper_numbers(field, numbers, titles):
             return complaint
-    if answer.limitation_from == answer.mechanism_from and len(titles) > 1:
-        return (
-            f"limitation_from and mechanism_from are both {answer.mechanism_from}: name two different papers"
-        )
     return None
 
 

@@ -1,6 +1,6 @@
 """The trend analyst: describes what changed from each paper of the chain to the next.
 
-Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Table 12.
+Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Table 12. The searches for cures are ours.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import Field
 
+from ideagora.agents.offline_leads.difficulties import classify_difficulty
+from ideagora.agents.offline_leads.leads import limitation_clauses
 from ideagora.agents.role import Role
 from ideagora.agents.views import ChainPaper, EntityView
 from ideagora.models.call import Answer, Inputs
@@ -17,6 +19,12 @@ from ideagora.models.offline import text as texts
 
 ANSWERS_LIMITATION = 0.45
 """Minimum cosine at which the offline model says that a method addresses an earlier limitation."""
+
+
+CURED_PAPERS = 2
+"""Latest papers whose limitations the offline model searches cures for."""
+
+MAX_CURES = 3
 
 
 class TrendInputs(Inputs):
@@ -40,15 +48,41 @@ class PaperChange(Answer):
     )
 
 
+class CureSearch(Answer):
+    """A literature search for a mechanism that could answer what the chain leaves open."""
+
+    problem: str = Field(description="what is still open after the latest papers, one sentence")
+    field: str = Field(description="the field whose words the query uses, 1 to 4 words")
+    query: str = Field(
+        description="3 to 8 words, as in the title of a paper that proposes such a mechanism; neither the "
+        "topic's words nor the name of a paper above"
+    )
+
+
 class Trend(Answer):
-    """One change for each pair of consecutive papers."""
+    """One change for each pair of consecutive papers, and searches for what could come next."""
 
     changes: tuple[PaperChange, ...]
+    cures: tuple[CureSearch, ...] = Field(
+        description="2 or 3 searches for mechanisms, at least one of them in another field"
+    )
 
 
 def _analyse(engine: ExtractiveModel, inputs: TrendInputs) -> dict[str, Any]:
     papers = inputs.papers
-    return {"changes": [_compare(engine, papers, i) for i in range(len(papers) - 1)]}
+    return {
+        "changes": [_compare(engine, papers, i) for i in range(len(papers) - 1)],
+        "cures": [cure for paper in papers[: -CURED_PAPERS - 1 : -1] for cure in _cure(paper)],
+    }
+
+
+def _cure(paper: ChainPaper) -> list[dict[str, Any]]:
+    """A search for the opposite of a paper's limitation, in the words of methods."""
+    clauses = limitation_clauses(paper.limitation or "")
+    if not clauses:
+        return []
+    kind = classify_difficulty(clauses[0])
+    return [{"problem": clauses[0], "field": kind.name, "query": f"{kind.cure}: {clauses[0]}"}]
 
 
 def _compare(engine: ExtractiveModel, papers: tuple[ChainPaper, ...], i: int) -> dict[str, Any]:
@@ -93,6 +127,8 @@ def _describe_change(
 
 
 def _check_changes(inputs: TrendInputs, answer: Trend) -> str | None:
+    if len(answer.cures) > MAX_CURES:
+        return f"expected 2 or 3 searches in cures, got {len(answer.cures)}"
     expected = list(range(len(inputs.papers) - 1))
     got = [change.earlier for change in answer.changes]
     if got == expected:

@@ -150,6 +150,11 @@ class Library:
         return tuple(paper.id for paper in self._given or () if self._filter.reason(paper) is None)
 
     @property
+    def fetches_texts(self) -> bool:
+        """Whether ``read`` may download a full text that is not stored."""
+        return self._open_access_texts is not None
+
+    @property
     def held_back(self) -> list[WithheldPaper]:
         """The papers withheld so far, each once, ordered by id."""
         return self._withheld.sorted()

@@ -418,12 +418,8 @@ def test_a_kill_after_any_write_to_the_checkpoints(monkeypatch: pytest.MonkeyPat
 # --- events and progress ----------------------------------------------------------------------
 
 IN_A_BRANCH = {
-    "place_anchor",
-    "extend_forward",
-    "extend_backward",
-    "grow",
-    "read_paper",
-    "analyse_trend",
+    "extend_chain",
+    "study_chain",
     "predict_direction",
     "draft_idea",
     "judge_novelty",

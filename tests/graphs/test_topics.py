@@ -249,11 +249,12 @@ def test_the_panel_warns_of_a_chain_that_is_far_from_the_topic() -> None:
     assert "Similarity of these" not in shown(None)
 
 
-def test_papers_beside_the_chain_are_of_no_unrelated_field() -> None:
+def test_papers_beside_a_chain_for_leads_are_of_no_unrelated_field() -> None:
     library = Searched({"whole": ["a", "other", "b"]}, {"a": 0.6, "b": 0.4, "other": 0.05})
-    context = cast(Any, SimpleNamespace(library=library, makes_leads=False))
-    state = cast(Any, {"topic": {"text": "whole"}, "links": []})
-    assert [paper.id for paper in asyncio.run(find_neighbours(state, context))] == ["a", "b"]
+    context = cast(Any, SimpleNamespace(library=library, makes_leads=True))
+    state = cast(Any, {"topic": {"text": "whole"}})
+    chain = cast(Any, {"links": []})
+    assert [paper.id for paper in asyncio.run(find_neighbours(state, chain, context))] == ["a", "b"]
 
 
 def test_searches_for_the_experiment_bring_no_unrelated_papers() -> None:

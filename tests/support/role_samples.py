@@ -266,7 +266,14 @@ def _samples() -> dict[str, Sample]:
                         "left": [],
                         "text": "Partial solutions {not whole ones} are rated: that's what lets it go back.",
                     },
-                ]
+                ],
+                "cures": [
+                    {
+                        "problem": 'Dead ends are "visited" again.',
+                        "field": "constraint solving",
+                        "query": "no-good recording, naïve {or not}",
+                    }
+                ],
             },
         ),
         "forecaster": Sample(
@@ -276,6 +283,7 @@ def _samples() -> dict[str, Sample]:
                 changes=CHANGES,
                 entities=ENTITIES,
                 neighbours=tuple(paper_brief(paper(i)) for i in (REACT, REFLEXION)),
+                searches=("learning from failed episodes", "no-good recording in constraint solving"),
             ),
             {
                 "limitations": [
@@ -283,7 +291,20 @@ def _samples() -> dict[str, Sample]:
                     {"paper": 2, "limitation": "It forgets its dead ends.", "answered_by": None},
                 ],
                 "pairings": [
-                    {"limitation_from": 2, "mechanism_from": 4, "why": 'A dead end is a "failure" too.'}
+                    {
+                        "limitation_from": 2,
+                        "way": "analogy",
+                        "mechanism": "A memory {of critiques}.",
+                        "mechanism_from": 4,
+                        "why": 'A dead end is a "failure" too.',
+                    },
+                    {
+                        "limitation_from": 1,
+                        "way": "deep dive",
+                        "mechanism": "Naïve Bayes over votes.",
+                        "mechanism_from": None,
+                        "why": "Votes aren't independent.",
+                    },
                 ],
                 "limitation": "Tree search doesn't learn from its dead ends.",
                 "limitation_from": 2,

@@ -191,7 +191,11 @@ def _trend(prompt: str) -> dict[str, Any]:
         "changes": [
             {"earlier": n, "entered": ["a search"], "left": ["a guess"], "text": _text(prompt, "change", 3)}
             for n in range(pairs)
-        ]
+        ],
+        "cures": [
+            {"problem": _text(prompt, "open problem", 1), "field": field, "query": f"search in {field}"}
+            for field in ("planning", "databases")
+        ],
     }
 
 
@@ -199,7 +203,15 @@ def _forecast(prompt: str) -> dict[str, Any]:
     last = _count(prompt, "The chain of papers, earliest first, numbered", "Work in the order") - 1
     return {
         "limitations": [{"paper": 0, "limitation": _text(prompt, "open limitation", 1), "answered_by": None}],
-        "pairings": [{"limitation_from": 0, "mechanism_from": last, "why": _text(prompt, "pairing", 1)}],
+        "pairings": [
+            {
+                "limitation_from": 0,
+                "way": "analogy",
+                "mechanism": _text(prompt, "paired mechanism", 1),
+                "mechanism_from": last,
+                "why": _text(prompt, "pairing", 1),
+            }
+        ],
         "limitation": _text(prompt, "limitation", 1),
         "limitation_from": 0,
         "mechanism": _text(prompt, "mechanism", 1),

@@ -25,6 +25,8 @@ class Difficulty:
     """
 
     name: str
+    cure: str
+    """What a method against it does, as a search query."""
     stems: Stems
     test: str
     drop_if: str
@@ -47,6 +49,7 @@ def _matches_stem(word: str, stems: Iterable[str]) -> bool:
 DIFFICULTIES = (
     Difficulty(
         "bias",
+        "calibrated judgement that ignores order, length and style",
         ("bias*", "favour*", "favor*", "self-preference", "stylistic", "style", "unfair*", "flattering"),
         "Change what should not matter (order, length, wording) in 50 cases{data}, and count how often the "
         "outcome of {weak} changes with and without the mechanism of {strong}",
@@ -54,6 +57,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "reliance on labels",
+        "learning without labels from the model's own signals",
         tuple(
             """label* annotat* gold hand-labelled supervis* supervision crowd* contractors raters
             human-labelled demonstrations""".split()
@@ -64,6 +68,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "high cost",
+        "efficient method with fewer calls and less computation",
         tuple(
             """cost* expensive slow slower price* latency overhead heavy compute computation* memory storage
             faster cheap* burden enormous multipl* infrastructure sequential""".split()
@@ -74,6 +79,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "manual design",
+        "automatic search or optimization in place of hand-written components",
         tuple(
             """hand hand-written hand-made hand-designed hand-crafted handcrafted manual* manually tuned
             authored developer developers templates template ad-hoc wording""".split()
@@ -84,6 +90,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "undetected errors",
+        "detecting, verifying and correcting mistakes",
         tuple(
             """error errors mistake mistakes mistaken mislead* misleads faulty flawed wrong uncorrected
             hallucinat* unnoticed fabricat* invented incorrect undetected derails unsupported noisy slip
@@ -95,6 +102,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "unreliable evaluation",
+        "reliable automatic evaluation that agrees with people",
         tuple(
             """judge judges judging judgement* judgment* reward* metric* verdict* rating ratings gaming game
             evaluator evaluators self-assessed grades grading reviewer reviewers scores proxy""".split()
@@ -105,6 +113,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "length limits",
+        "memory and compression for long inputs",
         tuple(
             """context window length longer long lengthen* sequence fit multi-turn accumulate frames clips
             sessions""".split()
@@ -115,6 +124,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "poor transfer",
+        "generalization to unseen domains",
         tuple("domain domains transfer* unseen language-specific generaliz* generalis* shifts".split()),
         "Take 30 cases from a domain that {weak} was not designed for, and run it with and without the "
         "mechanism of {strong}",
@@ -122,6 +132,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "loss of detail",
+        "preserving identity, structure and fine detail",
         tuple(
             """identity detail* faithful* fidelity appearance spatial spatially structure pose layout
             attributes sharp distort* objects""".split()
@@ -132,6 +143,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "fixed components",
+        "joint training and adaptation while in use",
         tuple(
             """fixed frozen static adapt* separately update* updated stays refreshed
             unchanged topology""".split()
@@ -142,6 +154,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "poor retrieval",
+        "finding the relevant evidence",
         tuple("retriev* passage passages evidence* index search searches sources irrelevant".split()),
         "Take 50 questions{data} that {weak} gets wrong, and count how often the required passage is found "
         "with and without the mechanism of {strong}",
@@ -149,6 +162,7 @@ DIFFICULTIES = (
     ),
     Difficulty(
         "lack of diversity",
+        "keeping candidates diverse",
         tuple("variety divers* collapse* duplicat* repeat* repetitive exploration explore saturat*".split()),
         "Generate 100 outputs of {weak} with and without the mechanism of {strong}, and count how many "
         "differ from all others",
@@ -158,6 +172,7 @@ DIFFICULTIES = (
 
 GENERAL = Difficulty(
     "an open limitation",
+    "a method that overcomes this limitation",
     (),
     "Collect 30 cases{data} that show the limitation of {weak}, and run them with and without the mechanism "
     "of {strong}",

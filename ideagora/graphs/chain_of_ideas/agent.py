@@ -47,6 +47,11 @@ def agent(variant: str | None = None) -> Agent:
         steps=(
             "plan_queries",
             "find_anchors",
+            "place_anchors",
+            "extend_chain",
+            "grow",
+            "study_chain",
+            "find_cures",
             "explore_branch",
             "judge_pair",
             "find_twins",

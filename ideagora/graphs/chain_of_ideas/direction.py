@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
-from ideagora.agents.forecaster import FORECASTER, Pairing
+from ideagora.agents.forecaster import FORECASTER, Forecast, Pairing
 from ideagora.agents.offline_leads.difficulties import find_difficulty_name
 from ideagora.agents.offline_leads.leads import NEAREST_ONLY
 from ideagora.agents.trend import TREND_ANALYST
@@ -14,54 +17,126 @@ from ideagora.graphs.chain_of_ideas.leads import NEIGHBOURS as LEAD_NEIGHBOURS
 from ideagora.graphs.chain_of_ideas.leads import find_citation
 from ideagora.graphs.chain_of_ideas.state import (
     BranchState,
+    ChainTask,
     Context,
+    IdeationState,
+    branch_update,
     link_ids,
+    live_chains,
     load_links,
     load_topic,
     load_transitions,
     shown_entities,
 )
 from ideagora.graphs.services import Services
+from ideagora.graphs.steps.reading import read_papers
 from ideagora.graphs.steps.topic_similarity import related_to_topic
-from ideagora.schema import Direction, Link, Paper, Transition
+from ideagora.schema import (
+    ConsideredLimitation,
+    ConsideredPairing,
+    Direction,
+    Link,
+    Paper,
+    Topic,
+    Transition,
+)
 
-NEIGHBOURS = 4
+NEIGHBOURS = 6
 """Papers outside the chain that the forecaster and the ideator are shown."""
 
 
-async def analyse_trend(state: BranchState, runtime: Context) -> BranchState:
-    """What changed between neighbours of the chain (Table 12), in one call for the whole chain."""
-    chain = load_links(state)
-    if not any(link.reading for link in chain):
-        raise NoPaperRead(" ".join(dict.fromkeys(state.get("unread", {}).values())))
-    if not runtime.context.options.chain or len(chain) < 2:
-        return {"transitions": []}
+async def study_chain(state: ChainTask, runtime: Context) -> IdeationState:
+    """Read the papers of a chain, and describe what changed from each to the next (Tables 10 to 12)."""
+    return await branch_update(state, runtime.context, _study(state, runtime.context))
+
+
+async def _study(task: ChainTask, context: Services) -> BranchState:
+    chain, topic = task["chain"], load_topic(task)
+    tried = {**chain.get("readings", {}), **chain.get("unread", {})}
+    unread = [link.paper for link in load_links(chain) if link.paper.id not in tried]
+    read = await read_papers(context, topic, unread)
+    update: BranchState = {"readings": read.as_state()["readings"], "unread": read.unread}
+    readings = {**chain.get("readings", {}), **update["readings"]}
+    return {**update, **await _analyse_trend({**chain, "readings": readings}, topic, context)}
+
+
+async def _analyse_trend(chain: BranchState, topic: Topic, context: Services) -> BranchState:
+    """What changed between neighbours of the chain, and searches for what could come next, in one call."""
+    links = load_links(chain)
+    if not any(link.reading for link in links):
+        raise NoPaperRead(" ".join(dict.fromkeys(chain.get("unread", {}).values())))
+    if not context.options.chain or len(links) < 2:
+        return {"transitions": [], "cures": []}
     answer = await TREND_ANALYST(
-        runtime.context.client,
-        topic=load_topic(state).text,
-        papers=tuple(chain_paper(link) for link in chain),
-        entities=shown_entities(state, runtime.context),
+        context.client,
+        topic=topic.text,
+        papers=tuple(chain_paper(link) for link in links),
+        entities=shown_entities(chain, context),
     )
     transitions = [
         Transition(
-            earlier=chain[change.earlier].paper.id,
-            later=chain[change.earlier + 1].paper.id,
+            earlier=links[change.earlier].paper.id,
+            later=links[change.earlier + 1].paper.id,
             entered=change.entered,
             left=change.left,
             text=change.text,
         )
         for change in answer.changes
     ]
-    return {"transitions": [transition.model_dump(mode="json") for transition in transitions]}
+    return {
+        "transitions": [transition.model_dump(mode="json") for transition in transitions],
+        "cures": [cure.model_dump(mode="json") for cure in answer.cures],
+    }
+
+
+async def find_cures(state: IdeationState, runtime: Context) -> IdeationState:
+    """Search for mechanisms that could answer what each chain leaves open.
+
+    Papers that another branch has, in its chain or from these searches, come last.
+    """
+    chains = live_chains(state)
+    in_chains = {str(chain["branch"]): link_ids(chain) for chain in chains}
+    found = await asyncio.gather(*(find_neighbours(state, chain, runtime.context) for chain in chains))
+    most = LEAD_NEIGHBOURS if runtime.context.makes_leads else NEIGHBOURS
+    shown: set[str] = set()
+    updates: dict[str, BranchState] = {}
+    for (number, own), papers in zip(in_chains.items(), found, strict=True):
+        elsewhere = shown.union(*(ids for other, ids in in_chains.items() if other != number))
+        free = [paper for paper in papers if paper.id not in own]
+        chosen = sorted(free, key=lambda paper: paper.id in elsewhere)[:most]
+        shown |= {paper.id for paper in chosen}
+        updates[number] = {"neighbours": [paper.model_dump(mode="json") for paper in chosen]}
+    return {"chains": updates}
+
+
+async def find_neighbours(state: IdeationState, chain: BranchState, context: Services) -> list[Paper]:
+    """Papers that the searches for mechanisms find, the best of each in turn.
+
+    A chain without such searches, and the offline model, also search for the topic and the open limitations.
+    """
+    topic = load_topic(state)
+    readings = [link.reading for link in load_links(chain) if link.reading is not None]
+    limitations = [reading.limitation or reading.problem or "" for reading in readings]
+    queries = [cure["query"] for cure in chain.get("cures", [])]
+    if context.makes_leads:
+        queries = [topic.text, *limitations, *queries]
+    elif not queries:
+        queries = [" ".join(limitations[-2:]).strip(), topic.text]
+    count = (LEAD_NEIGHBOURS if context.makes_leads else 2 * NEIGHBOURS) + len(chain["links"])
+    lists = await asyncio.gather(*(context.library.search(query, count) for query in queries if query))
+    rows = zip_longest(*lists)
+    found = {scored.paper.id: scored.paper for row in rows for scored in row if scored is not None}
+    papers = list(found.values())
+    return await related_to_topic(context.library, topic, papers) if context.makes_leads else papers
 
 
 async def predict_direction(state: BranchState, runtime: Context) -> BranchState:
-    """The future direction (Table 13): an open limitation, and a mechanism from chain or neighbours."""
-    chain, neighbours = load_links(state), await find_neighbours(state, runtime.context)
-    update: BranchState = {"neighbours": [paper.model_dump(mode="json") for paper in neighbours]}
-    update["pairs"] = []
+    """The future direction (Table 13): an open limitation, and a mechanism that could address it."""
+    chain = load_links(state)
+    neighbours = [Paper.model_validate(paper) for paper in state["neighbours"]]
     if not runtime.context.options.trend and not runtime.context.makes_leads:
-        return {**update, "direction": None}
+        return {"direction": None, "pairs": []}
+    searches = tuple(cure["query"] for cure in state.get("cures", []))
     answer = await FORECASTER(
         runtime.context.client,
         topic=load_topic(state).text,
@@ -69,40 +144,49 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
         changes=tuple(change_view(transition) for transition in load_transitions(state)),
         entities=shown_entities(state, runtime.context),
         neighbours=tuple(paper_brief(paper) for paper in neighbours),
+        searches=searches,
     )
     ids = [link.paper.id for link in chain] + [paper.id for paper in neighbours]
-    direction = Direction(
+    pairs = []
+    if runtime.context.makes_leads:
+        pairs = [await _lead_pair(runtime.context, chain, neighbours, pairing) for pairing in answer.pairings]
+    direction = direction_record(answer, ids, searches)
+    return {"direction": direction.model_dump(mode="json"), "pairs": pairs}
+
+
+def direction_record(answer: Forecast, ids: Sequence[str], searches: tuple[str, ...]) -> Direction:
+    """The forecast with the ids of papers in place of their numbers."""
+
+    def paper_id(number: int | None) -> str | None:
+        return ids[number] if number is not None and 0 <= number < len(ids) else None
+
+    return Direction(
         text=answer.direction,
         limitation=answer.limitation,
         limitation_from=ids[answer.limitation_from],
         mechanism=answer.mechanism,
-        mechanism_from=ids[answer.mechanism_from],
+        mechanism_from=paper_id(answer.mechanism_from),
+        limitations=tuple(
+            ConsideredLimitation(
+                paper=ids[weak.paper],
+                limitation=weak.limitation,
+                answered_by=paper_id(weak.answered_by),
+            )
+            for weak in answer.limitations
+            if paper_id(weak.paper)
+        ),
+        pairings=tuple(
+            ConsideredPairing(
+                limitation_from=ids[pairing.limitation_from],
+                mechanism=pairing.mechanism,
+                mechanism_from=paper_id(pairing.mechanism_from),
+                way=pairing.way,
+                why=pairing.why,
+            )
+            for pairing in answer.pairings
+        ),
+        searches=searches,
     )
-    if runtime.context.makes_leads:
-        update["pairs"] = [
-            await _lead_pair(runtime.context, chain, neighbours, pairing) for pairing in answer.pairings
-        ]
-    return {**update, "direction": direction.model_dump(mode="json")}
-
-
-async def find_neighbours(state: BranchState, context: Services) -> list[Paper]:
-    """Papers outside the chain, alternately close to the chain's open limitations and to the topic."""
-    topic = load_topic(state)
-    readings = [link.reading for link in load_links(state) if link.reading is not None]
-    limitations = [reading.limitation or reading.problem or "" for reading in readings]
-    if context.makes_leads:
-        most, queries = LEAD_NEIGHBOURS, [topic.text, *limitations]
-    else:
-        most, queries = NEIGHBOURS, [" ".join(limitations[-2:]).strip(), topic.text]
-    count = most + len(state["links"])
-    lists = [await context.library.search(query, count) for query in queries if query]
-    in_chain = link_ids(state)
-    found: dict[str, Paper] = {}
-    for place in range(count):
-        for ranked in lists:
-            if place < len(ranked) and ranked[place].paper.id not in in_chain:
-                found.setdefault(ranked[place].paper.id, ranked[place].paper)
-    return (await related_to_topic(context.library, topic, list(found.values())))[:most]
 
 
 async def _lead_pair(
@@ -110,6 +194,7 @@ async def _lead_pair(
 ) -> dict[str, Any]:
     """A limitation and a mechanism, with everything that ``make_lead`` needs."""
     weak, strong = pairing.limitation_from, pairing.mechanism_from
+    assert strong is not None, "the offline model has no memory"
     papers = [*(link.paper for link in chain), *neighbours]
     readings = [*(link.reading for link in chain), *(None for _ in neighbours)]
     weak_reading, strong_reading = readings[weak], readings[strong]

@@ -9,24 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from ideagora.agents.judges import IDEA_JUDGE
 from ideagora.agents.views import idea_view
-from ideagora.errors import AllBranchesFailed, IdeagoraError, UnreadableAnswer
-from ideagora.graphs.chain_of_ideas import anchors, experiment, leads, twins
+from ideagora.errors import AllBranchesFailed, UnreadableAnswer
+from ideagora.graphs.chain_of_ideas import anchors, direction, experiment, growth, leads, twins
 from ideagora.graphs.chain_of_ideas.branch import build_branch
 from ideagora.graphs.chain_of_ideas.choice import novelty_key, rank_branches, score_duels
 from ideagora.graphs.chain_of_ideas.state import (
-    BranchTask,
+    BranchState,
+    ChainTask,
     Context,
     DraftPair,
     IdeationState,
     LeadTask,
     PairTask,
+    branch_update,
+    chain_task,
+    live_chains,
     load_topic,
 )
 from ideagora.graphs.services import Services
@@ -35,37 +39,29 @@ from ideagora.models.usage import usage_label
 from ideagora.schema import FAR_FROM_TOPIC, NoveltyCheck, Paper
 
 
-def start_branches(state: IdeationState) -> list[Send]:
-    """One branch per anchor, in parallel."""
-    tasks = [BranchTask(topic=state["topic"], anchored=anchor) for anchor in state["anchors"]]
-    return [Send("explore_branch", task) for task in tasks]
+def start_branches(state: IdeationState) -> list[Hashable | Send]:
+    """One branch per chain, in parallel."""
+    tasks = [chain_task(state, chain) for chain in live_chains(state)]
+    return [Send("explore_branch", task) for task in tasks] or ["gather"]
 
 
-async def explore_branch(state: BranchTask, runtime: Context) -> IdeationState:
-    """Run one branch; its failure is recorded and the others continue."""
-    anchor = state["anchored"]
-    number, query = anchor["branch"], anchor["query"]
-    start = {
-        "topic": state["topic"],
-        "branch": number,
-        "query": query,
-        "anchor": anchor["paper"],
-        "anchor_reason": anchor["reason"],
-    }
+async def explore_branch(state: ChainTask, runtime: Context) -> IdeationState:
+    """Derive an idea from one chain; a failure is recorded and the other branches continue."""
+    update = await branch_update(state, runtime.context, _explore(state, runtime.context))
+    if "failures" in update:
+        return update
+    return {"branches": [dict(branch) for branch in update["chains"].values()]}
+
+
+async def _explore(task: ChainTask, context: Services) -> BranchState:
     branch = build_branch().compile()
-    with usage_label(f"branch {number}"):
-        try:
-            final = await branch.ainvoke(start, context=runtime.context)  # type: ignore[call-overload]
-        except IdeagoraError as error:
-            if error.fatal:  # it concerns the whole run
-                raise
-            runtime.context.say(f"failed: {error}")
-            return {"failures": [{"branch": number, "query": query, "error": str(error)}]}
-    result = {key: final[key] for key in sorted(final) if key != "topic"}
+    start = {**task["chain"], "topic": task["topic"]}
+    final = await branch.ainvoke(start, context=context)  # type: ignore[call-overload]
+    result = {key: final[key] for key in sorted(final) if key not in ("topic", "proposed")}
     papers = [Paper.model_validate(link["paper"]) for link in final["links"]]
-    similarity = await topic_similarity(runtime.context.library, load_topic(state), papers)
-    mean = round(sum(similarity.values()) / len(similarity), 4)
-    return {"branches": [{**result, "topic_similarity": mean}]}
+    similarity = await topic_similarity(context.library, load_topic(task), papers)
+    result["topic_similarity"] = round(sum(similarity.values()) / len(similarity), 4)
+    return cast(BranchState, result)
 
 
 def gather(state: IdeationState) -> IdeationState:
@@ -188,6 +184,11 @@ def build_graph() -> StateGraph[IdeationState, Services, IdeationState, Ideation
     graph = StateGraph(IdeationState, context_schema=Services)
     graph.add_node("plan_queries", anchors.plan_queries)
     graph.add_node("find_anchors", anchors.find_anchors)
+    graph.add_node("place_anchors", growth.place_anchors)
+    graph.add_node("extend_chain", growth.extend_chain)
+    graph.add_node("grow", growth.grow)
+    graph.add_node("study_chain", direction.study_chain)
+    graph.add_node("find_cures", direction.find_cures)
     graph.add_node("explore_branch", explore_branch)
     graph.add_node("gather", gather)
     graph.add_node("judge_pair", judge_pair)
@@ -201,7 +202,13 @@ def build_graph() -> StateGraph[IdeationState, Services, IdeationState, Ideation
     graph.add_node("plan_experiment", experiment.plan_for_idea)
     graph.add_edge(START, "plan_queries")
     graph.add_edge("plan_queries", "find_anchors")
-    graph.add_conditional_edges("find_anchors", start_branches, ["explore_branch"])
+    graph.add_edge("find_anchors", "place_anchors")
+    after_growth = ["extend_chain", "study_chain", "find_cures"]
+    graph.add_conditional_edges("place_anchors", growth.next_growth, after_growth)
+    graph.add_edge("extend_chain", "grow")
+    graph.add_conditional_edges("grow", growth.next_growth, after_growth)
+    graph.add_edge("study_chain", "find_cures")
+    graph.add_conditional_edges("find_cures", start_branches, ["explore_branch", "gather"])
     graph.add_edge("explore_branch", "gather")
     graph.add_conditional_edges("gather", pair_up, ["judge_pair", "find_twins", "choose", "choose_pairs"])
     graph.add_conditional_edges("choose_pairs", start_leads, ["make_lead"])

@@ -1,110 +1,205 @@
-"""Construction of a chain (section 3.2): from the anchor forward along citations, backward along references.
+"""Construction of the chains (section 3.2): from each anchor forward along citations,
+backward along references.
 
-Both sides grow in parallel, one paper per step. Going backward means reading the earliest paper, because
-its reader ranks the references; all other papers are read together at the end.
+All chains grow in step, one paper per side at a time, and no paper stands in two of them. Going backward
+along a full text means reading the earliest paper, because its reader ranks the references; a short text does
+not say how it uses them, so the relevance judge grades them with the citing papers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import asyncio
+from collections.abc import Collection, Hashable, Sequence
+from typing import Any
+
+from langgraph.types import Send
 
 from ideagora.graphs.chain_of_ideas.options import MILESTONE_CITATIONS
-from ideagora.graphs.chain_of_ideas.state import BranchState, Context, link_ids, load_links, load_topic
-from ideagora.graphs.steps import reading
+from ideagora.graphs.chain_of_ideas.state import (
+    BranchState,
+    Context,
+    GrowthTask,
+    IdeationState,
+    branch_update,
+    chain_task,
+    link_ids,
+    live_chains,
+    load_links,
+    load_topic,
+    new_chain,
+)
+from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature_search import CANDIDATES
-from ideagora.graphs.steps.reading import MAX_REFERENCES, read_for_references
-from ideagora.graphs.steps.relevance import Neighbours, grade_neighbours
-from ideagora.schema import Link, Paper
+from ideagora.graphs.steps.reading import MAX_REFERENCES, Readings, has_short_text, read_for_references
+from ideagora.graphs.steps.relevance import GradedPapers, Neighbours, grade_neighbours
+from ideagora.models.usage import usage_label
+from ideagora.schema import Link, Paper, Topic
+
+SIDES = ("forward", "backward")
+
+Proposal = dict[str, Any]
+"""A paper that may extend a chain, with the reason."""
 
 
-async def place_anchor(state: BranchState, runtime: Context) -> BranchState:
-    """Start the chain with the anchor; without a chain (ablation), put the retrieved papers beside it."""
-    anchor = Paper.model_validate(state["anchor"])
-    runtime.context.say(f"anchor: {anchor.title} ({anchor.year})")
-    links = [Link(paper=anchor, position=0, reason=state["anchor_reason"])]
-    if not runtime.context.options.chain:
-        found = await runtime.context.library.search(state["query"], runtime.context.options.length + 1)
-        others = [scored.paper for scored in found if scored.paper.id != anchor.id]
-        links += [
-            Link(paper=paper, position=place, reason="retrieved by the query, in no chain")
-            for place, paper in enumerate(others[: runtime.context.options.length - 1], 1)
-        ]
-    return {"links": [link.model_dump(mode="json") for link in links]}
+async def place_anchors(state: IdeationState, runtime: Context) -> IdeationState:
+    """Start a chain at each anchor; without chains (ablation), put the retrieved papers beside it."""
+    chains = {str(anchor["branch"]): new_chain(anchor) for anchor in state["anchors"]}
+    for chain in chains.values():
+        anchor = Paper.model_validate(chain["anchor"])
+        with usage_label(f"branch {chain['branch']}"):
+            runtime.context.say(f"anchor: {anchor.title} ({anchor.year})")
+        if not runtime.context.options.chain:
+            chain["links"] += await _retrieved(runtime.context, chain["query"], anchor)
+    return {"chains": chains}
 
 
-async def extend_forward(state: BranchState, runtime: Context) -> BranchState:
-    """Add the best of the citing papers that the relevance judge accepts."""
-    library, topic = runtime.context.library, load_topic(state)
-    chain, anchor = load_links(state), Paper.model_validate(state["anchor"])
-    tip = chain[-1].paper
-    citing = [paper for paper in await library.citations(tip) if paper.id not in link_ids(state)]
-    if not citing:
-        return {"stopped": {"forward": f"the library has no other paper that cites {tip.title}"}}
-    ranked = await library.similar(citing, f"{topic.text}. {anchor.title}. {anchor.abstract or ''}")
-    shown = [scored.paper for scored in ranked[:CANDIDATES]]
-    graded = await grade_neighbours(runtime.context, topic, Neighbours(latest=tip, citing=shown))
-    if not graded.accepted:
-        return {
-            "stopped": {"forward": f"none of {len(shown)} papers citing {tip.title} is relevant to the topic"}
-        }
-    best = graded.accepted[0]
-    runtime.context.say(f"forward: {best.paper.title} ({best.paper.year})")
-    link = Link(paper=best.paper, position=chain[-1].position + 1, reason=best.reason)
-    return {"links": [link.model_dump(mode="json")]}
+async def _retrieved(context: Services, query: str, anchor: Paper) -> list[dict[str, Any]]:
+    found = await context.library.search(query, context.options.length + 1)
+    others = [scored.paper for scored in found if scored.paper.id != anchor.id][: context.options.length - 1]
+    reason = "retrieved by the query, in no chain"
+    links = [Link(paper=paper, position=place, reason=reason) for place, paper in enumerate(others, 1)]
+    return [link.model_dump(mode="json") for link in links]
 
 
-async def extend_backward(state: BranchState, runtime: Context) -> BranchState:
-    """Add the reference that the reader of the earliest paper ranks first.
-
-    A short text does not say how the paper uses its references: then the relevance judge grades them.
-    """
-    first, topic = load_links(state)[0], load_topic(state)
-    tip = first.paper
-    if (tip.citation_count or 0) > MILESTONE_CITATIONS:
-        return {"stopped": {"backward": f"{tip.title} is a milestone (over {MILESTONE_CITATIONS} citations)"}}
-    references = [
-        paper for paper in await runtime.context.library.references(tip) if paper.id not in link_ids(state)
+def next_growth(state: IdeationState, runtime: Context) -> list[Hashable | Send]:
+    """Extend every chain that has room (forward first for the last place); then study all of them."""
+    chains = live_chains(state)
+    taken = sorted({paper_id for chain in state["chains"].values() for paper_id in link_ids(chain)})
+    tasks = [
+        GrowthTask(**chain_task(state, chain), sides=sides, taken=taken)
+        for chain in chains
+        if (sides := _open_sides(chain, runtime.context.options))
     ]
-    if not references:
-        return {"stopped": {"backward": f"the library has no other reference of {tip.title}"}}
-    ranked = await runtime.context.library.similar(references, f"{topic.text}. {tip.title}")
-    shown = [scored.paper for scored in ranked]
-    read = await read_for_references(runtime.context, topic, tip, shown[:MAX_REFERENCES])
-    update: BranchState = {}
+    if tasks:
+        return [Send("extend_chain", task) for task in tasks]
+    return [Send("study_chain", chain_task(state, chain)) for chain in chains] or ["find_cures"]
+
+
+def _open_sides(chain: BranchState, options: Any) -> list[str]:
+    room = options.length - len(chain["links"])
+    sides = [side for side in SIDES if side not in chain.get("stopped", {})]
+    return sides[: max(room, 0)] if options.chain else []
+
+
+async def extend_chain(state: GrowthTask, runtime: Context) -> IdeationState:
+    """Propose papers for both ends of a chain, best first; ``grow`` takes them."""
+    return await branch_update(state, runtime.context, _propose(state, runtime.context))
+
+
+async def _propose(task: GrowthTask, context: Services) -> BranchState:
+    chain, topic = load_links(task["chain"]), load_topic(task)
+    latest, earliest = chain[-1].paper, chain[0].paper
+    stopped: dict[str, str] = {}
+    citing: list[Paper] = []
+    cited: list[Paper] = []
+    if "forward" in task["sides"]:
+        anchor = Paper.model_validate(task["chain"]["anchor"])
+        about = f"{topic.text}. {anchor.title}. {anchor.abstract or ''}"
+        citing = await _nearest(context, await context.library.citations(latest), task["taken"], about)
+        if not citing:
+            stopped["forward"] = f"the library has no other paper that cites {latest.title}"
+    if "backward" in task["sides"]:
+        if (earliest.citation_count or 0) > MILESTONE_CITATIONS:
+            stopped["backward"] = f"{earliest.title} is a milestone (over {MILESTONE_CITATIONS} citations)"
+        else:
+            about = f"{topic.text}. {earliest.title}"
+            references = await context.library.references(earliest)
+            cited = await _nearest(context, references, task["taken"], about, MAX_REFERENCES)
+            if not cited:
+                stopped["backward"] = f"the library has no other reference of {earliest.title}"
+    forward, backward, read = await _grade_ends(context, topic, latest, citing, earliest, cited)
+    if citing and not forward:
+        stopped["forward"] = f"none of {len(citing)} papers citing {latest.title} is relevant to the topic"
+    if cited and not backward:
+        stopped["backward"] = _why_no_reference(earliest, read)
+    return {
+        "proposed": {"forward": forward, "backward": backward},
+        "stopped": stopped,
+        "readings": read.as_state()["readings"],
+        "unread": read.unread,
+    }
+
+
+def _why_no_reference(paper: Paper, read: Readings) -> str:
+    if paper.id in read.unread:
+        return f"{paper.title} could not be read"
+    return f"no reference of {paper.title} is relevant to the topic"
+
+
+async def _nearest(
+    context: Services, papers: Sequence[Paper], taken: Collection[str], about: str, most: int = CANDIDATES
+) -> list[Paper]:
+    """The papers that stand in no chain, those closest to a text first."""
+    free = [paper for paper in papers if paper.id not in taken]
+    return [scored.paper for scored in (await context.library.similar(free, about))[:most]]
+
+
+async def _grade_ends(
+    context: Services,
+    topic: Topic,
+    latest: Paper,
+    citing: list[Paper],
+    earliest: Paper,
+    cited: list[Paper],
+) -> tuple[list[Proposal], list[Proposal], Readings]:
+    """Proposals for both ends; one call for both if the earliest paper has only a short text."""
+    if not cited or await has_short_text(context, earliest):
+        ends = Neighbours(latest, citing, earliest, cited[:CANDIDATES])
+        graded = await grade_neighbours(context, topic, ends)
+        return _accepted(graded, citing), _accepted(graded, cited), Readings()
+    forward, read = await asyncio.gather(
+        grade_neighbours(context, topic, Neighbours(latest, citing)),
+        read_for_references(context, topic, earliest, cited),
+    )
     if read is None:
-        neighbours = Neighbours(earliest=tip, cited=shown[:CANDIDATES])
-        graded = await grade_neighbours(runtime.context, topic, neighbours)
-        follow = [(paper.paper, paper.reason) for paper in graded.accepted]
-    else:
-        update = {"readings": read.as_state()["readings"], "unread": read.unread}
-        follow = [(followed.paper, followed.reason) for followed in read.followed]
-    if update.get("unread"):
-        return {**update, "stopped": {"backward": f"{tip.title} could not be read"}}
-    if not follow:
-        return {**update, "stopped": {"backward": f"no reference of {tip.title} is relevant to the topic"}}
-    chosen, reason = follow[0]
-    runtime.context.say(f"backward: {chosen.title} ({chosen.year})")
-    link = Link(paper=chosen, position=first.position - 1, reason=reason)
-    return {**update, "links": [link.model_dump(mode="json")]}
+        graded = await grade_neighbours(
+            context, topic, Neighbours(earliest=earliest, cited=cited[:CANDIDATES])
+        )
+        return _accepted(forward, citing), _accepted(graded, cited), Readings()
+    backward = [_proposal(followed.paper, followed.reason) for followed in read.followed]
+    return _accepted(forward, citing), backward, read
 
 
-def grow(state: BranchState) -> BranchState:
-    """Join both sides after a step; ``next_growth`` decides what comes next."""
-    return {}
+def _accepted(graded: GradedPapers, group: Sequence[Paper]) -> list[Proposal]:
+    ids = {paper.id for paper in group}
+    return [_proposal(g.paper, g.reason) for g in graded.accepted if g.paper.id in ids]
 
 
-def next_growth(state: BranchState, runtime: Context) -> list[Hashable]:
-    """Extend both sides while there is room (forward first for the last place), then read all papers."""
-    room = runtime.context.options.length - len(state["links"])
-    sides = [side for side in ("forward", "backward") if side not in state.get("stopped", {})]
-    if runtime.context.options.chain and room > 0 and sides:
-        return [f"extend_{side}" for side in sides[:room]]
-    return ["read_papers"]
+def _proposal(paper: Paper, reason: str) -> Proposal:
+    return {"paper": paper.model_dump(mode="json"), "reason": reason}
 
 
-async def read_papers(state: BranchState, runtime: Context) -> BranchState:
-    """Read the papers of the chain that were not read for their references."""
-    tried = {**state.get("readings", {}), **state.get("unread", {})}
-    unread = [link.paper for link in load_links(state) if link.paper.id not in tried]
-    read = await reading.read_papers(runtime.context, load_topic(state), unread)
-    return {"readings": read.as_state()["readings"], "unread": read.unread}
+def grow(state: IdeationState, runtime: Context) -> IdeationState:
+    """Give every chain the best of its proposals that no other chain has; shorter chains choose first."""
+    chains = live_chains(state)
+    taken = {paper_id for chain in state["chains"].values() for paper_id in link_ids(chain)}
+    updates = {}
+    for chain in sorted(chains, key=lambda chain: (len(chain["links"]), chain["branch"])):
+        update = _take(chain, taken, runtime.context.options.length)
+        with usage_label(f"branch {chain['branch']}"):
+            for link in update["links"]:
+                side = "forward" if link["position"] > 0 else "backward"
+                runtime.context.say(f"{side}: {link['paper']['title']}")
+        taken |= {link["paper"]["id"] for link in update["links"]}
+        updates[str(chain["branch"])] = update
+    return {"chains": updates}
+
+
+def _take(chain: BranchState, taken: Collection[str], length: int) -> BranchState:
+    ordered = load_links(chain)
+    ends = {"forward": ordered[-1].position + 1, "backward": ordered[0].position - 1}
+    links: list[Link] = []
+    stopped = {}
+    for side in SIDES:
+        proposals = chain.get("proposed", {}).get(side, [])
+        chosen = {link.paper.id for link in links}
+        free = [p for p in proposals if p["paper"]["id"] not in taken and p["paper"]["id"] not in chosen]
+        if free and len(ordered) + len(links) < length:
+            links.append(Link(**free[0], position=ends[side]))
+        elif proposals and not free:
+            stopped[side] = "every relevant paper stands in another branch"
+    return {
+        "links": [link.model_dump(mode="json") for link in links],
+        "stopped": stopped,
+        "proposed": {},
+    }

@@ -74,7 +74,7 @@ async def read_papers(context: Services, topic: Topic, papers: Sequence[Paper]) 
         elif text.kind == "title":
             done.readings[paper.id] = Reading(method=paper.title, read_from="title")
         elif text.kind == "abstract" and is_our_summary(paper):
-            done.readings[paper.id] = read_summary(text.text)
+            done.readings[paper.id] = read_summary(paper, text.text)
         elif text.kind == "abstract" and len(text.text.split()) <= SHORT_TEXT_WORDS:
             short.append(paper.model_copy(update={"abstract": text.text}))
         else:
@@ -82,6 +82,14 @@ async def read_papers(context: Services, topic: Topic, papers: Sequence[Paper]) 
     batches = [short[start : start + PAPERS_PER_CALL] for start in range(0, len(short), PAPERS_PER_CALL)]
     calls += [_read_short_texts(context, topic, batch) for batch in batches]
     return _join([done, *await asyncio.gather(*calls)])
+
+
+async def has_short_text(context: Services, paper: Paper) -> bool:
+    """Whether only a short text of a paper is known, and none could be fetched."""
+    if context.library.fetches_texts:
+        return False
+    text, kind = await context.library.text(paper)
+    return kind != "full text" and len(text.split()) <= SHORT_TEXT_WORDS
 
 
 async def read_for_references(
@@ -100,20 +108,20 @@ async def read_for_references(
     return await _read_text(context, topic, paper, text, references)
 
 
-def read_summary(summary: str) -> Reading:
+def read_summary(paper: Paper, summary: str) -> Reading:
     """The reading of a summary of our own, whose sentences are problem, method, findings and limitation."""
     sentences = texts.sentences(summary)
     if len(sentences) < SUMMARY_SENTENCES:
         return Reading(method=summary, read_from="our summary")
     problem, method, *findings, limitation = sentences
-    names = texts.names(summary)
+    where = f"named in {texts.short_name(paper.title, summary)}"  # the summary is shown beside it
     return Reading(
         problem=problem,
         method=method,
         finding=" ".join(findings),
         limitation=limitation,
         experiment=" ".join(findings),
-        entities=tuple(Entity(name=n.name, description=n.sentence, kind=n.kind) for n in names),
+        entities=tuple(Entity(name=n.name, description=where, kind=n.kind) for n in texts.names(summary)),
         read_from="our summary",
     )
 

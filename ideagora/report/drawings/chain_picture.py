@@ -231,7 +231,10 @@ def _outside(chain: Chain) -> tuple[str, ...]:
     assert chain.direction is not None
     inside = {link.paper.id for link in chain.links}
     taken = (("limitation", chain.direction.limitation_from), ("mechanism", chain.direction.mechanism_from))
-    return tuple(f"The {name} comes from outside this chain." for name, paper in taken if paper not in inside)
+    where = {True: "the model's memory, not a paper", False: "outside this chain"}
+    return tuple(
+        f"The {name} comes from {where[paper is None]}." for name, paper in taken if paper not in inside
+    )
 
 
 def _direction_box(chain: Chain, shape: Shape, y: float, width: float) -> Box:
