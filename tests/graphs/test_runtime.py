@@ -165,7 +165,7 @@ def test_a_chain_grows_on_both_sides_to_its_length(length: int) -> None:
     assert forward - backward in (0, 1), "one paper a step on each side, forward first"
     positions = [link.position for link in ran.ideas[0].chain.links] if ran.ideas[0].chain else []
     assert positions == list(range(-backward, forward + 1))
-    assert ran.roles["reader"] == length
+    assert (ran.roles["reader"], ran.roles["abstract_reader"]) == (0, 1 if length <= 6 else 2)
     assert ran.roles["trend_analyst"] == (length > 1)
 
 
@@ -185,15 +185,12 @@ def test_a_milestone_ends_the_way_back() -> None:
 
 
 def test_irrelevance_ends_both_ways() -> None:
-    def nothing_new(call: ScriptedCall) -> Any:
-        number = len(call.inputs.papers)
-        relevant = number > 1  # the anchors' candidates are many, a step forward has one
-        return {"judgements": [{"paper": n, "reason": "So.", "relevant": relevant} for n in range(number)]}
+    def only_anchors(call: ScriptedCall) -> Any:
+        graded = standin.ANSWERS["Judgements"](call.messages[-1][1])
+        grade = 3 if call.inputs.papers else 1
+        return {**graded, "judgements": [{**one, "grade": grade} for one in graded["judgements"]]}
 
-    def no_way_back(call: ScriptedCall) -> Any:
-        return {**standin.ANSWERS["PaperReading"](call.messages[-1][1]), "references": []}
-
-    ran = Ran(task_of(branches=1, length=5), relevance_judge=nothing_new, reader=no_way_back)
+    ran = Ran(task_of(branches=1, length=5), relevance_judge=only_anchors)
     assert [paper.id for paper in ran.chain] == ["p6"]
     assert "none of 1 papers citing" in ran.stopped["forward"]
     assert "no reference of" in ran.stopped["backward"]
@@ -251,6 +248,39 @@ def test_anchors_differ_and_are_kept_apart() -> None:
 # --- switches and loops -----------------------------------------------------------------------
 
 
+ALWAYS_ASKED = set(standin.ROLES) - {"reader", "query_reworder"}
+"""Roles that every run on abstracts asks."""
+
+
+def test_no_paper_stands_in_two_branches() -> None:
+    """All anchors lead to the same papers; the branches share them out."""
+    shared = [paper(n, *([n - 1] if n > 3 else [0, 1, 2])) for n in range(3, 9)]
+    ran = Ran(task_of(branches=3, length=4), World([paper(0), paper(1), paper(2), *shared]))
+    chains = [[link.paper.id for link in idea.chain.links] for idea in ran.ideas if idea.chain]
+    every = [paper_id for chain in chains for paper_id in chain]
+    assert len(chains) == 3
+    assert len(every) == len(set(every)), chains
+
+
+def test_a_judgement_that_is_missing_is_asked_for_alone_and_else_noted() -> None:
+    def silent_on_the_last(call: ScriptedCall) -> Any:
+        graded = standin.ANSWERS["Judgements"](call.messages[-1][1])
+        candidates = call.inputs.candidates
+        silent = [n for n, one in enumerate(candidates) if one.title.endswith("part 2")]
+        asked.append(len(candidates))
+        kept = [one for one in graded["judgements"] if one["paper"] not in silent]
+        return {**graded, "judgements": kept}
+
+    asked: list[int] = []
+    ran = Ran(task_of(branches=1, length=1), line(4, 1), relevance_judge=silent_on_the_last)
+    assert asked[0] > 1
+    assert asked[1:] == [1, 1, 1], "the paper alone, and twice more since that answer was empty"
+    assert [paper.id for paper in ran.chain] == ["p1"]
+    notes = json.loads(Path("run/run.json").read_text(encoding="utf-8"))["notes"]
+    (note,) = (note for note in notes if "gave no judgement, even when asked again" in note)
+    assert "part 2" in note
+
+
 def test_the_whole_agent_asks_what_it_says_it_expects() -> None:
     task = task_of(branches=2, length=5, refinements=1)
     ran = Ran(task)
@@ -258,7 +288,7 @@ def test_the_whole_agent_asks_what_it_says_it_expects() -> None:
     assert expected is not None
     assert sum(ran.roles.values()) <= sum(expected.values())
     assert ran.roles["idea_judge"] == 2
-    assert set(ran.roles) == set(standin.ROLES)
+    assert set(ran.roles) == ALWAYS_ASKED
 
 
 @pytest.mark.parametrize(
@@ -267,7 +297,7 @@ def test_the_whole_agent_asks_what_it_says_it_expects() -> None:
 )
 def test_an_ablation_switches_its_part_off(variant: str, gone: set[str]) -> None:
     ran = Ran(task_of(f"chain-of-ideas/{variant}", branches=1, length=3))
-    assert set(standin.ROLES) - set(ran.roles) == gone | {"idea_judge", "duplicate_judge"}
+    assert ALWAYS_ASKED - set(ran.roles) == gone | {"idea_judge", "duplicate_judge"}
     idea = ran.ideas[0]
     assert idea.agent == f"chain-of-ideas/{variant}"
     assert idea.chain
@@ -353,8 +383,8 @@ def test_verdicts_that_cannot_be_read_are_no_ties() -> None:
 
 def test_a_topic_without_a_paper_is_thin() -> None:
     def off_topic(call: ScriptedCall) -> Any:
-        number = len(call.inputs.papers)
-        return {"judgements": [{"paper": n, "reason": "No.", "relevant": False} for n in range(number)]}
+        graded = standin.ANSWERS["Judgements"](call.messages[-1][1])
+        return {**graded, "judgements": [{**one, "grade": 0} for one in graded["judgements"]]}
 
     with pytest.raises(TopicNotCovered) as caught:
         Ran(task_of(branches=2), relevance_judge=off_topic)
@@ -367,8 +397,10 @@ def test_a_topic_without_a_paper_is_thin() -> None:
 
 def test_branches_that_all_fail_say_why_each() -> None:
     with pytest.raises(AllBranchesFailed) as caught:
-        Ran(task_of(branches=2), reader=lambda call: "no comment")
-    assert re.search(r"branch 1 \(.+\): reader: .*; branch 2 \(.+\): reader: ", str(caught.value))
+        Ran(task_of(branches=2), abstract_reader=lambda call: "no comment")
+    assert re.search(
+        r"branch 1 \(.+\): abstract_reader: .*; branch 2 \(.+\): abstract_reader: ", str(caught.value)
+    )
     record = json.loads(Path("run/run.json").read_text(encoding="utf-8"))
     assert (record["status"], record["error"]) == ("failed", str(caught.value))
 

@@ -20,6 +20,8 @@ from tests.support.loopback import Answer, Body
 
 _NUMBERED = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
 _WORD = re.compile(r"(?<!material )(?<!message: )\b[0-9a-f]{12}\b")
+PARAGRAPH = 9
+"""Sentences of a paragraph, about 600 characters, as real models write them."""
 SIDES = [
     "language model agents",
     "tool use planning",
@@ -132,6 +134,7 @@ def _word(prompt: str) -> str:
 
 
 def _text(prompt: str, what: str, sentences: int) -> str:
+    """A text that depends on the prompt; a sentence has about 65 characters."""
     word = _word(prompt)
     return " ".join(
         f"The {what} {word} part {n} says what a model might say about it." for n in range(sentences)
@@ -142,7 +145,7 @@ def _queries(prompt: str) -> dict[str, Any]:
     several = re.search(r"Write (\d+) different", prompt)
     count = int(several[1]) if several else 1
     topic = _MATERIAL.search(prompt)
-    aspects = [f"{side} {of}" for of in ("", "of agents", "of text") for side in SIDES]
+    aspects = [f"{side}{of}" for of in ("", " of agents", " of text") for side in SIDES]
     return {"queries": [f"{aspect} for {topic[2] if topic else ''}".strip() for aspect in aspects][:count]}
 
 
@@ -162,7 +165,7 @@ def _reworded(prompt: str) -> dict[str, Any]:
 def _reading(prompt: str) -> dict[str, Any]:
     known = _count(prompt, "References of this paper, numbered")
     follow = [{"paper": 0, "relation": "builds on", "reason": "Extends it."}] if known else []
-    why = {name: _text(prompt, name, 2) for name in ("why_it_works", "details")}
+    why = {name: _text(prompt, name, PARAGRAPH) for name in ("why_it_works", "details")}
     return {**_facets(prompt), **why, "references": follow}
 
 
@@ -173,11 +176,11 @@ def _readings(prompt: str) -> dict[str, Any]:
 
 def _facets(prompt: str) -> dict[str, Any]:
     return {
-        "problem": _text(prompt, "problem", 2),
-        "method": _text(prompt, "method", 4),
-        "finding": _text(prompt, "finding", 2),
-        "limitation": _text(prompt, "limitation", 1),
-        "experiment": _text(prompt, "experiment", 3),
+        "problem": _text(prompt, "problem", PARAGRAPH),
+        "method": _text(prompt, "method", PARAGRAPH),
+        "finding": _text(prompt, "finding", PARAGRAPH),
+        "limitation": _text(prompt, "limitation", PARAGRAPH),
+        "experiment": _text(prompt, "experiment", PARAGRAPH),
         "entities": [
             {"name": f"Thing{n} {_word(prompt)}", "description": _text(prompt, "entity", 1), "kind": kind}
             for n, kind in enumerate(["model", "dataset", "metric"])
@@ -189,11 +192,16 @@ def _trend(prompt: str) -> dict[str, Any]:
     pairs = _count(prompt, "Papers, earliest first, numbered from 0:") - 1
     return {
         "changes": [
-            {"earlier": n, "entered": ["a search"], "left": ["a guess"], "text": _text(prompt, "change", 3)}
+            {
+                "earlier": n,
+                "entered": ["a search"],
+                "left": ["a guess"],
+                "text": _text(prompt, "change", PARAGRAPH),
+            }
             for n in range(pairs)
         ],
         "cures": [
-            {"problem": _text(prompt, "open problem", 1), "field": field, "query": f"search in {field}"}
+            {"problem": _text(prompt, "open problem", 2), "field": field, "query": f"search in {field}"}
             for field in ("planning", "databases")
         ],
     }
@@ -202,21 +210,21 @@ def _trend(prompt: str) -> dict[str, Any]:
 def _forecast(prompt: str) -> dict[str, Any]:
     last = _count(prompt, "The chain of papers, earliest first, numbered", "Work in the order") - 1
     return {
-        "limitations": [{"paper": 0, "limitation": _text(prompt, "open limitation", 1), "answered_by": None}],
+        "limitations": [{"paper": 0, "limitation": _text(prompt, "open limitation", 2), "answered_by": None}],
         "pairings": [
             {
                 "limitation_from": 0,
                 "way": "analogy",
-                "mechanism": _text(prompt, "paired mechanism", 1),
+                "mechanism": _text(prompt, "paired mechanism", 2),
                 "mechanism_from": last,
-                "why": _text(prompt, "pairing", 1),
+                "why": _text(prompt, "pairing", 2),
             }
         ],
-        "limitation": _text(prompt, "limitation", 1),
+        "limitation": _text(prompt, "limitation", PARAGRAPH),
         "limitation_from": 0,
-        "mechanism": _text(prompt, "mechanism", 1),
+        "mechanism": _text(prompt, "mechanism", 2),
         "mechanism_from": last,
-        "direction": _text(prompt, "direction", 5),
+        "direction": _text(prompt, "direction", PARAGRAPH),
     }
 
 
@@ -234,14 +242,14 @@ def _draft(prompt: str) -> dict[str, Any]:
 
 def _idea(prompt: str) -> dict[str, Any]:
     return {
-        "motivation": _text(prompt, "motivation", 6),
-        "novelty": _text(prompt, "novelty", 4),
-        "method": "\n".join(f"{n}. {_text(prompt, 'step', 2)}" for n in range(1, 6)),
+        "motivation": _text(prompt, "motivation", PARAGRAPH),
+        "novelty": _text(prompt, "novelty", PARAGRAPH),
+        "method": "\n".join(f"{n}. {_text(prompt, 'step', 3)}" for n in range(1, 6)),
         "title": f"An Idea {_word(prompt)}",
-        "summary": _text(prompt, "summary", 2),
-        "purpose": _text(prompt, "purpose", 1),
-        "mechanism": _text(prompt, "mechanism", 1),
-        "evaluation": _text(prompt, "evaluation", 1),
+        "summary": _text(prompt, "summary", 5),
+        "purpose": _text(prompt, "purpose", 2),
+        "mechanism": _text(prompt, "mechanism", 2),
+        "evaluation": _text(prompt, "evaluation", 2),
         "sources": [{"part": "method", "paper": 0, "quote": "nothing that anybody wrote"}],
     }
 
@@ -277,7 +285,7 @@ def _duel(prompt: str) -> dict[str, Any]:
     first = len(words) == 2 and words[0] > words[1]
     choice = "tie" if len(words) != 2 else "first" if first else "second"
     names = ("novelty", "significance", "clarity", "feasibility", "effectiveness")
-    return {"reason": _text(prompt, "verdict", 3), **dict.fromkeys((*names, "overall"), choice)}
+    return {"reason": _text(prompt, "verdict", PARAGRAPH), **dict.fromkeys((*names, "overall"), choice)}
 
 
 def _plan_duel(prompt: str) -> dict[str, Any]:

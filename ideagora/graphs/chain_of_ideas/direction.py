@@ -56,8 +56,12 @@ async def _study(task: ChainTask, context: Services) -> BranchState:
     unread = [link.paper for link in load_links(chain) if link.paper.id not in tried]
     read = await read_papers(context, topic, unread)
     update: BranchState = {"readings": read.as_state()["readings"], "unread": read.unread}
-    readings = {**chain.get("readings", {}), **update["readings"]}
-    return {**update, **await _analyse_trend({**chain, "readings": readings}, topic, context)}
+    studied: BranchState = {
+        **chain,
+        "readings": {**chain.get("readings", {}), **update["readings"]},
+        "unread": {**chain.get("unread", {}), **update["unread"]},
+    }
+    return {**update, **await _analyse_trend(studied, topic, context)}
 
 
 async def _analyse_trend(chain: BranchState, topic: Topic, context: Services) -> BranchState:

@@ -29,13 +29,15 @@ from ideagora.graphs.chain_of_ideas.state import (
     new_chain,
 )
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.literature_search import CANDIDATES
 from ideagora.graphs.steps.reading import MAX_REFERENCES, Readings, has_short_text, read_for_references
 from ideagora.graphs.steps.relevance import GradedPapers, Neighbours, grade_neighbours
 from ideagora.models.usage import usage_label
 from ideagora.schema import Link, Paper, Topic
 
 SIDES = ("forward", "backward")
+
+CANDIDATES = 4
+"""Papers on each side that the relevance judge sees; the paper takes the most similar one."""
 
 Proposal = dict[str, Any]
 """A paper that may extend a chain, with the reason."""
