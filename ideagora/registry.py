@@ -27,6 +27,7 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "rag": ("ideagora.graphs.rag.agent:agent", ()),
     "ai-researcher": ("ideagora.graphs.ai_researcher.agent:agent", ()),
     "ai-scientist": ("ideagora.graphs.ai_scientist.agent:agent", ()),
+    "research-agent": ("ideagora.graphs.research_agent.agent:agent", ()),
     "gpt-researcher": ("ideagora.graphs.gpt_researcher.agent:agent", ()),
 }
 """Name -> (factory, its arguments)."""

@@ -83,7 +83,15 @@ class HasPapers(Protocol):
         """Papers in the order of their numbers."""
 
 
-def check_sources(inputs: HasPapers, answer: SourcedIdea) -> str | None:
+class HasSources(Protocol):
+    """An answer that names its sources."""
+
+    @property
+    def sources(self) -> Sequence[IdeaSource]:
+        """The sources of its parts."""
+
+
+def check_sources(inputs: HasPapers, answer: HasSources) -> str | None:
     """Return an error if sources are missing, numbered wrongly or quoted from another paper, else None."""
     if not answer.sources:
         return "sources is empty: name the papers that each part is based on"

@@ -31,7 +31,7 @@ from tests.support.role_samples import NAMES, SAMPLES, Remembering, real_embedde
 Fields = dict[str, Any]
 Path_ = tuple[str | int, ...]
 each_role = each_case("name", sorted(NAMES))
-FIXED = frozenset(["kind", "text_kind", "year"])
+FIXED = frozenset(["kind", "text_kind", "year", "part", "criterion", "definition"])
 """Fields with a fixed vocabulary, which a prompt may show without a fence."""
 
 

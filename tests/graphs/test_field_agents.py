@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+from collections import Counter
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,14 @@ import pytest
 from ideagora.graphs.agent import with_ideas
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.registry import find_agent
-from ideagora.schema import Idea
+from ideagora.schema import Idea, Paper
 from tests.graphs.test_runtime import Ran, World, line, paper, task_of
 from tests.support import command, field_agents, standin
 from tests.support.each import each_case
 from tests.support.loopback import Body, Loopback
 
 TOPIC = "tool use by language models"
-AGENTS = ("ai-researcher", "ai-scientist", "gpt-researcher")
+AGENTS = ("ai-researcher", "ai-scientist", "gpt-researcher", "research-agent")
 """Every agent whose graph is here to be compared with."""
 assert field_agents.SAMPLES, "imported for the stand-in, which answers for them too"
 each_agent = pytest.mark.parametrize("name", AGENTS)
@@ -294,3 +295,82 @@ def test_ai_scientist_keeps_an_idea_whose_reflection_cannot_be_read() -> None:
     assert idea.extra["reflections"] == []
     notes = json.loads(Path("run/run.json").read_text(encoding="utf-8"))["notes"]
     assert any("could not be read, so it stays as it was" in note for note in notes)
+
+
+# --- research-agent -----------------------------------------------------------------------------
+
+
+def concept(number: int, text: str, *cites: int) -> Paper:
+    """Paper ``pN`` on some concepts."""
+    return paper(number, *cites).model_copy(update={"abstract": text})
+
+
+CONCEPTS = World(
+    [
+        concept(0, "Tool calls need an episodic memory.", 1, 2),
+        concept(1, "An episodic memory stores critiques."),
+        concept(2, "Tool calls follow a plan."),
+        concept(3, "An episodic memory works with rehearsal buffers."),
+        concept(4, "Rehearsal buffers help an episodic memory of critiques."),
+        concept(5, "Protein folding uses rehearsal buffers."),
+        concept(6, "Protein folding is slow."),
+    ]
+)
+
+
+def test_research_agent_brings_entities_from_beyond_the_references() -> None:
+    ran = Ran(task_of("research-agent", rounds=0, entities=3), CONCEPTS)
+    (found,) = asked(ran, "problem_finder")
+    shown = " ".join(f"{paper.title} {paper.abstract}" for paper in found.inputs.papers).casefold()
+    assert {paper.title[-1] for paper in found.inputs.papers} == {"0", "1", "2"}
+    names = [entity.name.casefold() for entity in found.inputs.entities]
+    assert names[0] == "rehearsal buffers", "it occurs together with the episodic memory"
+    assert not [name for name in names if name in shown]
+    (method,) = asked(ran, "method_developer")
+    assert method.inputs.entities == found.inputs.entities
+    off = Ran(task_of("research-agent", rounds=0, entities=0), CONCEPTS, "off")
+    assert not asked(off, "problem_finder")[0].inputs.entities
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_research_agent_reviews_every_part_on_five_criteria(rounds: int) -> None:
+    ran = Ran(task_of("research-agent", rounds=rounds))
+    reviews = asked(ran, "part_reviewer")
+    asked_for = Counter((call.inputs.part, call.inputs.criterion) for call in reviews)
+    assert set(asked_for.values()) == {rounds}
+    assert Counter(part for part, _ in asked_for) == {"problem": 5, "method": 5, "experiment": 5}
+    for role in ("problem_finder", "method_developer"):
+        versions = asked(ran, role)
+        assert [len(call.inputs.reviews) for call in versions] == [0, *[5] * rounds]
+        assert versions[-1].inputs.earlier
+    assert ran.roles["experiment_refiner"] == rounds
+    (idea,) = ran.ideas
+    assert idea.experiment
+    assert idea.experiment.rounds == rounds
+    assert len(idea.extra["reviews"]) == 15 * rounds
+
+
+def test_research_agent_ends_a_part_that_nobody_wants_changed() -> None:
+    ran = Ran(
+        task_of("research-agent", rounds=3),
+        part_reviewer=lambda call: reply(call, "PartReview", suggestions=[], rating=5),
+    )
+    assert ran.roles["part_reviewer"] == 15
+    assert ran.roles["problem_finder"] == ran.roles["method_developer"] == 1
+
+
+def test_research_agent_without_references_says_what_it_does_instead() -> None:
+    ran = Ran(task_of("research-agent", rounds=0), World([paper(n) for n in range(6)]))
+    assert len(asked(ran, "problem_finder")[0].inputs.papers) == 6
+    notes = json.loads(Path("run/run.json").read_text(encoding="utf-8"))["notes"]
+    assert any("no references of the core paper" in note and "most similar" in note for note in notes)
+
+
+def test_research_agent_names_a_review_that_cannot_be_read() -> None:
+    def sometimes(call: ScriptedCall) -> Any:
+        return "no" if call.inputs.criterion == "validity" else reply(call, "PartReview")
+
+    ran = Ran(task_of("research-agent"), part_reviewer=sometimes)
+    notes = json.loads(Path("run/run.json").read_text(encoding="utf-8"))["notes"]
+    assert sum("on its validity is missing" in note for note in notes) == 2
+    assert ran.ideas[0].experiment

@@ -1,0 +1,1 @@
+"""Roles of the agent ``research-agent``."""

@@ -1,0 +1,178 @@
+"""Roles that write the problem and the method of an idea, and rewrite them after reviews.
+
+Source: ResearchAgent (arXiv 2404.07738), section 3. The experiment is written by the roles of
+``agents/experiment.py``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from ideagora.agents.idea_inputs import IdeaInputs, draft_lead
+from ideagora.agents.ideator import IdeaSource, check_sources
+from ideagora.agents.role import Role
+from ideagora.agents.views import EntityView, PaperBrief, ShownPaper
+from ideagora.models.call import Answer, Inputs
+from ideagora.models.offline import ExtractiveModel
+from ideagora.models.offline import text as texts
+
+PROMPTS = Path(__file__).parent / "prompts"
+
+
+class ReviewView(Inputs):
+    """One reviewer's comments on a part, as its author sees them."""
+
+    criterion: str
+    review: str
+    suggestions: tuple[str, ...]
+
+
+class ProblemView(Inputs):
+    """A problem as other roles see it."""
+
+    problem: str
+    rationale: str
+    purpose: str
+
+
+class MethodView(Inputs):
+    """A method as other roles see it."""
+
+    title: str
+    method: str
+    novelty: str
+    mechanism: str
+    evaluation: str
+
+
+class PartInputs(Inputs):
+    """What every part is written from: ``papers`` holds the core paper, then papers that it builds on."""
+
+    topic: str
+    papers: tuple[PaperBrief, ...]
+    entities: tuple[EntityView, ...]
+    """Entities from other papers that occur together with those of ``papers``."""
+    reviews: tuple[ReviewView, ...]
+    """Reviews of the earlier version; empty for the first one."""
+
+
+class ProblemInputs(PartInputs):
+    """Inputs of the problem's author."""
+
+    earlier: ProblemView | None
+
+
+class ResearchProblem(Answer):
+    """A research problem."""
+
+    rationale: str = Field(
+        description="what the core paper and the others leave unsolved, why it matters, and what makes it "
+        "hard; 4 to 8 sentences"
+    )
+    problem: str = Field(description="the problem as one precise question, 1 or 2 sentences")
+    purpose: str = Field(description="one sentence: what solving it achieves")
+    entities_used: tuple[str, ...] = Field(
+        description="entities of the list that shaped the problem, by name; [] if none did"
+    )
+    sources: tuple[IdeaSource, ...] = Field(description="the papers that the motivation is based on")
+
+
+def _lead(engine: ExtractiveModel, inputs: PartInputs) -> dict[str, Any]:
+    """Return a lead whose limitation is the core paper's and whose mechanism is another paper's."""
+    papers = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
+    return draft_lead(
+        engine,
+        IdeaInputs(
+            topic=inputs.topic,
+            papers=papers,
+            chain_length=1,
+            changes=(),
+            entities=(),
+            direction=None,
+            earlier=None,
+            too_close=(),
+        ),
+    )
+
+
+def _state_problem(engine: ExtractiveModel, inputs: ProblemInputs) -> dict[str, Any]:
+    """Return the core paper's limitation, and the entities from elsewhere that are closest to it."""
+    lead = _lead(engine, inputs)
+    limitation = lead["purpose"]
+    names = [entity.name for entity in inputs.entities]
+    nearest = [names[number] for number, _ in engine.rank(limitation, names)[:3]]
+    beyond = f" From beyond its references, {texts.listed(nearest)} come closest to it." if nearest else ""
+    sources = [source for source in lead["sources"] if source["part"] == "motivation"]
+    first = texts.sentences(inputs.papers[0].abstract or "") or [inputs.papers[0].title]
+    return {
+        "rationale": f"{lead['motivation']}{beyond}",
+        "problem": limitation,
+        "purpose": limitation,
+        "entities_used": nearest,
+        "sources": sources or [{"part": "motivation", "paper": 0, "quote": first[0]}],
+    }
+
+
+PROBLEM_FINDER = Role(
+    name="problem_finder",
+    group="main",
+    inputs=ProblemInputs,
+    answer=ResearchProblem,
+    offline=_state_problem,
+    check=check_sources,
+    prompts=PROMPTS,
+)
+
+
+class MethodInputs(PartInputs):
+    """Inputs of the method's author."""
+
+    problem: ProblemView
+    earlier: MethodView | None
+
+
+class ResearchMethod(Answer):
+    """A method for a problem."""
+
+    method: str = Field(
+        description="numbered steps, one per line: each component, what it does and why it solves the problem"
+    )
+    novelty: str = Field(
+        description="how this differs from named earlier papers, and the benefit; 3 to 6 sentences"
+    )
+    title: str = Field(description="a specific title of at most 15 words for the whole idea")
+    summary: str = Field(description="problem and method in 2 or 3 sentences")
+    mechanism: str = Field(description="one sentence: the core mechanism")
+    evaluation: str = Field(description="one sentence: how success would be measured")
+    entities_used: tuple[str, ...] = Field(
+        description="entities of the list that shaped the method, by name; [] if none did"
+    )
+    sources: tuple[IdeaSource, ...] = Field(description="the papers that method and novelty are based on")
+
+
+def _propose_method(engine: ExtractiveModel, inputs: MethodInputs) -> dict[str, Any]:
+    """Return another paper's mechanism for the core paper's limitation."""
+    lead = _lead(engine, inputs)
+    fields = ("method", "novelty", "title", "summary", "mechanism", "evaluation")
+    known = lead["mechanism"].casefold()
+    sources = [source for source in lead["sources"] if source["part"] != "motivation"]
+    last = len(inputs.papers) - 1
+    return {
+        **{field: lead[field] for field in fields},
+        "entities_used": [entity.name for entity in inputs.entities if entity.name.casefold() in known],
+        "sources": sources or [{"part": "method", "paper": last, "quote": inputs.papers[last].title}],
+    }
+
+
+METHOD_DEVELOPER = Role(
+    name="method_developer",
+    group="main",
+    inputs=MethodInputs,
+    answer=ResearchMethod,
+    offline=_propose_method,
+    check=check_sources,
+    prompts=PROMPTS,
+)

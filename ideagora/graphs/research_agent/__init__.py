@@ -1,0 +1,1 @@
+"""ResearchAgent: from a core paper, its references and related entities to an idea."""
