@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from pydantic import Field
 
-from ideagora.agents.ideator import IdeaDraft, IdeaSource, check_sources
+from ideagora.agents.ideator import IdeaSource, SourcedIdea, check_sources
 from ideagora.agents.plain_ideators import ProposedIdea, check_distinct, draft_distinct_lead
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
@@ -38,7 +38,7 @@ class Thought(Answer):
     considerations: str = Field(description="what you considered, and why; 3 to 6 sentences")
 
 
-class ArchivedIdea(IdeaDraft, Thought):
+class ArchivedIdea(SourcedIdea, Thought):
     """The next idea for the archive, with the model's own ratings."""
 
     interestingness: int | None = Field(description="your rating, 1 (low) to 10 (high); null if unsure")

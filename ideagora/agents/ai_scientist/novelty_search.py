@@ -75,7 +75,7 @@ def _search_or_decide(engine: ExtractiveModel, inputs: NoveltySearchInputs) -> d
             "paper": compared["paper"],
             "overlap": compared["overlap"],
             "difference": compared["difference"],
-            "already_there": compared["too_close"],
+            "already_there": compared["purpose"] == compared["mechanism"] == "same",
         }
         for compared in judged["comparisons"]
     ]

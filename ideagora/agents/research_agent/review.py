@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.experiment import PlanView
+from ideagora.agents.experiment import CostedPlan
 from ideagora.agents.research_agent.parts import PROMPTS, MethodView, ProblemView
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
@@ -58,7 +58,7 @@ class PartReviewInputs(Inputs):
     """The criterion as a question."""
     problem: ProblemView
     method: MethodView | None
-    plan: PlanView | None
+    plan: CostedPlan | None
 
 
 class PartReview(Answer):

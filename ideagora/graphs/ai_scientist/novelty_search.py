@@ -37,7 +37,12 @@ async def decide(state: NoveltyState, runtime: Context) -> NoveltyState:
     """Name the next query, or decide; an unreadable answer leaves the idea unchecked."""
     context, papers, queries = runtime.context, state.get("papers", []), state.get("queries", [])
     judge = context.client.settings.model_of("judge")
-    common: dict[str, Any] = {"compared": len(papers), "library": context.library.size(), "judge": judge}
+    common: dict[str, Any] = {
+        "queries": tuple(queries),
+        "compared": len(papers),
+        "library": context.library.size(),
+        "judge": judge,
+    }
     try:
         step = await NOVELTY_SEARCHER(
             context.client,
@@ -68,6 +73,8 @@ def _summarize(
         status="too_close" if step.decision == "not novel" else "novel",
         closest=tuple(_closest(found, papers[found.paper], similarity) for found in step.closest),
         reported=len(step.closest),
+        verdict="published" if step.decision == "not novel" else "novel",
+        verdict_reason=step.considerations,
     )
 
 

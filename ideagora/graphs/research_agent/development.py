@@ -14,7 +14,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ideagora.agents.experiment import EXPERIMENT_DESIGNER, EXPERIMENT_REFINER, PlanView
+from ideagora.agents.experiment import EXPERIMENT_DESIGNER, EXPERIMENT_REFINER, CostedPlan
 from ideagora.agents.research_agent.parts import (
     METHOD_DEVELOPER,
     PROBLEM_FINDER,
@@ -146,7 +146,7 @@ async def review_part(state: ReviewTask, runtime: Context) -> DevelopmentState:
             definition=CRITERIA[part][criterion],
             problem=ProblemView(**_only(shown["problem"], ProblemView)),
             method=MethodView(**_only(shown["method"], MethodView)) if shown["method"] else None,
-            plan=PlanView(**shown["plan"]) if shown["plan"] else None,
+            plan=CostedPlan(**shown["plan"]) if shown["plan"] else None,
         )
     except UnreadableAnswer as error:
         return {"notes": [f"The review of the {part} on its {criterion} is missing: {error}"]}
@@ -169,15 +169,16 @@ async def refine_part(state: DevelopmentState, runtime: Context) -> DevelopmentS
             context.client,
             topic=state["topic"]["text"],
             idea=_idea_view(state),
-            plan=PlanView(**state["plan"]),
+            plan=CostedPlan(**state["plan"]),
+            defects=(),
             suggestions=tuple(suggestions),
-            papers=(),
+            searches=(),
         )
     except UnreadableAnswer as error:
         return {**done, "notes": [f"The {part} could not be refined, so it stays as it was: {error}"]}
     return {
         **done,
-        "plan": plan.model_dump(mode="json", exclude={"declined"}),
+        "plan": plan.model_dump(mode="json", exclude={"declined", "amended_method"}),
         "suggestions": [*state.get("suggestions", []), *suggestions],
         "declined": [*state.get("declined", []), *plan.declined],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ideagora.agents.experiment import PlanView
+from ideagora.agents.experiment import CostedPlan
 from ideagora.agents.research_agent import parts, review
 from ideagora.agents.views import EntityView
 from tests.support.baseline_samples import PAPERS, PARTS, TOPIC
@@ -31,7 +31,7 @@ METHOD = parts.MethodView(
     mechanism="Notes on dead ends in the rating prompt.",
     evaluation="Puzzles solved per 1,000 tokens.",
 )
-PLAN = PlanView(
+PLAN = CostedPlan(
     steps=("Reproduce the search.", "Add the notes and compare."),
     datasets=("Game of 24",),
     baselines=("search without notes",),
@@ -39,6 +39,7 @@ PLAN = PlanView(
     ablations=("notes of other puzzles",),
     risks=("notes repeat one another",),
     refuted_if="The notes change nothing.",
+    cost="40 GPU hours.",
 )
 
 SAMPLES = {
