@@ -41,7 +41,7 @@ from ideagora.schema import (
     Transition,
 )
 
-NEIGHBOURS = 6
+NEIGHBOURS = 4
 """Papers outside the chain that the forecaster and the ideator are shown."""
 
 

@@ -36,8 +36,8 @@ from ideagora.schema import Link, Paper, Topic
 
 SIDES = ("forward", "backward")
 
-CANDIDATES = 4
-"""Papers on each side that the relevance judge sees; the paper takes the most similar one."""
+CITING_CANDIDATES, CITED_CANDIDATES = 4, 3
+"""Papers that the relevance judge sees; Chain of Ideas takes the most similar citing paper unseen."""
 
 Proposal = dict[str, Any]
 """A paper that may extend a chain, with the reason."""
@@ -129,7 +129,11 @@ def _why_no_reference(paper: Paper, read: Readings) -> str:
 
 
 async def _nearest(
-    context: Services, papers: Sequence[Paper], taken: Collection[str], about: str, most: int = CANDIDATES
+    context: Services,
+    papers: Sequence[Paper],
+    taken: Collection[str],
+    about: str,
+    most: int = CITING_CANDIDATES,
 ) -> list[Paper]:
     """The papers that stand in no chain, those closest to a text first."""
     free = [paper for paper in papers if paper.id not in taken]
@@ -146,7 +150,7 @@ async def _grade_ends(
 ) -> tuple[list[Proposal], list[Proposal], Readings]:
     """Proposals for both ends; one call for both if the earliest paper has only a short text."""
     if not cited or await has_short_text(context, earliest):
-        ends = Neighbours(latest, citing, earliest, cited[:CANDIDATES])
+        ends = Neighbours(latest, citing, earliest, cited[:CITED_CANDIDATES])
         graded = await grade_neighbours(context, topic, ends)
         return _accepted(graded, citing), _accepted(graded, cited), Readings()
     forward, read = await asyncio.gather(
@@ -155,7 +159,7 @@ async def _grade_ends(
     )
     if read is None:
         graded = await grade_neighbours(
-            context, topic, Neighbours(earliest=earliest, cited=cited[:CANDIDATES])
+            context, topic, Neighbours(earliest=earliest, cited=cited[:CITED_CANDIDATES])
         )
         return _accepted(forward, citing), _accepted(graded, cited), Readings()
     backward = [_proposal(followed.paper, followed.reason) for followed in read.followed]

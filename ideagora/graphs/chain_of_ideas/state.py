@@ -20,7 +20,7 @@ from ideagora.schema import Chain, Direction, Link, Paper, Topic, Transition
 
 Context = Runtime[Services]
 
-MAX_ENTITIES = 20
+MAX_ENTITIES = 8
 """Entities that the trend analyst, the forecaster and the ideator are shown."""
 
 

@@ -17,7 +17,7 @@ from ideagora.graphs.services import Services
 from ideagora.graphs.steps.relevance import GradedPapers, grade_papers
 from ideagora.schema import Paper, ScoredPaper, Topic
 
-CANDIDATES = 5
+CANDIDATES = 4
 """Papers of each query that the relevance judge sees."""
 
 TOPIC_WORDS = 30
