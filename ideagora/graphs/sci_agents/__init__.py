@@ -1,0 +1,1 @@
+"""SciAgents (Ghafarollahi and Buehler, arXiv 2409.05556): an idea from a path through a graph of concepts."""

@@ -1,0 +1,198 @@
+"""SciAgents (Ghafarollahi and Buehler, arXiv 2409.05556) as a state machine.
+
+Triples of concepts are extracted from papers on the topic and joined to a graph. Each idea comes from a path
+between two concepts of it, which a graph of its own develops (``path.py``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+from itertools import pairwise
+from typing import Annotated, Any, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send
+
+from ideagora.agents.sci_agents.concepts import TRIPLE_EXTRACTOR
+from ideagora.errors import AllBranchesFailed, IdeagoraError, UnreadableAnswer
+from ideagora.graphs.sci_agents import concept_graph
+from ideagora.graphs.sci_agents.path import Context, PathState, Record, build_path
+from ideagora.graphs.services import Services
+from ideagora.graphs.single_idea import usage_name
+from ideagora.graphs.steps.first_plan import PlanTask, design_experiment, source_papers
+from ideagora.graphs.steps.topic_papers import topic_papers
+from ideagora.models.usage import usage_label
+from ideagora.schema import Paper, Topic
+
+MAX_TEXT = 6_000
+"""Characters of a paper's text that triples are extracted from."""
+
+
+class SciAgentsState(TypedDict, total=False):
+    """Plain JSON values only, as a checkpoint holds them."""
+
+    topic: Record
+    papers: list[Record]
+    triples: Annotated[list[Record], operator.add]
+    """Triples, each with the id of its paper."""
+    paths: list[list[str]]
+    relations: list[list[Record]]
+    """The triples along each path."""
+    developed: Annotated[list[Record], operator.add]
+    drafts: list[Record]
+    plans: Annotated[list[Record], operator.add]
+    failures: Annotated[list[Record], operator.add]
+    notes: Annotated[list[str], operator.add]
+
+
+class PaperTask(TypedDict):
+    """Payload of ``extract_triples``."""
+
+    topic: Record
+    paper: Record
+
+
+class PathTask(TypedDict):
+    """Payload of ``develop_path``."""
+
+    topic: Record
+    number: int
+    path: list[str]
+    relations: list[Record]
+    papers: list[Record]
+
+
+async def find_papers(state: SciAgentsState, runtime: Context) -> SciAgentsState:
+    """The papers on the topic, for the graph."""
+    topic = Topic.model_validate(state["topic"])
+    papers = await topic_papers(runtime.context, topic, runtime.context.options.papers)
+    return {"papers": [paper.model_dump(mode="json") for paper in papers]}
+
+
+def read_papers(state: SciAgentsState) -> list[Send]:
+    """Extract triples from every paper, in parallel."""
+    return [
+        Send("extract_triples", PaperTask(topic=state["topic"], paper=paper)) for paper in state["papers"]
+    ]
+
+
+async def extract_triples(state: PaperTask, runtime: Context) -> SciAgentsState:
+    """The triples of one paper; a paper that cannot be read is named in the report."""
+    paper = Paper.model_validate(state["paper"])
+    text, _ = await runtime.context.library.text(paper)
+    try:
+        answer = await TRIPLE_EXTRACTOR(
+            runtime.context.client, topic=state["topic"]["text"], title=paper.title, text=text[:MAX_TEXT]
+        )
+    except UnreadableAnswer as error:
+        return {"notes": [f"“{paper.title}” is not in the graph: {error}"]}
+    return {"triples": [{**one.model_dump(mode="json"), "paper": paper.id} for one in answer.triples]}
+
+
+async def sample_paths(state: SciAgentsState, runtime: Context) -> SciAgentsState:
+    """Join the triples to a graph and sample a path for each idea; its ends are at least two hops apart."""
+    triples, options = state.get("triples", []), runtime.context.options
+    names = concept_graph.concept_names(triples)
+    encode = runtime.context.library.embedder.encode
+    vectors = await asyncio.to_thread(encode, [state["topic"]["text"], *names])
+    merged = concept_graph.merge_names(names, vectors[1:])
+    graph = concept_graph.build_concept_graph(triples, merged)
+    cosines = [round(float(vectors[0] @ vector), 4) for vector in vectors[1:]]
+    relevance = dict(zip(names, cosines, strict=True))
+    paths = concept_graph.sample_paths(graph, relevance, options.ideas, runtime.context.client.settings.seed)
+    size = concept_graph.describe_graph(graph, paths)
+    if not paths:
+        raise AllBranchesFailed(
+            f"No path: {len(state['papers'])} papers were read. {size} A path needs two concepts that are "
+            "at least two relations apart. Use more papers (--set papers=24, --source) or another agent."
+        )
+    runtime.context.say(size)
+    few = f"{len(paths)} paths of {options.ideas}: no further concepts are far enough apart."
+    return {
+        "paths": paths,
+        "relations": [
+            [_relation(triples, merged, graph.edges[pair]["triple"]) for pair in pairwise(path)]
+            for path in paths
+        ],
+        "notes": [size, *([few] if len(paths) < options.ideas else [])],
+    }
+
+
+def _relation(triples: list[Record], merged: dict[str, str], number: int) -> Record:
+    """A triple with its concepts as the graph names them."""
+    ends = {part: merged[triples[number][part].casefold()] for part in ("subject", "object")}
+    return {**triples[number], **ends}
+
+
+def start_paths(state: SciAgentsState) -> list[Send]:
+    """Develop every path, in parallel."""
+    tasks = []
+    for number, (path, relations) in enumerate(zip(state["paths"], state["relations"], strict=True), 1):
+        ids = {relation["paper"] for relation in relations}
+        papers = [paper for paper in state["papers"] if paper["id"] in ids]
+        tasks.append(
+            PathTask(topic=state["topic"], number=number, path=path, relations=relations, papers=papers)
+        )
+    return [Send("develop_path", task) for task in tasks]
+
+
+async def develop_path(state: PathTask, runtime: Context) -> SciAgentsState:
+    """Run one path; its failure is recorded and the others continue."""
+    titles = {paper["id"]: paper["title"] for paper in state["papers"]}
+    names = ("subject", "relation", "object", "quote")
+    relations = [
+        {**{name: relation[name] for name in names}, "title": titles[relation["paper"]]}
+        for relation in state["relations"]
+    ]
+    start = PathState(topic=state["topic"], path=state["path"], relations=relations, papers=state["papers"])
+    with usage_label(usage_name("idea", state["number"])):
+        try:
+            final: Any = await build_path().compile().ainvoke(start, context=runtime.context)
+        except IdeagoraError as error:
+            if error.fatal:  # it concerns the whole run
+                raise
+            path = " → ".join(state["path"])
+            return {"failures": [{"branch": None, "query": None, "error": f"the path {path}: {error}"}]}
+    kept = {name: final[name] for name in ("path", "critique", "papers")}
+    return {"developed": [{**final["draft"], **kept}], "notes": final.get("notes", [])}
+
+
+def gather(state: SciAgentsState) -> SciAgentsState:
+    """Join the paths."""
+    if not state.get("developed"):
+        reasons = "; ".join(failure["error"] for failure in state["failures"])
+        raise AllBranchesFailed(f"No path led to an idea. {reasons}")
+    return {"drafts": state["developed"]}
+
+
+def start_experiments(state: SciAgentsState) -> list[Send]:
+    """Design the experiments, in parallel."""
+    return [
+        Send(
+            "design_experiment",
+            PlanTask(
+                topic=state["topic"], draft=draft, number=number, papers=source_papers(draft, draft["papers"])
+            ),
+        )
+        for number, draft in enumerate(state["drafts"], 1)
+    ]
+
+
+def build_graph() -> StateGraph[SciAgentsState, Services, SciAgentsState, SciAgentsState]:
+    """The graph of the agent, not compiled."""
+    graph = StateGraph(SciAgentsState, context_schema=Services)
+    graph.add_node("find_papers", find_papers)
+    graph.add_node("extract_triples", extract_triples)
+    graph.add_node("sample_paths", sample_paths)
+    graph.add_node("develop_path", develop_path)
+    graph.add_node("gather", gather)
+    graph.add_node("design_experiment", design_experiment)
+    graph.add_edge(START, "find_papers")
+    graph.add_conditional_edges("find_papers", read_papers, ["extract_triples"])
+    graph.add_edge("extract_triples", "sample_paths")
+    graph.add_conditional_edges("sample_paths", start_paths, ["develop_path"])
+    graph.add_edge("develop_path", "gather")
+    graph.add_conditional_edges("gather", start_experiments, ["design_experiment"])
+    graph.add_edge("design_experiment", END)
+    return graph

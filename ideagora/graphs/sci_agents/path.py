@@ -1,0 +1,169 @@
+"""From a path of concepts to an idea: ontologist, scientist, expander, critic, writer, novelty check."""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, Any, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
+from ideagora.agents.sci_agents.concepts import ONTOLOGIST, Relation
+from ideagora.agents.sci_agents.proposal import (
+    ASPECTS,
+    CRITIC,
+    EXPANDER,
+    PATH_WRITER,
+    SCIENTIST,
+    AspectView,
+    CritiqueView,
+    ExplainedConcept,
+)
+from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.services import Services
+from ideagora.graphs.sources import checked_sources
+from ideagora.graphs.steps.first_plan import paper_briefs, source_papers
+from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.schema import Paper, Topic
+
+Context = Runtime[Services]
+Record = dict[str, Any]
+
+
+class PathState(TypedDict, total=False):
+    """State of one path. Plain JSON values only, as a checkpoint holds them."""
+
+    topic: Record
+    path: list[str]
+    relations: list[Record]
+    """Relations along the path (``Relation``)."""
+    papers: list[Record]
+    """The papers of these relations."""
+    ontology: Record
+    aspects: dict[str, str]
+    expanded: Annotated[list[Record], operator.add]
+    critique: Record
+    draft: Record
+    notes: Annotated[list[str], operator.add]
+
+
+class ExpandTask(TypedDict):
+    """Payload of ``expand_aspect``."""
+
+    topic: Record
+    name: str
+    aspects: dict[str, str]
+    papers: list[Record]
+
+
+async def define_concepts(state: PathState, runtime: Context) -> PathState:
+    """The ontologist defines the concepts and explains their connections."""
+    answer = await ONTOLOGIST(
+        runtime.context.client,
+        topic=state["topic"]["text"],
+        path=tuple(state["path"]),
+        relations=tuple(Relation(**relation) for relation in state["relations"]),
+    )
+    return {"ontology": answer.model_dump(mode="json")}
+
+
+async def propose(state: PathState, runtime: Context) -> PathState:
+    """The first scientist writes a proposal in seven aspects."""
+    ontology = state["ontology"]
+    answer = await SCIENTIST(
+        runtime.context.client,
+        topic=state["topic"]["text"],
+        path=tuple(state["path"]),
+        definitions=tuple(ExplainedConcept(**definition) for definition in ontology["definitions"]),
+        connections=tuple(
+            f"{one['first']} → {one['second']}: {one['explanation']}" for one in ontology["connections"]
+        ),
+    )
+    return {"aspects": answer.model_dump(mode="json")}
+
+
+def start_expansions(state: PathState, runtime: Context) -> list[Send] | str:
+    """Expand the first aspects, in parallel."""
+    tasks = [
+        ExpandTask(topic=state["topic"], name=name, aspects=state["aspects"], papers=state["papers"])
+        for name in ASPECTS[: runtime.context.options.expansions]
+    ]
+    return [Send("expand_aspect", task) for task in tasks] or "criticise"
+
+
+async def expand_aspect(state: ExpandTask, runtime: Context) -> PathState:
+    """The second scientist works out one aspect; if it cannot be read, the first version stays."""
+    others = {name: text for name, text in state["aspects"].items() if name != state["name"]}
+    try:
+        answer = await EXPANDER(
+            runtime.context.client,
+            topic=state["topic"]["text"],
+            aspect=AspectView(name=state["name"], text=state["aspects"][state["name"]]),
+            others=tuple(AspectView(name=name, text=text) for name, text in others.items()),
+            papers=paper_briefs(state["papers"]),
+        )
+    except UnreadableAnswer as error:
+        return {"notes": [f"The aspect {state['name'].replace('_', ' ')} was not expanded: {error}"]}
+    return {"expanded": [{"name": state["name"], "text": answer.text}]}
+
+
+def _aspects(state: PathState) -> tuple[AspectView, ...]:
+    texts = {**state["aspects"], **{one["name"]: one["text"] for one in state.get("expanded", [])}}
+    return tuple(AspectView(name=name, text=text) for name, text in texts.items())
+
+
+async def criticise(state: PathState, runtime: Context) -> PathState:
+    """The critic names weaknesses, changes and the first question."""
+    answer = await CRITIC(
+        runtime.context.client,
+        topic=state["topic"]["text"],
+        path=tuple(state["path"]),
+        aspects=_aspects(state),
+    )
+    return {"critique": answer.model_dump(mode="json")}
+
+
+async def write_idea(state: PathState, runtime: Context) -> PathState:
+    """The idea after the critique; it names both ends of the path."""
+    quotes = {relation["title"]: relation["quote"] for relation in reversed(state["relations"])}
+    answer = await PATH_WRITER(
+        runtime.context.client,
+        topic=state["topic"]["text"],
+        path=tuple(state["path"]),
+        aspects=_aspects(state),
+        critique=CritiqueView(**{name: state["critique"][name] for name in CritiqueView.model_fields}),
+        papers=paper_briefs(state["papers"]),
+        quotes=tuple(quotes[paper["title"]] for paper in state["papers"]),
+    )
+    runtime.context.say(f"idea: {answer.title}")
+    draft = answer.model_dump(mode="json")
+    return {"draft": {**draft, "sources": checked_sources(draft["sources"], state["papers"])}}
+
+
+async def judge_novelty(state: PathState, runtime: Context) -> PathState:
+    """Compare the idea with its sources and with the library."""
+    known = [Paper.model_validate(paper) for paper in source_papers(state["draft"], state["papers"])]
+    check = await check_novelty(
+        runtime.context, Topic.model_validate(state["topic"]), state["draft"], known, ()
+    )
+    return {"draft": {**state["draft"], "novelty_check": check.model_dump(mode="json")}}
+
+
+def build_path() -> StateGraph[PathState, Services, PathState, PathState]:
+    """The graph of one path, not compiled."""
+    graph = StateGraph(PathState, context_schema=Services)
+    graph.add_node("define_concepts", define_concepts)
+    graph.add_node("propose", propose)
+    graph.add_node("expand_aspect", expand_aspect)
+    graph.add_node("criticise", criticise)
+    graph.add_node("write_idea", write_idea)
+    graph.add_node("judge_novelty", judge_novelty)
+    graph.add_edge(START, "define_concepts")
+    graph.add_edge("define_concepts", "propose")
+    graph.add_conditional_edges("propose", start_expansions, ["expand_aspect", "criticise"])
+    graph.add_edge("expand_aspect", "criticise")
+    graph.add_edge("criticise", "write_idea")
+    graph.add_edge("write_idea", "judge_novelty")
+    graph.add_edge("judge_novelty", END)
+    return graph
