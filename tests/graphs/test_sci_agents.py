@@ -99,7 +99,9 @@ def test_a_graph_without_a_path_is_declined_and_a_broken_one_is_described(apart:
 
 def test_a_paper_without_readable_triples_and_a_failed_path_are_named() -> None:
     def triples(call: ScriptedCall) -> Any:
-        return "no" if call.inputs.title.endswith("part 6") else ANSWERS["Triples"](call.messages[-1][1])
+        return (
+            "no" if call.inputs.title.endswith("part 6") else ANSWERS["ConceptTriples"](call.messages[-1][1])
+        )
 
     def critic(call: ScriptedCall) -> Any:
         first = call.inputs.path[0] == paths[0] if paths else paths.append(call.inputs.path[0]) is None

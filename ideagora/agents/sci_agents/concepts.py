@@ -38,7 +38,7 @@ class Triple(Answer):
     quote: str = Field(description="5 to 25 words copied verbatim from the text, which say so")
 
 
-class Triples(Answer):
+class ConceptTriples(Answer):
     """The triples of one paper."""
 
     triples: tuple[Triple, ...] = Field(
@@ -65,7 +65,7 @@ def _extract_triples(engine: ExtractiveModel, inputs: TripleInputs) -> dict[str,
     return {"triples": triples[:MAX_TRIPLES]}
 
 
-def _check_triples(inputs: TripleInputs, answer: Triples) -> str | None:
+def _check_triples(inputs: TripleInputs, answer: ConceptTriples) -> str | None:
     for triple in answer.triples:
         if not all(part.strip() for part in (triple.subject, triple.relation, triple.object)):
             return "a triple has an empty subject, relation or object"
@@ -78,7 +78,7 @@ TRIPLE_EXTRACTOR = Role(
     name="triple_extractor",
     group="reader",
     inputs=TripleInputs,
-    answer=Triples,
+    answer=ConceptTriples,
     offline=_extract_triples,
     temperature=0.0,
     check=_check_triples,

@@ -74,7 +74,8 @@ class Aspects(Answer):
 
 def check_ends(inputs: HasPath, text: str, field: str) -> str | None:
     """Return an error if a text does not name both ends of the path, else None."""
-    missing = [end for end in (inputs.path[0], inputs.path[-1]) if not is_quoted(end, text)]
+    ends = [end for end in (inputs.path[0], inputs.path[-1]) if any(letter.isalnum() for letter in end)]
+    missing = [end for end in ends if not is_quoted(end, text)]
     return f"{field} must name both ends of the path; it lacks “{missing[0]}”" if missing else None
 
 
@@ -125,7 +126,7 @@ class ExpandInputs(Inputs):
 class Expansion(Answer):
     """An aspect in detail."""
 
-    text: str = Field(description="the aspect with specifics, 4 to 8 sentences")
+    expansion: str = Field(description="the aspect with specifics, 4 to 8 sentences")
 
 
 def _expand(engine: ExtractiveModel, inputs: ExpandInputs) -> dict[str, Any]:
@@ -136,10 +137,10 @@ def _expand(engine: ExtractiveModel, inputs: ExpandInputs) -> dict[str, Any]:
         for sentence in texts.sentences(paper.abstract or "")
     ]
     if not sentences:
-        return {"text": inputs.aspect.text}
+        return {"expansion": inputs.aspect.text}
     query = " ".join([inputs.aspect.text, *(other.text for other in inputs.others[:1])])
     sentence, title = sentences[engine.rank(query, [sentence for sentence, _ in sentences])[0][0]]
-    return {"text": f"{inputs.aspect.text} Nearest in the papers (“{title}”): “{sentence}”"}
+    return {"expansion": f"{inputs.aspect.text} Nearest in the papers (“{title}”): “{sentence}”"}
 
 
 EXPANDER = Role(

@@ -105,7 +105,7 @@ async def expand_aspect(state: ExpandTask, runtime: Context) -> PathState:
         )
     except UnreadableAnswer as error:
         return {"notes": [f"The aspect {state['name'].replace('_', ' ')} was not expanded: {error}"]}
-    return {"expanded": [{"name": state["name"], "text": answer.text}]}
+    return {"expanded": [{"name": state["name"], "text": answer.expansion}]}
 
 
 def _aspects(state: PathState) -> tuple[AspectView, ...]:

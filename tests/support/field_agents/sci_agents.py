@@ -30,7 +30,7 @@ ASPECTS = {
 }
 VIEWS = tuple(proposal.AspectView(name=name, text=text) for name, text in ASPECTS.items())
 CRITIQUE = {
-    "strengths": ['"cheap", {so far}'],
+    "strengths": ['A "cheap" change {so far}'],
     "weaknesses": ["It isn't said when a critique is wrong."],
     "improvements": ["Drop entries that a success contradicts, naïve as it is."],
     "question": "Do critiques change ratings at all?",
@@ -44,7 +44,7 @@ SAMPLES: dict[str, tuple[Inputs, dict[str, Any]]] = {
             "triples": [
                 {
                     "subject": "agent",
-                    "relation": 'writes, {after a "failure"}, a naïve',
+                    "relation": 'writes {after a "failure"} a naïve',
                     "object": "critique",
                     "quote": "Reflexion writes a critique after a failure",
                 }
@@ -76,7 +76,7 @@ SAMPLES: dict[str, tuple[Inputs, dict[str, Any]]] = {
     ),
     "aspect_expander": (
         proposal.ExpandInputs(topic=TOPIC, aspect=VIEWS[2], others=VIEWS[:2], papers=PAPERS),
-        {"text": 'The rating drops by 0.2 per "critique", {an estimate}; it\'s naïve but testable.'},
+        {"expansion": 'The rating drops by 0.2 per "critique", {an estimate}; it\'s naïve but testable.'},
     ),
     "proposal_critic": (proposal.CritiqueInputs(topic=TOPIC, path=PATH, aspects=VIEWS), CRITIQUE),
     "path_writer": (
@@ -153,10 +153,10 @@ def _path_idea(prompt: str) -> dict[str, Any]:
 
 
 ANSWERS = {
-    "Triples": _triples,
+    "ConceptTriples": _triples,
     "Ontology": _ontology,
     "Aspects": _aspects,
-    "Expansion": lambda prompt: {"text": _text(prompt, "expansion", 4)},
+    "Expansion": lambda prompt: {"expansion": _text(prompt, "expansion", 4)},
     "Critique": lambda prompt: {
         "strengths": ["clear"],
         "weaknesses": [_text(prompt, "weakness", 1)],
@@ -166,7 +166,7 @@ ANSWERS = {
     "PathIdea": _path_idea,
 }
 ROLES = {
-    "triple_extractor": "Triples",
+    "triple_extractor": "ConceptTriples",
     "ontologist": "Ontology",
     "scientist": "Aspects",
     "aspect_expander": "Expansion",
