@@ -104,8 +104,8 @@ def test_a_paper_without_readable_triples_and_a_failed_path_are_named() -> None:
         )
 
     def critic(call: ScriptedCall) -> Any:
-        first = call.inputs.path[0] == paths[0] if paths else paths.append(call.inputs.path[0]) is None
-        return "no" if first else ANSWERS["Critique"](call.messages[-1][1])
+        paths.append(call.inputs.path[0])
+        return "no" if call.inputs.path[0] == paths[0] else ANSWERS["Critique"](call.messages[-1][1])
 
     paths: list[str] = []
     ran = Ran(task_of("sci-agents", ideas=2), triple_extractor=triples, proposal_critic=critic)
