@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.simulated_judges import Tournament, World, draw
-from ideagora.evaluators.schedules.pairing import Pairing
-from ideagora.evaluators.schedules.posterior import posterior_of
 from ideagora.evaluators.statistics.intervals import bootstrap_ratings, superiority
 from ideagora.evaluators.statistics.matches import settle_match
 from ideagora.evaluators.statistics.separation import CONFIDENCE
+from ideagora.schedules.pairing import Pairing
+from ideagora.schedules.posterior import posterior_of
 
 RUNS = 600
 SIZES = ((6, 5), (12, 10), (6, 20))

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bench.simulated_judges import Tournament, World, draw
-from ideagora.evaluators.schedules.adaptive import Adaptive, ranking
-from ideagora.evaluators.schedules.balanced import Balanced
-from ideagora.evaluators.schedules.pairing import Entrants, Pairing, Schedule
-from ideagora.evaluators.schedules.posterior import fit, laplacian, wins
-from ideagora.evaluators.schedules.round_robin import RoundRobin
-from ideagora.evaluators.schedules.swiss import Swiss
 from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.schedules.adaptive import Adaptive, ranking
+from ideagora.schedules.balanced import Balanced
+from ideagora.schedules.pairing import Entrants, Pairing, Schedule, Verdicts
+from ideagora.schedules.posterior import fit, laplacian, wins
+from ideagora.schedules.round_robin import RoundRobin
+from ideagora.schedules.swiss import Swiss
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class RandomPairs:
     seed: int = 0
     name: str = "random"
 
-    def next(self, entrants: Entrants, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+    def next(self, entrants: Entrants, seen: Verdicts, asked: Sequence[Pairing]) -> list[Pairing]:
         """The drawn pairings that have not been asked."""
         random = np.random.default_rng(self.seed)
         pairings = [

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.tournaments import population_ratings, tournament
-from ideagora.evaluators.schedules.posterior import posterior_of
 from ideagora.evaluators.statistics.intervals import bootstrap_ratings
 from ideagora.evaluators.statistics.separation import CONFIDENCE, further_topics
+from ideagora.schedules.posterior import posterior_of
 
 RUNS = 400
 KINDS: tuple[tuple[str, tuple[float, ...]], ...] = (

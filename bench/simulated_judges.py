@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ideagora.evaluators.schedules.pairing import Entrants, Pairing
 from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.schedules.pairing import Entrants, Pairing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Pure functions that choose which ideas are compared next, for agents and for the arena."""
+"""Schedules: pure functions from the verdicts so far to the next pairings, for agents and for the arena."""

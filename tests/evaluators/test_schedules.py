@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.schedules.adaptive import Adaptive, ranking
-from ideagora.evaluators.schedules.balanced import Balanced, circle_rounds
-from ideagora.evaluators.schedules.pairing import Entrants, Pairing, Schedule
-from ideagora.evaluators.schedules.posterior import fit, wins
-from ideagora.evaluators.schedules.round_robin import RoundRobin
-from ideagora.evaluators.schedules.swiss import Swiss
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
-from ideagora.schedules.swiss import swiss_round
+from ideagora.schedules.adaptive import Adaptive, ranking
+from ideagora.schedules.balanced import Balanced, circle_rounds
+from ideagora.schedules.pairing import Entrants, Pairing, Schedule
+from ideagora.schedules.posterior import fit, wins
+from ideagora.schedules.round_robin import RoundRobin
+from ideagora.schedules.swiss import Swiss
+from ideagora.schedules.swiss_pairs import swiss_round
 from tests.support.each import each_case
 
 Judge = Callable[[Pairing], float | None]

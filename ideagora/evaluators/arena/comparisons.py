@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ideagora.evaluators.schedules.pairing import Entrants, Pairing
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
+from ideagora.schedules.pairing import Entrants, Pairing
 
 if TYPE_CHECKING:
     from ideagora.evaluators.arena.lineup import Kind, Lineup

@@ -28,8 +28,8 @@ from ideagora.schema import Idea, Verdict
 
 if TYPE_CHECKING:
     from ideagora.evaluators.arena.lineup import Kind, Lineup
-    from ideagora.evaluators.schedules.pairing import Schedule
     from ideagora.graphs.services import Services
+    from ideagora.schedules.pairing import Schedule
 
 STYLE = RESTYLE.group
 """The role group of the step that restyles ideas."""

@@ -13,13 +13,13 @@ import numpy as np
 
 from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.options import ArenaOptions
-from ideagora.evaluators.schedules.adaptive import Adaptive
-from ideagora.evaluators.schedules.balanced import Balanced
-from ideagora.evaluators.schedules.pairing import Schedule
-from ideagora.evaluators.schedules.round_robin import RoundRobin
-from ideagora.evaluators.schedules.swiss import Swiss
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.separation import CONFIDENCE
+from ideagora.schedules.adaptive import Adaptive
+from ideagora.schedules.balanced import Balanced
+from ideagora.schedules.pairing import Schedule
+from ideagora.schedules.round_robin import RoundRobin
+from ideagora.schedules.swiss import Swiss
 from ideagora.schema import Verdict
 
 Values = Callable[[Verdict], float]

@@ -14,7 +14,7 @@ from ideagora.agents.views import idea_view
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
-from ideagora.schedules.swiss import swiss_round
+from ideagora.schedules.swiss_pairs import swiss_round
 
 _POINTS = {"first": 1, "second": -1, "tie": 0}
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ideagora.evaluators.arena.leaderboard.records import Refits, Separation
-from ideagora.evaluators.schedules.posterior import posterior_of
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.intervals import (
     LEVEL,
@@ -22,6 +21,7 @@ from ideagora.evaluators.statistics.intervals import (
 )
 from ideagora.evaluators.statistics.ratings import BASE, POINTS
 from ideagora.evaluators.statistics.separation import topics_to_separate
+from ideagora.schedules.posterior import posterior_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

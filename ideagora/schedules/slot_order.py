@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ideagora.evaluators.schedules.pairing import Pairing
+from ideagora.schedules.pairing import Pairing
 
 
 @dataclass

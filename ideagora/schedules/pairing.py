@@ -14,8 +14,6 @@ from ideagora.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ideagora.evaluators.statistics.comparisons import Comparisons
-
 
 class Pairing(NamedTuple):
     """Two ideas on one topic for one judge, in the order shown."""
@@ -82,6 +80,44 @@ class Entrants:
         return list(combinations(self.entries(topic), 2))
 
 
+class Verdicts(Protocol):
+    """What a schedule reads of the scored verdicts, as columns with one row per verdict.
+
+    The arrays have the shape (n,): ``first`` and ``second`` are positions in ``agents`` in the order shown,
+    ``topic`` in ``topics``; ``outcome`` is 1 if the first is better, 0 if the second is, 0.5 for a tie.
+    """
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Names of the agents."""
+        ...
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Names of the topics."""
+        ...
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """The agent whose idea was shown first."""
+        ...
+
+    @property
+    def second(self) -> NDArray[np.int64]:
+        """The agent whose idea was shown second."""
+        ...
+
+    @property
+    def outcome(self) -> NDArray[np.float64]:
+        """The result, as seen from the first."""
+        ...
+
+    @property
+    def topic(self) -> NDArray[np.int64]:
+        """The topic of both ideas."""
+        ...
+
+
 class Schedule(Protocol):
     """Chooses the pairings that are judged next. Schedules are stateless.
 
@@ -94,7 +130,7 @@ class Schedule(Protocol):
         """The name on the command line."""
         ...
 
-    def next(self, entrants: Entrants, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+    def next(self, entrants: Entrants, seen: Verdicts, asked: Sequence[Pairing]) -> list[Pairing]:
         """The next round; empty when no pairing is left or the requested confidence is reached.
 
         ``asked`` contains all pairings so far; those with an unscored verdict are not repeated either.

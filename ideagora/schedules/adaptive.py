@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.schedules.balanced import Balanced, cap, require_budget
-from ideagora.evaluators.schedules.pairing import Entrants, Pairing
-from ideagora.evaluators.schedules.posterior import (
+from ideagora.schedules.balanced import Balanced, cap, require_budget
+from ideagora.schedules.pairing import Entrants, Pairing, Verdicts
+from ideagora.schedules.posterior import (
     Posterior,
     fit,
     laplacian,
@@ -19,8 +19,7 @@ from ideagora.evaluators.schedules.posterior import (
     variance_of_differences,
     wins,
 )
-from ideagora.evaluators.schedules.slot_order import SlotBalance
-from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.schedules.slot_order import SlotBalance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +60,7 @@ class Adaptive:
         if self.confidence is not None and not 0.5 < self.confidence < 1:
             raise UsageError(f"a confidence of {self.confidence} is out of range; give one between 0.5 and 1")
 
-    def next(self, entrants: Entrants, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+    def next(self, entrants: Entrants, seen: Verdicts, asked: Sequence[Pairing]) -> list[Pairing]:
         """The most informative pairings, about half as many as would give every idea one.
 
         Raises UsageError if the top k contains all agents.

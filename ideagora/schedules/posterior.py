@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ideagora.evaluators.schedules.pairing import Entrants
-from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.schedules.pairing import Entrants, Verdicts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +78,7 @@ def variance_of_differences(covariance: NDArray[np.float64]) -> NDArray[np.float
     return own[..., :, None] + own[..., None, :] - 2 * covariance
 
 
-def wins(entrants: Entrants, seen: Comparisons) -> NDArray[np.float64]:
+def wins(entrants: Entrants, seen: Verdicts) -> NDArray[np.float64]:
     """Wins of the row's idea over the column's, (topics, agents, agents); a tie is half a win for both."""
     table = np.zeros((entrants.topics, entrants.agents, entrants.agents))
     np.add.at(table, (seen.topic, seen.first, seen.second), seen.outcome)
@@ -87,7 +86,7 @@ def wins(entrants: Entrants, seen: Comparisons) -> NDArray[np.float64]:
     return table
 
 
-def posterior_of(verdicts: Comparisons) -> Posterior:
+def posterior_of(verdicts: Verdicts) -> Posterior:
     """The posterior given these verdicts; an agent has an idea on the topics on which it was judged."""
     entered = np.zeros((len(verdicts.topics), len(verdicts.agents)), dtype=np.bool_)
     entered[verdicts.topic, verdicts.first] = entered[verdicts.topic, verdicts.second] = True

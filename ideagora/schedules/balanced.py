@@ -9,8 +9,7 @@ from itertools import zip_longest
 import numpy as np
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.schedules.pairing import Entrants, Pairing
-from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.schedules.pairing import Entrants, Pairing, Verdicts
 
 _BYE = -1
 
@@ -31,7 +30,7 @@ class Balanced:
     def __post_init__(self) -> None:
         require_budget(self.budget)
 
-    def next(self, entrants: Entrants, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+    def next(self, entrants: Entrants, seen: Verdicts, asked: Sequence[Pairing]) -> list[Pairing]:
         """The rest of the first round that has not been asked completely."""
         left = self.total(entrants)
         for listed in self._rounds(entrants):

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ideagora.evaluators.schedules.pairing import Entrants, Pairing
-from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.schedules.pairing import Entrants, Pairing, Verdicts
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class RoundRobin:
     randomised: bool = True
     name: str = "round_robin"
 
-    def next(self, entrants: Entrants, seen: Comparisons, asked: Sequence[Pairing]) -> list[Pairing]:
+    def next(self, entrants: Entrants, seen: Verdicts, asked: Sequence[Pairing]) -> list[Pairing]:
         """All pairings that have not been asked."""
         done = set(asked)
         return [pairing for pairing in self._all(entrants) if pairing not in done]

@@ -1,1 +1,0 @@
-"""Schedules: pure functions from the verdicts so far to the next pairings."""
