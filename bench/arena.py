@@ -57,7 +57,7 @@ def _verdict(call: ScriptedCall) -> dict[str, Any]:
     """The higher number in the title wins."""
     first, second = (int(idea.title.split()[-1]) for idea in (call.inputs.first, call.inputs.second))
     better = "first" if first > second else "second"
-    return {"reason": "By the number in the title.", **dict.fromkeys(CRITERIA, better)}
+    return {"reason": "By the number in the title.", **dict.fromkeys((*CRITERIA, "overall"), better)}
 
 
 def _write_ideas(number: int) -> str:

@@ -473,7 +473,7 @@ class Verdict(Record):
     variant: str = ""
     """Distinguishes verdicts that are otherwise on the same question."""
     epoch: int = 1
-    """The repetition of a benchmark's sample, from 1."""
+    """The repetition of a benchmark's sample, or of an arena's comparison, from 1."""
     details: dict[str, Any] = Field(default_factory=dict)
     """What the judge saw or found besides the subjects, such as the options of a multiple choice."""
     agents: tuple[str, ...] = ()
@@ -484,3 +484,8 @@ class Verdict(Record):
     """The judge's reasons in its own words. Called ``told`` in files; both names are accepted."""
     flags: tuple[str, ...] = ()
     """What is suspicious about a subject, e.g. text that addresses the judge."""
+
+    @property
+    def is_repeat(self) -> bool:
+        """Whether an arena's judge answered the same question before; such a verdict enters no rating."""
+        return self.evaluator == "arena" and self.epoch > 1

@@ -59,6 +59,13 @@ class JudgingOptions:
         int | None,
         typer.Option(help="Maximum number of comparisons.", show_default="set by --schedule"),
     ] = None
+    repeat: Annotated[
+        float | None,
+        typer.Option(
+            help="Judge this share of the comparisons (such as 0.05) once more in the same order, to tell the "
+            "judge's noise from its preference for a position. Repetitions enter no rating."
+        ),
+    ] = None
     confidence: Annotated[
         float | None,
         typer.Option(

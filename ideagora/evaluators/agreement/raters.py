@@ -69,7 +69,7 @@ def read_rater(path: Path) -> Rater:
 
 def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
     """One value per match and criterion; a match whose two orders disagree is a tie."""
-    all_verdicts = tuple(verdicts)
+    all_verdicts = tuple(verdict for verdict in verdicts if not verdict.is_repeat)
     outcomes: dict[str, dict[Item, list[float]]] = {}
     left_out: dict[str, int] = {}
     for verdict in all_verdicts:

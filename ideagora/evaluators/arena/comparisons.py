@@ -6,6 +6,7 @@ A row is a comparison with its result. The verdicts themselves are in the folder
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,6 +33,8 @@ class Comparison(NamedTuple):
     judge: int
     order: int = 0
     """0: the order drawn first; 1: swapped."""
+    sample: int = 0
+    """1: the same question once more, which shows how often the judge changes its verdict."""
 
     @property
     def pairing(self) -> Pairing:
@@ -45,7 +48,8 @@ class Comparison(NamedTuple):
 
 
 Row = Sequence[int]
-"""The fields of a comparison and its code (``UNSCORED``, 0, 1, 2)."""
+"""The fields of a comparison and its code."""
+_CODE = len(Comparison._fields)
 
 
 def to_row(comparison: Comparison, outcome: float | None) -> list[int]:
@@ -55,7 +59,17 @@ def to_row(comparison: Comparison, outcome: float | None) -> list[int]:
 
 def from_row(row: Row) -> Comparison:
     """The comparison of a row, with or without its result."""
-    return Comparison(*row[:6])
+    return Comparison(*row[:_CODE])
+
+
+def is_scored(row: Row) -> bool:
+    """Whether the comparison has a result."""
+    return row[_CODE] != UNSCORED
+
+
+def repeat_count(comparisons: int, share: float) -> int:
+    """Number of comparisons that are judged once more."""
+    return ceil(round(share * comparisons, 9))
 
 
 def majority_outcome(values: Iterable[float]) -> float:
@@ -82,10 +96,10 @@ def schedule_entrants(lineup: Lineup, entered: Sequence[Sequence[bool]], judges:
 
 
 def verdict_columns(
-    rows: Sequence[Row], lineup: Lineup, judges: Sequence[str], words: Sequence[Sequence[int]]
+    rows: Iterable[Row], lineup: Lineup, judges: Sequence[str], words: Sequence[Sequence[int]]
 ) -> Comparisons:
     """The scored rows of one kind as columns; ``words`` has the shape (topics, contestants)."""
-    scored = np.array([row for row in rows if row[6] != UNSCORED], dtype=np.int64).reshape(-1, 7)
+    scored = np.array([row for row in rows if is_scored(row)], dtype=np.int64).reshape(-1, _CODE + 1)
     topic, first, second, judge = (scored[:, place] for place in (1, 2, 3, 4))
     counted = np.log(np.maximum(1, np.array(words, dtype=np.float64)).reshape(len(lineup.topics), -1))
     low, high = np.minimum(first, second), np.maximum(first, second)
@@ -97,7 +111,7 @@ def verdict_columns(
         judges=tuple(judges),
         first=first,
         second=second,
-        outcome=scored[:, 6] / 2.0,
+        outcome=scored[:, _CODE] / 2.0,
         topic=topic,
         judge=judge,
         match=match.astype(np.int64),

@@ -14,9 +14,12 @@ from ideagora.agents.style import RESTYLE, with_plain_style
 from ideagora.evaluators.arena.comparisons import (
     KINDS,
     Comparison,
+    Row,
     from_row,
+    is_scored,
     majority_outcome,
     plan_comparisons,
+    repeat_count,
     schedule_entrants,
     to_row,
     verdict_columns,
@@ -24,7 +27,7 @@ from ideagora.evaluators.arena.comparisons import (
 from ideagora.evaluators.arena.judging import JudgePanel, ask_judge, count_words, verdict_id
 from ideagora.evaluators.judging.evaluation import Evaluation, Key, Progress
 from ideagora.models.usage import usage_label
-from ideagora.schema import Idea, Verdict
+from ideagora.schema import Idea, Verdict, stable_id
 
 if TYPE_CHECKING:
     from ideagora.evaluators.arena.lineup import Kind, Lineup
@@ -43,7 +46,11 @@ class ArenaEvaluation(Evaluation):
     schedules: Mapping[Kind, Schedule]
     """The schedule of each kind of entry."""
     max_comparisons: int | None
-    """Maximum number of comparisons of each kind."""
+    """Maximum number of comparisons of each kind, without repetitions."""
+    seed: int = 0
+    """Draws the comparisons that are repeated."""
+    repeat: float | None = None
+    """Share of the comparisons that are judged once more, after all others."""
     preparation_model: str | None = None
     """The model that restyles ideas before they are judged; ``None``: they are judged as they are."""
     restyled: dict[str, Idea] = field(default_factory=dict)
@@ -74,13 +81,12 @@ class ArenaEvaluation(Evaluation):
         return f"it could not be restyled: {why}"
 
     def next_round(self, progress: Progress) -> Sequence[Key] | None:
-        """The next comparisons of each kind of entry."""
-        return [
-            comparison
-            for kind, name in enumerate(KINDS)
-            if name in self.schedules
-            for comparison in self._next_comparisons(progress, kind)
-        ] or None
+        """The next comparisons of each kind of entry; after the last ones, their repetitions."""
+        kinds = [kind for kind, name in enumerate(KINDS) if name in self.schedules]
+        for draw in (self._next_comparisons, self._next_repeats):
+            if drawn := [comparison for kind in kinds for comparison in draw(progress, kind)]:
+                return drawn
+        return None
 
     def asked(self, progress: Progress) -> Iterator[Key]:
         """The comparisons so far."""
@@ -123,7 +129,7 @@ class ArenaEvaluation(Evaluation):
         return entered
 
     def _next_comparisons(self, progress: Progress, kind: int) -> list[Comparison]:
-        rows = [row for row in progress.rows if row[0] == kind]
+        rows = _without_repeats(progress, kind)
         asked = [from_row(row) for row in rows]
         room = None if self.max_comparisons is None else self.max_comparisons - len(rows)
         if room is not None and room <= 0:
@@ -135,6 +141,20 @@ class ArenaEvaluation(Evaluation):
             entrants, columns, [comparison.pairing for comparison in asked]
         )
         return plan_comparisons(pairings[:room], kind, asked)
+
+    def _next_repeats(self, progress: Progress, kind: int) -> list[Comparison]:
+        """A random sample of the scored comparisons, by seed, whatever the schedule."""
+        if self.repeat is None:
+            return []
+        rows = _without_repeats(progress, kind)
+        scored = [from_row(row) for row in rows if is_scored(row)]
+        chosen = sorted(scored, key=self._draw)[: repeat_count(len(rows), self.repeat)]
+        done = {from_row(row) for row in progress.rows}
+        return [again for one in chosen if (again := one._replace(sample=1)) not in done]
+
+    def _draw(self, comparison: Comparison) -> str:
+        """A random place of the comparison, which does not change when others are added."""
+        return stable_id("repeat", str(self.seed), verdict_id(self.panel, comparison))
 
     @cached_property
     def _words(self) -> dict[Kind, list[list[int]]]:
@@ -169,3 +189,7 @@ class ArenaEvaluation(Evaluation):
             with usage_label("style"):
                 self.restyled[idea.id] = await with_plain_style(services.client, whole)
         return self.restyled[idea.id]
+
+
+def _without_repeats(progress: Progress, kind: int) -> list[Row]:
+    return [row for row in progress.rows if from_row(row).kind == kind and not from_row(row).sample]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ideagora.agents.experiment import PlanView
 from ideagora.agents.judges import (
@@ -20,6 +20,7 @@ from ideagora.agents.judges import (
     PlanCandidate,
     PlanPreference,
 )
+from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.evaluators.arena.comparisons import Comparison
 from ideagora.evaluators.arena.lineup import PARTS, Kind, Lineup, word_count
@@ -30,6 +31,8 @@ from ideagora.schema import Idea, Verdict, stable_id
 
 if TYPE_CHECKING:
     from ideagora.models.client import LLMClient
+
+JUDGES: dict[Kind, Role[Any]] = {"idea": IDEA_JUDGE, "experiment": EXPERIMENT_JUDGE}
 
 VALUES: dict[Choice, float] = {"first": FIRST, "second": SECOND, "tie": TIE}
 
@@ -53,9 +56,9 @@ class JudgePanel:
 def verdict_id(panel: JudgePanel, comparison: Comparison) -> str:
     """Id of the verdict, derived from the two ideas in their order and the judge."""
     first, second = _ideas(panel.lineup, comparison)
-    return stable_id(
-        "arena", comparison.entry_kind, first.topic, first.id, second.id, panel.judges[comparison.judge]
-    )
+    repeated = [f"sample {comparison.sample}"] if comparison.sample else []
+    judge = panel.judges[comparison.judge]
+    return stable_id("arena", comparison.entry_kind, first.topic, first.id, second.id, judge, *repeated)
 
 
 async def ask_judge(
@@ -70,9 +73,7 @@ async def ask_judge(
     """
     ideas = _ideas(panel.lineup, comparison)
     judge, topic = panel.judges[comparison.judge], panel.lineup.topics[comparison.topic].text
-    answer, reason, usage = await ask_or_reason(
-        judge, _compare(client, judge, topic, comparison.entry_kind, ideas, shown)
-    )
+    answer, reason, usage = await ask_or_reason(judge, _compare(client, panel, comparison, ideas, shown))
     return Verdict(
         id=verdict_id(panel, comparison),
         evaluator="arena",
@@ -84,6 +85,7 @@ async def ask_judge(
         reason=reason,
         judge=judge,
         order=comparison.order,
+        epoch=1 + comparison.sample,
         usage=usage,
         kind=comparison.entry_kind,
         agents=tuple(idea.agent for idea in ideas),
@@ -94,15 +96,25 @@ async def ask_judge(
 
 
 async def _compare(
-    client: LLMClient, judge: str, topic: str, kind: Kind, ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea]
+    client: LLMClient,
+    panel: JudgePanel,
+    comparison: Comparison,
+    ideas: tuple[Idea, Idea],
+    shown: tuple[Idea, Idea],
 ) -> IdeaPreference | PlanPreference:
+    kind = comparison.entry_kind
     if _are_the_same(ideas, shown, kind):
         raise Unscored(SAME)
-    if kind == "idea":
-        first, second = map(idea_view, shown)
-        return await IDEA_JUDGE(client, model=judge, topic=topic, first=first, second=second)
-    one, other = map(plan_view, shown)
-    return await EXPERIMENT_JUDGE(client, model=judge, topic=topic, first=one, second=other)
+    first, second = map(idea_view if kind == "idea" else plan_view, shown)
+    answer: IdeaPreference | PlanPreference = await JUDGES[kind](
+        client,
+        model=panel.judges[comparison.judge],
+        sample=comparison.sample,
+        topic=panel.lineup.topics[comparison.topic].text,
+        first=first,
+        second=second,
+    )
+    return answer
 
 
 def _ideas(lineup: Lineup, comparison: Comparison) -> tuple[Idea, Idea]:

@@ -15,6 +15,8 @@ ScheduleName = Literal["round-robin", "swiss", "adaptive", "balanced"]
 
 ANALYSIS = ("bootstrap", "bias_aware", "ablation_of", "protocol")
 """Options that change the figures but not the verdicts."""
+ADDED = ("repeat",)
+"""Options of later versions, which identify a run only where they are used."""
 
 
 class ArenaOptions(BaseModel):
@@ -32,6 +34,8 @@ class ArenaOptions(BaseModel):
     schedule: ScheduleName = "round-robin"
     max_comparisons: int | None = Field(default=None, ge=1, alias="verdicts")
     """Maximum number of comparisons of ideas, and of experiments."""
+    repeat: float | None = Field(default=None, gt=0, le=1)
+    """Share of the comparisons that are judged once more in the same order, beyond the maximum."""
     confidence: float | None = Field(default=None, gt=0.5, lt=1, alias="certainty")
     """The adaptive schedule stops at this probability of the order of neighbours (or of the top k)."""
     top_k: int | None = Field(default=None, ge=1)
@@ -77,5 +81,6 @@ class ArenaOptions(BaseModel):
 
     def known_by(self) -> str:
         """The options that the verdicts depend on, as part of the run's identity."""
-        options: dict[str, Any] = self.model_dump(mode="json", exclude=set(ANALYSIS))
+        unset = {name for name in ADDED if getattr(self, name) == type(self).model_fields[name].default}
+        options: dict[str, Any] = self.model_dump(mode="json", exclude={*ANALYSIS, *unset})
         return f"{'paper' if self.is_paper else 'default'} {sorted(options.items())}"

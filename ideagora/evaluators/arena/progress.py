@@ -21,7 +21,7 @@ class LiveStanding:
 
     def add(self, verdict: Verdict) -> None:
         """Count a verdict on ideas (1 point for a win, half a point for a tie) and send the event."""
-        if verdict.criteria is not None and verdict.kind == "idea":
+        if verdict.criteria is not None and verdict.kind == "idea" and not verdict.is_repeat:
             first, second = verdict.agents
             outcome = majority_outcome(verdict.criteria.values())
             self._points[first] += outcome

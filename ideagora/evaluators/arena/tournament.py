@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted
-from ideagora.evaluators.arena.comparisons import schedule_entrants
+from ideagora.evaluators.arena.comparisons import repeat_count, schedule_entrants
 from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.arena.evaluation import STYLE, ArenaEvaluation
 from ideagora.evaluators.arena.folder import (
@@ -233,6 +233,8 @@ def _create_evaluation(arena: Arena, lineup: Lineup) -> ArenaEvaluation:
         panel,
         schedules={kind: schedule_of(options, arena.settings.seed) for kind in options.kinds},
         max_comparisons=options.max_comparisons,
+        seed=arena.settings.seed,
+        repeat=options.repeat,
         preparation_model=arena.settings.model_of(STYLE) if options.style else None,
     )
 
@@ -253,15 +255,13 @@ def _expected_verdicts(arena: Arena, lineup: Lineup) -> int:
 
 
 def expected_verdicts(lineup: Lineup, options: ArenaOptions, seed: int) -> int:
-    """Maximum number of verdicts that the schedule asks for, over all kinds of entries."""
+    """Maximum number of verdicts, over all kinds of entries, with repetitions."""
     schedule, total = schedule_of(options, seed), 0
     for kind in options.kinds:
         entrants = schedule_entrants(lineup, lineup.entered(kind), len(options.judges))
-        total += min(
-            limit
-            for limit in (schedule.total(entrants), options.max_comparisons, MAX_VERDICTS)
-            if limit is not None
-        )
+        limits = (schedule.total(entrants), options.max_comparisons, MAX_VERDICTS)
+        drawn = min(limit for limit in limits if limit is not None)
+        total += drawn + repeat_count(drawn, options.repeat or 0.0)
     return total
 
 

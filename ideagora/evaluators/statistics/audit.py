@@ -20,12 +20,15 @@ from ideagora.evaluators.statistics.agreement import (
     percent,
     spearman,
 )
+from ideagora.evaluators.statistics.comparisons import TIE
 from ideagora.evaluators.statistics.figures import Chosen, Figure, jackknife, missing_figure
 from ideagora.evaluators.statistics.matches import score_range
 from ideagora.evaluators.statistics.ratings import bradley_terry
 from ideagora.evaluators.statistics.strengths import topic_wins
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ideagora.evaluators.statistics.comparisons import Comparisons
 
 
@@ -81,13 +84,29 @@ def flip_rate(comparisons: Comparisons) -> Figure:
     if not len(rows):
         return missing_figure("No match was judged in both orders.")
     start, low, high = score_range(rows)
-    flipped = (low != high).astype(np.float64)
+    flipped = (_preference(low) != _preference(high)).astype(np.float64)
     return jackknife(
         lambda chosen: _mean(flipped[chosen]),
         rows.topic[start],
         "rate",
         "No match was judged in both orders.",
     )
+
+
+def repeat_flip_rate(comparisons: Comparisons, repeats: Comparisons) -> Figure:
+    """Share of the verdicts that differ when the same judge is asked the same question once more.
+
+    The flips in swapped order contain this noise; what they have beyond it is due to the order.
+
+    Args:
+        comparisons: the first verdicts.
+        repeats: the second ones on the same questions, row by row.
+    """
+    why = "No comparison was scored twice in the same order."
+    if not len(comparisons):
+        return missing_figure(why)
+    flipped = (_preference(comparisons.outcome) != _preference(repeats.outcome)).astype(np.float64)
+    return jackknife(lambda chosen: _mean(flipped[chosen]), comparisons.topic, "rate", why)
 
 
 def first_slot_rate(comparisons: Comparisons) -> Figure:
@@ -179,6 +198,12 @@ def _in_both_orders(comparisons: Comparisons) -> Chosen:
     forward = np.bincount(match, comparisons.first < comparisons.second)
     backward = np.bincount(match, comparisons.first > comparisons.second)
     return np.asarray(((forward > 0) & (backward > 0))[match])
+
+
+def _preference(outcome: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 if the idea is better, by however much, -1 if the other one is, 0 for a tie."""
+    preference: NDArray[np.float64] = np.sign(np.round(outcome - TIE, 9))
+    return preference
 
 
 def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:

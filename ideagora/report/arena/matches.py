@@ -86,7 +86,8 @@ def matches_by_topic(
     known = {idea.id: as_judged(idea) for idea in ideas}
     by_topic: dict[str, dict[tuple[str, ...], list[Verdict]]] = {}
     for verdict in map(_clean, recover_verdicts(folder / VERDICTS_FILE).values()):
-        if len(verdict.subject) == 2 and len(verdict.agents) == 2 and set(verdict.subject) <= known.keys():
+        is_of_pair = len(verdict.subject) == 2 and len(verdict.agents) == 2
+        if is_of_pair and not verdict.is_repeat and set(verdict.subject) <= known.keys():
             pair = (verdict.kind, *sorted(verdict.subject))
             topic = known[verdict.subject[0]].topic
             by_topic.setdefault(topic, {}).setdefault(pair, []).append(verdict)

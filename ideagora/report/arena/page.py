@@ -28,6 +28,7 @@ MISSING = "–"
 
 AUDIT = {
     "flip_rate": "verdicts that change when the order is swapped",
+    "repeat_flip_rate": "verdicts that change when the same question is asked again",
     "first_slot_rate": "wins of the idea shown first (one half is fair)",
     "length_correlation": "correlation between winning and length",
     "own_family_preference": "preference of judges for their own model family",

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ideagora.evaluators.arena.leaderboard.records import AuditBreakdown, AuditFigure
 from ideagora.evaluators.arena.lineup import Lineup
-from ideagora.evaluators.statistics.audit import audit, first_slot_rate, flip_rate, length_correlation
+from ideagora.evaluators.statistics.audit import (
+    audit,
+    first_slot_rate,
+    flip_rate,
+    length_correlation,
+    repeat_flip_rate,
+)
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.figures import Figure
 
@@ -31,8 +38,31 @@ _FAMILY_PREFIX = {
 DIGITS = 4
 
 
-def audit_figures(columns: Comparisons, lineup: Lineup) -> dict[str, AuditFigure]:
+@dataclass(frozen=True)
+class Answers:
+    """The verdicts on a criterion, or overall."""
+
+    columns: Comparisons
+    repeated: tuple[Comparisons, Comparisons] | None = None
+    """First and second verdicts on the same questions, row by row; ``None`` if none were asked for."""
+
+    def of_judge(self, judge: str) -> Answers:
+        """The verdicts of one judge."""
+        columns, *repeated = (
+            one.rows(one.judge == one.judges.index(judge)) for one in (self.columns, *(self.repeated or ()))
+        )
+        return Answers(columns, (repeated[0], repeated[1]) if repeated else None)
+
+    @property
+    def flips(self) -> dict[str, Figure]:
+        """Changes of the verdict in swapped order, and with the same question."""
+        again = {} if self.repeated is None else {"repeat_flip_rate": repeat_flip_rate(*self.repeated)}
+        return {"flip_rate": flip_rate(self.columns), **again}
+
+
+def audit_figures(answers: Answers, lineup: Lineup) -> dict[str, AuditFigure]:
     """The figures of the audit by name; with several pairs of judges, the pair is part of the name."""
+    columns = answers.columns
     judges = {name: family for name in columns.judges if (family := family_of([name]))}
     agents = {
         one.name: family
@@ -41,7 +71,7 @@ def audit_figures(columns: Comparisons, lineup: Lineup) -> dict[str, AuditFigure
     }
     result = audit(columns, judges, agents)
     figures = {
-        "flip_rate": result.flip_rate,
+        **answers.flips,
         "first_slot_rate": result.first_slot_rate,
         "length_correlation": result.length_correlation,
         "own_family_preference": result.own_family,
@@ -58,23 +88,22 @@ def audit_figures(columns: Comparisons, lineup: Lineup) -> dict[str, AuditFigure
     return {name: audit_figure(figure) for name, figure in figures.items()}
 
 
-def audit_breakdown(overall: Comparisons, criteria: Mapping[str, Comparisons]) -> tuple[AuditBreakdown, ...]:
+def audit_breakdown(overall: Answers, criteria: Mapping[str, Answers]) -> tuple[AuditBreakdown, ...]:
     """Flips, first slot and length by judge (if there are several), then by judge and criterion."""
-    judges = [overall.judges[number] for number in np.unique(overall.judge)]
-    columns: dict[str | None, Comparisons] = {None: overall} if len(judges) > 1 else {}
+    judges = [overall.columns.judges[number] for number in np.unique(overall.columns.judge)]
+    answers: dict[str | None, Answers] = {None: overall} if len(judges) > 1 else {}
     return tuple(
-        AuditBreakdown(judge=judge, criterion=criterion, figures=_by_slot_and_length(rows, judge))
-        for criterion, rows in (columns | dict(criteria)).items()
+        AuditBreakdown(judge=judge, criterion=criterion, figures=_by_slot_and_length(each.of_judge(judge)))
+        for criterion, each in (answers | dict(criteria)).items()
         for judge in judges
     )
 
 
-def _by_slot_and_length(columns: Comparisons, judge: str) -> dict[str, AuditFigure]:
-    rows = columns.rows(columns.judge == columns.judges.index(judge))
+def _by_slot_and_length(answers: Answers) -> dict[str, AuditFigure]:
     figures = {
-        "flip_rate": flip_rate(rows),
-        "first_slot_rate": first_slot_rate(rows),
-        "length_correlation": length_correlation(rows),
+        **answers.flips,
+        "first_slot_rate": first_slot_rate(answers.columns),
+        "length_correlation": length_correlation(answers.columns),
     }
     return {name: audit_figure(figure) for name, figure in figures.items()}
 

@@ -49,9 +49,10 @@ def build_leaderboard(
         kind: RatingInput(
             kind,
             lineup,
-            tuple(verdict for verdict in result.verdicts if verdict.kind == kind),
+            tuple(one for one in result.verdicts if one.kind == kind and not one.is_repeat),
             options,
             settings.seed,
+            tuple(one for one in result.verdicts if one.kind == kind and one.is_repeat),
         )
         for kind in options.kinds
     }

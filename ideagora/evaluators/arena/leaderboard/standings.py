@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.arena.leaderboard.audit import audit_breakdown, audit_figure, audit_figures
+from ideagora.evaluators.arena.leaderboard.audit import Answers, audit_breakdown, audit_figure, audit_figures
 from ideagora.evaluators.arena.leaderboard.records import (
     Ablation,
     AblationRow,
@@ -48,6 +48,8 @@ class RatingInput:
     verdicts: tuple[Verdict, ...]
     options: ArenaOptions
     seed: int
+    repeats: tuple[Verdict, ...] = ()
+    """Verdicts on questions that were asked before, which enter no rating."""
 
     @cached_property
     def agents(self) -> tuple[str, ...]:
@@ -66,6 +68,21 @@ class RatingInput:
     def columns(self, value: Values) -> Comparisons:
         """Scored verdicts, one row each."""
         return comparisons(self.verdicts, self.lineup.texts, self.options.judges, self.agents, value)
+
+    def repeated(self, value: Values) -> tuple[Comparisons, Comparisons] | None:
+        """First and second verdicts on the same questions, row by row; ``None`` if none were asked for."""
+        if self.options.repeat is None:
+            return None
+        first = {_question(one): one for one in self.verdicts if one.criteria is not None}
+        pairs = [
+            (first[_question(one)], one)
+            for one in self.repeats
+            if one.criteria is not None and _question(one) in first
+        ]
+        columns = (self.lineup.texts, self.options.judges, self.agents, value)
+        return comparisons([one for one, _ in pairs], *columns), comparisons(
+            [again for _, again in pairs], *columns
+        )
 
     @cached_property
     def overall(self) -> Comparisons:
@@ -90,14 +107,20 @@ class RatingInput:
         return "disconnected" if missing_pairs(self.overall) else "complete"
 
 
+def _question(verdict: Verdict) -> tuple[str, ...]:
+    """What was asked: the ideas in their order, and the judge."""
+    return (verdict.topic, *verdict.subject, verdict.judge)
+
+
 def compute_standings(data: RatingInput) -> Standings:
     """The standings; tables are empty where nothing can be rated."""
     empty = Standings(
         status=data.status,
         criteria=dict.fromkeys(data.criteria, ()),
-        audit=audit_figures(data.overall, data.lineup),
+        audit=audit_figures(_answers(data, by_all(data.criteria)), data.lineup),
         audit_breakdown=audit_breakdown(
-            data.overall, {name: data.columns(by_criterion(name)) for name in data.criteria}
+            _answers(data, by_all(data.criteria)),
+            {name: _answers(data, by_criterion(name)) for name in data.criteria},
         ),
     )
     if data.status == "nothing_scored":
@@ -116,6 +139,10 @@ def compute_standings(data: RatingInput) -> Standings:
         win_rates=win_rates(overall, order),
         ablation=ablation(data, full) if full is not None and full in data.agents else None,
     )
+
+
+def _answers(data: RatingInput, value: Values) -> Answers:
+    return Answers(data.columns(value), data.repeated(value))
 
 
 def _rank(data: RatingInput, standings: Standings) -> Standings:
