@@ -62,8 +62,8 @@ class JudgingOptions:
     repeat: Annotated[
         float | None,
         typer.Option(
-            help="Judge this share of the comparisons (such as 0.05) once more in the same order, to tell the "
-            "judge's noise from its preference for a position. Repetitions enter no rating."
+            help="Judge this share of the comparisons (such as 0.05) once more in the same order, to tell "
+            "the judge's noise from its preference for a position. Repetitions enter no rating."
         ),
     ] = None
     confidence: Annotated[

@@ -187,7 +187,7 @@ def test_the_notes_name_neighbours_that_are_not_told_apart() -> None:
     def coin(call: ScriptedCall) -> Any:
         number = int(call.inputs.topic.split()[2])
         said = by_strength(call) if number < 5 else turned(by_strength(call))
-        return {"reason": "So.", **dict.fromkeys(CRITERIA, said)}
+        return {"reason": "So.", **dict.fromkeys((*CRITERIA, "overall"), said)}
 
     held = Held(field({"alpha": 2, "beta": 1}, MANY), judge(coin))
     assert "alpha and beta are not told apart (probability 0." in held.notes

@@ -67,7 +67,7 @@ def test_a_judge_who_sees_no_difference_says_nothing() -> None:
 
 def test_the_criteria_of_a_match_disagree_one_by_one() -> None:
     def opinion(call: ScriptedCall) -> Any:
-        names = dict.fromkeys(CRITERIA, by_strength(call))
+        names = dict.fromkeys((*CRITERIA, "overall"), by_strength(call))
         return {"reason": "So.", **names, "clarity": "first"}  # the judge's clarity follows the order
 
     held = Held(field(STRENGTHS), judge(opinion))
@@ -91,7 +91,7 @@ def test_only_the_criteria_that_are_asked_for_count_and_the_question_stays() -> 
     def opinion(call: ScriptedCall) -> Any:
         said = by_strength(call)
         other = {"first": "second", "second": "first", "tie": "tie"}[said]
-        return {"reason": "So.", **dict.fromkeys(CRITERIA, other), "novelty": said}
+        return {"reason": "So.", **dict.fromkeys((*CRITERIA, "overall"), other), "novelty": said}
 
     chat = judge(opinion)
     everything = Held(field(STRENGTHS), chat)

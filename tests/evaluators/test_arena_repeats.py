@@ -12,7 +12,6 @@ from ideagora.evaluators.statistics.audit import repeat_flip_rate
 from ideagora.models.chat_models import ScriptedCall
 from tests.support.arena_verdicts import verdicts
 from tests.support.arena_world import Held, by_strength, field, judge
-from tests.support.each import each_case
 
 STRENGTHS = {"alpha": 3, "beta": 2, "gamma": 1}
 OTHER = {"first": "second", "second": "first"}
@@ -31,24 +30,23 @@ class Contrary:
         return preference if self.asked[question] == 1 else OTHER[preference]
 
 
-@each_case("schedule,judged", [("round-robin", 18), ("balanced", 9), ("swiss", 6), ("adaptive", None)])
-def test_repeats_measure_noise_and_enter_no_rating(schedule: str, judged: int | None) -> None:
-    plain = Held(field(STRENGTHS), schedule=schedule, out=f"{schedule}-plain")
-    held = Held(field(STRENGTHS), judge(Contrary()), schedule=schedule, repeat=0.5, out=schedule)
-    asked = len(plain.verdicts)
-    assert asked == (judged or asked)
-    repeats = [one for one in held.verdicts if one.is_repeat]
-    assert len(repeats) == -(-asked // 2)
-    assert len({one.id for one in held.verdicts}) == len(held.verdicts) == asked + len(repeats)
-    assert held.board["coverage"]["asked"] == len(held.verdicts)
-    assert held.board["coverage"]["expected"] >= len(held.verdicts)
-    assert held.board["ranking"] == plain.board["ranking"]
-    audit = held.board["audit"]
-    assert audit["repeat_flip_rate"]["value"] == 1.0
-    assert audit["repeat_flip_rate"]["n"] == len(repeats)
-    assert audit["flip_rate"] == plain.board["audit"]["flip_rate"]
-    assert "repeat_flip_rate" not in plain.board["audit"]
-    assert set(read_rater(Path(schedule)).values["novelty"].values()) <= {0.0, 1.0}
+def test_repeats_measure_noise_and_enter_no_rating() -> None:
+    contrary = judge(Contrary())
+    for schedule in ("round-robin", "balanced", "swiss", "adaptive"):
+        plain = Held(field(STRENGTHS), contrary, schedule=schedule, out=f"{schedule}-plain")
+        held = Held(field(STRENGTHS), contrary, schedule=schedule, repeat=0.5, out=schedule)
+        asked, repeats = len(plain.verdicts), [one for one in held.verdicts if one.is_repeat]
+        assert len(repeats) == -(-asked // 2), schedule
+        assert len({one.id for one in held.verdicts}) == len(held.verdicts) == asked + len(repeats), schedule
+        assert held.board["coverage"]["asked"] == len(held.verdicts), schedule
+        assert held.board["coverage"]["expected"] >= len(held.verdicts), schedule
+        assert held.board["ranking"] == plain.board["ranking"], schedule
+        audit = held.board["audit"]
+        assert audit["repeat_flip_rate"]["value"] == 1.0, schedule
+        assert audit["repeat_flip_rate"]["n"] == len(repeats), schedule
+        assert audit["flip_rate"] == plain.board["audit"]["flip_rate"], schedule
+        assert "repeat_flip_rate" not in plain.board["audit"], schedule
+        assert set(read_rater(Path(schedule)).values["novelty"].values()) <= {0.0, 1.0}, schedule
 
 
 def test_each_judge_has_its_own_noise_and_the_sample_is_drawn_by_seed() -> None:
