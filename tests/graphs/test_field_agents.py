@@ -321,11 +321,15 @@ CONCEPTS = World(
 def test_research_agent_brings_entities_from_beyond_the_references() -> None:
     ran = Ran(task_of("research-agent", rounds=0, entities=3), CONCEPTS)
     (found,) = asked(ran, "problem_finder")
-    shown = " ".join(f"{paper.title} {paper.abstract}" for paper in found.inputs.papers).casefold()
-    assert {paper.title[-1] for paper in found.inputs.papers} == {"0", "1", "2"}
+    own, elsewhere = found.inputs.papers[: found.inputs.own], found.inputs.papers[found.inputs.own :]
+    assert {paper.title[-1] for paper in own} == {"0", "1", "2"}
+    shown = " ".join(f"{paper.title} {paper.abstract}" for paper in own).casefold()
     names = [entity.name.casefold() for entity in found.inputs.entities]
     assert names[0] == "rehearsal buffers", "it occurs together with the episodic memory"
     assert not [name for name in names if name in shown]
+    presented = found.inputs.papers[found.inputs.entities[0].paper]
+    assert presented in elsewhere
+    assert names[0] in (presented.abstract or "").casefold()
     (method,) = asked(ran, "method_developer")
     assert method.inputs.entities == found.inputs.entities
     off = Ran(task_of("research-agent", rounds=0, entities=0), CONCEPTS, "off")

@@ -14,7 +14,7 @@ from pydantic import Field
 from ideagora.agents.idea_inputs import IdeaInputs, draft_lead
 from ideagora.agents.ideator import IdeaSource, check_sources
 from ideagora.agents.role import Role
-from ideagora.agents.views import EntityView, PaperBrief, ShownPaper
+from ideagora.agents.views import PaperBrief, ShownPaper
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
@@ -22,10 +22,19 @@ from ideagora.models.offline import text as texts
 PROMPTS = Path(__file__).parent / "prompts"
 
 
+class EntityFrom(Inputs):
+    """An entity from beyond the references, with the number of the paper that presents it."""
+
+    name: str
+    kind: str
+    paper: int
+
+
 class ReviewView(Inputs):
     """One reviewer's comments on a part, as its author sees them."""
 
     criterion: str
+    rating: int | None
     review: str
     suggestions: tuple[str, ...]
 
@@ -49,12 +58,17 @@ class MethodView(Inputs):
 
 
 class PartInputs(Inputs):
-    """What every part is written from: ``papers`` holds the core paper, then papers that it builds on."""
+    """What every part is written from.
+
+    ``papers`` holds the core paper, papers that it builds on, then those that present the entities.
+    """
 
     topic: str
     papers: tuple[PaperBrief, ...]
-    entities: tuple[EntityView, ...]
-    """Entities from other papers that occur together with those of ``papers``."""
+    own: int
+    """Number of papers before those that present the entities."""
+    entities: tuple[EntityFrom, ...]
+    """Entities that occur together with those of the core paper and the papers that it builds on."""
     reviews: tuple[ReviewView, ...]
     """Reviews of the earlier version; empty for the first one."""
 

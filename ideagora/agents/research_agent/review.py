@@ -44,13 +44,16 @@ CRITERIA: Mapping[str, Mapping[str, str]] = {
 }
 """Criteria as questions, by part; the parts are in the order in which they are written."""
 PARTS = tuple(CRITERIA)
+COMPARES = frozenset(["relevance", "originality", "innovativeness"])
+"""Criteria that cannot be judged without the other papers."""
 
 
 class PartReviewInputs(Inputs):
     """A part of an idea with what comes before it, and the criterion to review it on."""
 
     topic: str
-    core: PaperBrief
+    papers: tuple[PaperBrief, ...]
+    """The core paper; for criteria that compare (``COMPARES``) also the others that the author is shown."""
     part: str
     """One of ``PARTS``."""
     criterion: str
@@ -88,8 +91,9 @@ def _review(engine: ExtractiveModel, inputs: PartReviewInputs) -> dict[str, Any]
         near = engine.similarity(text, [inputs.topic])[0]
         return _measured(f"Its similarity to the topic is {near:.2f}.", near >= FAR)
     if inputs.criterion in ("originality", "innovativeness"):
-        near = engine.similarity(text, [f"{inputs.core.title}. {inputs.core.abstract or ''}"])[0]
-        return _measured(f"Its similarity to the core paper is {near:.2f}.", near < NEAR)
+        papers = [f"{paper.title}. {paper.abstract or ''}" for paper in inputs.papers]
+        near = max(engine.similarity(text, papers))
+        return _measured(f"Its similarity to the nearest of the papers is {near:.2f}.", near < NEAR)
     unmeasured = f"The offline model cannot judge {inputs.criterion}."
     return {"review": unmeasured, "suggestions": [], "rating": None}
 

@@ -87,6 +87,7 @@ def _idea(developed: Mapping[str, Any], topic: str, origin: Origin) -> Idea:
     problem, method, label = developed["problem"], developed["method"], f"core {developed['number']}"
     sources = tuple(Source.model_validate(source) for source in (*problem["sources"], *method["sources"]))
     names = ("title", "method", "novelty", "summary")
+    shown = [*developed["papers"], *developed["elsewhere"]]
     return Idea(
         id=stable_id(origin.agent, topic, str(developed["number"]), method["title"], method["method"]),
         topic=topic,
@@ -96,7 +97,7 @@ def _idea(developed: Mapping[str, Any], topic: str, origin: Origin) -> Idea:
         experiment=Experiment.model_validate(developed["plan"]) if developed["plan"] else None,
         references=tuple(dict.fromkeys(source.paper_id for source in sources if source.verbatim)),
         sources=sources,
-        neighbours=tuple(Paper.model_validate(paper) for paper in developed["papers"]),
+        neighbours=tuple(Paper.model_validate(paper) for paper in shown),
         facets={
             "purpose": problem["purpose"],
             "mechanism": method["mechanism"],

@@ -18,18 +18,19 @@ from ideagora.agents.experiment import EXPERIMENT_DESIGNER, EXPERIMENT_REFINER, 
 from ideagora.agents.research_agent.parts import (
     METHOD_DEVELOPER,
     PROBLEM_FINDER,
+    EntityFrom,
     MethodView,
     ProblemView,
     ReviewView,
 )
-from ideagora.agents.research_agent.review import CRITERIA, PART_REVIEWER, PARTS
-from ideagora.agents.views import EntityView, IdeaView, entity_views
+from ideagora.agents.research_agent.review import COMPARES, CRITERIA, PART_REVIEWER, PARTS
+from ideagora.agents.views import EntityView, IdeaView, PaperBrief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.research_agent.agent import motivation_of
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
 from ideagora.graphs.steps.entity_store import build_entity_store
-from ideagora.graphs.steps.first_plan import paper_briefs
+from ideagora.graphs.steps.first_plan import paper_briefs, source_papers
 from ideagora.schema import Paper
 
 
@@ -38,7 +39,10 @@ class DevelopmentState(TypedDict, total=False):
 
     topic: dict[str, Any]
     papers: list[dict[str, Any]]
+    elsewhere: list[dict[str, Any]]
+    """The papers that present the entities."""
     entities: list[dict[str, Any]]
+    """Entities with the number of their paper, after those of ``papers``."""
     part: str
     rounds: dict[str, int]
     """Refinements so far, by part."""
@@ -67,16 +71,29 @@ Context = Runtime[Services]
 async def retrieve_entities(state: DevelopmentState, runtime: Context) -> DevelopmentState:
     """Entities that the papers shown do not have, by their co-occurrence with those that they have."""
     options, core = runtime.context.options, state["papers"][0]
-    start: DevelopmentState = {"part": PARTS[0], "rounds": dict.fromkeys(PARTS, 0), "entities": []}
+    start: DevelopmentState = {
+        "part": PARTS[0],
+        "rounds": dict.fromkeys(PARTS, 0),
+        "elsewhere": [],
+        "entities": [],
+    }
     if not options.entities:
         return start
     query = f"{core['title']}. {core['abstract'] or ''}"
     found = await runtime.context.library.search(query, options.store_papers)
     store = build_entity_store([scored.paper for scored in found])
     shown = [Paper.model_validate(paper) for paper in state["papers"]]
-    entities = entity_views(store.related(shown, options.entities))
-    runtime.context.say(f"{len(entities)} entities from {len(found)} papers")
-    return {**start, "entities": [entity.model_dump(mode="json") for entity in entities]}
+    related = store.related(shown, options.entities)
+    runtime.context.say(f"{len(related)} entities from {len(found)} papers")
+    elsewhere = {one.paper.id: one.paper.model_dump(mode="json") for one in related}
+    numbers = {paper_id: number for number, paper_id in enumerate(elsewhere, len(shown))}
+    return {
+        **start,
+        "elsewhere": list(elsewhere.values()),
+        "entities": [
+            {**one.entity.model_dump(mode="json"), "paper": numbers[one.paper.id]} for one in related
+        ],
+    }
 
 
 async def write_part(state: DevelopmentState, runtime: Context) -> DevelopmentState:
@@ -90,8 +107,8 @@ async def write_part(state: DevelopmentState, runtime: Context) -> DevelopmentSt
             idea=_idea_view(state),
             evaluation=state["method"]["evaluation"],
             past=(),
-            related=paper_briefs(state["papers"]),
-            entities=_entities(state),
+            related=paper_briefs(_sources(state)),
+            entities=_entities_used(state),
         )
     except UnreadableAnswer as error:
         return {"notes": [f"“{state['method']['title']}” has no experiment: {error}"]}
@@ -103,8 +120,9 @@ async def _write(state: DevelopmentState, context: Services) -> DevelopmentState
     part, reviews = state["part"], _reviews(state)
     shared: dict[str, Any] = {
         "topic": state["topic"]["text"],
-        "papers": paper_briefs(state["papers"]),
-        "entities": _entities(state),
+        "papers": (*paper_briefs(state["papers"]), *_passages(state)),
+        "own": len(state["papers"]),
+        "entities": tuple(EntityFrom(**_only(entity, EntityFrom)) for entity in state["entities"]),
         "reviews": tuple(ReviewView(**_only(review, ReviewView)) for review in reviews),
     }
     if part == "problem":
@@ -116,7 +134,7 @@ async def _write(state: DevelopmentState, context: Services) -> DevelopmentState
         settled = ProblemView(**_only(state["problem"], ProblemView))
         answer = await METHOD_DEVELOPER(context.client, **shared, problem=settled, earlier=method)
         written = answer.model_dump(mode="json")
-    sources = checked_sources(written["sources"], state["papers"])
+    sources = checked_sources(written["sources"], [*state["papers"], *state["elsewhere"]])
     return {part: {**written, "sources": sources}}  # type: ignore[misc]
 
 
@@ -140,7 +158,7 @@ async def review_part(state: ReviewTask, runtime: Context) -> DevelopmentState:
         review = await PART_REVIEWER(
             runtime.context.client,
             topic=shown["topic"]["text"],
-            core=paper_briefs(shown["papers"][:1])[0],
+            papers=paper_briefs(shown["papers"][: None if criterion in COMPARES else 1]),
             part=part,
             criterion=criterion,
             definition=CRITERIA[part][criterion],
@@ -210,8 +228,37 @@ def _idea_view(state: DevelopmentState) -> IdeaView:
     )
 
 
-def _entities(state: DevelopmentState) -> tuple[EntityView, ...]:
-    return tuple(EntityView(**entity) for entity in state["entities"])
+def _sources(state: DevelopmentState) -> list[dict[str, Any]]:
+    """The papers that problem and method name as their sources."""
+    sources = {"sources": [*state["problem"]["sources"], *state["method"]["sources"]]}
+    return source_papers(sources, [*state["papers"], *state["elsewhere"]])
+
+
+def _entities_used(state: DevelopmentState) -> tuple[EntityView, ...]:
+    """The entities that shaped problem or method; others would distract the experiment."""
+    used = {name.casefold() for part in PARTS[:2] for name in state[part]["entities_used"]}  # type: ignore[literal-required]
+    return tuple(
+        EntityView(**_only(entity, EntityView))
+        for entity in state["entities"]
+        if entity["name"].casefold() in used
+    )
+
+
+def _passages(state: DevelopmentState) -> list[PaperBrief]:
+    """The papers from elsewhere, each with the sentences that present its entities."""
+    first = len(state["papers"])
+    return [
+        PaperBrief(
+            title=paper["title"],
+            year=Paper.model_validate(paper).year,
+            abstract=" ".join(
+                dict.fromkeys(
+                    entity["description"] for entity in state["entities"] if entity["paper"] == number
+                )
+            ),
+        )
+        for number, paper in enumerate(state["elsewhere"], first)
+    ]
 
 
 def _only(record: dict[str, Any], view: type[Any]) -> dict[str, Any]:

@@ -106,7 +106,7 @@ async def develop_idea(state: CoreTask, runtime: Context) -> ResearchAgentState:
                 raise
             failure = {"branch": number, "query": papers[0]["title"], "error": str(error)}
             return {"failures": [failure]}
-    names = ("papers", "entities", "problem", "method", "reviews", "notes")
+    names = ("papers", "elsewhere", "entities", "problem", "method", "reviews", "notes")
     plan = final.get("plan") or None
     refinement = {"suggestions": final.get("suggestions", []), "declined": final.get("declined", [])}
     own = {name: final.get(name, []) for name in names}

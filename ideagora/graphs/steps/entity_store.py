@@ -22,22 +22,34 @@ MIN_PAPERS = 2
 
 
 @dataclass(frozen=True)
+class FoundEntity:
+    """An entity and the paper that presents it."""
+
+    entity: Entity
+    paper: Paper
+
+
+@dataclass(frozen=True)
 class EntityStore:
     """The entities of a library by their lower-case names."""
 
     by_paper: tuple[frozenset[str], ...]
     """The entities of each paper."""
-    described: dict[str, Entity]
+    described: dict[str, FoundEntity]
     """Each entity as the first paper that has it presents it."""
 
-    def related(self, papers: Iterable[Paper], count: int) -> list[Entity]:
-        """The entities most probable given those of some papers, which have none of them; best first."""
+    def related(self, papers: Iterable[Paper], count: int) -> list[FoundEntity]:
+        """The entities most probable given those of some papers, whose texts do not have them; best first."""
+        papers = list(papers)
+        shown = frozenset[str]().union(*(texts.words(_text(paper)) for paper in papers))
         known = frozenset[str]().union(*(entities_of(paper) for paper in papers))
         occurrences = Counter(name for entities in self.by_paper for name in entities)
         together: dict[str, Counter[str]] = defaultdict(Counter)
         for entities in self.by_paper:
             shared = entities & known
             for name in entities - known:
+                if shown.issuperset(texts.words(name)):  # a part of a known term
+                    continue
                 together[name].update(shared)
         scores = {
             name: _log_probability(occurrences[name], counts, len(known))
@@ -57,19 +69,19 @@ def _log_probability(occurrences: int, together: Counter[str], known: int) -> fl
 
 def build_entity_store(papers: Sequence[Paper]) -> EntityStore:
     """The store of a library's papers."""
-    described: dict[str, Entity] = {}
+    described: dict[str, FoundEntity] = {}
     by_paper = []
     for paper in papers:
         entities = entities_of(paper)
         by_paper.append(frozenset(entities))
         for name, entity in entities.items():
-            described.setdefault(name, entity)
+            described.setdefault(name, FoundEntity(entity, paper))
     return EntityStore(tuple(by_paper), described)
 
 
 def entities_of(paper: Paper) -> dict[str, Entity]:
-    """The names and terms of a paper's title and abstract, by their lower-case form."""
-    text = f"{paper.title}. {paper.abstract or ''}"
+    """Names and terms of a paper by their lower-case form; the abstract presents them before the title."""
+    text = _text(paper)
     found = {
         name.name.lower(): Entity(name=name.name, description=name.sentence, kind=name.kind)
         for name in texts.names(text)
@@ -80,3 +92,7 @@ def entities_of(paper: Paper) -> dict[str, Entity]:
                 term = Entity(name=phrase, description=sentence, kind="technique")
                 found.setdefault(phrase.lower(), term)
     return found
+
+
+def _text(paper: Paper) -> str:
+    return f"{paper.abstract or ''} {paper.title}."

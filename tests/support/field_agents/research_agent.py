@@ -6,17 +6,16 @@ from typing import Any
 
 from ideagora.agents.experiment import CostedPlan
 from ideagora.agents.research_agent import parts, review
-from ideagora.agents.views import EntityView
 from tests.support.baseline_samples import PAPERS, PARTS, TOPIC
 from tests.support.standin import _idea, _text
 
-ENTITIES = (
-    EntityView(name="beam search", description="Beam search keeps several hypotheses.", kind="technique"),
-    EntityView(name="MultiArith", description="MultiArith has word problems of two steps.", kind="dataset"),
-)
+ENTITIES = (parts.EntityFrom(name="episodic memory", kind="technique", paper=1),)
 REVIEWS = (
     parts.ReviewView(
-        criterion="clarity", review="It is vague about memory.", suggestions=("Say what is stored.",)
+        criterion="clarity",
+        rating=2,
+        review="It is vague about memory.",
+        suggestions=("Say what is stored.",),
     ),
 )
 PROBLEM = parts.ProblemView(
@@ -44,18 +43,26 @@ PLAN = CostedPlan(
 
 SAMPLES = {
     "problem_finder": (
-        parts.ProblemInputs(topic=TOPIC, papers=PAPERS, entities=ENTITIES, reviews=REVIEWS, earlier=PROBLEM),
+        parts.ProblemInputs(
+            topic=TOPIC, papers=PAPERS, own=1, entities=ENTITIES, reviews=REVIEWS, earlier=PROBLEM
+        ),
         {
             "rationale": 'Tree of Thoughts goes back, {and forgets}; it\'s "costly", naïve even.',
             "problem": "Does a record of dead ends save tokens?",
             "purpose": "Spend fewer tokens on failures that are known.",
-            "entities_used": ["beam search"],
+            "entities_used": ["episodic memory"],
             "sources": [{"part": "motivation", "paper": 0, "quote": "uses many times more tokens"}],
         },
     ),
     "method_developer": (
         parts.MethodInputs(
-            topic=TOPIC, papers=PAPERS, entities=ENTITIES, reviews=REVIEWS, problem=PROBLEM, earlier=METHOD
+            topic=TOPIC,
+            papers=PAPERS,
+            own=1,
+            entities=ENTITIES,
+            reviews=REVIEWS,
+            problem=PROBLEM,
+            earlier=METHOD,
         ),
         {
             **{name: text for name, text in PARTS.items() if name not in ("motivation", "purpose")},
@@ -68,7 +75,7 @@ SAMPLES = {
     "part_reviewer": (
         review.PartReviewInputs(
             topic=TOPIC,
-            core=PAPERS[0],
+            papers=PAPERS,
             part="experiment",
             criterion="validity",
             definition="Would its result confirm or refute the claim of the method?",
