@@ -115,7 +115,7 @@ def test_a_clock_that_was_set_back_changes_nothing(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ids, "_last_v6_timestamp", None)  # of a process that is gone
     again = Ran(task)
     assert len(again.ideas) == 2
-    assert "reader" not in again.roles
+    assert "trend_analyst" not in again.roles
     assert json.loads(Path("run/run.json").read_text())["status"] == "done"
 
 

@@ -852,7 +852,7 @@ def test_the_list_counts_the_calls_of_the_settings() -> None:
 
 def test_a_drawing_is_made_from_the_graph_itself() -> None:
     told = command.run(["agents", "show", "chain-of-ideas"]).out
-    assert re.search(r"■ explore_branch\n│   ○ start\n│   │\n│   ■ place_anchor", told)
+    assert re.search(r"■ explore_branch\n│   ○ start\n│   │\n│   ■ predict_direction", told)
     assert "↺ review_experiment" in told
     mermaid = command.run(["agents", "show", "chain-of-ideas", "--mermaid"]).out
     assert mermaid.startswith("flowchart TD\n")

@@ -142,26 +142,6 @@ def test_nobody_answers_and_then_somebody_does(home: Path) -> None:
     assert done.code == 0, done.err
 
 
-def test_an_unread_paper_costs_its_reading_and_not_the_branch(model: standin.Model, server: Loopback) -> None:
-    for fault, code, status in ((Fault(503, "gone"), 4, "incomplete"), (Fault(400, "no PDF"), 0, "done")):
-        shutil.rmtree(RUN, ignore_errors=True)
-        shutil.rmtree(Path(os.environ["IDEAGORA_HOME"]) / "cache", ignore_errors=True)
-        model.reply = failing("PaperReading", fault, spared=5)
-        ended = generated(server)
-        assert (ended.code, record()["status"]) == (code, status), ended.err
-        ideas = json.loads(ended.out)["ideas"]
-        assert len(ideas) == 3, "a branch is lost"
-        unread = [link for idea in ideas for link in idea["chain"]["links"] if link["reading"] is None]
-        assert len(unread) == 1
-        told = [note for note in record()["notes"] if unread[0]["paper"]["title"] in note]
-        assert "could not be read" in told[0]
-        assert "could not be read" in (RUN / "report.md").read_text(encoding="utf-8")
-        model.reply = standin.answer
-        again = json.loads(generated(server).out)["ideas"]
-        left = [link for idea in again for link in idea["chain"]["links"] if link["reading"] is None]
-        assert len(left) == (0 if code == 4 else 1)
-
-
 def test_what_comes_after_the_branches_may_be_missing_for_a_while(
     model: standin.Model, server: Loopback
 ) -> None:

@@ -262,14 +262,14 @@ def test_all_branches_failing_is_an_error_that_passes(
     model: standin.Model, server: Loopback, home: Path, tmp_path: Path
 ) -> None:
     model.reply = lambda body: (
-        Fault(400, "no readings today")
-        if body["response_format"]["json_schema"]["name"] == "PaperReading"
+        Fault(400, "no trends today")
+        if body["response_format"]["json_schema"]["name"] == "Trend"
         else standin.answer(body)
     )
     failed = command.run(arguments(server))
     assert (failed.code, failed.out) == (1, "")
     for number in (1, 2):
-        assert re.search(rf"branch {number} \([^)]+\): openai/standin: .*no readings today", failed.err)
+        assert re.search(rf"branch {number} \([^)]+\): openai/standin: .*no trends today", failed.err)
     assert record()["status"] == "failed"
     assert not (RUN / "ideas.jsonl").exists()
     model.wait_until_quiet()

@@ -281,6 +281,26 @@ def test_a_judgement_that_is_missing_is_asked_for_alone_and_else_noted() -> None
     assert "part 2" in note
 
 
+def test_an_unread_paper_costs_its_reading_and_not_the_branch() -> None:
+    """The reader says nothing of one paper, and nothing readable when it is asked for that paper alone."""
+
+    def silent_on_one(call: ScriptedCall) -> Any:
+        titles = [one.title for one in call.inputs.papers]
+        if len(titles) == 1:
+            return "no comment"
+        told = standin.ANSWERS["AbstractReadings"](call.messages[1][1])
+        kept = [one for one in told["readings"] if not titles[one["paper"]].endswith("part 7")]
+        return {"readings": kept}
+
+    ran = Ran(task_of(branches=1, length=3), abstract_reader=silent_on_one)
+    (idea,) = ran.ideas
+    links = idea.chain.links if idea.chain else ()
+    assert [link.paper.id for link in links if link.reading is None] == ["p7"]
+    assert len(links) == 3
+    notes = json.loads(Path("run/run.json").read_text(encoding="utf-8"))["notes"]
+    assert any("part 7” could not be read" in note for note in notes), notes
+
+
 def test_the_whole_agent_asks_what_it_says_it_expects() -> None:
     task = task_of(branches=2, length=5, refinements=1)
     ran = Ran(task)
@@ -684,7 +704,7 @@ def test_a_run_stopped_under_another_version_begins_anew_from_the_cache(caplog: 
         path.write_text(json.dumps(held))
         again = Ran(task, folder=folder)
         assert len(again.ideas) == 2
-        assert "reader" not in again.roles, "what was answered is in the cache"
+        assert "trend_analyst" not in again.roles, "what was answered is in the cache"
         record = json.loads(path.read_text())
         assert words in record["notes"][0], record["notes"]
         assert words in caplog.text

@@ -18,6 +18,7 @@ from ideagora.retrieval.library import Library
 from ideagora.retrieval.lookup import find_papers
 from ideagora.schema import Paper, Topic
 from tests.graphs.test_runtime import World, paper, scripted
+from tests.support import standin
 
 TOPIC = Topic(text="tools", before="2022-02", excluded=("The target of the benchmark",))
 GIVEN = (
@@ -129,8 +130,8 @@ def test_every_agent_reads_the_samples_papers(tmp_path: Path) -> None:
 
 def test_given_papers_are_on_the_topic_whatever_the_judge_says(tmp_path: Path) -> None:
     def nothing(call: ScriptedCall) -> Any:
-        judged = [{"paper": n, "reason": "So.", "relevant": False} for n in range(len(call.inputs.papers))]
-        return {"judgements": judged}
+        told = standin.ANSWERS["Judgements"](call.messages[-1][1])
+        return {**told, "judgements": [{**one, "grade": 0} for one in told["judgements"]]}
 
     agent = find_agent("chain-of-ideas")
     settings = Settings(home=tmp_path / "home", embedder="hash", model="scripted")

@@ -96,18 +96,20 @@ async def _analyse_trend(chain: BranchState, topic: Topic, context: Services) ->
 async def find_cures(state: IdeationState, runtime: Context) -> IdeationState:
     """Search for mechanisms that could answer what each chain leaves open.
 
-    Papers that another branch has, in its chain or from these searches, come last.
+    Papers that another branch has, in its chain or from these searches, come last; leads are made across
+    branches, so they leave the order as it is.
     """
-    chains = live_chains(state)
+    chains, makes_leads = live_chains(state), runtime.context.makes_leads
     in_chains = {str(chain["branch"]): link_ids(chain) for chain in chains}
     found = await asyncio.gather(*(find_neighbours(state, chain, runtime.context) for chain in chains))
-    most = LEAD_NEIGHBOURS if runtime.context.makes_leads else NEIGHBOURS
+    most = LEAD_NEIGHBOURS if makes_leads else NEIGHBOURS
     shown: set[str] = set()
     updates: dict[str, BranchState] = {}
     for (number, own), papers in zip(in_chains.items(), found, strict=True):
         elsewhere = shown.union(*(ids for other, ids in in_chains.items() if other != number))
         free = [paper for paper in papers if paper.id not in own]
-        chosen = sorted(free, key=lambda paper: paper.id in elsewhere)[:most]
+        last = () if makes_leads else elsewhere
+        chosen = sorted(free, key=lambda paper: paper.id in last)[:most]
         shown |= {paper.id for paper in chosen}
         updates[number] = {"neighbours": [paper.model_dump(mode="json") for paper in chosen]}
     return {"chains": updates}
