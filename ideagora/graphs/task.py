@@ -14,9 +14,10 @@ from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime.events import Listener
-from ideagora.graphs.runtime.job import Job
+from ideagora.graphs.runtime.job import Finished, Job
 from ideagora.graphs.runtime.run_job import run_job
 from ideagora.graphs.runtime.run_record import identity_parts
+from ideagora.graphs.steps.recollections import recollection_notes, with_recollections
 from ideagora.models.redact import one_line
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Paper, Topic, stable_id
@@ -102,13 +103,16 @@ async def run_task(
     """
     ideas: list[Idea] = []
 
-    def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
-        ideas.extend(task.agent.ideas(state, _origin(task, tracker)))
+    async def finish(
+        state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]
+    ) -> dict[str, Any]:
+        made = task.agent.ideas(state, _origin(task, tracker))
+        ideas.extend(await _compare_with_hidden(task, made, restricted))
         folder.write_ideas(ideas)
         has_called = bool(tracker.by_role or tracker.cached)
         return {
             "failures": task.agent.failures(state),
-            "notes": [*_notes(task), *task.agent.notes(state)],
+            "notes": [*_notes(task), *task.agent.notes(state), *recollection_notes(ideas)],
             "offline": has_called and "offline" in task.settings.models,
             **_topic_of_agent(task, ideas),
         }
@@ -132,7 +136,7 @@ def _job(
     task: Task,
     topic: Topic,
     library: Library | None,
-    finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Mapping[str, Any]],
+    finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Finished],
 ) -> Job:
     create_context = task.agent.context
     return Job(
@@ -150,6 +154,16 @@ def _job(
         recursion_limit=task.agent.most_steps,
         cutoff=task.topic.before,
     )
+
+
+async def _compare_with_hidden(task: Task, ideas: list[Idea], library: Library | None) -> list[Idea]:
+    """The ideas with the hidden papers that they may recall.
+
+    A published paper recalls itself, and the offline model knows nothing beyond what it is shown.
+    """
+    if library is None or task.agent.target_paper or task.settings.model_of("main") == "offline":
+        return ideas
+    return await with_recollections(ideas, library)
 
 
 def _topic_shown(task: Task, library: Library | None) -> Topic:

@@ -14,7 +14,7 @@ from ideagora.errors import LibraryError, SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
 from ideagora.retrieval.corpus.paper_set import PaperSet, with_papers
 from ideagora.retrieval.current_run import CurrentRun, current_run
-from ideagora.retrieval.cutoff import LiteratureFilter
+from ideagora.retrieval.cutoff import LiteratureFilter, title_key
 from ideagora.retrieval.exclusions import note_exclusion, resolve_exclusion
 from ideagora.retrieval.http.open_access import FetchedText, OpenAccessTexts
 from ideagora.retrieval.protocols import (
@@ -203,6 +203,40 @@ class Library:
         unique = {paper.id: paper for paper in papers}.values()
         allowed = [self._redact(paper) for paper in unique if await self._allows(paper)]
         return await asyncio.to_thread(rank_by_similarity, self._embedder, allowed, query)
+
+    async def hidden_near(self, text: str, k: int = 20) -> list[tuple[Paper, float, str]]:
+        """Hidden papers by their similarity to a text, best first, each with the reason why it is hidden.
+
+        For comparing finished ideas; no agent may see the result. A source that lists its papers is searched;
+        of a web service, only the papers that this run withheld are compared. An exclusion that matches no
+        known paper is compared by its text.
+        """
+        if self._filter.allows_all:
+            return []
+        hidden = await self._hidden_like(text, k)
+        named = {title_key(paper.title) for paper, _ in hidden.values()}
+        for exclusion in self._excluded:
+            if " " in exclusion.strip() and title_key(exclusion) not in named:
+                hidden[exclusion] = (Paper(id=exclusion, title=exclusion), "excluded")
+        papers = [paper for paper, _ in hidden.values()]
+        ranked = await asyncio.to_thread(rank_by_similarity, self._embedder, papers, text)
+        return [(one.paper, one.similarity, hidden[one.paper.id][1]) for one in ranked]
+
+    async def _hidden_like(self, text: str, k: int) -> dict[str, tuple[Paper, str]]:
+        """Hidden papers and why they are hidden, by id."""
+        if isinstance(self._source, SupportsListing):
+            found = [scored.paper for scored in await self._source.search(text, k)]
+            return {paper.id: (paper, reason) for paper in found if (reason := self._filter.reason(paper))}
+        return {one.paper_id: (await self._record_of(one), one.why) for one in self.held_back}
+
+    async def _record_of(self, withheld: WithheldPaper) -> Paper:
+        """The record of a withheld paper, or its title alone if the source does not respond."""
+        record = None
+        with suppress(SourceUnavailable):
+            record = await self._source.paper(withheld.paper_id)
+        return (record or Paper(id=withheld.paper_id, title=withheld.title)).model_copy(
+            update={"id": withheld.paper_id}
+        )
 
     async def nearest_spelling(self, text: str) -> str | None:
         """The text with unknown words corrected to words of the papers.

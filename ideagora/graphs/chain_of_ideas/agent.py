@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from ideagora.config import Group
 from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.chain_of_ideas.options import ChainOptions
+from ideagora.graphs.chain_of_ideas.options import MILESTONE_CITATIONS, ChainOptions
 from ideagora.graphs.single_idea import usage_name
 from ideagora.graphs.steps.relevance import unjudged_notes
 from ideagora.schema import (
@@ -42,7 +42,12 @@ def agent(variant: str | None = None) -> Agent:
         start=lambda topic: {"topic": topic.model_dump(mode="json")},
         ideas=_ideas,
         failures=lambda state: list(state.get("failures", [])),
-        notes=lambda state: [*unjudged_notes(state), *_unread_notes(state), *_lead_notes(state)],
+        notes=lambda state: [
+            *unjudged_notes(state),
+            *_unread_notes(state),
+            *_milestone_notes(state),
+            *_lead_notes(state),
+        ],
         expected_calls=_expected_calls,
         steps=(
             "plan_queries",
@@ -175,6 +180,20 @@ def _unread_notes(state: Mapping[str, Any]) -> list[str]:
         for branch in sorted(state.get("branches", []), key=lambda branch: int(branch["branch"]))
         for link in branch["links"]
         if (reason := branch.get("unread", {}).get(link["paper"]["id"])) is not None
+    ]
+
+
+def _milestone_notes(state: Mapping[str, Any]) -> list[str]:
+    """How many papers the milestone rule could not be applied to, because of the cut-off date."""
+    topic = Topic.model_validate(state["topic"])
+    links = [link["paper"] for branch in state.get("branches", []) for link in branch["links"]]
+    unknown = sum(paper["citation_count"] is None for paper in links)
+    if topic.before is None or not unknown:
+        return []
+    return [
+        f"The milestone rule (a paper with over {MILESTONE_CITATIONS:,} citations ends a chain) could not be "
+        f"applied to {unknown} of {len(links)} papers: their citation counts are from after {topic.before} "
+        "or unknown."
     ]
 
 

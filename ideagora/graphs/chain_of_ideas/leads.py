@@ -23,6 +23,7 @@ from ideagora.graphs.sources import quoted_source
 from ideagora.graphs.steps.novelty import check_novelty
 from ideagora.models.usage import usage_label
 from ideagora.schema import (
+    Candidate,
     Direction,
     Experiment,
     Idea,
@@ -37,6 +38,8 @@ from ideagora.schema import (
 ENOUGH_LEADS = 3
 """A run with fewer leads explains why."""
 MAX_LEADS = 5
+MAX_CANDIDATES = 3
+"""Mechanisms that are reported as weighed for one limitation."""
 NEIGHBOURS = 20
 """Papers outside a chain whose mechanisms may be used; reading them is free for the offline model."""
 
@@ -62,7 +65,25 @@ def select_pairs(branches: Sequence[Mapping[str, Any]], most: int) -> list[dict[
     while len(chosen) < most and (free := [pair for pair in interleaved if _is_free(pair, chosen)]):
         chosen.append(min(free, key=lambda pair: _rank(pair, chosen)))
     unlinked = [pair for pair in chosen if pair["cites"] is None]
-    return unlinked if len(unlinked) >= ENOUGH_LEADS else chosen
+    selected = unlinked if len(unlinked) >= ENOUGH_LEADS else chosen
+    return [{**pair, "candidates": _candidates(pair, interleaved)} for pair in selected]
+
+
+def _candidates(chosen: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The mechanisms that fit the chosen pair's limitation, best first (``Candidate``).
+
+    A pair is obvious if one paper cites the other: their readers have seen them together.
+    """
+    fitting = {pair["strong"]: pair for pair in pairs if pair["weak"] == chosen["weak"]}
+    others = [pair for pair in fitting.values() if pair["strong"] != chosen["strong"]][: MAX_CANDIDATES - 1]
+    return [_candidate(pair, pair["strong"] == chosen["strong"]) for pair in (chosen, *others)]
+
+
+def _candidate(pair: Mapping[str, Any], is_chosen: bool) -> dict[str, Any]:
+    weak, strong = (Paper.model_validate(pair[name]) for name in ("limitation_paper", "mechanism_paper"))
+    names = [short_paper_name(paper.title, paper.abstract or "") for paper in (strong, weak)]
+    status = "developed" if is_chosen else "too obvious" if pair["cites"] else "not developed"
+    return {"text": "{} for the limitation of {}".format(*names), "status": status}
 
 
 def _is_free(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> bool:
@@ -158,6 +179,7 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
     context.say(f"lead {pair['number']}: {answer.title}")
     return {
         **{name: pair[name] for name in ("number", "branch", "weak", "strong")},
+        "candidates": pair.get("candidates", []),
         "draft": draft,
         "novelty_check": check.model_dump(mode="json"),
         "plan": plan.model_dump(mode="json"),
@@ -206,6 +228,9 @@ def _idea(lead: Mapping[str, Any], branch: Mapping[str, Any], topic: str, origin
         chain=load_chain(branch, direction),
         novelty_check=NoveltyCheck.model_validate(lead["novelty_check"]),
         facets={name: draft[name] for name in ("purpose", "mechanism", "evaluation")},
+        candidates=tuple(Candidate.model_validate(candidate) for candidate in lead["candidates"]),
+        claim=draft["claim"],
+        might_fail=draft["might_fail"],
         branch=lead["branch"],
         model=origin.model,
         usage=origin.usage.get(label, Usage()),

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from ideagora.agents.idea_inputs import TakenIdea
 from ideagora.errors import IdeagoraError
-from ideagora.graphs.chain_of_ideas import idea_generation
+from ideagora.graphs.chain_of_ideas.branch import build_redraft
 from ideagora.graphs.chain_of_ideas.state import (
-    BranchState,
     Context,
     IdeationState,
     TwinTask,
     load_topic,
 )
-from ideagora.graphs.services import Services
 from ideagora.graphs.steps.duplicates import find_same_ideas
 from ideagora.models.usage import usage_label
 from ideagora.schema import DroppedDraft
@@ -83,7 +80,7 @@ async def redraft_twin(state: TwinTask, runtime: Context) -> IdeationState:
     }
     with usage_label(f"branch {number}"):
         try:
-            final = await build_drafting().compile().ainvoke(start, context=runtime.context)  # type: ignore[call-overload]
+            final = await build_redraft().compile().ainvoke(start, context=runtime.context)  # type: ignore[call-overload]
         except IdeagoraError as error:
             if error.fatal:
                 raise
@@ -94,16 +91,3 @@ async def redraft_twin(state: TwinTask, runtime: Context) -> IdeationState:
         name: final[name] for name in ("draft", "novelty_check", "dropped", "avoided") if name in final
     }
     return {"branches": [{**branch, **changed}], "redrafted": [{"branch": number, "changed": True}]}
-
-
-def build_drafting() -> StateGraph[BranchState, Services, BranchState, BranchState]:
-    """The graph of one redraft: draft, novelty check, rewrites. Not compiled."""
-    graph = StateGraph(BranchState, context_schema=Services)
-    graph.add_node("draft_idea", idea_generation.draft_idea)
-    graph.add_node("judge_novelty", idea_generation.judge_novelty)
-    graph.add_node("drop_draft", idea_generation.drop_draft)
-    graph.add_edge(START, "draft_idea")
-    graph.add_edge("draft_idea", "judge_novelty")
-    graph.add_conditional_edges("judge_novelty", idea_generation.after_novelty, ["drop_draft", END])
-    graph.add_edge("drop_draft", "draft_idea")
-    return graph

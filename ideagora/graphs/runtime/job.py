@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ideagora.retrieval.target_paper import TargetPaper
 
 
+Finished = Mapping[str, Any] | Awaitable[Mapping[str, Any]]
+"""What ``Job.finish`` returns; it may be a coroutine."""
+
+
 @dataclass(frozen=True)
 class Job:
     """One graph to run in one folder."""
@@ -28,7 +32,7 @@ class Job:
     """Returns the graph, not compiled."""
     start: Mapping[str, Any]
     """The initial state."""
-    finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Mapping[str, Any]]
+    finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Finished]
     """Writes results from the final state, the usage and the outages; returns further fields of ``run.json``.
 
     The state of an incomplete run may lack what the graph did not reach.

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from ideagora.errors import IdeagoraError
@@ -177,8 +178,9 @@ async def _run_graph(
         context = services if job.context is None else job.context(services)
         state, error = await _stream_or_restart(job, graph, folder, context, run.on_event)
     outages = (*job.down, *_find_outages(error, run.outages))
+    finished = job.finish(state, run.tracker, outages)
     run.record.update(
-        **job.finish(state, run.tracker, outages),
+        **(await finished if isawaitable(finished) else finished),
         status="incomplete" if outages else "done",
         error=" ".join(outages) or None,
         outages=list(outages),
