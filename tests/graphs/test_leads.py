@@ -143,7 +143,11 @@ def test_papers_are_named_as_in_their_text() -> None:
 
 
 def pair(weak: str, strong: str, cites: str | None = None, kind: str = "cost") -> dict[str, Any]:
-    return {"weak": weak, "strong": strong, "cites": cites, "kind": kind, "good": True}
+    papers = {
+        "limitation_paper": {"id": weak, "title": weak},
+        "mechanism_paper": {"id": strong, "title": strong},
+    }
+    return {"weak": weak, "strong": strong, "cites": cites, "kind": kind, "good": True, **papers}
 
 
 def test_leads_differ_in_limitation_and_mechanism() -> None:
@@ -154,6 +158,11 @@ def test_leads_differ_in_limitation_and_mechanism() -> None:
     chosen = [(one["weak"], one["strong"]) for one in select_pairs(branches, 5)]
     assert chosen == [("a", "x"), ("b", "y"), ("c", "z")]
     assert len(select_pairs(branches, 2)) == 2
+    weighed = select_pairs([{"branch": 1, "pairs": [pair("a", "x"), pair("a", "y", cites="weak")]}], 5)
+    assert weighed[0]["candidates"] == [
+        {"text": "x for the limitation of a", "status": "developed"},
+        {"text": "y for the limitation of a", "status": "too obvious"},
+    ]
 
 
 def test_pairs_of_papers_that_cite_each_other_come_last_and_only_where_leads_are_few() -> None:
