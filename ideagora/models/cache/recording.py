@@ -89,8 +89,11 @@ class Recording:
 
 
 def answer_key(role: str, inputs: BaseModel | None) -> str:
-    """Key of a recorded answer: SHA-256 of the role and its inputs, in hex."""
-    fields = None if inputs is None else inputs.model_dump(mode="json")
+    """Key of a recorded answer: SHA-256 of the role and its inputs, in hex.
+
+    Inputs with their default value are left out, so that a new optional one keeps the answers without it.
+    """
+    fields = None if inputs is None else inputs.model_dump(mode="json", exclude_defaults=True)
     canonical = json.dumps([role, fields], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
