@@ -50,7 +50,8 @@ def _next_idea(engine: ExtractiveModel, inputs: ArchiveInputs) -> dict[str, Any]
     """Return a lead that is not in the archive; an extractive model does not rate its own leads."""
     lead = draft_distinct_lead(engine, inputs.topic, inputs.papers, inputs.proposed)
     count = len(inputs.proposed)
-    thought = f"The archive holds {count} idea{'' if count == 1 else 's'}; this one pairs other papers."
+    held = f"holds {count} idea{'s' * (count > 1)}; this one pairs other papers" if count else "is empty"
+    thought = f"The archive {held}."
     return {"considerations": thought, **lead, **dict.fromkeys(SCORES)}
 
 

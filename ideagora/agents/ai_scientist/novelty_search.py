@@ -54,12 +54,12 @@ class NoveltyStep(Answer):
     )
 
 
-OFFLINE_QUERIES = ("title", "mechanism")
+OFFLINE_QUERIES = ("purpose", "mechanism")
 """Parts of the idea that the offline model searches for, one after the other."""
 
 
 def _search_or_decide(engine: ExtractiveModel, inputs: NoveltySearchInputs) -> dict[str, Any]:
-    """Search for title and mechanism, then compare as the novelty judge does."""
+    """Search for purpose and mechanism, then compare as the novelty judge does."""
     if inputs.remaining and len(inputs.queries) < len(OFFLINE_QUERIES):
         part = OFFLINE_QUERIES[len(inputs.queries)]
         query = clip(getattr(inputs.idea, part), 30)

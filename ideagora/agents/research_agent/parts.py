@@ -123,7 +123,7 @@ def _state_problem(engine: ExtractiveModel, inputs: ProblemInputs) -> dict[str, 
     first = texts.sentences(inputs.papers[0].abstract or "") or [inputs.papers[0].title]
     return {
         "rationale": f"{lead['motivation']}{beyond}",
-        "problem": limitation,
+        "problem": f"How can this limitation of {texts.short_name(inputs.papers[0].title)} be overcome?",
         "purpose": limitation,
         "entities_used": nearest,
         "sources": sources or [{"part": "motivation", "paper": 0, "quote": first[0]}],

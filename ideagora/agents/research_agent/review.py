@@ -105,7 +105,7 @@ def _measured(finding: str, is_good: bool) -> dict[str, Any]:
 def _text_of(inputs: PartReviewInputs) -> str:
     if inputs.plan is not None:
         return " ".join(inputs.plan.steps)
-    return inputs.method.method if inputs.method is not None else inputs.problem.problem
+    return inputs.method.method if inputs.method is not None else inputs.problem.rationale
 
 
 def _check_review(inputs: PartReviewInputs, answer: PartReview) -> str | None:

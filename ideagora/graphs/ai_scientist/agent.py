@@ -26,6 +26,8 @@ class AiScientistOptions(AgentOptions):
     """Maximum number of papers on the topic that the ideas start from."""
     ideas: int = Field(default=1, ge=1, le=20)
     """Number of ideas of the archive that get an experiment and are returned, best first."""
+    allow_thin: bool = False
+    """Continue with the nearest papers if none is about the topic (--allow-off-topic)."""
 
 
 def agent() -> Agent:

@@ -22,6 +22,8 @@ class GptResearcherOptions(AgentOptions):
     """Maximum number of papers per question, and of the first search."""
     ideas: int = Field(default=1, ge=1, le=20)
     """Number of ideas, each written with the earlier ones in view."""
+    allow_thin: bool = False
+    """Continue with the nearest papers if none is about the topic (--allow-off-topic)."""
 
 
 def agent() -> Agent:

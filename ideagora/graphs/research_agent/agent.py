@@ -28,6 +28,8 @@ class ResearchAgentOptions(AgentOptions):
     """Papers of the library, those closest to the core paper, that the entity store is built over."""
     ideas: int = Field(default=1, ge=1, le=20)
     """Number of core papers; each yields one idea."""
+    allow_thin: bool = False
+    """Continue with the nearest papers if none is about the topic (--allow-off-topic)."""
 
 
 def agent() -> Agent:
@@ -63,10 +65,8 @@ def _build_development() -> Any:
 
 
 def motivation_of(problem: Mapping[str, Any]) -> str:
-    """Problem and rationale as one text; the offline model's rationale quotes the problem."""
-    stated = problem["problem"].rstrip(".?")
-    is_quoted = stated in problem["rationale"]
-    return str(problem["rationale"]) if is_quoted else f"{problem['problem']} {problem['rationale']}"
+    """Problem and rationale as one text."""
+    return f"{problem['problem']} {problem['rationale']}"
 
 
 def _expected_calls(options: BaseModel) -> dict[Group, int]:
