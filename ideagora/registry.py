@@ -28,6 +28,8 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "ai-researcher": ("ideagora.graphs.ai_researcher.agent:agent", ()),
     "ai-scientist": ("ideagora.graphs.ai_scientist.agent:agent", ()),
     "research-agent": ("ideagora.graphs.research_agent.agent:agent", ()),
+    "scipip": ("ideagora.graphs.scipip.agent:agent", ()),
+    "virsci": ("ideagora.graphs.virsci.agent:agent", ()),
     "sci-agents": ("ideagora.graphs.sci_agents.agent:agent", ()),
     "gpt-researcher": ("ideagora.graphs.gpt_researcher.agent:agent", ()),
 }

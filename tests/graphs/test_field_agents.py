@@ -23,7 +23,7 @@ from tests.support.each import each_case
 from tests.support.loopback import Body, Loopback
 
 TOPIC = "tool use by language models"
-AGENTS = ("ai-researcher", "ai-scientist", "gpt-researcher", "research-agent", "sci-agents")
+AGENTS = tuple("ai-researcher ai-scientist gpt-researcher research-agent sci-agents scipip virsci".split())
 """Every agent whose graph is here to be compared with."""
 assert field_agents.SAMPLES, "imported for the stand-in, which answers for them too"
 each_agent = pytest.mark.parametrize("name", AGENTS)

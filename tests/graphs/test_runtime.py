@@ -77,7 +77,7 @@ def paper(number: int, *cites: int, **fields: Any) -> Paper:
         abstract=f"Language models call tools. Part {number} adds a step.",
         date=str(2000 + number),
         references=tuple(f"p{other}" for other in cites),
-        **fields,
+        **{"authors": (f"Author {number}", f"Author {number + 1}"), **fields},
     )
 
 
