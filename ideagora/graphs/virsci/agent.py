@@ -81,7 +81,7 @@ def _expected_calls(options: BaseModel) -> dict[Group, int]:
     assert isinstance(options, VirsciOptions)
     team, ideas = options.team, min(options.ideas, options.team)
     talking = team * options.turns + 1
-    return {"main": talking + team + 2 * ideas, "reader": team, "judge": 1 + team + ideas}
+    return {"main": talking + team + 2 * ideas, "reader": team - 1, "judge": 1 + team + ideas}
 
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
