@@ -27,6 +27,8 @@ class ForecastInputs(Inputs):
     neighbours: tuple[PaperBrief, ...]
     searches: tuple[str, ...] = ()
     """The searches for mechanisms that found the related papers."""
+    focus: str | None = None
+    """What the user wishes for."""
 
 
 Way = Literal["reflection", "analogy", "deep dive", "other"]

@@ -45,6 +45,13 @@ class TakenIdea(Inputs):
     mechanism: str
 
 
+class ProposedIdea(Inputs):
+    """An idea that was already proposed for the topic, in this run or before."""
+
+    title: str
+    summary: str
+
+
 class DirectionView(Inputs):
     """A research direction: a limitation and a mechanism with the numbers of their papers."""
 
@@ -73,6 +80,10 @@ class IdeaInputs(Inputs):
     too_close: tuple[TooClose, ...]
     taken: tuple[TakenIdea, ...] = ()
     """Ideas of other branches that the draft must not repeat."""
+    focus: str | None = None
+    """What the user wishes for."""
+    avoid: tuple[ProposedIdea, ...] = ()
+    """Ideas that must not come again."""
     candidates: int = 3
     """Number of candidates to weigh; 0 for a lead, whose pair is already chosen."""
 

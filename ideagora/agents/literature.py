@@ -30,10 +30,11 @@ ACCEPTED_GRADE = 2
 
 
 class PlannerInputs(Inputs):
-    """A topic and the number of queries wanted."""
+    """A topic, the number of queries wanted, and what the user wishes for."""
 
     topic: str
     count: int
+    focus: str | None = None
 
 
 class Queries(Answer):
@@ -44,10 +45,12 @@ class Queries(Answer):
 
 def _plan_queries(engine: ExtractiveModel, inputs: PlannerInputs) -> dict[str, Any]:
     topic = texts.without_stop(texts.clip(inputs.topic, 30))
+    focus = [texts.clip(texts.without_stop(inputs.focus), 10)] if inputs.focus else []
     aspects = [phrase for phrase in texts.phrases(inputs.topic) if not texts.is_generic(phrase)]
     suffixes = ["limitations", "evaluation", "training", "search and planning", "benchmarks", "survey"]
     queries = [
         topic,
+        *focus,
         *aspects,
         *(f"{suffix} of {topic}" for suffix in suffixes),
         *(f"{topic} {n}" for n in range(2, 20)),

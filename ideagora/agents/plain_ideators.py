@@ -11,20 +11,13 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Protocol
 
-from ideagora.agents.idea_inputs import IdeaInputs, TooClose, draft_lead
+from ideagora.agents.idea_inputs import IdeaInputs, ProposedIdea, TooClose, draft_lead
 from ideagora.agents.ideator import IdeaParts, SourcedIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, ShownPaper
 from ideagora.models.call import Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
-
-
-class ProposedIdea(Inputs):
-    """An idea that was already written for the topic."""
-
-    title: str
-    summary: str
 
 
 def proposed_ideas(drafts: Sequence[Mapping[str, Any]]) -> tuple[ProposedIdea, ...]:
@@ -52,10 +45,11 @@ def _key(title: str) -> str:
 
 
 class DirectInputs(Inputs):
-    """The topic, and the ideas already written for it."""
+    """The topic, the ideas already written for it, and what the user wishes for."""
 
     topic: str
     proposed: tuple[ProposedIdea, ...] = ()
+    focus: str | None = None
 
 
 class DirectIdea(IdeaParts):
@@ -110,6 +104,7 @@ class RagInputs(Inputs):
     topic: str
     papers: tuple[PaperBrief, ...]
     proposed: tuple[ProposedIdea, ...] = ()
+    focus: str | None = None
 
 
 class RagIdea(SourcedIdea):

@@ -11,7 +11,7 @@ from typing import Any
 
 from ideagora.models.call import Inputs
 from ideagora.models.offline.text import clip
-from ideagora.schema import Entity, Link, Paper, Reading, Transition
+from ideagora.schema import AVOIDED_SOURCE, OWN_SOURCE, Entity, Link, Paper, Reading, Transition
 
 STARTER_SOURCE = "starter"
 """Source of the papers of the starter corpus."""
@@ -29,7 +29,7 @@ class ShownPaper(PaperBrief):
     """A paper with its abstract and, if only a part of its full text is shown, the reader's notes on it."""
 
     kind: str = "Abstract"
-    """What ``abstract`` is: ``Abstract``, ``Our summary``, or ``Text`` from the paper."""
+    """What ``abstract`` is: ``Abstract``, ``Our summary``, a note of the user, or ``Text`` from the paper."""
     retelling: str | None
 
 
@@ -100,6 +100,13 @@ def paper_brief(paper: Paper) -> PaperBrief:
 def is_our_summary(paper: Paper) -> bool:
     """Return whether the abstract is our summary: sentences on problem, method, finding and limitation."""
     return paper.source == STARTER_SOURCE and paper.abstract is not None
+
+
+def text_kind(paper: Paper) -> str:
+    """Return what a record's abstract is, as prompts call it."""
+    if paper.source in (OWN_SOURCE, AVOIDED_SOURCE):
+        return "The researcher's own note"
+    return "Our summary" if is_our_summary(paper) else "Abstract"
 
 
 def idea_view(draft: Mapping[str, Any]) -> IdeaView:

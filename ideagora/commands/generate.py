@@ -27,6 +27,7 @@ from ideagora.graphs.generate import (
 )
 from ideagora.graphs.run_folder import RunFolder, folder_error
 from ideagora.graphs.task import Task
+from ideagora.importing.steering import read_steering
 from ideagora.registry import find_agent
 from ideagora.report.console import plain, print_error, print_incomplete
 from ideagora.report.run.leads import is_lead
@@ -38,13 +39,13 @@ from ideagora.report.run.provenance import (
     recorded_notice,
 )
 from ideagora.report.run.terminal import RunProgress, short_titles, show_idea, show_leads
-from ideagora.schema import Topic
+from ideagora.schema import Steering, Topic
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.graphs.agent import Agent
-    from ideagora.schema import Topic
+    from ideagora.schema import Steering, Topic
 
 
 FLAGS = ("branches", "length", "refinements", "rewrites", "papers", "allow_thin")
@@ -66,6 +67,9 @@ class Request:
     settings: dict[str, Any] = field(default_factory=dict)
     before: str | None = None
     excluded: tuple[str, ...] = ()
+    focus: str | None = None
+    like: tuple[Path, ...] = ()
+    avoid: tuple[Path, ...] = ()
     out: Path | None = None
     as_json: bool = False
     fresh: bool = False
@@ -183,11 +187,21 @@ def _topics(request: Request, settings: Settings, agent: Agent) -> list[Topic]:
     if (request.topic is None) == (request.topics is None):
         raise UsageError('Give a topic, or --topics FILE: ideagora generate "retrieval for long documents".')
     offline = settings.model_of("main") == "offline"
-    fields = {"before": request.before, "excluded": request.excluded}
+    steering = _steering(request, agent)
+    fields = {"before": request.before, "excluded": request.excluded, "steering": steering}
     if request.topics is not None:
         return read_topics(request.topics, offline, **fields)
     assert request.topic is not None
     return [check_topic(request.topic, offline, **fields)]
+
+
+def _steering(request: Request, agent: Agent) -> Steering | None:
+    if (request.focus is not None or request.avoid) and not agent.is_steerable:
+        option = "--avoid" if request.avoid else "--focus"
+        raise UsageError(f"{agent.name} takes no {option}; chain-of-ideas, rag and direct do.")
+    if request.like and not agent.reads_literature:
+        raise UsageError(f"{agent.name} takes no --like, because it reads no papers.")
+    return read_steering(request.focus, request.like, request.avoid, request.topic or "any")
 
 
 def _run(

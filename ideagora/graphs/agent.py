@@ -70,6 +70,8 @@ class Agent:
     """``False``: the library need not be opened for it."""
     model: str | None = None
     """Its own model for all roles; ``None``: those of the settings."""
+    is_steerable: bool = False
+    """Whether it follows the user's wish (--focus) and avoids given ideas (--avoid)."""
     most_steps: int = 200
     """Maximum number of steps of the graph."""
     set_ideas: Callable[[Any, int], BaseModel] | None = None

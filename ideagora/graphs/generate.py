@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 LONGEST_TOPIC = 300
 """Maximum words of a topic: a phrase or a paragraph, not a document."""
+OWN_FIELDS = ("text", "steering")
+"""Fields of a topic that a line of a file does not set by their name."""
 LARGEST_TOPICS = 32_000_000
 """Maximum bytes of a file of topics."""
 
@@ -128,7 +130,7 @@ def _parse_topic(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic:
     text = record.get("topic") or record.get("text")
     if not isinstance(text, str):
         raise UsageError("has no field “topic”.")
-    known = {name: record[name] for name in Topic.model_fields if name in record and name != "text"}
+    known = {name: record[name] for name in Topic.model_fields if name in record and name not in OWN_FIELDS}
     if type(known.get("before")) is int:
         known["before"] = str(known["before"])
     if "banned" in record:

@@ -73,9 +73,15 @@ class Library:
         self._returned_ids: set[str] = set()
 
     def for_topic(self, topic: Topic) -> Library:
-        """The same literature with a topic's cut-off and exclusions on top of those in force, for one run."""
+        """The same literature with a topic's cut-off and exclusions on top of those in force, for one run.
+
+        The user's own ideas and notes are further papers of it, whatever the cut-off.
+        """
         literature_filter = self._filter.narrow(topic.before, topic.excluded)
-        return self._derive(self._source, literature_filter, (*self._excluded, *topic.excluded))
+        given = {paper.id for paper in (*topic.own, *topic.avoided)}
+        literature_filter = replace(literature_filter, given_ids=literature_filter.given_ids | given)
+        source = with_papers(self._source, PaperSet(topic.own, self._embedder)) if topic.own else self._source
+        return self._derive(source, literature_filter, (*self._excluded, *topic.excluded))
 
     def for_sample(self, papers: Sequence[Paper], with_sources: bool) -> Library:
         """The literature of a benchmark's sample: the papers that it supplies, alone or with this library's.

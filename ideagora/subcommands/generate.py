@@ -14,6 +14,7 @@ EPILOG = (
     "Examples:\n\n  ideagora generate 'tool use by language models' --branches 2\n\n"
     "  ideagora generate 'grokking' --model openai/gpt-4o --reader-model openai/gpt-4o-mini --budget 2\n\n"
     "  ideagora generate 'grokking' --before 2024-08-01 --json\n\n"
+    "  ideagora generate 'grokking' --focus 'without training' --like notes.md --avoid ~/.ideagora/runs\n\n"
     "  ideagora generate 'grokking' --agent mine.py:ideate"
 )
 
@@ -72,6 +73,33 @@ class AgentOptions:
     agent_timeout: options.AgentTimeout = None
 
 
+@dataclass(frozen=True)
+class SteeringOptions:
+    """What the ideas should start from, repeat or aim at."""
+
+    PANEL: ClassVar[str] = "Steer the ideas"
+    focus: Annotated[
+        str | None,
+        typer.Option(help="What you wish for, in your own words, e.g. 'needs no training'."),
+    ] = None
+    like: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="File with ideas or notes of your own, which are read like further papers; any format of "
+            "'ideagora ideas import', or a text with one per line. Repeatable.",
+            metavar="FILE",
+        ),
+    ] = None
+    avoid: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Ideas that must not come again: such a file, the folder of an earlier run, or a folder of "
+            "runs. Repeatable.",
+            metavar="FILE",
+        ),
+    ] = None
+
+
 def declare(app: typer.Typer) -> None:
     """Add the command to the application."""
     command = options.expand_groups(generate)
@@ -85,6 +113,7 @@ def generate(
     ] = None,
     topics: options.Topics = None,
     agent: AgentOptions,
+    steering: SteeringOptions,
     model: options.ModelOptions,
     limits: options.LimitOptions,
     literature: options.LiteratureOptions,
@@ -115,6 +144,9 @@ def generate(
         settings=settings,
         before=literature.before,
         excluded=tuple(literature.exclude or ()),
+        focus=steering.focus,
+        like=tuple(steering.like or ()),
+        avoid=tuple(steering.avoid or ()),
         out=out,
         as_json=output.as_json,
         fresh=reproducibility.fresh,

@@ -49,6 +49,7 @@ def agent(variant: str | None = None) -> Agent:
             *_lead_notes(state),
         ],
         expected_calls=_expected_calls,
+        is_steerable=True,
         steps=(
             "plan_queries",
             "find_anchors",

@@ -30,6 +30,7 @@ from ideagora.graphs.chain_of_ideas.state import (
 )
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.reading import read_papers
+from ideagora.graphs.steps.steering import nearest_records
 from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.schema import (
     ConsideredLimitation,
@@ -43,6 +44,8 @@ from ideagora.schema import (
 
 NEIGHBOURS = 4
 """Papers outside the chain that the forecaster and the ideator are shown."""
+OWN_NOTES = 2
+"""Of these, the user's own ideas and notes that are shown if there are any (--like)."""
 
 
 async def study_chain(state: ChainTask, runtime: Context) -> IdeationState:
@@ -107,12 +110,20 @@ async def find_cures(state: IdeationState, runtime: Context) -> IdeationState:
     updates: dict[str, BranchState] = {}
     for (number, own), papers in zip(in_chains.items(), found, strict=True):
         elsewhere = shown.union(*(ids for other, ids in in_chains.items() if other != number))
-        free = [paper for paper in papers if paper.id not in own]
+        notes = await _own_notes(state, state["chains"][number], runtime.context)
+        free = [paper for paper in papers if paper.id not in {*own, *(note.id for note in notes)}]
         last = () if makes_leads else elsewhere
-        chosen = sorted(free, key=lambda paper: paper.id in last)[:most]
+        free = sorted(free, key=lambda paper: paper.id in last)
+        chosen = [*(note for note in notes if note.id not in own), *free][:most]
         shown |= {paper.id for paper in chosen}
         updates[number] = {"neighbours": [paper.model_dump(mode="json") for paper in chosen]}
     return {"chains": updates}
+
+
+async def _own_notes(state: IdeationState, chain: BranchState, context: Services) -> list[Paper]:
+    """The user's own notes that are closest to a chain: they stand beside every chain."""
+    about = " ".join([chain["query"], *(link.paper.title for link in load_links(chain))])
+    return await nearest_records(context, load_topic(state).own, about, OWN_NOTES)
 
 
 async def find_neighbours(state: IdeationState, chain: BranchState, context: Services) -> list[Paper]:
@@ -151,6 +162,7 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
         entities=shown_entities(state, runtime.context),
         neighbours=tuple(paper_brief(paper) for paper in neighbours),
         searches=searches,
+        focus=load_topic(state).focus,
     )
     ids = [link.paper.id for link in chain] + [paper.id for paper in neighbours]
     pairs = []

@@ -159,7 +159,8 @@ def choose(state: IdeationState) -> IdeationState:
 
 def choose_pairs(state: IdeationState, runtime: Context) -> IdeationState:
     """Select the pairs of limitation and mechanism, across all chains, that leads are made of."""
-    pairs = leads.select_pairs(state["branches"], leads.MAX_LEADS + 2)
+    avoided = [paper.abstract or "" for paper in load_topic(state).avoided]
+    pairs = leads.select_pairs(leads.without_pairs(state["branches"], avoided), leads.MAX_LEADS + 2)
     if not pairs:
         raise AllBranchesFailed(
             "No lead: no open limitation in the chains is close enough to a mechanism of another paper. "

@@ -8,7 +8,7 @@ from langgraph.graph import END
 
 from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, TakenIdea, TooClose
 from ideagora.agents.ideator import IDEATOR
-from ideagora.agents.views import ShownPaper, chain_paper, change_view, is_our_summary
+from ideagora.agents.views import ShownPaper, chain_paper, change_view, text_kind
 from ideagora.graphs.chain_of_ideas.state import (
     BranchState,
     Context,
@@ -20,6 +20,7 @@ from ideagora.graphs.chain_of_ideas.state import (
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
 from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.steering import avoided_ideas
 from ideagora.schema import Direction, DroppedDraft, NoveltyCheck, Paper
 
 MAX_ENTITIES = 12
@@ -38,9 +39,10 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
     shown = await _shown_papers(state, runtime.context)
     ids, papers = list(shown), tuple(shown.values())
     numbers = {paper_id: number for number, paper_id in enumerate(ids)}
+    topic, direction = load_topic(state), state["direction"]
     answer = await IDEATOR(
         runtime.context.client,
-        topic=load_topic(state).text,
+        topic=topic.text,
         papers=papers,
         chain_length=len(state["links"]),
         changes=tuple(change_view(transition) for transition in load_transitions(state)),
@@ -49,6 +51,8 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
         earlier=_earlier_draft(state),
         too_close=_too_close_papers(state, numbers),
         taken=tuple(TakenIdea(**idea) for idea in state.get("taken", [])),
+        focus=topic.focus,
+        avoid=await avoided_ideas(runtime.context, topic, direction["text"] if direction else ""),
     )
     runtime.context.say(f"idea: {answer.title}")
     sources = []
@@ -77,7 +81,7 @@ async def _shown_papers(state: BranchState, context: Services) -> dict[str, Show
                 title=paper.title,
                 year=paper.year,
                 abstract=None if kind == "title" else text[:MAX_OWN_TEXT],
-                kind="Text" if is_excerpt else "Our summary" if is_our_summary(paper) else "Abstract",
+                kind="Text" if is_excerpt else text_kind(paper),
                 retelling=notes.get(paper.id) if is_excerpt else None,
             ),
         )
@@ -156,7 +160,8 @@ async def drop_draft(state: BranchState, runtime: Context) -> BranchState:
     avoided = state.get("avoided", [])
     known = {paper["id"] for paper in avoided}
     new_ids = [close.paper_id for close in too_close if close.paper_id not in known]
-    papers = await _find_papers(new_ids, runtime.context)
+    own = [paper for paper in load_topic(state).avoided if paper.id in new_ids]
+    papers = [*own, *await _find_papers(new_ids, runtime.context)]
     return {
         "dropped": [*state.get("dropped", []), draft.model_dump(mode="json")],
         "avoided": [*avoided, *(paper.model_dump(mode="json") for paper in papers)],

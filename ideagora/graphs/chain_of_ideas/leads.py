@@ -44,6 +44,16 @@ NEIGHBOURS = 20
 """Papers outside a chain whose mechanisms may be used; reading them is free for the offline model."""
 
 
+def without_pairs(branches: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> list[Mapping[str, Any]]:
+    """The branches without the pairs whose limitation and mechanism one of the texts already joins."""
+
+    def is_new(pair: Mapping[str, Any]) -> bool:
+        parts = [part for part in (pair["limitation"], pair["method"]) if part]
+        return not parts or not any(all(part in text for part in parts) for text in texts)
+
+    return [{**branch, "pairs": [pair for pair in branch["pairs"] if is_new(pair)]} for branch in branches]
+
+
 def select_pairs(branches: Sequence[Mapping[str, Any]], most: int) -> list[dict[str, Any]]:
     """Select pairs from all chains, the best of each in turn; each limitation and mechanism once.
 
@@ -157,6 +167,7 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
             direction=direction,
             earlier=None,
             too_close=(),
+            focus=topic.focus,
             candidates=0,
         )
         draft = answer.model_dump(mode="json")

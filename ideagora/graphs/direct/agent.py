@@ -32,6 +32,7 @@ def agent() -> Agent:
         failures=lambda state: list(state.get("failures", [])),
         expected_calls=lambda options: {"main": 2 * getattr(options, "ideas", 1)},
         set_ideas=set_option("ideas"),
+        is_steerable=True,
         steps=("write_idea", "design_experiment"),
     )
 

@@ -21,7 +21,9 @@ from ideagora.agents.views import idea_view
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
 from ideagora.graphs.single_idea import needs_idea, no_further_idea, plan_tasks, usage_name
+from ideagora.graphs.steps.steering import avoided_ideas
 from ideagora.models.usage import usage_label
+from ideagora.schema import Topic
 
 
 class DirectState(TypedDict, total=False):
@@ -44,11 +46,14 @@ class PlanTask(TypedDict):
 
 async def write_idea(state: DirectState, runtime: Runtime[Services]) -> DirectState:
     """One more idea from the topic's text alone."""
-    drafts = state.get("drafts", [])
+    drafts, topic = state.get("drafts", []), Topic.model_validate(state["topic"])
     with usage_label(usage_name("idea", len(drafts) + 1)):
         try:
             draft = await DIRECT_IDEATOR(
-                runtime.context.client, topic=state["topic"]["text"], proposed=proposed_ideas(drafts)
+                runtime.context.client,
+                topic=topic.text,
+                proposed=(*await avoided_ideas(runtime.context, topic), *proposed_ideas(drafts)),
+                focus=topic.focus,
             )
         except UnreadableAnswer as error:
             return cast(DirectState, no_further_idea(drafts, error))

@@ -38,6 +38,7 @@ def agent() -> Agent:
         notes=unjudged_notes,
         expected_calls=lambda options: {"main": 1 + 2 * getattr(options, "ideas", 1), "judge": 1},
         set_ideas=set_option("ideas"),
+        is_steerable=True,
         steps=("plan_queries", "retrieve_papers", "write_idea", "design_experiment"),
     )
 

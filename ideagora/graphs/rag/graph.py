@@ -25,6 +25,7 @@ from ideagora.graphs.single_idea import needs_idea, no_further_idea, plan_tasks,
 from ideagora.graphs.sources import quoted_source
 from ideagora.graphs.steps import literature_search
 from ideagora.graphs.steps.literature_search import CANDIDATES, search_literature
+from ideagora.graphs.steps.steering import avoided_ideas
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper, Topic
 
@@ -83,14 +84,15 @@ async def retrieve_papers(state: RagState, runtime: Context) -> RagState:
 
 async def write_idea(state: RagState, runtime: Context) -> RagState:
     """One more idea from the topic and all papers at once; each part names its source papers."""
-    drafts = state.get("drafts", [])
+    drafts, topic = state.get("drafts", []), Topic.model_validate(state["topic"])
     with usage_label(usage_name("idea", len(drafts) + 1)):
         try:
             answer = await RAG_IDEATOR(
                 runtime.context.client,
-                topic=state["topic"]["text"],
+                topic=topic.text,
                 papers=_briefs(state["papers"]),
-                proposed=proposed_ideas(drafts),
+                proposed=(*await avoided_ideas(runtime.context, topic), *proposed_ideas(drafts)),
+                focus=topic.focus,
             )
         except UnreadableAnswer as error:
             return cast(RagState, no_further_idea(drafts, error))

@@ -41,7 +41,7 @@ class SearchedLiterature(GradedPapers):
 
 async def plan_queries(context: Services, topic: Topic, count: int) -> list[str]:
     """One query for the whole topic and others for its aspects (Table 8)."""
-    answer = await QUERY_PLANNER(context.client, topic=topic.text, count=count)
+    answer = await QUERY_PLANNER(context.client, topic=topic.text, count=count, focus=topic.focus)
     return list(answer.queries[:count])
 
 

@@ -15,9 +15,11 @@ from ideagora.agents.text.quotes import verify_quote
 from ideagora.agents.views import paper_brief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
+from ideagora.graphs.steps.steering import nearest_records
 from ideagora.models.offline.text import names
 from ideagora.retrieval.library import Library
 from ideagora.schema import (
+    OWN_SOURCE,
     ClosestPaper,
     DroppedDraft,
     NoveltyCheck,
@@ -36,6 +38,8 @@ BY_REMOTE_QUERY = 30
 """Papers retrieved by each query from a web service."""
 QUERIES, NAMES = 2, 6
 """Maximum number of the idea's queries, and of names in the idea, that are searched for."""
+AVOIDED = 3
+"""Ideas that must not come again which the judge is shown, the closest ones."""
 COMPARED = 12
 """Papers that the judge is shown, unless more are known in advance."""
 REPORTED = 5
@@ -55,6 +59,8 @@ async def check_novelty(
 
     Args:
         draft: title, summary, novelty, method and facets; optionally ``queries``.
+        topic: ideas of the user that must not come again are compared too; the user's own notes are no
+            publications, so they are not.
         known: papers that are always compared.
         dropped: the drafts before this one.
         also: further texts to search for, such as a mechanism that a model stated from memory.
@@ -63,16 +69,18 @@ async def check_novelty(
         The check; ``unchecked`` if there is no paper to compare with or the answer is unreadable.
     """
     queries = tuple(dict.fromkeys(filter(None, (*draft.get("queries", ())[:QUERIES], *also))))
-    pool, named = await _retrieve(context.library, draft, queries)
-    fixed = {paper.id: paper for paper in (*known, *named)}
+    found, named = await _retrieve(context.library, draft, queries)
+    avoided = await nearest_records(context, topic.avoided, _whole(draft), AVOIDED)
+    fixed = {paper.id: paper for paper in (*known, *named, *avoided) if paper.source != OWN_SOURCE}
+    pool = {paper_id: paper for paper_id, paper in found.items() if paper.source != OWN_SOURCE}
     shown = await _closest(context.library, draft, list((fixed | pool).values()), list(fixed))
     common: dict[str, Any] = {
         "rounds": sum(bool(draft.too_close) for draft in dropped),
-        "compared": len(shown),
-        "retrieved": len(fixed | pool),
+        "compared": len(shown) - len(avoided),
+        "retrieved": len(fixed | pool) - len(avoided),
         "dropped": dropped,
         "queries": queries,
-        "library": context.library.size(),
+        "library": _size(context.library, topic),
         "judge": context.client.settings.model_of("judge"),
     }
     if not shown:
@@ -87,6 +95,12 @@ async def check_novelty(
     except UnreadableAnswer as error:
         return NoveltyCheck(status="unchecked", reason=str(error), **common)
     return _summarize(shown, answer).model_copy(update=common)
+
+
+def _size(library: Library, topic: Topic) -> int | None:
+    """The number of papers in the library besides the user's own notes."""
+    size = library.size()
+    return None if size is None else size - len(topic.own)
 
 
 def _whole(draft: Mapping[str, Any]) -> str:

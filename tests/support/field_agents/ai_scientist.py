@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from ideagora.agents.ai_scientist import ideas, novelty_search
-from ideagora.agents.plain_ideators import ProposedIdea
+from ideagora.agents.idea_inputs import ProposedIdea
 from tests.support.baseline_samples import PAPERS, PARTS, TOPIC
 from tests.support.standin import _between, _count, _idea, _text
 
