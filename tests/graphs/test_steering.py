@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.graphs.test_runtime import Ran, task_of
 from tests.support import standin
 
 WISH = "It should run on a phone."
-SMALL = {"branches": 1, "length": 2, "refinements": 0}
+SMALL: dict[str, Any] = {"branches": 1, "length": 2, "refinements": 0}
 
 
 def steered(steering: Steering | None, agent: str = "chain-of-ideas") -> Task:
