@@ -27,6 +27,7 @@ from ideagora.evaluators.statistics.bias_aware import bias_aware
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.icc import icc
 from ideagora.evaluators.statistics.ratings import bradley_terry
+from ideagora.evaluators.statistics.slot_preference import slot_preference
 from tests.support.arena_verdicts import both_orders, verdicts
 from tests.support.each import each_case
 
@@ -60,6 +61,41 @@ def test_an_intraclass_correlation_leaves_out_what_not_all_rated() -> None:
     assert icc(np.ones((5, 3))).value is None
     assert "same" in (icc(np.ones((5, 3))).reason or "")
     assert "two raters" in (icc(np.ones((5, 1))).reason or "")
+
+
+def test_intervals_of_intraclass_correlations_are_over_topics() -> None:
+    # on each of 12 topics, five ideas of the same quality: 60 ideas say no more than 12
+    generator = np.random.default_rng(1)
+    quality = np.repeat(generator.normal(size=12), 5)
+    table = quality[:, None] + 0.5 * np.repeat(generator.normal(size=(12, 3)), 5, axis=0)
+    topics = np.repeat(np.arange(12), 5)
+    for kind in ("1,1", "1,k", "2,1", "2,k", "3,1", "3,k"):
+        over_topics, over_ideas = icc(table, kind, topics), icc(table, kind)
+        assert over_topics.value == over_ideas.value
+        low, high = over_topics.low, over_topics.high
+        assert low is not None
+        assert high is not None
+        assert low < (over_topics.value or 0.0) < high
+        assert over_ideas.low is not None
+        assert low < over_ideas.low
+        assert icc(table, kind, np.arange(60)) == over_ideas
+
+
+def test_the_slot_preference_by_hand_and_with_ideas_that_differ() -> None:
+    # 30 matches go to the first slot twice, 10 to the second; half a reversal is added to each: half the log
+    # odds of 30.5 to 10.5
+    outcomes = [(1.0, 1.0)] * 30 + [(0.0, 0.0)] * 10 + [(1.0, 0.0)] * 7
+    columns = np.array(outcomes).T.reshape(-1)
+    played = tournament(np.random.default_rng(0), np.zeros(2), len(outcomes))
+    found = slot_preference(replace(played, outcome=columns))
+    assert found.value == pytest.approx(0.5 * np.log(30.5 / 10.5))
+    assert found.n == 47
+    biased = tournament(np.random.default_rng(2), np.linspace(-1, 1, 6), 100, judges=(Judge(position=0.8),))
+    (judge,) = bias_aware(biased).judges
+    assert judge.position.low is not None
+    assert judge.position.high is not None
+    assert judge.position.low < 0.8 < judge.position.high
+    assert judge.position.value == pytest.approx(0.8, abs=0.08)
 
 
 def test_kappa_by_hand() -> None:

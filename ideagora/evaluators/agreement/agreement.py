@@ -18,6 +18,7 @@ from ideagora.evaluators.agreement.raters import OVERALL, Item, Rater, shared_it
 from ideagora.evaluators.arena.leaderboard.audit import audit_figure
 from ideagora.evaluators.arena.protocol import Values, comparisons
 from ideagora.evaluators.statistics.agreement import (
+    ICC_KINDS,
     compare_labels,
     compare_ratings,
     compare_scores,
@@ -114,11 +115,13 @@ def _agreement_of_all_on(raters: Sequence[Rater], criterion: str) -> Figures:
     alpha = krippendorff_alpha(table, "nominal" if labels else "interval", _clusters(items))
     if labels:
         return {"krippendorff_alpha": alpha}
-    own = icc_of_own_raters(row[~np.isnan(row)].tolist() for row in table)
+    topics = _clusters(items)
+    ratings = [row[~np.isnan(row)].tolist() for row in table]
     return {
         "krippendorff_alpha": alpha,
-        "icc(1,1)": own,
-        **{f"icc({kind})": icc(table, kind) for kind in ("2,1", "2,k", "3,1")},
+        "icc(1,1)": icc_of_own_raters(ratings, "1,1", topics),
+        "icc(1,k)": icc_of_own_raters(ratings, "1,k", topics),
+        **{f"icc({kind})": icc(table, kind, topics) for kind in ICC_KINDS[2:]},
     }
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Weights = Literal["linear", "quadratic"]
 Measurement = Literal["nominal", "ordinal", "interval"]
+ICC_KINDS: tuple[IccKind, ...] = ("1,1", "1,k", "2,1", "2,k", "3,1", "3,k")
 
 _CONSTANT = "One rater gives all items the same value, so the correlation is undefined."
 _ALL_ALIKE = "All values are the same, so agreement beyond chance is undefined."
@@ -121,13 +122,12 @@ def compare_scores(
 ) -> dict[str, Figure]:
     """Correlations, intraclass correlations and alpha of two raters' scores, nan where one is missing."""
     table = np.stack([first, second], axis=1)
-    kinds: tuple[IccKind, ...] = ("1,1", "2,1", "2,k", "3,1")
     return {
         "pearson": pearson(first, second, clusters),
         "spearman": spearman(first, second, clusters),
         "kendall": kendall(first, second, clusters),
         "krippendorff_alpha": krippendorff_alpha(table, "interval", clusters),
-        **{f"icc({kind})": icc(table, kind) for kind in kinds},
+        **{f"icc({kind})": icc(table, kind, clusters) for kind in ICC_KINDS},
     }
 
 

@@ -8,7 +8,9 @@ The chance that judge j prefers the idea shown first, a tie being half, is the l
 A fractional logit (Papke and Wooldridge 1996): without the biases it is ``bradley_terry``, so the two tables
 are on the same scale. Fitted by penalised maximum likelihood, twice: a bias whose 99 % interval
 contains 0 after the first fit is left out of the second, since correcting for it would only add noise.
-Intervals are clustered by topic and do not account for this selection.
+Intervals are clustered by topic and are those of the first fit, extended to the rating where it lies outside:
+a bias that is not certain is still possible, and intervals that ignore the selection are too narrow (Leeb and
+Pötscher 2005; bench/arena_intervals.py).
 
 Everything that a judge's preference for length explains is removed, even if longer ideas really are better
 and the data cannot distinguish the two. Read these ratings beside the uncorrected ones.
@@ -16,7 +18,7 @@ and the data cannot distinguish the two. Read these ratings beside the uncorrect
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +27,7 @@ from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.figures import Figure, missing_figure
 from ideagora.evaluators.statistics.intervals import LEVEL, Intervals, intervals
 from ideagora.evaluators.statistics.ratings import BASE, POINTS, Ratings, require_ratable
+from ideagora.evaluators.statistics.slot_preference import slot_preference
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,9 +52,11 @@ class JudgeBias:
     discrimination: float
     """Relative to the geometric mean of all judges; 1 for a single judge."""
     position: Figure
-    """Logits for the idea shown first."""
+    """Logits for the idea shown first: from the matches judged in both orders (``slot_preference``); without
+    any, the coefficient of the fit, which the spread of ideas around their agents shrinks (0.65 for 0.8)."""
     length: Figure
-    """Logits for an idea e times as long as the other; None if all pairs have equal lengths."""
+    """Logits for an idea e times as long as the other, the coefficient of the fit, which is shrunk likewise;
+    None if all pairs have equal lengths."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +112,27 @@ def bias_aware(comparisons: Comparisons, *, level: float = LEVEL, base: float = 
     judges = _judges(comparisons, layout, first, level)
     free = _significant_parameters(comparisons, layout, _judges(comparisons, layout, first, SURE))
     parameters = first if free.all() else _fit(comparisons, layout, free)
-    strengths, pull = _at_mean_discrimination(comparisons, layout, parameters, free)
+    strengths, _ = _at_mean_discrimination(comparisons, layout, parameters, free)
     ratings = Ratings(comparisons.agents, base + POINTS * strengths, "bias-aware", base)
+    wholly, pull = _at_mean_discrimination(comparisons, layout, first, everything)
+    corrected = Ratings(comparisons.agents, base + POINTS * wholly, "bias-aware", base)
     used = len(np.unique(comparisons.topic))
-    return BiasAware(ratings, intervals(ratings, POINTS * pull, np.zeros(layout.agents), used, level), judges)
+    found = intervals(corrected, POINTS * pull, np.zeros(layout.agents), used, level)
+    shown = tuple(_with_slot_preference(comparisons, judge, level) for judge in judges)
+    return BiasAware(ratings, _including(found, ratings.scores), shown)
+
+
+def _with_slot_preference(comparisons: Comparisons, judge: JudgeBias, level: float) -> JudgeBias:
+    own = comparisons.rows(comparisons.judge == comparisons.judges.index(judge.judge))
+    position = slot_preference(own, level)
+    return judge if position.value is None else replace(judge, position=position)
+
+
+def _including(found: Intervals, scores: NDArray[np.float64]) -> Intervals:
+    """The intervals, extended where they leave out a rating."""
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=np.minimum(found.low, scores), high=np.maximum(found.high, scores))
 
 
 def _fit(comparisons: Comparisons, layout: _Layout, free: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -1,4 +1,8 @@
-"""Intraclass correlations from mean squares (Shrout and Fleiss 1979; intervals McGraw and Wong 1996)."""
+"""Intraclass correlations from mean squares (Shrout and Fleiss 1979).
+
+Intervals are those of McGraw and Wong (1996), which take the targets for independent; where targets come in
+clusters (ideas on a topic), they leave out one cluster at a time, on Fisher's scale for k raters.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ideagora.evaluators.statistics.figures import LEVEL, Figure, missing_figure
+from ideagora.evaluators.statistics.figures import LEVEL, Chosen, Figure, jackknife, missing_figure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,13 +20,20 @@ if TYPE_CHECKING:
 IccKind = Literal["1,1", "1,k", "2,1", "2,k", "3,1", "3,k"]
 
 
-def icc(table: NDArray[np.float64], kind: IccKind = "2,1", level: float = LEVEL) -> Figure:
+def icc(
+    table: NDArray[np.float64],
+    kind: IccKind = "2,1",
+    clusters: NDArray[np.int64] | None = None,
+    level: float = LEVEL,
+) -> Figure:
     """Intraclass correlation of a table (targets, raters), of targets that all raters rated.
 
     ``1,·`` each target has raters of its own, ``2,·`` the raters are a sample (absolute agreement), ``3,·``
-    they are all there are (consistency); ``·,1`` of a single rater, ``·,k`` of the raters' mean.
+    they are all there are (consistency); ``·,1`` of a single rater, ``·,k`` of the raters' mean. ``clusters``
+    are the topics (targets,) that the interval is over; without them it is over independent targets.
     """
-    rows = table[~np.isnan(table).any(axis=1)]
+    complete = ~np.isnan(table).any(axis=1)
+    rows = table[complete]
     targets, raters = rows.shape
     if targets < 2 or raters < 2:
         return missing_figure(
@@ -35,7 +46,10 @@ def icc(table: NDArray[np.float64], kind: IccKind = "2,1", level: float = LEVEL)
     single = _single(kind[0], squares, shape)
     if single is None:
         return missing_figure("Only the raters' means differ, so the correlation is undefined.", targets)
-    if kind[0] == "2":
+    reason: str | None = None
+    if clusters is not None and len(np.unique(clusters[complete])) < targets:
+        low, high, reason = _bounds_over_clusters(rows, kind[0], clusters[complete], level)
+    elif kind[0] == "2":
         low, high = _bounds_of_sample(single, squares, shape, level)
     else:
         low, high = _bounds_by_f(kind[0], squares, shape, level)
@@ -43,21 +57,55 @@ def icc(table: NDArray[np.float64], kind: IccKind = "2,1", level: float = LEVEL)
         stepped = _stepped_up(single, raters), _stepped_up(low, raters), _stepped_up(high, raters)
     else:
         stepped = single, low, high
-    reason = "Without a residual there is no interval." if low is None else None
+    if low is None and reason is None:
+        reason = "Without a residual there is no interval."
     return Figure(stepped[0], targets, stepped[1], stepped[2], reason)
 
 
-def icc_of_own_raters(ratings: Iterable[Sequence[float]], level: float = LEVEL) -> Figure:
-    """ICC(1, 1) of targets that have raters of their own, given as the ratings of each target.
+def icc_of_own_raters(
+    ratings: Iterable[Sequence[float]],
+    kind: Literal["1,1", "1,k"] = "1,1",
+    clusters: NDArray[np.int64] | None = None,
+    level: float = LEVEL,
+) -> Figure:
+    """ICC(1, 1) or ICC(1, k) of targets that have raters of their own, given as the ratings of each target.
 
-    It is over the targets with the most frequent number of ratings, of at least two.
+    It is over the targets with the most frequent number of ratings k, of at least two.
     """
-    rated = [sorted(each) for each in ratings if len(each) > 1]
-    if not rated:
+    rated = [sorted(each) for each in ratings]
+    counts = Counter(len(each) for each in rated if len(each) > 1)
+    if not counts:
         return missing_figure("No target has two ratings.")
-    counts = Counter(map(len, rated))
     usual = max(counts, key=lambda number: (counts[number], number))
-    return icc(np.array([each for each in rated if len(each) == usual], dtype=np.float64), "1,1", level)
+    chosen = [place for place, each in enumerate(rated) if len(each) == usual]
+    table = np.array([rated[place] for place in chosen], dtype=np.float64)
+    return icc(table, kind, None if clusters is None else clusters[chosen], level)
+
+
+def _bounds_over_clusters(
+    rows: NDArray[np.float64], model: str, clusters: NDArray[np.int64], level: float
+) -> tuple[float | None, float | None, str | None]:
+    """Interval of one rater's correlation over clusters, and why there is none.
+
+    k r / (2 + (k - 2) r) has Fisher's z of the intraclass correlation r of k raters (Fisher 1925, §39) as its
+    inverse hyperbolic tangent.
+    """
+    raters = rows.shape[1]
+
+    def folded(chosen: Chosen) -> float | None:
+        kept = rows[chosen]
+        if len(kept) < 2:
+            return None
+        value = _single(model, _mean_squares(kept), kept.shape)
+        return None if value is None else raters * value / (2 + (raters - 2) * value)
+
+    undefined = "Only the raters' means differ, so the correlation is undefined."
+    found = jackknife(folded, clusters, "correlation", undefined, level)
+    low, high = (
+        None if bound is None else 2 * bound / (raters - (raters - 2) * bound)
+        for bound in (found.low, found.high)
+    )
+    return low, high, found.reason
 
 
 def _single(model: str, squares: tuple[float, float, float, float], shape: tuple[int, int]) -> float | None:

@@ -122,15 +122,25 @@ def elo_intervals(
     ratable = is_connected(wins.sum(axis=0) - wins)
     used = np.flatnonzero(ratable)
     influence = np.zeros((len(used) + 1, len(comparisons.agents)))
+    refits = np.full((len(used), len(comparisons.agents)), base)
     for row, number in enumerate(used):
         without = [order[position[order] != number] for order in orders]
-        influence[row] = whole - play_in_orders(comparisons, without, base, k)
+        refits[row] = play_in_orders(comparisons, without, base, k)
     if len(used):
-        influence[:-1] *= (len(used) - 1) / len(used)
-        influence[:-1] -= influence[:-1].mean(axis=0)
+        grown = _growth(whole - base, refits.mean(axis=0) - base)
+        influence[:-1] = grown * (len(used) - 1) / len(used) * (refits.mean(axis=0) - refits)
     alone = _alone(comparisons.agents, wins)
     found = intervals(ratings, influence, np.zeros(len(comparisons.agents)), len(used), level, alone)
     return replace(found, refits=len(groups), unratable=len(groups) - len(used))
+
+
+def _growth(whole: NDArray[np.float64], refitted: NDArray[np.float64]) -> float:
+    """How much further from the start the ratings are than those of the refits, which play less.
+
+    With few verdicts, Elo ratings grow like a sum over topics, whereas the jackknife is for a mean.
+    """
+    square = float(refitted @ refitted)
+    return float(whole @ refitted) / square if square > 0 else 1.0
 
 
 def intervals(
@@ -234,12 +244,21 @@ def rank_intervals(intervals: Intervals) -> NDArray[np.int64]:
 
 
 def _influence(rows: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each row of wins (rows, agents, agents) moves the strengths, to first order; in points."""
-    agents = len(strengths)
+    """How far each row of wins (rows, agents, agents) moves the strengths, to first order; in points.
+
+    That is the change without the row (Bell and McCaffrey's jackknife, CR3): a topic with much of an agent's
+    verdicts pulls the rating towards itself, so its residuals are too small. With the same pairs on every
+    topic this is the plain influence. Where the others do not connect all agents, the plain one is taken.
+    """
+    agents, whole = len(strengths), rows.sum(axis=0)
     chance = 1.0 / (1.0 + np.exp(strengths[None, :] - strengths[:, None]))
     slopes = (rows - (rows + np.swapaxes(rows, 1, 2)) * chance).sum(axis=2)
-    centred = information(rows.sum(axis=0), strengths) + 1.0 / agents
-    return POINTS * np.linalg.solve(centred, slopes.T).T
+    topics = int(rows.any(axis=(1, 2)).sum())
+    connected = is_connected(whole - rows)
+    others = np.where(connected[:, None, None], whole - rows, whole)
+    scale = np.where(connected, (topics - 1) / topics, 1.0)
+    centred = information(others, strengths) + 1.0 / agents
+    return POINTS * scale[:, None] * np.linalg.solve(centred, slopes[..., None])[..., 0]
 
 
 def _variance_of_verdicts(
