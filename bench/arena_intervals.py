@@ -1,7 +1,7 @@
 """Coverage of the 95 % intervals that arena_coverage leaves out: Elo, bias-aware, adaptive, and the ICC.
 
-Judges and ideas are those of bench/tournaments.py. The truth of Elo is its mean over tournaments of the same size,
- that of bias-aware ratings their value on 4,000 topics, that of the ICC the one that the scores are
+Judges and ideas are those of bench/tournaments.py. The truth of Elo is its mean over tournaments of the
+same size, that of bias-aware ratings their value on 4,000 topics, that of the ICC the one that the scores are
 drawn with. Some minutes; ``RUNS`` tournaments a row.
 """
 

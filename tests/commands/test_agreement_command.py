@@ -114,7 +114,7 @@ def test_scores_are_compared_by_correlations_and_all_raters_together(tmp_path: P
     assert same["icc(3,1)"]["value"] < 1.0
     assert opposite["spearman"]["value"] == -1.0
     assert set(told["all"]["originality"]) == {
-        "krippendorff_alpha", "icc(1,1)", "icc(2,1)", "icc(2,k)", "icc(3,1)",
+        "krippendorff_alpha", "icc(1,1)", "icc(1,k)", "icc(2,1)", "icc(2,k)", "icc(3,1)", "icc(3,k)",
     }  # fmt: skip
     assert told["raters"][0]["left_out"] == {"originality": 1}
 
