@@ -42,13 +42,17 @@ def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
 
 def _compare(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
     from ideagora.evaluators.agreement.agreement import agreement, agreement_of_all, figures_as_json
-    from ideagora.evaluators.agreement.sources import pairs_of_raters, read_sources
+    from ideagora.evaluators.agreement.ceiling import agreement_with_people
+    from ideagora.evaluators.agreement.sources import pairs_of_raters, people_and_judges, read_sources
 
     sources = read_sources(paths)
     compared, unrelated = pairs_of_raters(sources)
     pairs = [_pair_of(*pair, figures_as_json(agreement(*pair))) for pair in compared]
     raters = [rater for source in sources for rater in source.raters]
-    known = dict.fromkeys(name for pair in pairs for name in pair["criteria"])
+    people = figures_as_json(agreement_with_people(*people_and_judges(sources)))
+    known = dict.fromkeys([*(name for pair in pairs for name in pair["criteria"]), *people])
+    if not known:
+        raise UsageError(f"In {paths[0]}, no item has scores by two raters, so nothing can be compared.")
     chosen = _choose(criteria, known)
     report: dict[str, Any] = {
         "raters": [
@@ -56,12 +60,13 @@ def _compare(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
         ],
         "pairs": [pair for one in pairs if (pair := _select(one, chosen))["criteria"]],
         "unrelated": [[one.name, other.name] for one, other in unrelated],
+        "people": {name: figures for name, figures in people.items() if name in chosen},
         "all": None,
     }
     if len(raters) > 2:
         of_all = figures_as_json(agreement_of_all(raters))
         report["all"] = {name: of_all[name] for name in chosen}
-    report["conclusion"] = conclusion(report["pairs"])
+    report["conclusion"] = " ".join([*_conclusions(report["pairs"]), *_ceiling(report["people"])])
     return report
 
 
@@ -115,6 +120,23 @@ def conclusion(pairs: Sequence[Mapping[str, Any]]) -> str:
     return f"{on}{sure} of {len(summaries)} pairs of raters agree by more than chance{unsure}{ends}."
 
 
+def _conclusions(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [conclusion(pairs)] if pairs else []
+
+
+def _ceiling(people: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """How far one person agrees with another, on the first criterion."""
+    for criterion, figures in people.items():
+        name, figure = next(iter(figures.items()))
+        if figure["value"] is None:
+            return [f"How far people agree with each other is unknown ({_reason(figure)})."]
+        share = (
+            f"agree on {figure['value']:.0%}" if "percent" in name else f"correlate by {figure['value']:.2f}"
+        )
+        return [f"Two people {share} ({_n(figure)}, {criterion}): more cannot be expected of a judge."]
+    return []
+
+
 def _main_criterion(pairs: Sequence[Mapping[str, Any]]) -> str:
     """What the conclusion is about, if the pairs have several criteria and no overall one."""
     criteria = {next(iter(pair["criteria"])) for pair in pairs}
@@ -153,8 +175,13 @@ def _show(report: Mapping[str, Any]) -> None:
         (pair,) = report["pairs"]
         console.print(Text(cell(f"{pair['raters'][0]}  against  {pair['raters'][1]}"), style="bold"))
         console.print(_table(pair["criteria"], notes))
-    else:
+    elif report["pairs"]:
         console.print(_table_of_pairs(report["pairs"], notes))
+    if report["people"]:
+        console.print(
+            Text("\nPeople with each other (the ceiling), and judges with single people", style="bold")
+        )
+        console.print(_table(report["people"], notes))
     if report["all"]:
         console.print(Text("\nAll raters", style="bold"))
         console.print(_table(report["all"], notes))

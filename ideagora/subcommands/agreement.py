@@ -15,7 +15,7 @@ def agreement(
         list[Path],
         typer.Argument(
             help="A run folder with several judges; or two or more run folders, verdicts or votes (.jsonl), "
-            "leaderboards (.json), scores (.csv)."
+            "leaderboards (.json), scores or reviews (.csv, .jsonl)."
         ),
     ],
     criteria: Annotated[
@@ -29,7 +29,9 @@ def agreement(
     Kendall and intraclass correlation. Every figure has a 95 % interval and n. The judges of a benchmark or a
     jury are compared with each other, and their mean with people's scores. A .csv file of scores has a column
     that names the item (idea, id, item or agent; a judged idea by its id in ideas.jsonl), an optional topic
-    column, and columns of numbers.
+    column, and columns of numbers. With a column reviewer, an idea may have any number of reviews; without
+    one, several rows of an idea are reviews by unknown people. Where two people rated the same items, their
+    agreement with each other is shown beside that of the judges with them: it is the ceiling.
     """
     from ideagora.commands.agreement import run
 

@@ -145,14 +145,14 @@ def test_the_table_shows_figures_intervals_and_what_was_left_out(model: Path, hu
         (["{model}", "{scores}"], "only raters of the same kind can be compared"),
         (["{scores}", "{other}"], "no item in common"),
         (["{scores}", "{nameless}"], "no column that names the item"),
-        (["{scores}", "{twice}"], "has two rows for 'i1'"),
+        (["{scores}", "{twice}"], "has two reviews of 'i1' by 'ada'"),
         (["{model}", "{model}", "--criteria", "beauty"], "--criteria names 'beauty'"),
         (["{scores}", "{broken}"], "is not a readable leaderboard"),
     ],
 )
 def test_bad_input_is_one_clear_line(model: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
     files = {"scores": "idea,x\ni1,1\n", "other": "idea,x\ni2,1\n", "nameless": "x,y\n1,2\n",
-             "twice": "idea,x\ni1,1\ni1,2\n"}  # fmt: skip
+             "twice": "idea,reviewer,x\ni1,ada,1\ni1,ada,2\n"}  # fmt: skip
     paths = {name: tmp_path / f"{name}.csv" for name in files}
     for name, text in files.items():
         paths[name].write_text(text, encoding="utf-8")
@@ -245,6 +245,56 @@ def test_the_judges_of_a_benchmark_are_compared_with_each_other_and_their_mean_w
     alone = written(tmp_path / "alone.jsonl", [rated("a", "i0", originality=1)])
     refused = agreement(alone)
     assert (refused.code, "has one judge, a" in refused.err) == (2, True)
+
+
+def test_people_may_review_an_idea_any_number_of_times(tmp_path: Path) -> None:
+    """Krippendorff's reliability data (4 observers, 12 units, 7 gaps): nominal 0.743, interval 0.849."""
+    observers = {"a": "123321412   ", "b": "1233224125 3", "c": " 3332342251 ", "d": "12332441251 "}
+    rows = [
+        f"u{n},{name},{value}"
+        for name, said in observers.items()
+        for n, value in enumerate(said)
+        if value != " "
+    ]
+    named = tmp_path / "reviews.csv"
+    named.write_text("\n".join(["idea,reviewer,score", *rows]), encoding="utf-8")
+    report = read(named)
+    assert report["all"]["score"]["krippendorff_alpha"]["value"] == pytest.approx(0.849, abs=5e-4)
+    assert len(report["pairs"]) == 6
+    unnamed = tmp_path / "unnamed.csv"
+    text = re.sub(r",(reviewer|[abcd]),", ",", named.read_text(encoding="utf-8"))
+    unnamed.write_text(text, encoding="utf-8")
+    anonymous = read(unnamed)
+    alpha = anonymous["all"]["score"]["krippendorff_alpha"]
+    assert alpha == report["all"]["score"]["krippendorff_alpha"]
+    assert anonymous["pairs"] == []
+
+
+def test_the_agreement_of_people_stands_beside_that_of_judges(tmp_path: Path) -> None:
+    # two people, three ideas: the pairs in both directions are (1,2) (2,2) (4,3) and (2,1) (2,2) (3,4),
+    # sums 14 and 14, squares 38, products 2 (2 + 4 + 12) = 36: r = (36 - 14²/6) / (38 - 14²/6) = 0.625
+    people = tmp_path / "people.csv"
+    rows = ("i0,a,1", "i0,b,2", "i1,a,2", "i1,b,2", "i2,a,4", "i2,b,3")
+    people.write_text("\n".join(["idea,reviewer,x", *rows]), encoding="utf-8")
+    judge = tmp_path / "judge.csv"
+    judge.write_text("idea,x\ni0,1\ni1,2\ni2,3\n", encoding="utf-8")
+    report = read(people, judge)
+    figures = report["people"]["x"]
+    among = figures["people with people, pearson"]
+    assert (among["value"], among["n"]) == (pytest.approx((36 - 196 / 6) / (38 - 196 / 6), abs=1e-3), 3)
+    # with people's mean 14/6 and the judge's 2: products 4, squares 4 and 38 - 14²/6
+    single = figures[f"{judge} with people, pearson"]["value"]
+    assert single == pytest.approx(4 / (4 * (38 - 196 / 6)) ** 0.5, abs=1e-3)
+    assert "Two people correlate by" in report["conclusion"]
+    said = {"human:a": (1.0, 1.0, 0.5), "human:b": (1.0, 0.0, 1.0)}
+    votes = [
+        verdict(name, topic, "ant", "bee", value)
+        for name, values in said.items()
+        for topic, value in zip(TOPICS, values, strict=False)
+    ]
+    figures = read(written(tmp_path / "votes.jsonl", votes))["people"]["novelty"]
+    assert figures["people with people, percent"]["value"] == pytest.approx(1 / 3, abs=1e-4)
+    assert figures["people with people, percent without ties"]["value"] == 0.5
 
 
 def test_the_judges_of_an_arena_are_compared_if_it_is_given_alone(tmp_path: Path, model: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.agreement.raters import OVERALL, Item, Rater, shared_items, with_overall
+from ideagora.evaluators.agreement.raters import OVERALL, Item, Rater, clusters_of, shared_items, with_overall
 from ideagora.evaluators.arena.leaderboard.audit import audit_figure
 from ideagora.evaluators.arena.protocol import Values, comparisons
 from ideagora.evaluators.statistics.agreement import (
@@ -46,20 +46,13 @@ def agreement(one: Rater, other: Rater) -> dict[str, Figures]:
 
 def _figures(one: Rater, other: Rater, criterion: str, items: Sequence[Item]) -> Figures:
     columns = [np.array([rater.values[criterion][item] for item in items]) for rater in (one, other)]
-    topics = _clusters(items)
+    topics = clusters_of(items)
     if one.kind == "scores":
         return compare_scores(columns[0], columns[1], topics)
     if one.kind == "ratings":
         return {"pearson": pearson(*columns), "spearman": spearman(*columns), "kendall": kendall(*columns)}
     labels = compare_labels(columns[0], columns[1], topics)
     return {**labels, **_rating_correlations(one, other, criterion, items)}
-
-
-def _clusters(items: Sequence[Item]) -> np.ndarray[Any, np.dtype[np.int64]] | None:
-    """Topic number of each item; ``None`` unless all are known, in which case each item is a cluster."""
-    if any(item.topic is None for item in items):
-        return None
-    return np.unique([str(item.topic) for item in items], return_inverse=True)[1].astype(np.int64)
 
 
 def _rating_correlations(one: Rater, other: Rater, criterion: str, items: Sequence[Item]) -> Figures:
@@ -112,10 +105,10 @@ def _agreement_of_all_on(raters: Sequence[Rater], criterion: str) -> Figures:
     items = sorted({item for values in columns for item in values}, key=Item.sort_key)
     table = np.array([[values.get(item, np.nan) for values in columns] for item in items])
     labels = raters[0].kind == "verdicts"
-    alpha = krippendorff_alpha(table, "nominal" if labels else "interval", _clusters(items))
+    alpha = krippendorff_alpha(table, "nominal" if labels else "interval", clusters_of(items))
     if labels:
         return {"krippendorff_alpha": alpha}
-    topics = _clusters(items)
+    topics = clusters_of(items)
     ratings = [row[~np.isnan(row)].tolist() for row in table]
     return {
         "krippendorff_alpha": alpha,

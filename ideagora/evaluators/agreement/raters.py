@@ -8,18 +8,21 @@ orders disagree. Items without a rating are missing, never filled in.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.agreement.table_files import read_table
 from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.leaderboard.records import Rows, leaderboard_from_json
 from ideagora.evaluators.judging.verdict_files import read_verdicts
 from ideagora.schema import Verdict
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Kind = Literal["verdicts", "scores", "ratings"]
 ITEM_COLUMNS = ("idea", "id", "item", "agent", "name")
@@ -51,20 +54,19 @@ class Rater:
     """Number of unusable values, by reason."""
 
 
-def read_rater(path: Path) -> Rater:
-    """A rater from a run's folder, JSON lines of verdicts, a leaderboard, or a table of scores.
+def read_rater(path: Path, rows: Sequence[Mapping[str, Any]]) -> Rater | None:
+    """A rater from a run's folder, JSON lines of verdicts or a leaderboard; ``None`` for a table of scores.
 
     Raises:
-        UsageError: it is none of these.
+        UsageError: it is a file of this kind that cannot be read.
     """
     if path.is_dir():
         return rater_of_verdicts(str(path), read_verdicts(path))
     if path.suffix == ".json":
         return _rater_of_leaderboard(str(path), path)
-    rows = read_table(path)
     if rows and "subject" in rows[0]:
         return rater_of_verdicts(str(path), read_verdicts(path))
-    return _rater_of_scores(str(path), path, rows)
+    return None
 
 
 def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
@@ -178,38 +180,8 @@ def _ratings(rows: Rows) -> dict[Item, float]:
     return {Item((row.agent,)): row.rating for row in rows if row.rating is not None}
 
 
-def _rater_of_scores(name: str, path: Path, rows: list[dict[str, Any]]) -> Rater:
-    """A table with a column that names the item, an optional topic column, and columns of numbers."""
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    key = next((column for column in ITEM_COLUMNS if column in columns), None)
-    if key is None:
-        raise UsageError(
-            f"{path} has no column that names the item: call it {', '.join(ITEM_COLUMNS)} "
-            f"(it has: {', '.join(map(str, columns)) or 'none'})."
-        )
-    values: dict[str, dict[Item, float]] = {}
-    left_out: dict[str, int] = {}
-    for row in rows:
-        topic = str(row[TOPIC_COLUMN]) if row.get(TOPIC_COLUMN) else None
-        item = Item((str(row.get(key, "")),), topic)
-        for column in columns:
-            if column in (key, TOPIC_COLUMN):
-                continue
-            number = _number(row.get(column))
-            if number is None:
-                left_out[column] = left_out.get(column, 0) + 1
-            elif item in values.setdefault(column, {}):
-                raise UsageError(f"{path} has two rows for {item.name[0]!r}: give one row per item.")
-            else:
-                values[column][item] = number
-    return Rater(name, "scores", {column: found for column, found in values.items() if found}, (), left_out)
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or value is None:
+def clusters_of(items: Sequence[Item]) -> NDArray[np.int64] | None:
+    """Topic number of each item; ``None`` unless all are known, in which case each item is a cluster."""
+    if any(item.topic is None for item in items):
         return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
+    return np.unique([str(item.topic) for item in items], return_inverse=True)[1].astype(np.int64)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ideagora.evaluators.statistics.comparisons import TIE
 from ideagora.evaluators.statistics.figures import Chosen, Figure, Kind, jackknife, missing_figure
 from ideagora.evaluators.statistics.icc import IccKind, icc
 from ideagora.evaluators.statistics.matches import score_of_lower, settle_match
@@ -106,12 +107,19 @@ def krippendorff_alpha(
     return jackknife(alpha, units[rated], "agreement", _ALL_ALIKE)
 
 
+def without_ties(first: Column, second: Column) -> tuple[Column, Column]:
+    """The two columns with nan for ties, so that units count on which both have a winner."""
+    one, other = (np.where(column == TIE, np.nan, column) for column in (first, second))
+    return one, other
+
+
 def compare_labels(
     first: Column, second: Column, clusters: NDArray[np.int64] | None = None
 ) -> dict[str, Figure]:
-    """Percent, kappa and alpha of two raters' labels, nan where a rating is missing."""
+    """Percent (also without ties), kappa and alpha of two raters' labels, nan where a rating is missing."""
     return {
         "percent": percent(first, second, clusters),
+        "percent_without_ties": percent(*without_ties(first, second), clusters),
         "cohen_kappa": cohen_kappa(first, second, clusters),
         "krippendorff_alpha": krippendorff_alpha(np.stack([first, second], axis=1), "nominal", clusters),
     }
