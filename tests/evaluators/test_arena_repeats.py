@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from ideagora.evaluators.agreement.raters import read_rater
+from ideagora.evaluators.agreement.raters import rater_of_verdicts
 from ideagora.evaluators.statistics.audit import repeat_flip_rate
 from ideagora.models.chat_models import ScriptedCall
 from tests.support.arena_verdicts import verdicts
@@ -46,7 +45,8 @@ def test_repeats_measure_noise_and_enter_no_rating() -> None:
         assert audit["repeat_flip_rate"]["n"] == len(repeats), schedule
         assert audit["flip_rate"] == plain.board["audit"]["flip_rate"], schedule
         assert "repeat_flip_rate" not in plain.board["audit"], schedule
-        assert set(read_rater(Path(schedule)).values["novelty"].values()) <= {0.0, 1.0}, schedule
+        outcomes = rater_of_verdicts(schedule, held.verdicts).values["novelty"]
+        assert set(outcomes.values()) <= {0.0, 1.0}, schedule
 
 
 def test_each_judge_has_its_own_noise_and_the_sample_is_drawn_by_seed() -> None:
