@@ -29,6 +29,8 @@ class ForecastInputs(Inputs):
     """The searches for mechanisms that found the related papers."""
     focus: str | None = None
     """What the user wishes for."""
+    memory: bool = True
+    """Whether a mechanism may come from the model's memory."""
 
 
 Way = Literal["reflection", "analogy", "deep dive", "other"]
@@ -161,6 +163,8 @@ def _check_forecast(inputs: ForecastInputs, answer: Forecast) -> str | None:
     limitations = [answer.limitation_from, *(pairing.limitation_from for pairing in answer.pairings)]
     mechanisms = [answer.mechanism_from, *(pairing.mechanism_from for pairing in answer.pairings)]
     known = [number for number in mechanisms if number is not None]
+    if not inputs.memory and len(known) < len(mechanisms):
+        return "mechanism_from is null, but the mechanism must be from a paper: give its number"
     for field, numbers in (("limitation_from", limitations), ("mechanism_from", known)):
         if complaint := check_paper_numbers(field, numbers, titles):
             return complaint

@@ -95,7 +95,7 @@ def test_a_change_of_any_input_changes_the_prompt(name: str) -> None:
     before = prompt_of(name, fields)
 
     for wanted, old in leaves(fields):
-        other = old + 1 if isinstance(old, int) else "something else"
+        other = not old if isinstance(old, bool) else old + 1 if isinstance(old, int) else "something else"
         changed = replaced(fields, partial(_exchanged, wanted, other))
         assert prompt_of(name, changed) != before, wanted
 

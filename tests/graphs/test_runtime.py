@@ -254,12 +254,16 @@ ALWAYS_ASKED = set(standin.ROLES) - {"reader", "query_reworder"}
 
 def test_no_paper_stands_in_two_branches() -> None:
     """All anchors lead to the same papers; the branches share them out."""
-    shared = [paper(n, *([n - 1] if n > 3 else [0, 1, 2])) for n in range(3, 9)]
-    ran = Ran(task_of(branches=3, length=4), World([paper(0), paper(1), paper(2), *shared]))
+    later = [paper(n, *([n - 1] if n > 3 else [0, 1, 2])) for n in range(3, 9)]
+    papers = [paper(0), paper(1), paper(2), *later]
+    ran = Ran(task_of(branches=3, length=4), World(papers))
     chains = [[link.paper.id for link in idea.chain.links] for idea in ran.ideas if idea.chain]
     every = [paper_id for chain in chains for paper_id in chain]
     assert len(chains) == 3
     assert len(every) == len(set(every)), chains
+    together = Ran(task_of(branches=3, length=4, apart=False), World(papers), folder="together")
+    shared = [link.paper.id for idea in together.ideas if idea.chain for link in idea.chain.links]
+    assert len(shared) > len(set(shared)), "as in the paper"
 
 
 def test_a_judgement_that_is_missing_is_asked_for_alone_and_else_noted() -> None:

@@ -251,7 +251,7 @@ def test_the_panel_warns_of_a_chain_that_is_far_from_the_topic() -> None:
 
 def test_papers_beside_a_chain_for_leads_are_of_no_unrelated_field() -> None:
     library = Searched({"whole": ["a", "other", "b"]}, {"a": 0.6, "b": 0.4, "other": 0.05})
-    context = cast(Any, SimpleNamespace(library=library, makes_leads=True))
+    context = cast(Any, SimpleNamespace(library=library, makes_leads=True, options=ChainOptions()))
     state = cast(Any, {"topic": {"text": "whole"}})
     chain = cast(Any, {"links": []})
     assert [paper.id for paper in asyncio.run(find_neighbours(state, chain, context))] == ["a", "b"]

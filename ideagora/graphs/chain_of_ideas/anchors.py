@@ -22,12 +22,13 @@ async def plan_queries(state: IdeationState, runtime: Context) -> IdeationState:
 async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     """A different anchor for each query: the best of its papers that the judge accepts (Table 9)."""
     context, topic = runtime.context, load_topic(state)
+    options = context.options
     literature = await search_literature(
-        context, topic, state["queries"], allow_thin=context.options.allow_thin
+        context, topic, state["queries"], reword=options.reword, allow_thin=options.allow_thin
     )
     anchors = await _assign_anchors(context, literature)
-    if len(anchors) < context.options.branches:
-        context.say(f"{len(anchors)} of {context.options.branches} branches: no further paper on the topic")
+    if len(anchors) < options.branches:
+        context.say(f"{len(anchors)} of {options.branches} branches: no further paper on the topic")
     unjudged = [paper.title for paper in literature.unjudged]
     return {"anchors": anchors, "unjudged": unjudged}
 

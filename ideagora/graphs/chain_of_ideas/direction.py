@@ -134,7 +134,7 @@ async def find_neighbours(state: IdeationState, chain: BranchState, context: Ser
     topic = load_topic(state)
     readings = [link.reading for link in load_links(chain) if link.reading is not None]
     limitations = [reading.limitation or reading.problem or "" for reading in readings]
-    queries = [cure["query"] for cure in chain.get("cures", [])]
+    queries = [cure["query"] for cure in chain.get("cures", []) if context.options.cures]
     if context.makes_leads:
         queries = [topic.text, *limitations, *queries]
     elif not queries:
@@ -153,7 +153,8 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
     neighbours = [Paper.model_validate(paper) for paper in state["neighbours"]]
     if not runtime.context.options.trend and not runtime.context.makes_leads:
         return {"direction": None, "pairs": []}
-    searches = tuple(cure["query"] for cure in state.get("cures", []))
+    options = runtime.context.options
+    searches = tuple(cure["query"] for cure in state.get("cures", []) if options.cures)
     answer = await FORECASTER(
         runtime.context.client,
         topic=load_topic(state).text,
@@ -163,6 +164,7 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
         neighbours=tuple(paper_brief(paper) for paper in neighbours),
         searches=searches,
         focus=load_topic(state).focus,
+        memory=options.memory,
     )
     ids = [link.paper.id for link in chain] + [paper.id for paper in neighbours]
     pairs = []

@@ -66,15 +66,22 @@ async def _retrieved(context: Services, query: str, anchor: Paper) -> list[dict[
 def next_growth(state: IdeationState, runtime: Context) -> list[Hashable | Send]:
     """Extend every chain that has room (forward first for the last place); then study all of them."""
     chains = live_chains(state)
-    taken = sorted({paper_id for chain in state["chains"].values() for paper_id in link_ids(chain)})
     tasks = [
-        GrowthTask(**chain_task(state, chain), sides=sides, taken=taken)
+        GrowthTask(
+            **chain_task(state, chain), sides=sides, taken=sorted(_taken(state, chain, runtime.context))
+        )
         for chain in chains
         if (sides := _open_sides(chain, runtime.context.options))
     ]
     if tasks:
         return [Send("extend_chain", task) for task in tasks]
     return [Send("study_chain", chain_task(state, chain)) for chain in chains] or ["find_cures"]
+
+
+def _taken(state: IdeationState, chain: BranchState, context: Services) -> set[str]:
+    """Ids of the papers that a chain must not take: its own, and with ``apart`` those of all chains."""
+    others = state["chains"].values() if context.options.apart else ()
+    return link_ids(chain).union(*(link_ids(other) for other in others))
 
 
 def _open_sides(chain: BranchState, options: Any) -> list[str]:
@@ -178,15 +185,16 @@ def _proposal(paper: Paper, reason: str) -> Proposal:
 def grow(state: IdeationState, runtime: Context) -> IdeationState:
     """Give every chain the best of its proposals that no other chain has; shorter chains choose first."""
     chains = live_chains(state)
-    taken = {paper_id for chain in state["chains"].values() for paper_id in link_ids(chain)}
+    new: set[str] = set()
     updates = {}
     for chain in sorted(chains, key=lambda chain: (len(chain["links"]), chain["branch"])):
+        taken = _taken(state, chain, runtime.context) | (new if runtime.context.options.apart else set())
         update = _take(chain, taken, runtime.context.options.length)
         with usage_label(f"branch {chain['branch']}"):
             for link in update["links"]:
                 side = "forward" if link["position"] > 0 else "backward"
                 runtime.context.say(f"{side}: {link['paper']['title']}")
-        taken |= {link["paper"]["id"] for link in update["links"]}
+        new |= {link["paper"]["id"] for link in update["links"]}
         updates[str(chain["branch"])] = update
     return {"chains": updates}
 

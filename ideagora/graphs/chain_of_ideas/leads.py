@@ -40,7 +40,7 @@ ENOUGH_LEADS = 3
 MAX_LEADS = 5
 MAX_CANDIDATES = 3
 """Mechanisms that are reported as weighed for one limitation."""
-NEIGHBOURS = 20
+NEIGHBOURS = 30
 """Papers outside a chain whose mechanisms may be used; reading them is free for the offline model."""
 
 

@@ -23,6 +23,14 @@ class ChainOptions(AgentOptions):
     """Number of ideas, best first, that get an experiment; in the paper, only the best one does."""
     rewrites: int = Field(default=2, ge=0, le=5)
     """Maximum number of rewrites of an idea that is too close to a paper."""
+    reword: bool = True
+    """Reword a query that finds little, once (beyond the paper)."""
+    apart: bool = True
+    """Let no paper stand in two branches (beyond the paper)."""
+    cures: bool = True
+    """Search for mechanisms that could answer what a chain leaves open (beyond the paper)."""
+    memory: bool = True
+    """Let the forecaster use a mechanism from the model's memory (beyond the paper)."""
     allow_thin: bool = False
     """Continue if the relevance judge finds nothing on the topic."""
     chain: bool = True

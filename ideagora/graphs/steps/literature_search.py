@@ -51,6 +51,7 @@ async def search_literature(
     queries: Sequence[str],
     *,
     per_query: int = CANDIDATES,
+    reword: bool = True,
     allow_thin: bool = False,
 ) -> SearchedLiterature:
     """Search for the topic and each query, and grade what they find.
@@ -62,6 +63,7 @@ async def search_literature(
         topic: papers that a benchmark supplies for it are used even if the judge accepts none.
         queries: planned queries.
         per_query: candidates of each query.
+        reword: reword queries that find little, once.
         allow_thin: return the candidates, none of them accepted, instead of raising.
 
     Raises:
@@ -74,7 +76,7 @@ async def search_literature(
             "The library has no paper that may be used for this topic. Use a later --before, or exclude "
             "fewer papers."
         )
-    weak = [query for query in queries if search.found_little(query)]
+    weak = [query for query in queries if reword and search.found_little(query)]
     graded, reworded = await asyncio.gather(
         grade_papers(context, topic, search.new_candidates()), _reword(context, topic, weak, search)
     )
