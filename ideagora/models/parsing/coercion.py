@@ -183,6 +183,8 @@ def _coerce_choice(value: Any, options: tuple[Any, ...]) -> Any:
     """The option that equals the value up to case, spaces and punctuation."""
     if any(value == option and type(value) is type(option) for option in options):
         return value
+    if isinstance(value, list) and [type(item) for item in value] == [int]:
+        return value[0]  # as prompts write numbers: [0]
     if not isinstance(value, str | int) or isinstance(value, bool):
         return value
     matches = [option for option in options if fold_name(str(option)) == fold_name(str(value)) != ""]

@@ -158,7 +158,8 @@ def _objects(value: Any, answer_type: type[BaseModel], depth: int = 0) -> Iterat
         if known:
             yield value
         alone = len(value) == 1
-        inner = [] if known and not alone else [v for v in value.values() if alone or _may_wrap(v)]
+        names_a_field = any(fold_name(key) in map(fold_name, answer_type.model_fields) for key in value)
+        inner = [] if names_a_field and not alone else [v for v in value.values() if alone or _may_wrap(v)]
         for wrapped in inner:
             yield from _objects(wrapped, answer_type, depth + 1)
 

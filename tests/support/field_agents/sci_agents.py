@@ -44,7 +44,7 @@ SAMPLES: dict[str, tuple[Inputs, dict[str, Any]]] = {
             "triples": [
                 {
                     "subject": "agent",
-                    "relation": 'writes {after a "failure"} a naïve',
+                    "relation": 'writes "after a failure" {again} a naïve',
                     "object": "critique",
                     "quote": "Reflexion writes a critique after a failure",
                 }
