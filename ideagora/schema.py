@@ -481,6 +481,10 @@ class Idea(Record):
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
+GRADED = "graded"
+"""``Verdict.variant`` of a comparison with degrees."""
+
+
 class Verdict(Record):
     """One answer of one judge: scored with criteria, or unscored with a reason."""
 
@@ -516,6 +520,11 @@ class Verdict(Record):
     """The judge's reasons in its own words. Called ``told`` in files; both names are accepted."""
     flags: tuple[str, ...] = ()
     """What is suspicious about a subject, e.g. text that addresses the judge."""
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether the criteria say by how much an idea is better: 1, 0.75, 0.5, 0.25 or 0."""
+        return self.evaluator == "arena" and self.variant == GRADED
 
     @property
     def is_repeat(self) -> bool:

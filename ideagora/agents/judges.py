@@ -7,21 +7,21 @@ both in the arena and in the choice among branches.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from ideagora.agents.experiment import PlanView
+from ideagora.agents.offline_preferences import (
+    WITH_DEGREES,
+    WITHOUT_DEGREES,
+    compare_ideas,
+    compare_plans,
+)
 from ideagora.agents.role import Role
-from ideagora.agents.text.instructions import count_instructions
-from ideagora.agents.text.outcomes import find_outcomes
 from ideagora.agents.views import IdeaView
 from ideagora.models.call import Answer, Inputs
-from ideagora.models.offline import ExtractiveModel
-from ideagora.models.offline import text as texts
-from ideagora.schema import FAR_FROM_TOPIC
 
 CRITERIA = ("novelty", "significance", "clarity", "feasibility", "effectiveness")
 EXPERIMENT_CRITERIA = ("feasibility", "technical_quality", "clarity")
@@ -54,6 +54,34 @@ ChoiceField = Annotated[Choice, BeforeValidator(normalize_choice)]
 """A choice, accepting the synonyms that models use."""
 
 
+Grade = Literal["first much better", "first better", "tie", "second better", "second much better"]
+
+_GRADE = re.compile(
+    r"(?:the )?(?P<side>(?:(?:idea|plan|proposal|option|candidate)[ _-]*+)?[a-z0-9]+)(?: idea| plan)?(?: is)?"
+    r"(?P<much> much| far)?+(?P<than> better| worse)?+"
+)
+_OTHER_SIDE = {"first": "second", "second": "first"}
+
+
+def normalize_grade(value: Any) -> Any:
+    """Map common synonyms to a grade ("idea 1 is much worse"); a side alone is better, not much better."""
+    if not isinstance(value, str):
+        return value
+    text = " ".join(value.casefold().replace("_", " ").strip(" .*`\"'").split())
+    if normalize_choice(text) == "tie":
+        return "tie"
+    match = _GRADE.fullmatch(text)
+    side = normalize_choice(match["side"]) if match else None
+    if match is None or side not in _OTHER_SIDE:
+        return value
+    better = _OTHER_SIDE[side] if match["than"] == " worse" else side
+    return f"{better} {'much ' * bool(match['much'])}better"
+
+
+GradeField = Annotated[Grade, BeforeValidator(normalize_grade)]
+"""A choice with a degree, accepting the synonyms that models use."""
+
+
 class IdeaPairInputs(Inputs):
     """Two ideas on one topic, in the order shown to the judge."""
 
@@ -77,103 +105,18 @@ class IdeaPreference(Answer):
     )
 
 
-MARGINS = {"novelty": 0.05, "significance": 0.05, "clarity": 2.0, "feasibility": 1.0, "effectiveness": 0.05}
-"""Differences up to which the offline judge calls a tie, in the unit of each measure (``_measure_idea``)."""
-CLEARLY_NEARER = 0.15
-"""Difference in similarity to the topic at which an off-topic idea loses on every criterion."""
-SAME_TEXT = 0.97
-"""Cosine at which a part counts as a repetition of another."""
-WORDS_FOR_A_PART = 25.0
-"""Penalty in the clarity measure for a missing part, in words of excess sentence length."""
+class GradedIdeaPreference(Answer):
+    """The better idea on each criterion, and by how much."""
 
-
-def _compare_ideas(engine: ExtractiveModel, inputs: IdeaPairInputs) -> dict[str, Any]:
-    first, second = (_measure_idea(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
-    near = engine.similarity(inputs.topic, [_full_text(inputs.first), _full_text(inputs.second)])
-    far = [similarity < FAR_FROM_TOPIC for similarity in near]
-    if far[0] != far[1] and abs(near[0] - near[1]) >= CLEARLY_NEARER:
-        better = "second" if far[0] else "first"
-        figures = f"{near[0]:.2f} to {near[1]:.2f}, limit {FAR_FROM_TOPIC:.2f}"
-        reason = f"Only the {better} idea is close to the topic (similarity {figures})."
-        return {"reason": reason, **dict.fromkeys((*CRITERIA, "overall"), better)}
-    choices = {name: _prefer(first[name], second[name], MARGINS[name]) for name in CRITERIA}
-    figures = "; ".join(
-        f"{name} {_format_measure(first[name])} to {_format_measure(second[name])}" for name in CRITERIA
+    reason: str = Field(description="a short paragraph that compares the two ideas on each criterion")
+    novelty: GradeField
+    significance: GradeField
+    clarity: GradeField
+    feasibility: GradeField
+    effectiveness: GradeField
+    overall: GradeField = Field(
+        description="the idea that you would rather see carried out, weighing all criteria, on the same scale"
     )
-    return {
-        "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
-        "idea omits counts in favour of the other.",
-        **choices,
-        "overall": _majority(choices.values()),
-    }
-
-
-def _majority(choices: Iterable[Choice]) -> Choice:
-    """Return the side that wins more criteria."""
-    counts = Counter(choices)
-    return _prefer(float(counts["first"]), float(counts["second"]), 0.0)
-
-
-def _full_text(idea: IdeaView) -> str:
-    return ". ".join(part for part in (idea.title, idea.motivation, idea.novelty, idea.method) if part)
-
-
-def _format_measure(value: float | None) -> str:
-    return "missing" if value is None else f"{round(value, 2) + 0.0:.2f}"  # avoid -0.00
-
-
-def _measure_idea(engine: ExtractiveModel, topic: str, idea: IdeaView) -> dict[str, float | None]:
-    """Return proxy measures for the criteria; ``None`` where the idea omits what is measured.
-
-    A part that repeats another counts as missing. So does a method with more results than instructions,
-    such as an abstract.
-    """
-    motivation = _unless_repeated(engine, idea.motivation, [idea.method])
-    novelty = _unless_repeated(engine, idea.novelty, [idea.method, idea.motivation or ""])
-    parts = texts.sentences(idea.method)
-    lengths = [len(texts.words(sentence)) for sentence in parts] or [0]
-    is_plan = count_instructions(idea.method) > len(find_outcomes(idea.method))
-    absent = (motivation is None) + (novelty is None) + (not is_plan)
-    return {
-        # distance of motivation and method: close ones restate, distant ones combine
-        "novelty": None if novelty is None else _similarity(engine, motivation, idea.method, distance=True),
-        # similarity of motivation and topic
-        "significance": _similarity(engine, motivation, topic),
-        # penalty: words by which the mean sentence exceeds 25, plus missing parts
-        "clarity": -max(0.0, sum(lengths) / len(lengths) - 25.0) - WORDS_FOR_A_PART * absent,
-        # named systems, data sets and metrics, at most ten
-        "feasibility": float(min(10, len(texts.names(f"{idea.method} {idea.novelty or ''}"))))
-        if is_plan
-        else None,
-        # similarity of the method to the claimed novelty
-        "effectiveness": _similarity(engine, novelty, idea.method) if is_plan else None,
-    }
-
-
-def _unless_repeated(engine: ExtractiveModel, part: str | None, others: list[str]) -> str | None:
-    """Return the part, or None if it repeats one of the others."""
-    compared = [other for other in others if other]
-    if part is None or not compared:
-        return part
-    return None if max(engine.similarity(part, compared)) >= SAME_TEXT else part
-
-
-def _similarity(
-    engine: ExtractiveModel, part: str | None, other: str, *, distance: bool = False
-) -> float | None:
-    if part is None:
-        return None
-    similarity = engine.similarity(part, [other])[0]
-    return 1.0 - similarity if distance else similarity
-
-
-def _prefer(first: float | None, second: float | None, margin: float) -> Choice:
-    """Return a tie within the margin or if both are missing, else the side with the higher measure."""
-    if first is None or second is None:
-        return "tie" if first is second else "second" if first is None else "first"
-    if abs(first - second) <= margin:
-        return "tie"
-    return "first" if first > second else "second"
 
 
 IDEA_JUDGE = Role(
@@ -181,7 +124,7 @@ IDEA_JUDGE = Role(
     group="judge",
     inputs=IdeaPairInputs,
     answer=IdeaPreference,
-    offline=_compare_ideas,
+    offline=partial(compare_ideas, scale=WITHOUT_DEGREES),
     temperature=0.0,
 )
 
@@ -213,45 +156,39 @@ class PlanPreference(Answer):
     clarity: ChoiceField
 
 
-PLAN_MARGINS = {"feasibility": 1.0, "technical_quality": 0.5, "clarity": 2.0}
-"""``MARGINS`` for plans (``_measure_plan``)."""
-
-
-def _compare_plans(engine: ExtractiveModel, inputs: PlanPairInputs) -> dict[str, Any]:
-    first, second = (_measure_plan(engine, candidate) for candidate in (inputs.first, inputs.second))
-    choices = {name: _prefer(first[name], second[name], PLAN_MARGINS[name]) for name in EXPERIMENT_CRITERIA}
-    figures = "; ".join(
-        f"{name} {_format_measure(first[name])} to {_format_measure(second[name])}"
-        for name in EXPERIMENT_CRITERIA
-    )
-    return {
-        "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
-        "plan omits counts in favour of the other.",
-        **choices,
-    }
-
-
-def _measure_plan(engine: ExtractiveModel, candidate: PlanCandidate) -> dict[str, float | None]:
-    """Return proxy measures for the criteria."""
-    plan = candidate.plan
-    lengths = [len(texts.words(step)) for step in plan.steps]
-    checks = (plan.baselines, plan.metrics, plan.ablations, plan.risks, plan.refuted_if.strip())
-    return {
-        # named data sets and baselines, at most ten
-        "feasibility": float(min(10, len(plan.datasets) + len(plan.baselines))),
-        # how many of baselines, metrics, ablations, risks, refutation there are, plus similarity to the claim
-        "technical_quality": sum(bool(part) for part in checks)
-        + engine.similarity(candidate.claim or candidate.title, [" ".join(plan.steps)])[0],
-        # penalty: words by which the mean step exceeds 30
-        "clarity": -max(0.0, sum(lengths) / len(lengths) - 30.0) if lengths else None,
-    }
-
-
 EXPERIMENT_JUDGE = Role(
     name="experiment_judge",
     group="judge",
     inputs=PlanPairInputs,
     answer=PlanPreference,
-    offline=_compare_plans,
+    offline=partial(compare_plans, scale=WITHOUT_DEGREES),
+    temperature=0.0,
+)
+
+
+class GradedPlanPreference(Answer):
+    """The better plan on each criterion, and by how much."""
+
+    reason: str = Field(description="a short paragraph that compares the two plans on each criterion")
+    feasibility: GradeField
+    technical_quality: GradeField
+    clarity: GradeField
+
+
+GRADED_IDEA_JUDGE = Role(
+    name="graded_idea_judge",
+    group="judge",
+    inputs=IdeaPairInputs,
+    answer=GradedIdeaPreference,
+    offline=partial(compare_ideas, scale=WITH_DEGREES),
+    temperature=0.0,
+)
+
+GRADED_EXPERIMENT_JUDGE = Role(
+    name="graded_experiment_judge",
+    group="judge",
+    inputs=PlanPairInputs,
+    answer=GradedPlanPreference,
+    offline=partial(compare_plans, scale=WITH_DEGREES),
     temperature=0.0,
 )

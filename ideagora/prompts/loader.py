@@ -1,8 +1,9 @@
 """Load and render prompts: one Markdown file per role, as a jinja2 template.
 
-A file has two parts, ``# System`` and ``# User``. ``check_prompt`` rejects a prompt that uses a variable its
-role does not have, or leaves an input of its role unused, which would change the cache key but not the
-answer.
+A file has two parts, ``# System`` and ``# User``. A line ``{% include "NAME" %}`` stands for the text of
+``parts/NAME.md``, which several prompts have in common. ``check_prompt`` rejects a prompt that uses a
+variable its role does not have, or leaves an input of its role unused, which would change the cache key but
+not the answer.
 
 Text by papers, models and users goes through the ``fence`` filter (``fence.py``).
 """
@@ -23,6 +24,7 @@ from ideagora.prompts.fence import fence, insert_code
 if TYPE_CHECKING:
     import jinja2
 
+_INCLUDE = re.compile(r'^\{% include "(\w+)" %\}$', re.MULTILINE)
 _PARTS = re.compile(r"\A\s*# System\n(?P<system>.*?)\n# User\n(?P<user>.*)\Z", re.DOTALL)
 
 
@@ -92,10 +94,19 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     file = (folder or resources.files("ideagora.prompts")) / f"{name}.md"
     if not file.is_file():
         raise PromptError(f"no prompt file {name}.md in {folder or 'ideagora/prompts'}")
-    parts = _PARTS.match(file.read_text(encoding="utf-8"))
+    text = _INCLUDE.sub(lambda name: _included(name[1], folder), file.read_text(encoding="utf-8"))
+    parts = _PARTS.match(text)
     if parts is None:
         raise PromptError(f"{name}.md needs a '# System' part followed by a '# User' part")
     return Prompt(name, parts["system"].strip(), parts["user"].strip())
+
+
+def _included(name: str, folder: Path | None) -> str:
+    """The text of ``parts/<name>.md``."""
+    file = (folder or resources.files("ideagora.prompts")) / "parts" / f"{name}.md"
+    if not file.is_file():
+        raise PromptError(f"no file parts/{name}.md in {folder or 'ideagora/prompts'}")
+    return file.read_text(encoding="utf-8").rstrip("\n")
 
 
 def check_prompt(prompt: Prompt, inputs: set[str]) -> None:

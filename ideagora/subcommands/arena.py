@@ -21,6 +21,13 @@ class Schedule(StrEnum):
     balanced = "balanced"
 
 
+class VerdictForm(StrEnum):
+    """What judges say."""
+
+    signs = "signs"
+    graded = "graded"
+
+
 EPILOG = (
     "Examples:\n\n  ideagora arena direct rag --topic 'tool use by language models'\n\n"
     "  ideagora arena chain-of-ideas rag mine=ideas:my_ideas.jsonl --topics topics.txt --judge openai/gpt-4o "
@@ -59,6 +66,13 @@ class JudgingOptions:
         int | None,
         typer.Option(help="Maximum number of comparisons.", show_default="set by --schedule"),
     ] = None
+    verdict: Annotated[
+        VerdictForm,
+        typer.Option(
+            help="signs: which idea is better on each criterion. graded: also by how much, which is rated "
+            "by the share of the point."
+        ),
+    ] = VerdictForm.signs
     repeat: Annotated[
         float | None,
         typer.Option(

@@ -77,7 +77,7 @@ def judge(
         said = opinion(call)
         if said not in ("first", "second", "tie"):
             return said
-        names = (*CRITERIA, "overall") if call.role == "idea_judge" else EXPERIMENT_CRITERIA
+        names = (*CRITERIA, "overall") if str(call.role).endswith("idea_judge") else EXPERIMENT_CRITERIA
         return {"reason": f"I say {said}.", **dict.fromkeys(names, said)}
 
     return ScriptedChatModel(replies=reply)

@@ -47,7 +47,7 @@ TOPIC = "step-by-step reasoning with large language models: search, voting and s
 CORE_NAMES = frozenset(
     """query_planner query_reworder relevance_judge reader abstract_reader trend_analyst forecaster
     ideator novelty_judge idea_judge experiment_designer experiment_reviewer experiment_refiner
-    experiment_judge duplicate_judge""".split()
+    experiment_judge duplicate_judge graded_idea_judge graded_experiment_judge""".split()
 ) | frozenset(baseline_samples.NAMES)
 NAMES = CORE_NAMES | frozenset(field_agents.SAMPLES)
 _PARTS = re.compile(r"(?<=\.) (?=[A-Z])")
@@ -459,6 +459,38 @@ def _samples() -> dict[str, Sample]:
                 "reason": 'The first says what would "refute" it, {the second doesn\'t}; naïve, yet sound.',
                 "feasibility": "second",
                 "technical_quality": "first",
+                "clarity": "tie",
+            },
+        ),
+        "graded_idea_judge": Sample(
+            judges.IdeaPairInputs(topic=TOPIC, first=IDEA, second=OTHER_IDEA),
+            {
+                "reason": 'The first learns from "failures", {the second can\'t}; both naïve, yet sound.',
+                "novelty": "first better",
+                "significance": "second better",
+                "clarity": "tie",
+                "feasibility": "first much better",
+                "effectiveness": "second better",
+                "overall": "first better",
+            },
+        ),
+        "graded_experiment_judge": Sample(
+            judges.PlanPairInputs(
+                topic=TOPIC,
+                first=judges.PlanCandidate(
+                    title=IDEA.title, claim=IDEA.novelty, method=IDEA.method, plan=PLAN
+                ),
+                second=judges.PlanCandidate(
+                    title=OTHER_IDEA.title,
+                    claim=OTHER_IDEA.novelty,
+                    method=OTHER_IDEA.method,
+                    plan=OTHER_PLAN,
+                ),
+            ),
+            {
+                "reason": 'The first says what would "refute" it, {the second doesn\'t}; naïve, yet sound.',
+                "feasibility": "second better",
+                "technical_quality": "first better",
                 "clarity": "tie",
             },
         ),

@@ -295,6 +295,19 @@ def _plan_duel(prompt: str) -> dict[str, Any]:
     return {"reason": _text(prompt, "verdict on plans", 2), **dict.fromkeys(names, choice)}
 
 
+def _graded_duel(prompt: str) -> dict[str, Any]:
+    """As ``_duel``, with degrees."""
+    return {name: _degree(said) for name, said in _duel(prompt).items()}
+
+
+def _graded_plan_duel(prompt: str) -> dict[str, Any]:
+    return {name: _degree(said) for name, said in _plan_duel(prompt).items()}
+
+
+def _degree(said: str) -> str:
+    return f"{said} better" if said in ("first", "second") else said
+
+
 def _plan(prompt: str) -> dict[str, Any]:
     return {
         "steps": [_text(prompt, f"step {n}", 2) for n in range(6)],
@@ -395,6 +408,8 @@ ANSWERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "PairComparisons": _duplicates,
     "IdeaPreference": _duel,
     "PlanPreference": _plan_duel,
+    "GradedIdeaPreference": _graded_duel,
+    "GradedPlanPreference": _graded_plan_duel,
     "Plan": _plan,
     "RefinedPlan": _refined,
     "Review": _review,

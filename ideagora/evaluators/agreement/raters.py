@@ -82,7 +82,8 @@ def rater_of_verdicts(name: str, verdicts: Iterable[Verdict]) -> Rater:
         pair = tuple(sorted(verdict.subject))
         item = Item((verdict.kind, *pair), verdict.topic)
         for criterion, value in with_overall(verdict.criteria).items():
-            outcome = value if verdict.subject[0] == pair[0] else 1.0 - value
+            side = majority_outcome([value])  # without its degree
+            outcome = side if verdict.subject[0] == pair[0] else 1.0 - side
             outcomes.setdefault(criterion, {}).setdefault(item, []).append(outcome)
     values = {
         criterion: {item: _combine_orders(found) for item, found in items.items()}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import ceil
+from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 KINDS: tuple[Kind, ...] = ("idea", "experiment")
 
 UNSCORED = -1
-"""Code of an unscored comparison; the other codes are twice the outcome."""
+"""Code of an unscored comparison."""
+_CODES = 240
+"""Code of an outcome of 1. Means of up to five graded criteria are whole multiples of 1/240."""
 
 
 class Comparison(NamedTuple):
@@ -54,7 +57,7 @@ _CODE = len(Comparison._fields)
 
 def to_row(comparison: Comparison, outcome: float | None) -> list[int]:
     """A comparison with its result."""
-    return [*comparison, UNSCORED if outcome is None else round(2 * outcome)]
+    return [*comparison, UNSCORED if outcome is None else round(_CODES * outcome)]
 
 
 def from_row(row: Row) -> Comparison:
@@ -70,6 +73,11 @@ def is_scored(row: Row) -> bool:
 def repeat_count(comparisons: int, share: float) -> int:
     """Number of comparisons that are judged once more."""
     return ceil(round(share * comparisons, 9))
+
+
+def overall_outcome(values: Iterable[float], graded: bool = False) -> float:
+    """The outcome of all criteria: their majority, or the mean of graded ones."""
+    return fmean(values) if graded else majority_outcome(values)
 
 
 def majority_outcome(values: Iterable[float]) -> float:
@@ -111,7 +119,7 @@ def verdict_columns(
         judges=tuple(judges),
         first=first,
         second=second,
-        outcome=scored[:, _CODE] / 2.0,
+        outcome=scored[:, _CODE] / _CODES,
         topic=topic,
         judge=judge,
         match=match.astype(np.int64),

@@ -17,7 +17,7 @@ from ideagora.evaluators.arena.comparisons import (
     Row,
     from_row,
     is_scored,
-    majority_outcome,
+    overall_outcome,
     plan_comparisons,
     repeat_count,
     schedule_entrants,
@@ -111,8 +111,9 @@ class ArenaEvaluation(Evaluation):
 
     def row(self, question: Key, verdict: Verdict) -> Sequence[int]:
         """The comparison with its outcome."""
-        values = verdict.criteria
-        return to_row(Comparison(*question), None if values is None else majority_outcome(values.values()))
+        values = None if verdict.criteria is None else verdict.criteria.values()
+        outcome = None if values is None else overall_outcome(values, verdict.is_graded)
+        return to_row(Comparison(*question), outcome)
 
     async def complete(self, services: Services, progress: Progress) -> None:
         """Restore the restyled ideas, which the record contains."""

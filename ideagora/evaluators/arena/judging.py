@@ -14,12 +14,16 @@ from ideagora.agents.judges import (
     CRITERIA,
     EXPERIMENT_CRITERIA,
     EXPERIMENT_JUDGE,
+    GRADED_EXPERIMENT_JUDGE,
+    GRADED_IDEA_JUDGE,
     IDEA_JUDGE,
-    Choice,
+    GradedIdeaPreference,
+    GradedPlanPreference,
     IdeaPreference,
     PlanCandidate,
     PlanPreference,
 )
+from ideagora.agents.offline_preferences import GRADES
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.evaluators.arena.comparisons import Comparison
@@ -27,14 +31,21 @@ from ideagora.evaluators.arena.lineup import PARTS, Kind, Lineup, word_count
 from ideagora.evaluators.judging.asking import Unscored, ask_or_reason
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.models.call import Inputs
-from ideagora.schema import Idea, Verdict, stable_id
+from ideagora.schema import GRADED, Idea, Verdict, stable_id
 
 if TYPE_CHECKING:
     from ideagora.models.client import LLMClient
 
-JUDGES: dict[Kind, Role[Any]] = {"idea": IDEA_JUDGE, "experiment": EXPERIMENT_JUDGE}
+JUDGES: dict[tuple[Kind, bool], Role[Any]] = {
+    ("idea", False): IDEA_JUDGE,
+    ("idea", True): GRADED_IDEA_JUDGE,
+    ("experiment", False): EXPERIMENT_JUDGE,
+    ("experiment", True): GRADED_EXPERIMENT_JUDGE,
+}
+"""The role by kind of entry, without and with degrees."""
+Preference = IdeaPreference | PlanPreference | GradedIdeaPreference | GradedPlanPreference
 
-VALUES: dict[Choice, float] = {"first": FIRST, "second": SECOND, "tie": TIE}
+VALUES: dict[str, float] = {"first": FIRST, "second": SECOND, "tie": TIE, **GRADES}
 
 ALL_CRITERIA: dict[Kind, tuple[str, ...]] = {"idea": CRITERIA, "experiment": EXPERIMENT_CRITERIA}
 
@@ -51,14 +62,16 @@ class JudgePanel:
     protocol: str
     criteria: dict[Kind, tuple[str, ...]]
     """Recorded criteria. Judges are always asked for all, so that the choice does not change the call."""
+    graded: bool = False
+    """Whether judges say by how much an idea is better."""
 
 
 def verdict_id(panel: JudgePanel, comparison: Comparison) -> str:
     """Id of the verdict, derived from the two ideas in their order and the judge."""
     first, second = _ideas(panel.lineup, comparison)
-    repeated = [f"sample {comparison.sample}"] if comparison.sample else []
+    more = [f"sample {comparison.sample}"] * bool(comparison.sample) + [GRADED] * panel.graded
     judge = panel.judges[comparison.judge]
-    return stable_id("arena", comparison.entry_kind, first.topic, first.id, second.id, judge, *repeated)
+    return stable_id("arena", comparison.entry_kind, first.topic, first.id, second.id, judge, *more)
 
 
 async def ask_judge(
@@ -86,6 +99,8 @@ async def ask_judge(
         judge=judge,
         order=comparison.order,
         epoch=1 + comparison.sample,
+        variant=GRADED if panel.graded else "",
+        details=_details(answer) if panel.graded else {},
         usage=usage,
         kind=comparison.entry_kind,
         agents=tuple(idea.agent for idea in ideas),
@@ -101,12 +116,12 @@ async def _compare(
     comparison: Comparison,
     ideas: tuple[Idea, Idea],
     shown: tuple[Idea, Idea],
-) -> IdeaPreference | PlanPreference:
+) -> Preference:
     kind = comparison.entry_kind
     if _are_the_same(ideas, shown, kind):
         raise Unscored(SAME)
     first, second = map(idea_view if kind == "idea" else plan_view, shown)
-    answer: IdeaPreference | PlanPreference = await JUDGES[kind](
+    answer: Preference = await JUDGES[kind, panel.graded](
         client,
         model=panel.judges[comparison.judge],
         sample=comparison.sample,
@@ -127,8 +142,13 @@ def _ideas(lineup: Lineup, comparison: Comparison) -> tuple[Idea, Idea]:
     return first, second
 
 
-def _values(answer: IdeaPreference | PlanPreference, criteria: Sequence[str]) -> dict[str, float]:
+def _values(answer: Preference, criteria: Sequence[str]) -> dict[str, float]:
     return {name: VALUES[getattr(answer, name)] for name in criteria}
+
+
+def _details(answer: Preference | None) -> dict[str, Any]:
+    """The overall grade, which the judge weighs in its own way; the rating takes the mean of the criteria."""
+    return {"overall": VALUES[answer.overall]} if isinstance(answer, GradedIdeaPreference) else {}
 
 
 def _are_the_same(ideas: tuple[Idea, Idea], shown: tuple[Idea, Idea], kind: Kind) -> bool:

@@ -11,11 +11,12 @@ from ideagora.evaluators.arena.judging import ALL_CRITERIA
 from ideagora.evaluators.arena.lineup import Kind
 
 Protocol = Literal["default", "paper", "both"]
+VerdictForm = Literal["signs", "graded"]
 ScheduleName = Literal["round-robin", "swiss", "adaptive", "balanced"]
 
 ANALYSIS = ("bootstrap", "bias_aware", "ablation_of", "protocol")
 """Options that change the figures but not the verdicts."""
-ADDED = ("repeat",)
+ADDED = ("repeat", "verdict")
 """Options of later versions, which identify a run only where they are used."""
 
 
@@ -34,6 +35,8 @@ class ArenaOptions(BaseModel):
     schedule: ScheduleName = "round-robin"
     max_comparisons: int | None = Field(default=None, ge=1, alias="verdicts")
     """Maximum number of comparisons of ideas, and of experiments."""
+    verdict: VerdictForm = "signs"
+    """``graded``: judges say by how much an idea is better, and the share is rated, not the sign."""
     repeat: float | None = Field(default=None, gt=0, le=1)
     """Share of the comparisons that are judged once more in the same order, beyond the maximum."""
     confidence: float | None = Field(default=None, gt=0.5, lt=1, alias="certainty")
@@ -59,6 +62,10 @@ class ArenaOptions(BaseModel):
             raise ValueError(f"criteria are among {', '.join(CRITERIA)}, not {', '.join(unknown) or 'none'}")
         if self.is_paper and self.schedule != "round-robin":
             raise ValueError("the paper's protocol is a round robin; omit --schedule")
+        if self.is_graded and self.protocol != "default":
+            raise ValueError(
+                "the paper's protocol knows no degrees; omit --verdict graded, or take --protocol default"
+            )
         if self.schedule != "adaptive" and (self.confidence is not None or self.top_k is not None):
             raise ValueError("--confidence and --top-k need the adaptive schedule: add --schedule adaptive")
         if len(set(self.judges)) < len(self.judges):
@@ -69,6 +76,11 @@ class ArenaOptions(BaseModel):
     def is_paper(self) -> bool:
         """Whether the paper's protocol is followed exactly."""
         return self.protocol == "paper"
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether verdicts have degrees."""
+        return self.verdict == "graded"
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ideagora.evaluators.arena.comparisons import majority_outcome
+from ideagora.evaluators.arena.comparisons import overall_outcome
 from ideagora.evaluators.arena.lineup import Lineup
 from ideagora.evaluators.statistics.comparisons import FIRST
 from ideagora.graphs.runtime.events import Listener
@@ -23,7 +23,7 @@ class LiveStanding:
         """Count a verdict on ideas (1 point for a win, half a point for a tie) and send the event."""
         if verdict.criteria is not None and verdict.kind == "idea" and not verdict.is_repeat:
             first, second = verdict.agents
-            outcome = majority_outcome(verdict.criteria.values())
+            outcome = overall_outcome(verdict.criteria.values(), verdict.is_graded)
             self._points[first] += outcome
             self._points[second] += FIRST - outcome
             self._counts.update((first, second))

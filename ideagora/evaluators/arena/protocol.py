@@ -11,7 +11,7 @@ from math import log, nan
 
 import numpy as np
 
-from ideagora.evaluators.arena.comparisons import majority_outcome
+from ideagora.evaluators.arena.comparisons import overall_outcome
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.statistics.comparisons import Comparisons
 from ideagora.evaluators.statistics.separation import CONFIDENCE
@@ -49,8 +49,10 @@ def by_criterion(name: str) -> Values:
 
 
 def by_all(names: Sequence[str]) -> Values:
-    """The outcome of the majority of these criteria."""
-    return lambda verdict: majority_outcome((verdict.criteria or {})[name] for name in names)
+    """The outcome of these criteria: their majority, or the mean of graded ones."""
+    return lambda verdict: overall_outcome(
+        ((verdict.criteria or {})[name] for name in names), verdict.is_graded
+    )
 
 
 def comparisons(

@@ -14,6 +14,7 @@ from typing import Any
 
 from ideagora.evaluators.arena.folder import as_judged
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE, recover_verdicts
+from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.report.run.load import map_strings
 from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea, Verdict
@@ -128,14 +129,21 @@ def _match(verdicts: Sequence[Verdict], known: Mapping[str, Idea]) -> Match:
 
 
 def _statement(verdict: Verdict) -> JudgeStatement:
-    names = {1.0: verdict.agents[0], 0.0: verdict.agents[1]}
     better = {
-        name.replace("_", " "): names.get(value, "tie") for name, value in (verdict.criteria or {}).items()
+        name.replace("_", " "): _better(verdict, value) for name, value in (verdict.criteria or {}).items()
     }
     reason = (
         verdict.rationale if verdict.criteria is not None else f"Not scored: {verdict.reason or 'unknown'}"
     )
     return JudgeStatement(verdict.judge, verdict.agents[0], better, reason or "The judge gave no reason.")
+
+
+def _better(verdict: Verdict, value: float) -> str:
+    """The better contestant; “much” if the verdict has degrees and this is the highest."""
+    if value == TIE:
+        return "tie"
+    name = verdict.agents[0 if value > TIE else 1]
+    return f"{name} (much)" if verdict.is_graded and value in (FIRST, SECOND) else name
 
 
 def _nearness(match: Match, place: Mapping[str, int]) -> tuple[Any, ...]:

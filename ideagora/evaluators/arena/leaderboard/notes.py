@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ideagora.evaluators.arena.leaderboard.records import AuditFigure, Leaderboard, Separation
 from ideagora.evaluators.arena.lineup import Lineup, pairs_without_common_topic
-from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Comparisons
+from ideagora.evaluators.statistics.comparisons import TIE, Comparisons
 from ideagora.evaluators.statistics.separation import CONFIDENCE, POWER
 
 OFFLINE = (
@@ -115,8 +115,8 @@ def _of_judges(board: Leaderboard, overall: Comparisons) -> Iterator[str]:
     outcomes = overall.outcome
     if (outcomes == TIE).all():
         yield "Every verdict is a tie: neither the judge nor this ranking distinguishes the ideas."
-    for slot, outcome in (("first", FIRST), ("second", SECOND)):
-        share = float((outcomes == outcome).mean())
+    for slot, sides in (("first", outcomes > TIE), ("second", outcomes < TIE)):
+        share = float(sides.mean())
         if share >= ONE_SIDED and len(outcomes) >= FEWEST_FOR_A_SLOT:
             preference = f"The judge prefers whatever is shown {slot} ({share:.0%} of verdicts)"
             yield f"{preference}: the ranking says nothing about the ideas."

@@ -201,8 +201,11 @@ def _bias_aware_ratings(data: RatingInput) -> tuple[Rows | None, Biases]:
 
 
 def paper_ratings(data: RatingInput) -> PaperRatings | None:
-    """Elo over all verdicts, by criterion and on average; ``None`` unless both orders are judged."""
-    if data.options.schedule != "round-robin":
+    """Elo over all verdicts, by criterion and on average.
+
+    ``None`` unless both orders are judged, and without degrees, which Elo does not know.
+    """
+    if data.options.schedule != "round-robin" or data.options.is_graded:
         return None
     columns = {name: data.columns(by_criterion(name)) for name in data.criteria}
     ratings = {name: elo(rows) for name, rows in columns.items()}
