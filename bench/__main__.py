@@ -14,6 +14,7 @@ BENCHMARKS = {
     "bench_speed": "judging 50 targets x 4 contestants at 1 s a call, 64 at once: seconds",
     "arena_calibration": "how often neighbours said to be told apart are in the right order",
     "arena_separation": "whether the topics said to tell two agents apart do, played out",
+    "graded_verdicts": "graded verdicts against signs at the same number of calls: tau, width of intervals",
     "arena_speed": "a million verdicts, 20 agents: seconds of ratings, bootstraps, audit",
     "arena": "2,070 verdicts of a judge who answers at once: seconds, bytes of checkpoints and verdicts",
     "side_by_side": "120 runs of agents with a model that takes 0.2 s: seconds against calls / concurrency",

@@ -19,12 +19,14 @@ from ideagora.errors import BudgetExhausted, SettingsError
 from ideagora.evaluators.arena.contestants import choose_topics, resolve_contestants
 from ideagora.evaluators.arena.evaluation import STYLE
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
-from ideagora.evaluators.arena.lineup import build_lineup, topic_key
+from ideagora.evaluators.arena.lineup import Contestant, Lineup, build_lineup, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
+from ideagora.evaluators.arena.planning import ArenaPlan, detectable_differences
 from ideagora.evaluators.arena.tournament import Arena, RunResources, expected_verdicts, run_tournament
 from ideagora.evaluators.generation import AgentRun, agent_runs, agents_without_estimate, expected_calls
 from ideagora.graphs.generate import check_topic, read_topics
 from ideagora.graphs.run_folder import RunFolder
+from ideagora.report.arena.plan import show_plan
 from ideagora.report.arena.terminal import show_leaderboard
 from ideagora.report.console import print_error, print_incomplete
 from ideagora.report.run.provenance import OFFLINE_NOTICE
@@ -58,11 +60,15 @@ class Request:
     quiet: bool = False
     page: bool = True
     """Write the page and the plots."""
+    plan: bool = False
+    """Only say what the arena would cost and tell apart."""
 
 
 def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> int:
     """Run the arena; returns the exit code (0, 1, 2, 3, 4 or 130)."""
     errors = Console(stderr=True)
+    if request.plan:
+        return _run_plan(request, errors)
     path: Path | None = None
 
     def work() -> Leaderboard:
@@ -80,6 +86,44 @@ def run(request: Request, chats: Mapping[str, BaseChatModel] | None = None) -> i
         return board
     assert path is not None
     return _show(request, board, request.out or path, errors)
+
+
+def _run_plan(request: Request, errors: Console) -> int:
+    """Print the plan of the arena, without a call."""
+
+    def work() -> ArenaPlan:
+        arena = _arena(request, load_settings(**request.settings))
+        path = folder_of(arena, request.out)
+        return _plan(arena, path)
+
+    plan = result_or_exit_code(errors, work, folder=request.out)
+    if isinstance(plan, int):
+        return plan
+    if request.as_json:
+        print(json.dumps({"plan": plan.as_json()}, ensure_ascii=False))
+    else:
+        show_plan(Console(), plan)
+    return 0
+
+
+def _plan(arena: Arena, path: Path) -> ArenaPlan:
+    agents = [(one.name, one.agent) for one in arena.contestants.agents]
+    todo = [
+        start
+        for start in agent_runs(agents, arena.topics, arena.settings, path)
+        if RunFolder(start.folder, "").finished_ideas() is None
+    ]
+    lineup, options = _full_lineup(arena), arena.options
+    return ArenaPlan(
+        contestants=lineup.names,
+        topics=len(lineup.topics),
+        judges=options.judges,
+        schedule=options.schedule,
+        verdicts=expected_verdicts(lineup, options, arena.settings.seed),
+        calls=tuple(_bill(arena, todo)),
+        without_estimate=tuple(agents_without_estimate(todo)),
+        detectable=detectable_differences(lineup, options, arena.settings.seed),
+    )
 
 
 def _arena(request: Request, settings: Settings) -> Arena:
@@ -187,7 +231,7 @@ def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | No
         calls[settings.model_of(STYLE)] = calls.get(settings.model_of(STYLE), 0) + entries * len(
             options.kinds
         )
-    verdicts = _most_verdicts(arena)
+    verdicts = expected_verdicts(_full_lineup(arena), options, settings.seed)
     for judge in options.judges:
         calls[judge] = calls.get(judge, 0) + -(-verdicts // len(options.judges))
     return [
@@ -197,18 +241,15 @@ def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | No
     ]
 
 
-def _most_verdicts(arena: Arena) -> int:
-    """Maximum number of verdicts, if every agent has an idea with an experiment on every topic."""
-    from ideagora.evaluators.arena.lineup import Contestant, Lineup
-
+def _full_lineup(arena: Arena) -> Lineup:
+    """The line-up if every agent has an idea with an experiment on every topic."""
     lineup = build_lineup(arena.contestants.idea_sets, arena.topics)
     stand_in = next((idea for one in lineup.contestants for idea in one.ideas.values()), _any_idea())
     agents = [
         Contestant(one.name, "", {topic.text: stand_in for topic in arena.topics})
         for one in arena.contestants.agents
     ]
-    full = Lineup(arena.topics, (*lineup.contestants, *agents))
-    return expected_verdicts(full, arena.options, arena.settings.seed)
+    return Lineup(arena.topics, (*lineup.contestants, *agents))
 
 
 def _any_idea() -> Any:

@@ -150,6 +150,14 @@ def arena(
     topics: options.Topics = None,
     judging: JudgingOptions,
     figures: FigureOptions,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Only say which difference in rating this arena could tell apart, and what it costs; no "
+            "call is made.",
+        ),
+    ] = False,
     agent_timeout: options.AgentTimeout = None,
     model: options.ModelOptions,
     limits: options.LimitOptions,
@@ -189,6 +197,7 @@ def arena(
         fresh=reproducibility.fresh,
         quiet=output.quiet,
         page=not no_page,
+        plan=plan,
     )
     raise typer.Exit(run(request))
 

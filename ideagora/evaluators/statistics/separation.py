@@ -91,11 +91,9 @@ def further_topics(
         confidence: that the order is right.
         power: probability of reaching it.
     """
-    from scipy.stats import t
 
     def is_enough(topics: int) -> bool:
-        needed = t.ppf(confidence, topics - 1) + t.ppf(power, topics - 1)
-        return bool(gap * np.sqrt(topics) >= needed * spread)
+        return gap >= detectable_gap(topics, spread, confidence, power)
 
     if not is_enough(MOST_TOPICS):
         return None
@@ -104,6 +102,19 @@ def further_topics(
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
+
+
+def detectable_gap(topics: int, spread: float, confidence: float = CONFIDENCE, power: float = POWER) -> float:
+    """The difference that this many topics detect with probability ``power``, in the unit of the spread.
+
+    Infinite for a single topic. The arguments are those of ``further_topics``.
+    """
+    from scipy.special import stdtrit
+
+    if topics < 2:
+        return float("inf")
+    needed = stdtrit(topics - 1, confidence) + stdtrit(topics - 1, power)
+    return float(needed * spread / np.sqrt(topics))
 
 
 def _spread_over_topics(intervals: Intervals, first: int, second: int, topics: int) -> float:
