@@ -19,7 +19,7 @@ from ideagora.agents.judges import (
     normalize_grade,
 )
 from ideagora.errors import SettingsError
-from ideagora.evaluators.agreement.raters import read_rater
+from ideagora.evaluators.agreement.raters import rater_of_verdicts
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.embedder import HashEmbedder
@@ -51,7 +51,7 @@ def test_ratings_follow_the_share_by_hand() -> None:
     assert values == {0.0, 0.25, 0.75, 1.0}
     assert all(one.is_graded and one.details["overall"] in (0.25, 0.75) for one in held.verdicts)
     assert "alpha (much)" in Path("arena/report.html").read_text(encoding="utf-8")
-    votes = read_rater(held.folder).values
+    votes = rater_of_verdicts("judges", held.verdicts).values
     assert set(votes["novelty"].values()) | set(votes["clarity"].values()) <= {0.0, 1.0}
 
 

@@ -103,7 +103,7 @@ def _simulate(
     entrants = schedule_entrants(lineup, lineup.entered("idea"), len(options.judges))
     strengths = random.normal(0.0, AGENT_SPREAD, entrants.agents)
     ideas = strengths + random.normal(0.0, idea_spread, entrants.entered.shape)
-    schedule, words = schedule_of(options, seed), np.ones(entrants.entered.shape, dtype=np.int64).tolist()
+    schedule, words = schedule_of(options, seed), [[1] * entrants.agents for _ in lineup.topics]
     asked: list[Comparison] = []
     rows: list[list[int]] = []
     while True:
