@@ -19,6 +19,7 @@ from ideagora.evaluators.statistics.intervals import (
     combine_intervals,
     draws,
     elo_intervals,
+    joint_rank_intervals,
     rank_intervals,
     resample_ratings,
     superiority,
@@ -80,6 +81,21 @@ def test_chances_of_a_pair_sum_to_one_and_ranks_fit_in(played: Comparisons) -> N
     assert (ranks[:, 0] <= ranks[:, 1]).all()
     assert ranks.min() == 1
     assert ranks.max() == 4
+    joint = joint_rank_intervals(found)
+    assert (joint[:, 0] <= ranks[:, 0]).all()
+    assert (joint[:, 1] >= ranks[:, 1]).all()
+
+
+def test_all_ranks_hold_together_in_nineteen_of_twenty_tournaments() -> None:
+    held: dict[str, list[bool]] = {"single": [], "joint": []}
+    for seed in range(60):
+        played, strengths = simulated(12, seed)
+        truth = 1 + (strengths > strengths[:, None]).sum(axis=1)
+        found = bootstrap_ratings(played)
+        for name, ranges in (("single", rank_intervals(found)), ("joint", joint_rank_intervals(found))):
+            held[name].append(bool(((ranges[:, 0] <= truth) & (truth <= ranges[:, 1])).all()))
+    assert np.mean(held["joint"]) >= 0.95
+    assert np.mean(held["single"]) < np.mean(held["joint"])
 
 
 def test_one_topic_has_ratings_and_says_why_there_is_no_interval() -> None:

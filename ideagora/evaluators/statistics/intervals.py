@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 REPLICATES = 1000
+JOINT_REPLICATES = 4000
+"""Draws for intervals that hold together."""
 JACKKNIFE_ORDERS = 10
 """Orders of the verdicts for each refit of the Elo jackknife. A refit plays the same orders as the whole
 without its group, so what depends on the order cancels."""
@@ -224,8 +226,7 @@ def superiority(intervals: Intervals) -> NDArray[np.float64]:
 
     covariance = _known(intervals)
     difference = intervals.scores[:, None] - intervals.scores[None, :]
-    variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
-    error = np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
+    error = _errors_of_differences(covariance)
     chance: NDArray[np.float64] = t.cdf(difference / error, intervals.topics - 1)
     unknown = [intervals.agents.index(agent) for agent in intervals.alone]
     chance[unknown], chance[:, unknown] = 0.5, 0.5
@@ -238,9 +239,38 @@ def rank_intervals(intervals: Intervals) -> NDArray[np.int64]:
     An agent's best rank counts the agents above it, its worst those below it, at the intervals' level
     (``superiority``).
     """
-    sure = superiority(intervals) > (1.0 + intervals.level) / 2.0
+    return _ranks_allowed(superiority(intervals) > (1.0 + intervals.level) / 2.0)
+
+
+def joint_rank_intervals(intervals: Intervals) -> NDArray[np.int64]:
+    """Like ``rank_intervals``, but all of them hold together at the intervals' level, (agents, 2).
+
+    Two agents are ordered only if their difference exceeds the quantile of the largest error, in standard
+    errors, of all differences (max-t; Romano and Wolf 2005, Mogstad, Romano, Shaikh and Wilhelm 2024), which
+    comes from ``draws``. Raises RatingError where there is no interval.
+    """
+    bounded = np.array([agent not in intervals.alone for agent in intervals.agents])
+    gaps = intervals.scores[:, None] - intervals.scores
+    errors = np.where(bounded[:, None] & bounded, _errors_of_differences(_known(intervals)), np.inf)
+    deviations = draws(intervals, JOINT_REPLICATES) - intervals.scores
+    largest = np.zeros(JOINT_REPLICATES)
+    for place in np.flatnonzero(bounded):
+        of_agent = np.abs(deviations[:, [place]] - deviations) / errors[place]
+        largest = np.maximum(largest, of_agent.max(axis=1))
+    return _ranks_allowed(gaps / errors > np.quantile(largest, intervals.level))
+
+
+def _ranks_allowed(sure: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Best and worst rank (agents, 2) if the row's agent is surely above the column's."""
     above, below = sure.sum(axis=0), sure.sum(axis=1)
-    return np.stack([1 + above, len(intervals.agents) - below], axis=1)
+    return np.stack([1 + above, len(sure) - below], axis=1)
+
+
+def _errors_of_differences(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Standard errors of the differences of agents, (agents, agents), at least tiny."""
+    own = np.diag(covariance)
+    variance = own[:, None] + own - 2 * covariance
+    return np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny))
 
 
 def _influence(rows: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDArray[np.float64]:

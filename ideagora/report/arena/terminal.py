@@ -147,12 +147,13 @@ def _ranking(standings: Standings, both: bool) -> FigureTable:
         paper = {row.agent: row.rating for row in standings.paper.ranking}
     has_unscored = any(row.unscored for row in standings.ranking)
     is_bounded = any(row.low is not None for row in standings.ranking)
-    titles = ["rank", "contestant", "rating", *(["95 %", "ranks"] * is_bounded), "w-t-l"]
+    titles = ["rank", "contestant", "rating", *(["95 %", "ranks", "all ranks"] * is_bounded), "w-t-l"]
     titles += ["unscored"] * has_unscored + ["Elo (paper)", "differs by"] * bool(paper)
     rows = []
     for row in standings.ranking:
         cells = [_number(row.rank), _short(row.agent), _number(row.rating)]
-        bounds = [_range(row.low, row.high), _range(row.rank_low, row.rank_high)]
+        ranks = (row.rank_low, row.rank_high), (row.joint_rank_low, row.joint_rank_high)
+        bounds = [_range(row.low, row.high), *(_range(*each) for each in ranks)]
         cells += bounds * is_bounded
         cells += [f"{row.won}-{row.tied}-{row.lost}", *([str(row.unscored)] * has_unscored)]
         if paper:

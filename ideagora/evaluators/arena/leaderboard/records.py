@@ -31,6 +31,9 @@ class LeaderboardRow:
     rank: int | None = None
     rank_low: int | None = None
     rank_high: int | None = None
+    joint_rank_low: int | None = None
+    """Best rank, where the ranges of all agents hold together."""
+    joint_rank_high: int | None = None
     matches: int | None = None
     won: int | None = None
     tied: int | None = None

@@ -42,16 +42,13 @@ def rated_rows(
     order = list(rounded.values())
     rows = []
     for agent, rating in rounded.items():
-        low, high, rank_low, rank_high = (None,) * 4 if spread is None else spread.bounds_of(agent)
+        bounds = {} if spread is None else spread.bounds_of(agent)._asdict()
         rows.append(
             LeaderboardRow(
                 agent=agent,
                 rating=rating,
-                low=_round(low),
-                high=_round(high),
                 rank=1 + order.index(rating),
-                rank_low=rank_low,
-                rank_high=rank_high,
+                **{**bounds, **{side: _round(bounds.get(side)) for side in ("low", "high")}},
                 **records[agent],
                 unscored=int(unscored.get(agent, 0)),
             )

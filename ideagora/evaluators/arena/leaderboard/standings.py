@@ -22,6 +22,7 @@ from ideagora.evaluators.arena.leaderboard.records import (
 )
 from ideagora.evaluators.arena.leaderboard.rows import DIGITS, rated_rows, unrated_rows, win_rates
 from ideagora.evaluators.arena.leaderboard.uncertainty import (
+    Bounds,
     Spread,
     compute_intervals,
     compute_separation,
@@ -280,7 +281,7 @@ def _unbounded_figures(figures: Mapping[str, AuditFigure]) -> dict[str, AuditFig
 
 
 def _unbounded_rows(rows: Rows) -> Rows:
-    return tuple(replace(row, low=None, high=None, rank_low=None, rank_high=None) for row in rows)
+    return tuple(replace(row, **Bounds()._asdict()) for row in rows)
 
 
 def _unbounded_tables(tables: Mapping[str, Rows]) -> dict[str, Rows]:

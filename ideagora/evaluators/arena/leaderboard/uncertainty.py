@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ideagora.evaluators.statistics.intervals import (
     Intervals,
     bootstrap_ratings,
     elo_intervals,
+    joint_rank_intervals,
     rank_intervals,
     resample_ratings,
 )
@@ -45,11 +46,22 @@ class IntervalRequest(Protocol):
         ...
 
 
+class Bounds(NamedTuple):
+    """Lower and upper rating, best and worst rank, and the ranks that hold for all agents together."""
+
+    low: float | None = None
+    high: float | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    joint_rank_low: int | None = None
+    joint_rank_high: int | None = None
+
+
 @dataclass(frozen=True)
 class Spread:
     """Bounds of ratings and ranks by agent; agents without bounds are missing."""
 
-    bounds: dict[str, tuple[float, float, int, int]]
+    bounds: dict[str, Bounds]
     reason: str | None = None
     """Why there are none."""
     refits: int = 0
@@ -62,9 +74,9 @@ class Spread:
         """The refits, or ``None`` in closed form."""
         return Refits(tried=self.refits, unratable=self.unratable) if self.refits else None
 
-    def bounds_of(self, agent: str) -> tuple[float | None, float | None, int | None, int | None]:
-        """Lower and upper rating, best and worst rank."""
-        return self.bounds.get(agent, (None, None, None, None))
+    def bounds_of(self, agent: str) -> Bounds:
+        """The bounds of an agent, ``None`` where there are none."""
+        return self.bounds.get(agent, Bounds())
 
 
 def compute_intervals(columns: Comparisons, request: IntervalRequest) -> Intervals:
@@ -81,15 +93,22 @@ def compute_spread(
     refits = intervals.refits, intervals.unratable
     if intervals.low is None or intervals.high is None:
         return Spread({}, intervals.reason, *refits)
-    bounds = np.stack([intervals.low, intervals.high, *rank_intervals(intervals).T])
-    return Spread(_bounds_by_agent(intervals, bounds), None, *refits)
+    bounds = np.stack([intervals.low, intervals.high])
+    return Spread(_bounds_by_agent(intervals, bounds, rank_intervals(intervals)), None, *refits)
 
 
-def _bounds_by_agent(intervals: Intervals, bounds: NDArray[Any]) -> dict[str, tuple[float, float, int, int]]:
-    """(low, high, best rank, worst rank) by agent; ``bounds`` has the shape (4, agents)."""
+def _bounds_by_agent(
+    intervals: Intervals, ratings: NDArray[np.float64], ranks: NDArray[np.int64]
+) -> dict[str, Bounds]:
+    """Bounds by agent from those of the ratings (2, agents) and of the ranks (agents, 2).
+
+    The ranks that hold together are always those in closed form.
+    """
+    joint = joint_rank_intervals(intervals)
+    columns = zip(intervals.agents, ratings.T.tolist(), ranks.tolist(), joint.tolist(), strict=True)
     return {
-        agent: (float(low), float(high), int(best), int(worst))
-        for agent, (low, high, best, worst) in zip(intervals.agents, bounds.T, strict=True)
+        agent: Bounds(*rating, *rank, *joint_rank)
+        for agent, rating, rank, joint_rank in columns
         if agent not in intervals.alone
     }
 
@@ -105,7 +124,7 @@ def _resampled_spread(intervals: Intervals, columns: Comparisons, replicates: in
     tails = [50 * (1 - LEVEL), 50 * (1 + LEVEL)]
     bounds = np.percentile(scores, tails, axis=0)
     places = np.percentile(ranks, tails, axis=0, method="nearest").astype(np.int64)
-    return Spread(_bounds_by_agent(intervals, np.concatenate([bounds, places])), None, *refits)
+    return Spread(_bounds_by_agent(intervals, bounds, places.T), None, *refits)
 
 
 def compute_separation(
