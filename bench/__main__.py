@@ -32,6 +32,7 @@ BENCHMARKS = {
     "arena_schedules": "schedules of the arena: what they lose against the full round robin",
     "citation_walk": "requests of a branch to the sources, by kind and by step of the walk",
     "calibrate_offline": "what the offline model's thresholds say yes and no to",
+    "idea_similarity": "queries, recollections and twins: cosines at or above the limits",
     "import_diagram": "the package diagram of ARCHITECTURE.md, from the imports",
     "liveideabench_speed": "LiveIdeaBench, 3 keywords x 2 ideas x 3 judges at 1 s a call: seconds",
     "aidanbench_speed": "AidanBench, 62 answers at 1 s a call: seconds and calls; novelty among 10,000",

@@ -372,13 +372,6 @@ class NoveltyCheck(Record):
     """Earlier drafts, in order."""
     reason: str | None = None
 
-    @property
-    def reach(self) -> str:
-        """How many papers were compared, e.g. ``12 of 214 papers compared, library of 260``."""
-        compared = f"{self.compared} of {self.retrieved}" if self.retrieved else str(self.compared)
-        library = "" if self.library is None else f", library of {self.library}"
-        return f"{compared} papers compared{library}"
-
 
 class Candidate(Record):
     """One of the ideas that were weighed before one was developed."""

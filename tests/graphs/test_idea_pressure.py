@@ -89,6 +89,22 @@ def test_a_twin_is_drafted_again_with_the_other_ideas_in_view() -> None:
     assert len(again.comparisons) == 2
 
 
+def test_what_goes_beyond_the_paper_can_be_switched_off() -> None:
+    ran = Ran(
+        task_of(branches=2, length=1, candidates=0, twins=False),
+        ideator=lambda call: {
+            **standin.ANSWERS["IdeaDraft"](call.messages[-1][1]),
+            "candidates": [],
+            "obvious": None,
+            "chosen": None,
+        },
+    )
+    assert "duplicate_judge" not in ran.roles
+    assert not any(idea.candidates for idea in ran.ideas)
+    (first, *_) = (call for call in ran.calls if call.role == "ideator")
+    assert "candidates whose mechanisms differ" not in first.messages[-1][1]
+
+
 def test_who_judged_what_and_the_candidates_are_kept() -> None:
     ran = Ran(task_of(branches=2, length=1))
     best, other = ran.ideas

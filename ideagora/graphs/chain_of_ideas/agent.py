@@ -104,7 +104,7 @@ def _expected_calls(options: BaseModel) -> dict[Group, int]:
     growth = (length // 2) if options.chain else 0
     relevance = 1 + branches * growth
     making = branches * (1 + int(options.trend) + int(options.chain and length > 1))
-    judging = branches + branches * (branches - 1) + int(branches > 1)
+    judging = branches + branches * (branches - 1) + int(options.twins and branches > 1)
     experiment = min(options.experiments, branches) * (1 + 2 * options.refinements)
     return {"main": 1 + making + experiment, "reader": branches * length, "judge": relevance + judging}
 

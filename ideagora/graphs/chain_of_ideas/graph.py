@@ -80,7 +80,8 @@ def pair_up(state: IdeationState, runtime: Context) -> list[Hashable | Send]:
     if runtime.context.makes_leads:
         return ["choose_pairs"]
     duels = _start_duels(state, {branch["branch"] for branch in branches})
-    return ["find_twins", *duels] if duels else ["choose"]
+    looks_for_twins = ["find_twins"] if runtime.context.options.twins else []
+    return [*looks_for_twins, *duels] if duels else ["choose"]
 
 
 def _start_duels(state: IdeationState, involved: Collection[int]) -> list[Send]:

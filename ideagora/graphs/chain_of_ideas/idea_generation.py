@@ -50,6 +50,7 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
         direction=_direction_view(state, numbers),
         earlier=_earlier_draft(state),
         too_close=_too_close_papers(state, numbers),
+        candidates=runtime.context.options.candidates,
         taken=tuple(TakenIdea(**idea) for idea in state.get("taken", [])),
         focus=topic.focus,
         avoid=await avoided_ideas(runtime.context, topic, direction["text"] if direction else ""),

@@ -31,6 +31,10 @@ class ChainOptions(AgentOptions):
     """Search for mechanisms that could answer what a chain leaves open (beyond the paper)."""
     memory: bool = True
     """Let the forecaster use a mechanism from the model's memory (beyond the paper)."""
+    candidates: int = Field(default=3, ge=0, le=6)
+    """Candidate ideas to weigh; the one that is not the obvious one is written (beyond the paper; 0: none)."""
+    twins: bool = True
+    """Draft an idea again if it is the same as that of an earlier branch (beyond the paper)."""
     allow_thin: bool = False
     """Continue if the relevance judge finds nothing on the topic."""
     chain: bool = True

@@ -22,7 +22,7 @@ from ideagora.schema import Topic
 POSSIBLY_SAME = 0.3
 """Minimum mean cosine of purposes and mechanisms at which the judge is asked about a pair.
 
-Low, because paraphrases of one idea by other authors have 0.33 to 0.57.
+Low, because paraphrases of one idea by other authors have 0.33 to 0.57 (``python -m bench idea_similarity``).
 """
 
 

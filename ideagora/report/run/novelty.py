@@ -40,7 +40,11 @@ def _near_verbatim(close: int) -> str:
 
 
 def _compared_count(check: NoveltyCheck, stem: str, singular: str, plural: str) -> str:
-    """Return a phrase such as ``12 of 260 summaries``, without the total if it is unknown."""
+    """Return a phrase such as ``12 of 48 summaries, library of 260``, without what is not recorded."""
+    if check.retrieved:
+        library = "" if check.library is None else f", library of {check.library:,}"
+        ending = singular if check.retrieved == 1 else plural
+        return f"{check.compared:,} of {check.retrieved:,} {stem}{ending}{library}"
     if check.library is None:
         return f"{check.compared:,} {stem}{singular if check.compared == 1 else plural} retrieved for it"
     return f"{check.compared:,} of {check.library:,} {stem}{singular if check.library == 1 else plural}"
