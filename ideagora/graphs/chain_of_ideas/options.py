@@ -32,7 +32,7 @@ class ChainOptions(AgentOptions):
     memory: bool = True
     """Let the forecaster use a mechanism from the model's memory (beyond the paper)."""
     candidates: int = Field(default=3, ge=0, le=6)
-    """Candidate ideas to weigh; the one that is not the obvious one is written (beyond the paper; 0: none)."""
+    """Candidate ideas to weigh; the obvious one is not written (beyond the paper; 0: none)."""
     twins: bool = True
     """Draft an idea again if it is the same as that of an earlier branch (beyond the paper)."""
     allow_thin: bool = False
