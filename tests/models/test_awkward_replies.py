@@ -151,7 +151,7 @@ READ: dict[str, Make] = {
     "the word json before": lambda n, a: f"json\n{dumped(a)}",
     "draft, then the answer": lambda n, a: f"{fenced(draft(a))}\nOn reflection:\n{fenced(dumped(a))}",
     "contradicting drafts, the last one counts": lambda n, a: f"{draft(a)}\n{draft(a)}\n{dumped(a)}",
-    "wrong the same": lambda n, a: f"{dumped(a)}\n{dumped(a)}",
+    "twice the same": lambda n, a: f"{dumped(a)}\n{dumped(a)}",
     "another object after it": lambda n, a: f'{dumped(a)}\nUsage: {{"calls": 1, "notes": null}}',
     "the schema before it": lambda n, a: f"{fenced(schema_of(n))}\n{fenced(dumped(a))}",
     "the schema after it": lambda n, a: f"{dumped(a)}\nIt fits {schema_of(n)}",
@@ -172,7 +172,7 @@ READ: dict[str, Make] = {
     "one brace too many at the end": lambda n, a: dumped(a) + "}",
     "braces around it": lambda n, a: "{" + dumped(a) + "}",
     "quotes around it": lambda n, a: f'"{dumped(a)}"',
-    "encoded wrong": lambda n, a: dumped(dumped(a)),
+    "encoded twice": lambda n, a: dumped(dumped(a)),
     "encoded three times": lambda n, a: dumped(dumped(dumped(a))),
     "line breaks inside texts": lambda n, a: dumped(a).replace("\\n", "\n"),
     "line breaks inside texts, fenced": lambda n, a: fenced(dumped(a).replace("\\n", "\n")),
@@ -193,7 +193,7 @@ READ: dict[str, Make] = {
     "keys in bold": lambda n, a: dumped(keys(a, lambda key: f"**{key}**")),
     "keys in another order": lambda n, a: dumped(dict(reversed(a.items()))),
     "extra keys": lambda n, a: dumped({"confidence": 0.9, "explanation": "none", **a, "_meta": {"x": [1]}}),
-    "the same key wrong, the same value": lambda n, a: f"{dumped(a)[:-1]}, {dumped(a)[1:]}",
+    "the same key twice, the same value": lambda n, a: f"{dumped(a)[:-1]}, {dumped(a)[1:]}",
     "wrapped in answer": lambda n, a: dumped({"answer": a}),
     "wrapped in answer beside a thought": lambda n, a: dumped({"thought": "hm", "answer": a}),
     "wrapped in answer as text": lambda n, a: dumped({"answer": dumped(a)}),
@@ -327,7 +327,7 @@ REFUSED: dict[str, Make] = {
         for t in choices(a, always(x))
         if n not in ("relevance_judge", "abstract_reader")  # a category that nobody offered is "other"
     ],
-    "the same key wrong, different values": lambda n, a: [
+    "the same key twice, different values": lambda n, a: [
         f'{{"{key}": "other", {dumped(a)[1:]}' for key in a
     ],
     "the same key in two spellings": lambda n, a: [
