@@ -32,6 +32,7 @@ AGENTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "virsci": ("ideagora.graphs.virsci.agent:agent", ()),
     "sci-agents": ("ideagora.graphs.sci_agents.agent:agent", ()),
     "gpt-researcher": ("ideagora.graphs.gpt_researcher.agent:agent", ()),
+    "portfolio": ("ideagora.graphs.portfolio.agent:agent", ()),
 }
 """Name -> (factory, its arguments)."""
 

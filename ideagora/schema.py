@@ -428,6 +428,38 @@ class Usage(Record):
         )
 
 
+class IdeaParent(Record):
+    """An idea that another one was made from."""
+
+    id: str
+    title: str
+
+
+class Lineage(Record):
+    """How an idea of a portfolio came about."""
+
+    operation: Literal["drafted", "combined", "simplified", "inverted"]
+    agent: str | None = None
+    """The agent that drafted it; ``None`` if it was made from other ideas."""
+    parents: tuple[IdeaParent, ...] = ()
+    round: int = 0
+    """The round in which it was made, from 1; 0 if it was drafted."""
+    change: str | None = None
+    """What was done to the parents, in the author's words."""
+
+
+class Rating(Record):
+    """The rating of an idea among those of its run, by pairwise comparisons, in logits (mean 0)."""
+
+    rating: float = Field(allow_inf_nan=False)
+    low: float = Field(allow_inf_nan=False)
+    high: float = Field(allow_inf_nan=False)
+    """Bounds of the 95% interval."""
+    matches: int
+    unscored: int = 0
+    """Comparisons without a readable verdict."""
+
+
 class Idea(Record):
     """A research idea with its provenance."""
 
@@ -467,6 +499,10 @@ class Idea(Record):
     """Hidden papers that the idea may be a recollection of, closest first."""
     wins: str | None = None
     """Result of the pairwise comparisons among the branches, e.g. ``3 won, 1 tied of 4``."""
+    lineage: Lineage | None = None
+    """How it came about; ``None`` outside of portfolios."""
+    rating: Rating | None = None
+    """Its rating among the ideas of its run; ``None`` without one."""
     branch: int | None = None
     model: str = "unknown"
     usage: Usage = Usage()

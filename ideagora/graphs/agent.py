@@ -54,6 +54,8 @@ class Agent:
     """Names of the graph's nodes, in the order in which they usually run."""
     notes: Callable[[Mapping[str, Any]], list[str]] = lambda state: []
     """Notes for the report, such as papers that could not be read."""
+    results: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda state: {}
+    """Further fields of ``run.json``, for the report."""
     fingerprint: str = ""
     """Changes with the code or file of an external agent, so that old runs are not reused."""
     context: Callable[[Services, Topic], Any] | None = None

@@ -114,6 +114,7 @@ async def run_task(
             "failures": task.agent.failures(state),
             "notes": [*_notes(task), *task.agent.notes(state), *recollection_notes(ideas)],
             "offline": has_called and "offline" in task.settings.models,
+            **task.agent.results(state),
             **_topic_of_agent(task, ideas),
         }
 

@@ -19,10 +19,28 @@ current_label: ContextVar[str | None] = ContextVar("ideagora_label", default=Non
 """Label of the calls made in this context (``branch 1``), for usage per branch."""
 
 
+_scope: ContextVar[str] = ContextVar("ideagora_label_scope", default="")
+
+
+@contextmanager
+def label_scope(name: str) -> Iterator[None]:
+    """Count the calls made inside under a label, and put it before every label that is set inside.
+
+    An agent that runs inside another one keeps its own labels apart (``rag, idea 1``).
+    """
+    scope = _scope.set(f"{name}, ")
+    label = current_label.set(name)
+    try:
+        yield
+    finally:
+        current_label.reset(label)
+        _scope.reset(scope)
+
+
 @contextmanager
 def usage_label(name: str) -> Iterator[None]:
     """Count the calls made inside under a label."""
-    token = current_label.set(name)
+    token = current_label.set(f"{_scope.get()}{name}")
     try:
         yield
     finally:

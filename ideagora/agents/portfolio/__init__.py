@@ -1,0 +1,1 @@
+"""Roles of the agent ``portfolio``: ideas made from other ideas, and the overview of all."""

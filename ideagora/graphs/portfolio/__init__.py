@@ -1,0 +1,1 @@
+"""Portfolio: several agents draft, their ideas are merged and varied, and the most different ones remain."""

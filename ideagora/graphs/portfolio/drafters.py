@@ -1,0 +1,31 @@
+"""The agents that draft for a portfolio, each at a small setting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ideagora.graphs.agent import Agent, with_ideas
+
+SMALL: dict[str, dict[str, Any]] = {
+    "ai-researcher": {"actions": 2, "papers": 12, "seeds": 6, "proposals": 3, "rounds": 1},
+    "ai-scientist": {"drafts": 2, "reflections": 0, "searches": 1},
+    "chain-of-ideas": {"branches": 2, "length": 3, "refinements": 0, "rewrites": 0},
+    "gpt-researcher": {"questions": 2, "papers": 4},
+    "research-agent": {"rounds": 0, "papers": 6, "entities": 5},
+    "sci-agents": {"papers": 8, "expansions": 0},
+}
+"""Options by agent; all others draft at their defaults."""
+
+
+def small_agent(name: str, ideas: int) -> Agent:
+    """A built-in agent that writes this number of ideas at a small setting.
+
+    Raises:
+        UsageError: there is no such agent.
+    """
+    from ideagora.registry import find_agent
+
+    agent = find_agent(name)
+    options = type(agent.options)(**{**agent.options.model_dump(), **SMALL.get(name, {})})
+    return with_ideas(replace(agent, options=options), ideas)

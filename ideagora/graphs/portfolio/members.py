@@ -1,0 +1,116 @@
+"""The members of a portfolio while it grows: ideas with their lineage, and which of them are still in it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypedDict
+
+from ideagora.graphs.agent import Origin
+from ideagora.graphs.single_idea import FACETS
+from ideagora.schema import Idea, Paper
+
+Member = dict[str, Any]
+"""``idea`` (an ``Idea``), ``operation``, ``agent``, ``parents`` (positions), ``round``, ``change``, and the
+``label`` of the calls that made it."""
+
+
+class PortfolioState(TypedDict, total=False):
+    """Plain JSON values only, as a checkpoint holds them. Ideas go by their position in ``members``."""
+
+    topic: dict[str, Any]
+    members: Annotated[list[Member], operator.add]
+    removed: Annotated[list[dict[str, Any]], operator.add]
+    """``position``, ``kind`` (``twin``, ``lost``, ``known``) and ``why`` of each idea that was left out."""
+    rounds: int
+    """Rounds of variation begun."""
+    tasks: list[dict[str, Any]]
+    """The variations of the current round."""
+    variations: Annotated[list[dict[str, Any]], operator.add]
+    """Those of all rounds: number, round, operation, parents."""
+    games: Annotated[list[dict[str, Any]], operator.add]
+    checks: Annotated[list[dict[str, Any]], operator.add]
+    """Novelty checks by position."""
+    chosen: list[int]
+    """The ideas that the portfolio ends with; after ``rank_ideas``, best first."""
+    ratings: list[dict[str, Any]]
+    map: list[list[float]]
+    """Two coordinates of every member."""
+    similarity: list[list[float]]
+    """The cosine of every pair of the chosen ideas."""
+    plans: Annotated[list[dict[str, Any]], operator.add]
+    overview: dict[str, Any]
+    failures: Annotated[list[dict[str, Any]], operator.add]
+    notes: Annotated[list[str], operator.add]
+
+
+def drafted(idea: Idea, agent: str) -> Member:
+    """A member that an agent drafted."""
+    return {
+        "idea": idea.model_dump(mode="json"),
+        "operation": "drafted",
+        "agent": agent,
+        "parents": [],
+        "round": 0,
+        "change": None,
+        "label": agent,
+    }
+
+
+def alive(state: Mapping[str, Any]) -> list[int]:
+    """Positions of the ideas that are still in the portfolio, in order."""
+    removed = {one["position"] for one in state.get("removed", [])}
+    return [position for position in range(len(state.get("members", []))) if position not in removed]
+
+
+def known_ideas(state: Mapping[str, Any]) -> set[int]:
+    """Positions of the ideas that are too close to a paper."""
+    return {one["position"] for one in state.get("checks", []) if one["check"]["status"] == "too_close"}
+
+
+def parts(member: Mapping[str, Any]) -> dict[str, Any]:
+    """An idea's parts as roles read them; an imported idea without facets gives its own texts instead."""
+    idea = member["idea"]
+    stand_ins = {"purpose": idea["motivation"], "mechanism": idea["method"], "evaluation": "Not stated."}
+    facets = {name: idea["facets"].get(name) or stand_ins[name] or idea["title"] for name in FACETS}
+    texts = {name: idea[name] for name in ("title", "motivation", "novelty", "method")}
+    return {**texts, **facets, "summary": idea["summary"] or idea["method"], "sources": idea["sources"]}
+
+
+def text_of(member: Mapping[str, Any]) -> str:
+    """The text that distances between ideas are measured on."""
+    idea = parts(member)
+    return f"{idea['title']}. {idea['purpose']} {idea['mechanism']}"
+
+
+def papers_of(member: Mapping[str, Any]) -> list[Paper]:
+    """The papers that an idea cites, among those that it was shown, in order of its sources."""
+    idea = Idea.model_validate(member["idea"])
+    links = idea.chain.links if idea.chain else ()
+    shown = {paper.id: paper for paper in (*(link.paper for link in links), *idea.neighbours)}
+    cited = dict.fromkeys([*(source.paper_id for source in idea.sources), *idea.references])
+    return [shown[paper_id] for paper_id in cited if paper_id in shown]
+
+
+def own_origin(origin: Origin, member: Mapping[str, Any], place: int | None) -> Origin:
+    """The usage of an idea: of the agent that drafted it or the calls that varied it, and its experiment."""
+    label = member["label"]
+    experiment = None if place is None else f"experiment {place}"
+    own = [name for name in origin.usage if name in (label, experiment) or name.startswith(f"{label}, ")]
+    return Origin(
+        agent=origin.agent,
+        model=origin.model,
+        usage={name: origin.usage[name] for name in own},
+        answered={name: origin.answered[name] for name in own if name in origin.answered},
+    )
+
+
+def outcome(games: Sequence[Mapping[str, Any]], position: int, other: int | None = None) -> list[int]:
+    """The results of an idea's scored comparisons, 1, 0 or -1, with all ideas or with another one."""
+    return [
+        game["gain"] * (1 if game["positions"][0] == position else -1)
+        for game in games
+        if position in game["positions"]
+        and game["gain"] is not None
+        and (other is None or other in game["positions"])
+    ]

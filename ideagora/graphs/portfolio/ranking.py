@@ -1,0 +1,115 @@
+"""The ranking of the chosen ideas: the arena's adaptive schedule, and its posterior for ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ideagora.graphs.steps.swiss_ranking import PairTask
+from ideagora.schedules.adaptive import Adaptive
+from ideagora.schedules.pairing import Entrants, Pairing
+from ideagora.schedules.posterior import posterior_of
+from ideagora.schema import Rating
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+WIDTH = 1.96
+"""Standard deviations from the rating to the bounds of its 95% interval."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Scored comparisons of some ideas on one topic, as a schedule reads them."""
+
+    agents: tuple[str, ...]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    outcome: NDArray[np.float64]
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The only topic."""
+        return ("topic",)
+
+    @property
+    def topic(self) -> NDArray[np.int64]:
+        """Its position in every row."""
+        return np.zeros_like(self.first)
+
+
+def pair_tasks(
+    topic: Mapping[str, Any],
+    drafts: Mapping[int, Mapping[str, Any]],
+    pairs: Sequence[tuple[int, int]],
+    number: int,
+) -> list[PairTask]:
+    """The payloads of a round: pairs of positions in the order shown."""
+    return [
+        PairTask(
+            topic=dict(topic),
+            round=number,
+            positions=[first, second],
+            drafts=[dict(drafts[first]), dict(drafts[second])],
+        )
+        for first, second in pairs
+    ]
+
+
+def next_pairs(
+    chosen: Sequence[int], games: Sequence[Mapping[str, Any]], comparisons: int, seed: int
+) -> list[tuple[int, int]]:
+    """The most informative pairs, in the order shown; [] if the ranking is clear or the comparisons are used.
+
+    Comparisons that two of the ideas had before, as parent and child, count as asked.
+    """
+    if len(chosen) < 2:
+        return []
+    entrants = Entrants(np.ones((1, len(chosen)), dtype=np.bool_))
+    place = {position: number for number, position in enumerate(chosen)}
+    asked = [Pairing(0, *(place[position] for position in g["positions"])) for g in _among(games, place)]
+    schedule = Adaptive(budget=comparisons, seed=seed)
+    pairs = schedule.next(entrants, _results(chosen, games), asked)
+    return [(chosen[pair.first], chosen[pair.second]) for pair in pairs]
+
+
+def rate(chosen: Sequence[int], games: Sequence[Mapping[str, Any]]) -> dict[int, Rating]:
+    """The ratings by position, best first, around a mean of 0; none without a scored comparison."""
+    results = _results(chosen, games)
+    if not len(results.first):
+        return {}
+    posterior = posterior_of(results)
+    contrast = np.eye(len(chosen)) - 1 / len(chosen)
+    mean = contrast @ posterior.mean
+    spread = np.sqrt(np.diagonal(contrast @ posterior.covariance @ contrast.T))
+    ratings = {
+        position: Rating(
+            rating=round(float(mean[place]), 3),
+            low=round(float(mean[place] - WIDTH * spread[place]), 3),
+            high=round(float(mean[place] + WIDTH * spread[place]), 3),
+            matches=int(((results.first == place) | (results.second == place)).sum()),
+            unscored=sum(
+                game["gain"] is None for game in _among(games, chosen) if position in game["positions"]
+            ),
+        )
+        for place, position in enumerate(chosen)
+    }
+    return dict(sorted(ratings.items(), key=lambda entry: (-entry[1].rating, chosen.index(entry[0]))))
+
+
+def _among(games: Sequence[Mapping[str, Any]], chosen: Any) -> list[Mapping[str, Any]]:
+    return [game for game in games if set(game["positions"]) <= set(chosen)]
+
+
+def _results(chosen: Sequence[int], games: Sequence[Mapping[str, Any]]) -> Results:
+    place = {position: number for number, position in enumerate(chosen)}
+    scored = [game for game in _among(games, place) if game["gain"] is not None]
+    return Results(
+        agents=tuple(map(str, chosen)),
+        first=np.array([place[game["positions"][0]] for game in scored], dtype=np.int64),
+        second=np.array([place[game["positions"][1]] for game in scored], dtype=np.int64),
+        outcome=np.array([(game["gain"] + 1) / 2 for game in scored], dtype=np.float64),
+    )

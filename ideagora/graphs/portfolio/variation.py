@@ -1,0 +1,184 @@
+"""One round of variation: which ideas become parents, their children, and which children survive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from langgraph.runtime import Runtime
+
+from ideagora.agents.portfolio.variation import (
+    IDEA_COMBINER,
+    IDEA_INVERTER,
+    IDEA_SIMPLIFIER,
+    ParentIdea,
+)
+from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.agent import Origin
+from ideagora.graphs.portfolio.members import PortfolioState, alive, outcome, papers_of, parts, text_of
+from ideagora.graphs.portfolio.spread import choose_parents, similarities
+from ideagora.graphs.services import Services
+from ideagora.graphs.single_idea import one_idea
+from ideagora.graphs.sources import checked_sources
+from ideagora.graphs.steps.first_plan import paper_briefs
+from ideagora.models.usage import usage_label
+
+ROLES = {"combined": IDEA_COMBINER, "simplified": IDEA_SIMPLIFIER, "inverted": IDEA_INVERTER}
+CITED_PAPERS, CLOSE_PAPERS = 6, 3
+"""Papers that a variation is shown: those that its parents cite, and others close to the first parent."""
+PARENTS = {"combined": 2, "simplified": 1, "inverted": 1}
+
+Context = Runtime[Services]
+
+
+class VariationTask(TypedDict):
+    """Payload of ``vary``."""
+
+    topic: dict[str, Any]
+    number: int
+    """Number of the child, from 1 over all rounds."""
+    round: int
+    operation: str
+    parents: list[int]
+    members: list[dict[str, Any]]
+    existing: list[str]
+
+
+def next_variations(context: Services, state: PortfolioState, round_number: int) -> list[dict[str, Any]]:
+    """The variations of a round: number, operation and parents (positions) of each."""
+    living, members = alive(state), state["members"]
+    vectors = context.library.embedder.encode([text_of(members[position]) for position in living])
+    earlier = state.get("variations", [])
+    places = {position: place for place, position in enumerate(living)}
+    done = [
+        (one["operation"], tuple(places[parent] for parent in one["parents"]))
+        for one in earlier
+        if set(one["parents"]) <= places.keys()
+    ]
+    chosen = choose_parents(
+        similarities(vectors),
+        [len(parts(members[position])["method"].split()) for position in living],
+        done,
+        context.options.children,
+    )
+    return [
+        {
+            "number": len(earlier) + number,
+            "round": round_number,
+            "operation": operation,
+            "parents": [living[place] for place in parents],
+        }
+        for number, (operation, parents) in enumerate(chosen, 1)
+    ]
+
+
+def variation_task(state: PortfolioState, variation: Mapping[str, Any]) -> VariationTask:
+    """The payload of one variation."""
+    members = state["members"]
+    return VariationTask(
+        topic=state["topic"],
+        number=variation["number"],
+        round=variation["round"],
+        operation=variation["operation"],
+        parents=list(variation["parents"]),
+        members=[members[position] for position in variation["parents"]],
+        existing=[members[position]["idea"]["title"] for position in alive(state)],
+    )
+
+
+async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
+    """One child of one idea or two; a child that cannot be written is named, and the others go on."""
+    context, label = runtime.context, f"variation {state['number']}"
+    with usage_label(label):
+        papers = await _papers(context, state)
+        shown = [paper.model_dump(mode="json") for paper in papers]
+        numbers = {paper["id"]: number for number, paper in enumerate(shown)}
+        try:
+            answer = await ROLES[state["operation"]](
+                context.client,
+                topic=state["topic"]["text"],
+                parents=tuple(_parent(member, numbers) for member in state["members"]),
+                papers=paper_briefs(shown),
+                existing=tuple(state["existing"]),
+            )
+        except UnreadableAnswer as error:
+            titles = " and ".join(f"“{member['idea']['title']}”" for member in state["members"])
+            why = f"{titles} could not be {state['operation']}: {error}"
+            return {"failures": [{"branch": None, "query": None, "error": why}]}
+        context.say(f"{state['operation']}: {answer.title}")
+    draft = answer.model_dump(mode="json", exclude={"change"})
+    draft["sources"] = checked_sources(draft["sources"], shown)
+    origin = Origin(agent="portfolio", model="", usage={}, answered={})
+    child = {
+        "idea": one_idea(state["topic"]["text"], draft, None, origin, papers).model_dump(mode="json"),
+        "operation": state["operation"],
+        "agent": None,
+        "parents": state["parents"],
+        "round": state["round"],
+        "change": answer.change,
+        "label": label,
+    }
+    return {"members": [child]}
+
+
+async def _papers(context: Services, state: VariationTask) -> list[Any]:
+    """The papers that the parents cite, in turn, and others close to the first parent."""
+    cited = [papers_of(member)[: CITED_PAPERS // len(state["members"])] for member in state["members"]]
+    close = await context.library.search(text_of(state["members"][0]), CLOSE_PAPERS)
+    papers = [paper for some in cited for paper in some] + [scored.paper for scored in close]
+    return list({paper.id: paper for paper in papers}.values())
+
+
+def _parent(member: Mapping[str, Any], numbers: Mapping[str, int]) -> ParentIdea:
+    idea = parts(member)
+    based_on = {
+        source["part"]: numbers[source["paper_id"]]
+        for source in reversed(idea["sources"])
+        if source["paper_id"] in numbers
+    }
+    names = ("title", "motivation", "novelty", "method", "purpose", "mechanism", "evaluation")
+    return ParentIdea(
+        **{name: idea[name] for name in names},
+        purpose_from=based_on.get("motivation"),
+        mechanism_from=based_on.get("method"),
+    )
+
+
+def children_of_round(state: PortfolioState) -> list[int]:
+    """Positions of the children of the current round."""
+    members = state["members"]
+    return [n for n in range(len(members)) if members[n]["round"] == state["rounds"] and state["rounds"]]
+
+
+def parent_pairs(state: PortfolioState) -> list[tuple[int, int]]:
+    """Each child of the round with each of its parents, in both orders."""
+    pairs = [
+        (child, parent) for child in children_of_round(state) for parent in state["members"][child]["parents"]
+    ]
+    return [order for pair in pairs for order in (pair, pair[::-1])]
+
+
+def lost_children(state: PortfolioState) -> list[dict[str, Any]]:
+    """The children of the round that a parent beats, or that no readable verdict compares with a parent."""
+    lost = []
+    for child in children_of_round(state):
+        for parent in state["members"][child]["parents"]:
+            results, title = (
+                outcome(state.get("games", []), child, parent),
+                state["members"][parent]["idea"]["title"],
+            )
+            if not results:
+                why = f"no readable verdict compares it with “{title}”"
+            elif sum(results) < 0:
+                why = f"lost to “{title}”, which it was made from"
+            else:
+                continue
+            lost.append({"position": child, "kind": "lost", "why": why})
+            break
+    return lost
+
+
+async def variations_of(context: Services, state: PortfolioState, round_number: int) -> list[dict[str, Any]]:
+    """``next_variations``, without blocking the event loop."""
+    return await asyncio.to_thread(next_variations, context, state, round_number)
