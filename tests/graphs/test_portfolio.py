@@ -59,6 +59,7 @@ def test_the_map_keeps_distances_that_fit_in_a_plane() -> None:
     assert two_dimensions(vectors[:1]) == [[0.0, 0.0]]
 
 
+@pytest.mark.slow
 def test_ideas_lie_farther_apart_than_those_of_direct(home: Path) -> None:
     """Mean and smallest distance of eight ideas on the starter corpus, offline; and their lineage."""
 

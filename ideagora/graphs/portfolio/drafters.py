@@ -14,6 +14,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "gpt-researcher": {"questions": 2, "papers": 4},
     "research-agent": {"rounds": 0, "papers": 6, "entities": 5},
     "sci-agents": {"papers": 8, "expansions": 0},
+    "scipip": {"papers": 6, "clusters": 4, "sketches": 3},
+    "virsci": {"papers": 10, "team": 2, "turns": 1, "rounds": 1, "revisions": 0},
 }
 """Options by agent; all others draft at their defaults."""
 

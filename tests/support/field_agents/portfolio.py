@@ -15,7 +15,7 @@ PARENT = variation.ParentIdea(
     purpose_from=0,
     mechanism_from=1,
 )
-OTHER = PARENT.model_copy(update={"title": "Voting with Fewer Chains", "mechanism_from": None})
+OTHER = PARENT.model_copy(update={"title": "Voting with Fewer Chains", "mechanism_from": 0})
 SOURCES = [{"part": "method", "paper": 1, "quote": "stores that critique in an episodic memory"}]
 
 
