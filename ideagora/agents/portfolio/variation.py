@@ -117,9 +117,9 @@ def _pair(
     direction = DirectionView(
         text="",
         limitation=weak.purpose,
-        limitation_from=weak.purpose_from or 0,
+        limitation_from=min(weak.purpose_from or 0, last),
         mechanism=strong.mechanism,
-        mechanism_from=last if strong.mechanism_from is None else strong.mechanism_from,
+        mechanism_from=last if strong.mechanism_from is None else min(strong.mechanism_from, last),
     )
     papers = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
     lead = IdeaInputs(
@@ -146,7 +146,7 @@ def _simplify(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any
     quoted = [
         {"part": part, "paper": number, "quote": inputs.papers[number].title}
         for part, number in (("motivation", parent.purpose_from), ("method", parent.mechanism_from))
-        if number is not None
+        if number is not None and number < len(inputs.papers)
     ]
     first = {"part": "method", "paper": 0, "quote": inputs.papers[0].title} if inputs.papers else None
     return {

@@ -92,6 +92,8 @@ async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
     context, label = runtime.context, f"variation {state['number']}"
     with usage_label(label):
         papers = await _papers(context, state)
+        if not papers:
+            return _not_made(state, "the library has no paper for it")
         shown = [paper.model_dump(mode="json") for paper in papers]
         numbers = {paper["id"]: number for number, paper in enumerate(shown)}
         try:
@@ -103,9 +105,7 @@ async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
                 existing=tuple(state["existing"]),
             )
         except UnreadableAnswer as error:
-            titles = " and ".join(f"“{member['idea']['title']}”" for member in state["members"])
-            why = f"{titles} could not be {state['operation']}: {error}"
-            return {"failures": [{"branch": None, "query": None, "error": why}]}
+            return _not_made(state, str(error))
         context.say(f"{state['operation']}: {answer.title}")
     draft = answer.model_dump(mode="json", exclude={"change"})
     draft["sources"] = checked_sources(draft["sources"], shown)
@@ -120,6 +120,12 @@ async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
         "label": label,
     }
     return {"members": [child]}
+
+
+def _not_made(state: VariationTask, reason: str) -> PortfolioState:
+    titles = " and ".join(f"“{member['idea']['title']}”" for member in state["members"])
+    why = f"{titles} could not be {state['operation']}: {reason}"
+    return {"failures": [{"branch": None, "query": None, "error": why}]}
 
 
 async def _papers(context: Services, state: VariationTask) -> list[Any]:
