@@ -178,7 +178,8 @@ def test_a_budget_decides_on_rounds() -> None:
 
 
 def test_ideas_are_compared_until_the_comparisons_are_used() -> None:
-    chosen, games = [4, 2, 9], []
+    chosen = [4, 2, 9]
+    games: list[dict[str, Any]] = []
     for _ in range(10):
         pairs = next_pairs(chosen, games, 5, seed=0)
         if not pairs:
