@@ -74,6 +74,8 @@ class Request:
     as_json: bool = False
     fresh: bool = False
     quiet: bool = False
+    full: bool = False
+    """Whether to print the whole idea rather than its claim and nearest papers."""
 
 
 def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
@@ -94,7 +96,7 @@ def run(request: Request, chats: dict[str, BaseChatModel] | None = None) -> int:
         _print_explained(errors, folder_error(Path(error.filename or request.out or "."), error))
         return 1
     if not request.as_json:
-        _print_outcomes(console, outcomes)
+        _print_outcomes(console, outcomes, request.full)
     else:
         print(json.dumps(_to_json(outcomes), ensure_ascii=False))
     for outcome in outcomes:
@@ -293,15 +295,15 @@ def _to_json(outcomes: list[Outcome]) -> dict[str, Any]:
     }
 
 
-def _print_outcomes(console: Console, outcomes: list[Outcome]) -> None:
+def _print_outcomes(console: Console, outcomes: list[Outcome], full: bool) -> None:
     for outcome in outcomes:
         if not outcome.ideas:
             continue
         page, leads = str(outcome.folder / "report.html"), [one for one in outcome.ideas if is_lead(one)]
         if leads:
-            show_leads(console, leads, short_titles(leads), page)
+            show_leads(console, leads, short_titles(leads), page, full)
         else:
-            show_idea(console, outcome.ideas[0], len(outcome.ideas) - 1, page)
+            show_idea(console, outcome.ideas[0], len(outcome.ideas) - 1, page, full)
         if words := recorded_notice(outcome.task.settings.model):
             console.print(Text(words, style="dim"))
         if outcome.already_done:

@@ -59,6 +59,12 @@ class Block:
     items: tuple[Item, ...] = ()
 
 
+def without_number(text: str) -> str:
+    """Return an entry of a numbered list without a number or bullet of its own."""
+    match = _NUMBERED.match(text) or _BULLET.match(text)
+    return match[match.lastindex or 1] + text[match.end() :] if match else text
+
+
 def split_blocks(text: str) -> tuple[Block, ...]:
     """Split plain text into paragraphs and lists; line breaks inside a paragraph are kept.
 

@@ -122,6 +122,14 @@ def generate(
         Path | None,
         typer.Option(help="Folder of the run.", show_default="<home>/runs/…", rich_help_panel=options.OUTPUT),
     ] = None,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="Print the whole idea, not only its claim and nearest papers.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = False,
     output: options.OutputOptions,
 ) -> None:
     """Generate research ideas for a topic, each with its chain of papers, novelty check and experiment plan.
@@ -151,6 +159,7 @@ def generate(
         as_json=output.as_json,
         fresh=reproducibility.fresh,
         quiet=output.quiet,
+        full=full,
     )
     raise typer.Exit(run(request))
 

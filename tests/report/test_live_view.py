@@ -33,3 +33,14 @@ def test_a_quiet_view_draws_nothing_but_warnings() -> None:
         progress.on_event(MISSED)
     assert output.getvalue().count("\n") == 1
     assert "matched no paper" in output.getvalue()
+
+
+def test_without_a_terminal_every_step_is_one_line() -> None:
+    output = StringIO()
+    progress = RunProgress(Console(file=output, width=200))
+    for branch in (None, 1, 1):
+        step = "draft_idea" if branch else "plan_queries"
+        progress.on_event({"event": "step", "status": "started", "step": step, "branch": branch})
+    progress.on_event({"event": "step", "status": "done", "step": "draft_idea", "branch": 1})
+    lines = [line.partition("s  ")[2] for line in output.getvalue().splitlines()]
+    assert lines == ["shared: planning queries", "branch 1: drafting the idea"]

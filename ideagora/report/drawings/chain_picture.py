@@ -73,6 +73,13 @@ def chain_pictures(chain: Chain, urls: dict[str, str]) -> tuple[Picture, Picture
     return _wide_picture(chain, links, urls), _tall_picture(chain, links, urls)
 
 
+def shows_all(picture: Picture) -> bool:
+    """Return whether the future direction in a picture is complete, not cut after the last line that fits."""
+    boxes = [box for box in picture.boxes if box.kind == "direction"]
+    lines = [line for box in boxes for line in box.lines if line.style == "ahead"]
+    return bool(lines) and not lines[-1].text.endswith("…")
+
+
 # --- left to right ----------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ideagora.report.drawings.geometry import Kind, Picture
 from ideagora.report.run.leads import LeadView
 from ideagora.report.text_cleaning import short_name
-from ideagora.schema import Direction, Idea, Link, Transition
+from ideagora.schema import Direction, Idea, Link, RememberedWork, Transition
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,18 @@ class PaperView:
 
 
 @dataclass(frozen=True)
+class PairingView:
+    """A limitation and a mechanism that were weighed for the direction."""
+
+    way: str
+    limitation: Ref
+    mechanism: str
+    source: Ref | None
+    """``None``: from memory."""
+    why: str
+
+
+@dataclass(frozen=True)
 class DirectionView:
     """The future direction with its source papers."""
 
@@ -54,6 +66,9 @@ class DirectionView:
     limitation: Ref
     mechanism: Ref | None
     """``None``: the mechanism was stated from memory."""
+    in_picture: bool
+    """Whether the picture of the chain shows its whole text."""
+    pairings: tuple[PairingView, ...]
 
 
 @dataclass(frozen=True)
@@ -100,6 +115,26 @@ class NoveltyView:
     facts: tuple[str, ...]
     columns: tuple[str, ...]
     closest: tuple[CloseView, ...]
+    remembered: tuple[RememberedWork, ...] = ()
+
+
+@dataclass(frozen=True)
+class VerdictView:
+    """A verdict of the choice among the branches."""
+
+    other: str
+    """Title of the idea that this one was compared with."""
+    result: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class RecollectionView:
+    """A hidden paper that the idea may be a recollection of."""
+
+    ref: Ref
+    why_hidden: str
+    similarity: str
 
 
 @dataclass(frozen=True)
@@ -108,13 +143,20 @@ class IdeaView:
 
     record: Idea
     rank: int
+    core: tuple[tuple[str, str], ...]
+    """Problem, claim, mechanism, test and what would refute it, as far as recorded."""
+    verdicts: tuple[VerdictView, ...]
+    twins: tuple[tuple[str, str], ...]
+    """Earlier drafts that repeated another branch's idea: title, and title of that idea."""
+    recollections: tuple[RecollectionView, ...]
     chain: ChainView | None
     parts: tuple[tuple[str, tuple[Quote, ...]], ...]
     references: tuple[Ref, ...]
     novelty: NoveltyView
-    facets: tuple[tuple[str, str], ...]
     plan: tuple[tuple[str, tuple[str, ...], str], ...] | None
     """(heading, entries, text for an empty list) for each list of the experiment plan."""
+    first_steps: tuple[str, ...]
+    """The steps before the review, to which its suggestions refer."""
     made: tuple[tuple[str, str], ...]
 
 
@@ -136,6 +178,8 @@ class Report:
 
     topic: str | None
     before: str | None
+    focus: str | None
+    """The user's wish for the ideas."""
     offline: bool | None
     recorded: str | None
     """The notice for a run made from recorded answers."""

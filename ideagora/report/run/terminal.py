@@ -14,8 +14,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ideagora.models.offline.text import clip
 from ideagora.report.console import plain
 from ideagora.report.live_view import LiveView
+from ideagora.report.run.idea_view import core_rows
 from ideagora.report.run.leads import (
     READ,
     TEST,
@@ -27,7 +29,7 @@ from ideagora.report.run.leads import (
 )
 from ideagora.report.run.novelty import novelty_summary, same_mechanism_sentence, same_mechanism_titles
 from ideagora.report.run.topic_similarity import similarity_sentence
-from ideagora.report.text_cleaning import short_name
+from ideagora.report.text_cleaning import short_name, without_number
 from ideagora.schema import Chain, Idea
 
 STEPS = {
@@ -54,13 +56,19 @@ STEPS = {
 
 SHOWN_LEADS = 3
 """Leads on the screen; the page lists all."""
+CLAIM_WORDS, ROW_WORDS = 90, 45
+"""Maximum words of a claim and of other texts on the screen, without --full."""
 
 
 class RunProgress(LiveView):
-    """A live table of a run: one row per branch, one for shared work, and a footer with calls and cost."""
+    """A live table of a run: one row per branch, one for shared work, and a footer with calls and cost.
+
+    Without a terminal, a line for every step as it starts.
+    """
 
     def __init__(self, console: Console, quiet: bool = False) -> None:
         super().__init__(console, quiet)
+        self._console = None if quiet or console.is_terminal else console
         self._rows: dict[str, tuple[str, str]] = {}
         self._last_step = ""
         self._calls = self._cached = self._tokens = 0
@@ -79,6 +87,8 @@ class RunProgress(LiveView):
             name = f"branch {event['branch']}" if event.get("branch") else "shared"
             step = str(event["step"])
             self._last_step = STEPS.get(step, plain(step))
+            if self._console and step in STEPS and self._rows.get(name, ("", ""))[0] != self._last_step:
+                self._console.print(Text(f"{self.seconds} s  {name}: {self._last_step}"), soft_wrap=True)
             self._rows[name] = (self._last_step, self._rows.get(name, ("", ""))[1])
 
     def set_status(self, text: str) -> None:
@@ -121,33 +131,41 @@ class RunProgress(LiveView):
         return self._last_step
 
 
-def show_idea(console: Console, idea: Idea, others: int, report: str) -> None:
-    """Print a summary of the best idea, and the path of the report."""
+def show_idea(console: Console, idea: Idea, others: int, report: str, full: bool = False) -> None:
+    """Print the best idea in at most 40 lines of 80 columns, or all of it, and the path of the report."""
     body = Table.grid(padding=(0, 0, 1, 0))
     body.add_column()
-    body.add_row(Text(plain(idea.title), style="bold"))  # a panel's own title would be cut at its width
-    for part in _idea_sections(idea):
+    title = idea.title if full else clip(idea.title, 40)
+    body.add_row(Text(plain(title), style="bold"))  # a panel's own title would be cut at its width
+    for part in _idea_sections(idea) if full else _idea_summary(idea):
         body.add_row(part)
     console.print(Panel(body, padding=(1, 2)))
     more = f"{others} further idea{'s' * (others != 1)} and all evidence: " if others else "All evidence: "
     console.print(Text(f"{more}{report}", overflow="fold"), soft_wrap=True)
 
 
-def show_leads(console: Console, leads: Sequence[Idea], titles: Mapping[str, str], report: str) -> None:
-    """Print a summary of the leads.
+def show_leads(
+    console: Console, leads: Sequence[Idea], titles: Mapping[str, str], report: str, full: bool = False
+) -> None:
+    """Print the first lead and the titles of two others, or three leads and all remarks.
 
     Args:
         console: the console to print to.
         leads: records whose kind is lead, best first.
         titles: short titles of papers by id, for the papers to read first.
         report: path of the page with links and chains.
+        full: print three leads and the novelty checks in full.
     """
     body = Table.grid(padding=(0, 0, 1, 0))
     body.add_column()
     for number, idea in enumerate(leads[:SHOWN_LEADS], 1):
-        body.add_row(_lead(lead_view(idea, number), titles))
-    for line in novelty_lines(leads):
-        body.add_row(Text(plain(line), style="dim"))
+        lead = lead_view(idea, number)
+        if full or number == 1:
+            body.add_row(_lead(lead, titles, None if full else ROW_WORDS))
+        else:
+            body.add_row(Text(plain(f"{number}. {clip(lead.title, 30)}"), style="bold"))
+    for line in novelty_lines(leads) if full else novelty_lines(leads)[:2]:
+        body.add_row(Text(plain(line if full else clip(line, ROW_WORDS)), style="dim"))
     for text in far_leads_warning(leads):
         body.add_row(Text(text, style="yellow"))
     title = f"{leads_heading(len(leads))}: {leads[0].topic}"
@@ -157,17 +175,19 @@ def show_leads(console: Console, leads: Sequence[Idea], titles: Mapping[str, str
         if len(leads) > SHOWN_LEADS
         else "Links and chains"
     )
+    if not full:
+        more = "All of it on screen: --full. With links and chains"
     console.print(Text(f"{more}: {report}", overflow="fold"), soft_wrap=True)
 
 
-def _lead(lead: LeadView, titles: Mapping[str, str]) -> Group:
+def _lead(lead: LeadView, titles: Mapping[str, str], most_words: int | None = None) -> Group:
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="dim", no_wrap=True)
     rows.add_column()
     read = ", ".join(titles.get(paper_id, paper_id) for paper_id in lead.read)
     tested = [(TEST, lead.test)] if lead.test else []
     for name, text in (*lead.rows, (READ, read), *tested):
-        rows.add_row(name, Text(plain(text)))
+        rows.add_row(name, Text(plain(clip(text, most_words) if most_words else text)))
     return Group(Text(plain(f"{lead.number}. {lead.title}"), style="bold"), Padding(rows, (0, 0, 0, 3)))
 
 
@@ -183,10 +203,35 @@ def short_titles(ideas: Sequence[Idea]) -> dict[str, str]:
     return titles
 
 
+def _idea_summary(idea: Idea) -> list[Any]:
+    """The claim, the three nearest papers, and what a reader must know before trusting them."""
+    claim = idea.claim or idea.summary or idea.method
+    parts: list[Any] = [_section("Claim", clip(claim, CLAIM_WORDS))]
+    check = idea.novelty_check
+    if check and check.closest:
+        papers = [f"{close.similarity:.2f}  {clip(close.title, 20)}" for close in check.closest[:3]]
+        parts.append(_section("Nearest papers", "\n".join(papers)))
+    if check:
+        parts.append(Text(plain(clip(novelty_summary(check), ROW_WORDS)), style="dim"))
+    if idea.recollections:
+        near = clip(idea.recollections[0].title, 20)
+        parts.append(Text(plain(f"Possible recollection of: {near}"), style="yellow"))
+    if idea.chain and idea.chain.is_far_from_topic:
+        parts += _similarity_lines(idea.chain)
+    return parts
+
+
 def _idea_sections(idea: Idea) -> list[Any]:
     parts: list[Any] = []
     if idea.summary:
         parts.append(Text(plain(idea.summary)))
+    if core := core_rows(idea):
+        rows = Table.grid(padding=(0, 2))
+        rows.add_column(style="dim", no_wrap=True)
+        rows.add_column()
+        for name, text in core:
+            rows.add_row(name, Text(plain(text)))
+        parts.append(rows)
     if idea.chain:
         parts.append(_chain_group(idea.chain))
         if idea.chain.direction:
@@ -195,7 +240,8 @@ def _idea_sections(idea: Idea) -> list[Any]:
     if idea.novelty_check:
         parts.append(_section("Novelty", _novelty_text(idea)))
     if idea.experiment:
-        steps = "\n".join(f"{n}. {step}" for n, step in enumerate(idea.experiment.steps, 1))
+        numbered = enumerate(map(without_number, idea.experiment.steps), 1)
+        steps = "\n".join(f"{number}. {step}" for number, step in numbered)
         parts.append(_section("Experiment", steps))
     return parts
 
