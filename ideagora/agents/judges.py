@@ -58,7 +58,7 @@ Grade = Literal["first much better", "first better", "tie", "second better", "se
 
 _GRADE = re.compile(
     r"(?:the )?(?P<side>(?:(?:idea|plan|proposal|option|candidate)[ _-]*+)?[a-z0-9]+)(?: idea| plan)?(?: is)?"
-    r"(?P<much> much| far)?+(?P<than> better| worse)?+"
+    r"(?P<much> much| far)?(?P<than> better| worse)?"
 )
 _OTHER_SIDE = {"first": "second", "second": "first"}
 
