@@ -23,7 +23,6 @@ class Shown(BaseModel):
     topic: str
 
 
-@pytest.mark.skip(reason="the pipeline's roles are changing; the demo is recorded anew with them")
 def test_the_recorded_run_is_replayed_without_a_model_a_key_or_the_network(tmp_path: Path) -> None:
     nobody = {"IDEAGORA_HOME": str(tmp_path), "OPENAI_API_KEY": None, "HF_HUB_OFFLINE": "1"}
     shown = command.run(["demo", "--json"], nobody)
