@@ -8,7 +8,7 @@ from typing import Any
 
 from ideagora.graphs.task import Task
 from ideagora.models.chat_models import ScriptedCall
-from ideagora.schema import Idea, Paper, Topic
+from ideagora.schema import Idea, Paper, ScoredPaper, Topic
 from tests.graphs.test_runtime import Ran, World, line, paper, task_of
 from tests.support import standin
 
@@ -150,3 +150,32 @@ def test_near_work_is_the_source_of_the_mechanism_without_the_chain() -> None:
     source = next((p.title for p in line(12, 6).papers.values() if p.id == direction.mechanism_from), None)
     assert shown[0] == source
     assert not chain & set(shown[1:])
+
+
+class Searched(World):
+    """A web service, which cannot list its papers, and remembers its queries."""
+
+    def __init__(self, papers: list[Paper]) -> None:
+        super().__init__(papers)
+        self.queries: list[str] = []
+
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
+        self.queries.append(query)
+        return await super().search(query, k)
+
+
+class ListedAndSearched(Searched, Listed):
+    """The same as a local source."""
+
+
+def test_a_web_service_is_asked_the_ideas_own_queries_alone() -> None:
+    papers = list(line(40, 6).papers.values())
+    for world in (Searched(papers), ListedAndSearched(papers)):
+        ran = Ran(task_of(branches=1, length=1), world, folder=type(world).__name__)
+        idea = ran.ideas[0]
+        texts = {f"{idea.title}. {idea.summary}", *idea.facets.values()}
+        check = idea.novelty_check
+        assert check
+        assert set(check.queries) <= set(world.queries)
+        assert texts & set(world.queries) == (texts if isinstance(world, Listed) else set())
+        assert (check.compared, check.retrieved >= 30) == (12, True)

@@ -32,7 +32,7 @@ from ideagora.schema import (
 FACETS = ("purpose", "mechanism", "evaluation")
 DECISIVE = ("purpose", "mechanism")
 """Facets by which papers are ordered: a paper that shares both is too close."""
-BY_IDEA, BY_FACET, BY_QUERY, BY_NAME = 20, 10, 10, 3
+BY_IDEA, BY_FACET, BY_QUERY, BY_NAME = 30, 10, 10, 3
 """Papers retrieved by the whole idea, by each facet, by each query, and by each name in the idea."""
 BY_REMOTE_QUERY = 30
 """Papers retrieved by each query from a web service."""

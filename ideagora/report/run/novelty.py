@@ -40,8 +40,8 @@ def _near_verbatim(close: int) -> str:
 
 
 def _compared_count(check: NoveltyCheck, stem: str, singular: str, plural: str) -> str:
-    """Return a phrase such as ``12 of 48 summaries, library of 260``, without what is not recorded."""
-    if check.retrieved:
+    """Return a phrase such as ``12 of 48 papers, library of 260``, without what is not recorded."""
+    if check.retrieved and check.judge != "offline":
         library = "" if check.library is None else f", library of {check.library:,}"
         ending = singular if check.retrieved == 1 else plural
         return f"{check.compared:,} of {check.retrieved:,} {stem}{ending}{library}"
