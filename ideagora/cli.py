@@ -20,6 +20,7 @@ from ideagora.subcommands import (
     agreement,
     arena,
     bench,
+    compare,
     generate,
     ideas,
     jury,
@@ -112,6 +113,11 @@ app.command(
     "  ideagora agreement runs/liveideabench people.csv\n\n"
     "  ideagora agreement people.csv model.csv --criteria originality,clarity --json"
 )(agreement.agreement)
+app.command(
+    epilog="Examples:\n\n  ideagora compare reviews.csv --by condition --reference human\n\n"
+    "  ideagora compare reviews.json --criteria novelty,excitement --json\n\n"
+    "  ideagora compare runs/my-jury --by agent"
+)(compare.compare)
 app.add_typer(ideas.app, name="ideas")
 arena.declare(app)
 jury.declare(app)

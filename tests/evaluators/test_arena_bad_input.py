@@ -12,7 +12,7 @@ from ideagora.errors import RequestRejected
 from ideagora.evaluators.arena.lineup import LONGEST_IDEA, topic_key
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.models.chat_models import ScriptedCall
-from ideagora.schema import Verdict
+from ideagora.schema import Usage, Verdict
 from tests.support.arena_world import TOPICS, Held, always, by_strength, field, idea, judge, write
 from tests.support.each import each_case
 
@@ -348,8 +348,15 @@ def test_the_last_line_of_a_verdict_holds(tmp_path: Path) -> None:
         heard.append(verdict)
 
     with VerdictLog(tmp_path, on_verdict) as log:
-        for one in (first, second, first.model_copy(update={"rationale": "Now I know."})):
-            log.add(one)
+        log.add(first)
+        log.add(second)
+    killed_before_the_checkpoint = (tmp_path / "verdicts.jsonl").read_bytes()
+    with VerdictLog(tmp_path) as log:  # the step runs again, with answers from the cache
+        for one in (second, first):
+            log.add(one.model_copy(update={"usage": Usage(calls=7)}))
+        assert (tmp_path / "verdicts.jsonl").read_bytes() == killed_before_the_checkpoint
+        log.add(first.model_copy(update={"rationale": "Now I know."}))
+        assert len((tmp_path / "verdicts.jsonl").read_text().splitlines()) == 2
     with VerdictLog(tmp_path) as log:
         assert [one.rationale for one in log] == ["Now I know.", second.rationale]
         log.finalize([second.id, first.id])
@@ -357,7 +364,7 @@ def test_the_last_line_of_a_verdict_holds(tmp_path: Path) -> None:
         second.id,
         first.id,
     ]
-    assert len(heard) == 3
+    assert len(heard) == 2
 
 
 def test_a_topic_that_is_named_twice_is_one() -> None:

@@ -1,7 +1,8 @@
 """Writes ``verdicts.jsonl``: each verdict is on disk before the graph continues.
 
-A verdict may occur twice, when an interrupted step runs again; the last one counts. Only the places of the
-verdicts are in memory, so a log may be longer than memory.
+When an interrupted step runs again, its verdicts are in the file already: the same verdict is not written
+again, and another one replaces it. Only the places of the verdicts are in memory, so a log may be longer than
+memory.
 """
 
 from __future__ import annotations
@@ -63,9 +64,18 @@ class VerdictLog:
             self._file = None
 
     def add(self, verdict: Verdict) -> None:
-        """Append a verdict; it is written before the call returns."""
+        """Append a verdict; it is written before the call returns. Its id stays unique in the file."""
         assert self._file is not None, "the log is not open"
         line = (verdict.model_dump_json() + "\n").encode("utf-8", "backslashreplace")
+        if verdict.id not in self:
+            self._append(verdict.id, line)
+        elif not self._is_logged(verdict):
+            self._replace(verdict.id, line)
+        if self._on_verdict is not None:
+            self._on_verdict(verdict)
+
+    def _append(self, verdict_id: str, line: bytes) -> None:
+        assert self._file is not None, "the log is not open"
         try:
             if self._file.write(line) != len(line):
                 raise OSError(ENOSPC, os.strerror(ENOSPC))
@@ -73,10 +83,24 @@ class VerdictLog:
             with suppress(OSError):
                 self._file.truncate(self._end)
             raise folder_error(self.path, error) from None
-        self._places[verdict.id] = _Place(self._end, len(line))
+        self._places[verdict_id] = _Place(self._end, len(line))
         self._end += len(line)
-        if self._on_verdict is not None:
-            self._on_verdict(verdict)
+
+    def _is_logged(self, verdict: Verdict) -> bool:
+        """Whether the file has this verdict; a repeated answer from the cache differs in its usage only."""
+        (logged,) = self.read([verdict.id])
+        return logged.model_copy(update={"usage": verdict.usage}) == verdict
+
+    def _replace(self, verdict_id: str, line: bytes) -> None:
+        """Put another verdict in the place of the logged one."""
+        lines = [line if one == verdict_id else next(self._lines([one])) for one in self._places]
+        self.__exit__(None, None, None)
+        try:
+            write_atomically(self.path, (one.decode() for one in lines))
+            self._places, self._end, _ = _index(self.path)
+        except OSError as error:
+            raise folder_error(self.path, error) from None
+        self.__enter__()
 
     def __contains__(self, verdict_id: str) -> bool:
         return verdict_id in self._places

@@ -62,7 +62,7 @@ def mean_over_samples(
 
 
 @cache
-def t_quantile(probability: float, degrees: int) -> float:
+def t_quantile(probability: float, degrees: float) -> float:
     """Quantile of Student's t distribution."""
     from scipy.special import stdtrit
 

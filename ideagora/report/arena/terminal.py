@@ -31,6 +31,10 @@ SHOWN_RUNS = 12
 """Agents' runs that the live view shows while ideas are generated."""
 LONGEST_NAME = 40
 MISSING = "–"
+UNBOUNDED = "*"
+UNBOUNDED_MEANS = (
+    "won or lost every comparison on this criterion: the rating shows the direction, not the distance"
+)
 SMOKE_TEST = "Smoke test, not a ranking"
 
 
@@ -133,6 +137,8 @@ def _show_standings(console: Console, standings: Standings, both: bool) -> None:
     if standings.ranking:
         console.print(_ranking(standings, both))
         console.print(_by_criterion(standings))
+        if any(row.unbounded for rows in standings.criteria.values() for row in rows):
+            console.print(Text(f"{UNBOUNDED} {UNBOUNDED_MEANS}", style="dim"))
     if standings.bias_aware:
         console.print(_side_by_side(standings.bias_aware, standings.ranking))
     if standings.ablation:
@@ -172,9 +178,14 @@ def _difference(rating: float | None, other: float | None) -> str:
 
 def _by_criterion(standings: Standings) -> FigureTable:
     """Ratings by criterion, in the order of the ranking."""
-    ratings = {name: {row.agent: row.rating for row in rows} for name, rows in standings.criteria.items()}
+    any_marked = any(row.unbounded for rows in standings.criteria.values() for row in rows)
+    unmarked = " " * any_marked
+    ratings = {
+        name: {row.agent: _number(row.rating) + (UNBOUNDED if row.unbounded else unmarked) for row in rows}
+        for name, rows in standings.criteria.items()
+    }
     rows = [
-        [_short(row.agent), *(_number(ratings[name].get(row.agent)) for name in ratings)]
+        [_short(row.agent), *(ratings[name].get(row.agent, MISSING) for name in ratings)]
         for row in standings.ranking
     ]
     return FigureTable(["contestant", *(name.replace("_", " ") for name in ratings)], rows)

@@ -39,6 +39,8 @@ class LeaderboardRow:
     tied: int | None = None
     lost: int | None = None
     unscored: int | None = None
+    unbounded: bool = False
+    """Whether it won or lost everything here: the rating shows the direction, not the distance."""
 
 
 Rows = tuple[LeaderboardRow, ...]

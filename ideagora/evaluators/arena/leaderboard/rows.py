@@ -51,6 +51,7 @@ def rated_rows(
                 **{**bounds, **{side: _round(bounds.get(side)) for side in ("low", "high")}},
                 **records[agent],
                 unscored=int(unscored.get(agent, 0)),
+                unbounded=agent in ratings.unbounded,
             )
         )
     return tuple(rows)

@@ -1,0 +1,133 @@
+"""``ideagora compare``: scores of reviews by condition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ideagora.errors import IdeagoraError, UsageError
+from ideagora.report.console import cell, print_error
+from ideagora.report.figure_table import FigureTable
+
+ALPHA = 0.05
+MODEL = (
+    "Model: least squares with an effect of each condition{effects}; errors clustered by idea (CR2). "
+    "It stands in for a mixed model."
+)
+
+
+def run(path: Path, by: str, reference: str | None, criteria: Sequence[str], as_json: bool) -> int:
+    """Compare the conditions; returns the exit code."""
+    try:
+        report = _compare(path, by, reference, criteria)
+    except IdeagoraError as error:
+        print_error(Console(stderr=True), str(error))
+        return error.exit_code
+    if as_json:
+        print(json.dumps(report, ensure_ascii=False))
+    else:
+        _show(Console(), report)
+    return 0
+
+
+def _compare(path: Path, by: str, reference: str | None, criteria: Sequence[str]) -> dict[str, Any]:
+    from ideagora.evaluators.agreement.score_tables import read_score_table
+    from ideagora.evaluators.statistics.condition_effects import condition_mean, model_effect, welch_effect
+    from ideagora.evaluators.statistics.paired_tests import holm
+
+    table = read_score_table(path, by, criteria)
+    conditions = table.conditions
+    if len(conditions) < 2:
+        raise UsageError(f"{path} has one {by}, {conditions[0]!r}, so there is nothing to compare.")
+    against = reference or conditions[0]
+    if against not in conditions:
+        raise UsageError(f"--reference is {against!r}, but {by} is one of: {', '.join(conditions)}.")
+    base = conditions.index(against)
+    means, effects = {}, []
+    for criterion in table.criteria:
+        columns = table.columns(criterion)
+        means[criterion] = {
+            name: {**asdict(condition_mean(columns, code)), "reviews": int((columns.condition == code).sum())}
+            for code, name in enumerate(conditions)
+        }
+        effects += [
+            {
+                "criterion": criterion, "condition": name,
+                "welch": asdict(welch_effect(columns, code, base)),
+                "model": asdict(model_effect(columns, code, base)),
+            }
+            for code, name in enumerate(conditions)
+            if code != base
+        ]  # fmt: skip
+    for test in ("welch", "model"):
+        for effect, corrected in zip(effects, holm([one[test]["p"] for one in effects]), strict=True):
+            effect[test]["p_holm"] = corrected
+    return {
+        "scores": str(path), "by": by, "reference": against, "reviews": len(table.rows),
+        "model_effects": [name for name in (table.reviewer, table.topic) if name is not None],
+        "means": means, "effects": effects,
+    }  # fmt: skip
+
+
+def _show(console: Console, report: Mapping[str, Any]) -> None:
+    console.print(Text(cell(_conclusion(report)), style="bold"))
+    console.print()
+    rows = [
+        [
+            *(cell(criterion if place == 0 else ""), cell(name)), _number(mean["value"]), _interval(mean),
+            str(mean["n"]), str(mean["reviews"]),
+        ]
+        for criterion, means in report["means"].items()
+        for place, (name, mean) in enumerate(means.items())
+    ]  # fmt: skip
+    console.print(FigureTable(["criterion", report["by"], "mean", "95 %", "ideas", "reviews"], rows, names=2))
+    console.print(Text(f"\nDifference to {cell(report['reference'])}", style="bold"))
+    effects = [
+        [cell(one["criterion"]), cell(one["condition"]), test, *_effect_cells(one[key])]
+        for one in report["effects"]
+        for test, key in (("Welch, ideas", "welch"), ("model", "model"))
+    ]
+    titles = ["criterion", report["by"], "test", "difference", "95 %", "p", "p (Holm)"]
+    console.print(FigureTable(titles, effects, names=3))
+    console.print()
+    named = " and ".join(report["model_effects"])
+    notes = [MODEL.format(effects=f", {named.replace(' and ', ', ')}" if named else " alone")]
+    notes.append("Holm: corrected for all criteria and conditions of a test. Intervals are not corrected.")
+    reasons = [one[key]["reason"] for one in report["effects"] for key in ("welch", "model")]
+    notes += [f"No figure (–): {reason}" for reason in dict.fromkeys(filter(None, reasons))]
+    for note in notes:
+        console.print(Text(cell(note), style="dim"))
+
+
+def _conclusion(report: Mapping[str, Any]) -> str:
+    """One sentence on what differs after correction, by the model."""
+    sure = [one for one in report["effects"] if (p := one["model"]["p_holm"]) is not None and p <= ALPHA]
+    if not sure:
+        return (
+            f"No condition differs from {report['reference']} beyond chance on any criterion (model, Holm)."
+        )
+    said = [f"{one['condition']} by {one['model']['difference']:+.2f} on {one['criterion']}" for one in sure]
+    return f"Beyond chance (model, Holm), these differ from {report['reference']}: {'; '.join(said)}."
+
+
+def _effect_cells(effect: Mapping[str, Any]) -> list[str]:
+    difference = "–" if effect["difference"] is None else f"{effect['difference']:+.2f}"
+    return [difference, _interval(effect), _p(effect["p"]), _p(effect["p_holm"])]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _interval(figure: Mapping[str, Any]) -> str:
+    return "–" if figure["low"] is None else f"{figure['low']:.2f} to {figure['high']:.2f}"
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"

@@ -1,0 +1,48 @@
+"""Declares ``ideagora compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ideagora.subcommands import options
+
+
+def compare(
+    scores: Annotated[
+        Path,
+        typer.Argument(
+            help="Reviews, one row each: .csv, .jsonl, AI-Researcher's .json of columns, or a jury's folder."
+        ),
+    ],
+    by: Annotated[
+        str, typer.Option(help="Column with the condition, such as who made the idea.")
+    ] = "condition",
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="Condition that the others are compared with.", show_default="the first in the file"
+        ),
+    ] = None,
+    criteria: Annotated[
+        str | None,
+        typer.Option(
+            help="Score columns, separated by commas.",
+            show_default="columns ending in _score, or all numbers",
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare scores of ideas by condition: do reviewers score the ideas of one agent higher than of another?
+
+    The table has the columns idea, condition, scores, and where known reviewer and topic. Shown are each
+    condition's mean over ideas with its 95 % interval, Welch's test on ideas, and a linear model that allows
+    for strict reviewers and difficult topics, with p-values corrected for the number of criteria (Holm). For
+    verdicts on pairs use 'ideagora arena'; for how far reviewers agree, 'ideagora agreement'.
+    """
+    from ideagora.commands.compare import run
+
+    names = [name.strip() for name in (criteria or "").split(",") if name.strip()]
+    raise typer.Exit(run(scores, by, reference, names, as_json))
