@@ -49,7 +49,8 @@ def _compare(path: Path, by: str, reference: str | None, criteria: Sequence[str]
     if against not in conditions:
         raise UsageError(f"--reference is {against!r}, but {by} is one of: {', '.join(conditions)}.")
     base = conditions.index(against)
-    means, effects = {}, []
+    means: dict[str, Any] = {}
+    effects: list[dict[str, Any]] = []
     for criterion in table.criteria:
         columns = table.columns(criterion)
         means[criterion] = {

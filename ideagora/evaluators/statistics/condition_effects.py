@@ -1,9 +1,9 @@
 """Scores of reviews by condition: means, Welch's test on ideas, and a linear model of reviewers and topics.
 
 The idea is the unit: its reviews are averaged for the means and Welch's test (1947), and are one cluster of
-the model's errors. The model is least squares with an effect of each condition, reviewer and topic, so
-a strict reviewer or a difficult topic does not count against a condition; errors are cluster-robust with
-the correction CR2 and the degrees of freedom of Bell and McCaffrey (2002). It takes the place of a mixed model
+the model's errors. The model is least squares with an effect of each condition, reviewer and topic. So a
+strict reviewer or a difficult topic does not count against a condition. Errors are cluster-robust with the
+correction CR2 and the degrees of freedom of Bell and McCaffrey (2002). It takes the place of a mixed model
 with random reviewers and topics, which assumes that their effects are independent of the condition.
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,9 +18,9 @@ DIGITS = 2
 """Decimal places of a rating."""
 
 
-def win_records(columns: Comparisons) -> dict[str, dict[str, int]]:
+def win_records(columns: Comparisons) -> dict[str, dict[str, Any]]:
     """``{agent: {"matches", "won", "tied", "lost"}}``."""
-    records = {}
+    records: dict[str, dict[str, Any]] = {}
     sides = ((columns.first, columns.outcome), (columns.second, 1.0 - columns.outcome))
     for place, agent in enumerate(columns.agents):
         points = np.concatenate([outcome[side == place] for side, outcome in sides])
@@ -49,9 +49,9 @@ def rated_rows(
                 rating=rating,
                 rank=1 + order.index(rating),
                 **{**bounds, **{side: _round(bounds.get(side)) for side in ("low", "high")}},
-                **records[agent],
                 unscored=int(unscored.get(agent, 0)),
                 unbounded=agent in ratings.unbounded,
+                **records[agent],
             )
         )
     return tuple(rows)
