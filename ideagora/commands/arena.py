@@ -19,6 +19,7 @@ from ideagora.errors import BudgetExhausted, SettingsError
 from ideagora.evaluators.arena.contestants import choose_topics, resolve_contestants
 from ideagora.evaluators.arena.evaluation import STYLE
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
+from ideagora.evaluators.arena.leaderboard.voted import read_votes
 from ideagora.evaluators.arena.lineup import Contestant, Lineup, build_lineup, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.planning import ArenaPlan, detectable_differences
@@ -129,6 +130,7 @@ def _plan(arena: Arena, path: Path) -> ArenaPlan:
 def _arena(request: Request, settings: Settings) -> Arena:
     options = _options(request, settings)
     topics = _topics(request, settings)
+    read_votes(options.votes)  # a mistake costs no verdict
     named = resolve_contestants(request.contestants, settings.home, topics)
     if options.ablation_of is not None and options.ablation_of not in named.names:
         raise SettingsError(

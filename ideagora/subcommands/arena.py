@@ -114,6 +114,13 @@ class FigureOptions:
     bias_aware: Annotated[
         bool, typer.Option("--bias-aware", help="Add ratings corrected for position, length and judge.")
     ] = False
+    votes: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Votes by people on pairs of this arena, as saved by 'ideagora vote import' in votes/; "
+            "repeatable. Adds ratings by people: judges' verdicts on all pairs, corrected by the votes."
+        ),
+    ] = None
     bootstrap: Annotated[
         int | None,
         typer.Option(

@@ -14,7 +14,7 @@ Protocol = Literal["default", "paper", "both"]
 VerdictForm = Literal["signs", "graded"]
 ScheduleName = Literal["round-robin", "swiss", "adaptive", "balanced"]
 
-ANALYSIS = ("bootstrap", "bias_aware", "ablation_of", "protocol")
+ANALYSIS = ("bootstrap", "bias_aware", "ablation_of", "protocol", "votes")
 """Options that change the figures but not the verdicts."""
 ADDED = ("repeat", "verdict")
 """Options of later versions, which identify a run only where they are used."""
@@ -52,6 +52,8 @@ class ArenaOptions(BaseModel):
     bias_aware: bool = False
     bootstrap: int | None = Field(default=None, ge=100, le=100_000)
     """Number of resamples of the topics for intervals; ``None``: closed form, from the topics' influence."""
+    votes: tuple[str, ...] = ()
+    """Files of people's votes, which are joined with the judges' verdicts."""
     ablation_of: str | None = None
     """The full agent, of which the others are ablations."""
 

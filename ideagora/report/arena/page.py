@@ -126,6 +126,10 @@ def _page(folder: Path) -> ArenaPage:
 def _other_rankings(standings: Standings) -> Iterator[tuple[str, Rows]]:
     """Ratings of the same verdicts by other methods."""
     yield "corrected for position, length and judge", standings.bias_aware or ()
+    yield (
+        "by people: verdicts corrected by votes",
+        standings.voted.ranking if standings.voted is not None else (),
+    )
     yield "as in the paper (Elo)", standings.paper.ranking if standings.paper is not None else ()
 
 

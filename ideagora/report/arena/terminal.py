@@ -19,6 +19,7 @@ from ideagora.evaluators.arena.leaderboard.records import (
     Leaderboard,
     Rows,
     Standings,
+    VotedRatings,
 )
 from ideagora.report.console import cell, plain
 from ideagora.report.figure_table import FigureTable
@@ -141,6 +142,8 @@ def _show_standings(console: Console, standings: Standings, both: bool) -> None:
             console.print(Text(f"{UNBOUNDED} {UNBOUNDED_MEANS}", style="dim"))
     if standings.bias_aware:
         console.print(_side_by_side(standings.bias_aware, standings.ranking))
+    if standings.voted:
+        _show_voted(console, standings.voted, standings.ranking)
     if standings.ablation:
         console.print(_ablation(standings.ablation))
     if any(figure.value is not None for figure in standings.audit.values()):
@@ -205,6 +208,32 @@ def _side_by_side(corrected: Rows, ranking: Rows) -> FigureTable:
         for row in corrected
     ]
     return FigureTable(titles, rows)
+
+
+def _show_voted(console: Console, voted: VotedRatings, ranking: Rows) -> None:
+    """Ratings by people beside those by judges and by the votes alone."""
+    voters = ", ".join(_short(name) for name in voted.voters)
+    title = f"Ratings by people ({voters}): {voted.pairs} of {voted.judged} pairs have votes"
+    console.print(Text(f"\n{title}", style="bold"))
+    if voted.ranking:
+        judges, alone = ({row.agent: row for row in rows} for rows in (ranking, voted.votes_alone))
+        rows = [
+            [
+                _short(row.agent), _number(row.rating), _range(row.low, row.high),
+                *([_number(alone[row.agent].rating), _range(alone[row.agent].low, alone[row.agent].high)]
+                  if alone else [MISSING, MISSING]),
+                _number(judges[row.agent].rating),
+            ]
+            for row in voted.ranking
+        ]  # fmt: skip
+        titles = ["contestant", "joined", "95 %", "votes alone", "95 %", "judges alone"]
+        console.print(FigureTable(titles, rows))
+        note = (
+            f"Joined: the judges' verdicts corrected by the votes; weight of the verdicts {voted.weight:.2f}."
+        )
+        console.print(Text(note, style="dim"))
+    if voted.reason:
+        console.print(Text(cell(voted.reason), style="dim"))
 
 
 def _ablation(ablation: Ablation) -> FigureTable:

@@ -18,6 +18,7 @@ from ideagora.evaluators.arena.leaderboard.records import (
     Standings,
 )
 from ideagora.evaluators.arena.leaderboard.standings import RatingInput, compute_standings, without_bounds
+from ideagora.evaluators.arena.leaderboard.voted import read_votes
 from ideagora.evaluators.arena.lineup import Contestant, Lineup
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.schema import Usage, Verdict
@@ -45,6 +46,7 @@ def build_leaderboard(
     lineup: Lineup, result: JudgingResult, options: ArenaOptions, settings: Settings
 ) -> Leaderboard:
     """All figures of an arena, with notes on their limits."""
+    votes = tuple(read_votes(options.votes))
     data = {
         kind: RatingInput(
             kind,
@@ -53,6 +55,7 @@ def build_leaderboard(
             options,
             settings.seed,
             tuple(one for one in result.verdicts if one.kind == kind and one.is_repeat),
+            votes,
         )
         for kind in options.kinds
     }

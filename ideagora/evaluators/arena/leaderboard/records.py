@@ -116,6 +116,23 @@ class PaperRatings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class VotedRatings:
+    """Ratings by people: the judges' verdicts on all pairs, corrected by people's votes on some of them."""
+
+    ranking: Rows = ()
+    votes_alone: Rows = ()
+    """From the votes without the verdicts; empty if they are too few."""
+    voters: tuple[str, ...] = ()
+    pairs: int = 0
+    """Pairs with a vote, of ``judged`` pairs."""
+    judged: int = 0
+    weight: float | None = None
+    """Of the judges' verdicts, 0 to 1: how much they say about people's votes."""
+    reason: str | None = None
+    """Why there are no ratings or no intervals."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class AblationRow:
     """Points of an ablation by criterion; ``full`` is what the full agent would have against itself."""
 
@@ -159,6 +176,7 @@ class Standings:
     """Ratings corrected for position, length and judge."""
     biases: Biases | None = None
     paper: PaperRatings | None = None
+    voted: Annotated[VotedRatings | None, Field(exclude_if=lambda voted: voted is None)] = None
     ablation: Ablation | None = None
     missing_pairs: tuple[tuple[str, str], ...] = ()
     """Pairs whose comparison would put all contestants on one scale."""

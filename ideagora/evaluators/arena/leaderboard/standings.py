@@ -28,6 +28,7 @@ from ideagora.evaluators.arena.leaderboard.uncertainty import (
     compute_separation,
     compute_spread,
 )
+from ideagora.evaluators.arena.leaderboard.voted import voted_ratings
 from ideagora.evaluators.arena.lineup import Kind, Lineup
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.protocol import Values, by_all, by_criterion, comparisons
@@ -51,6 +52,8 @@ class RatingInput:
     seed: int
     repeats: tuple[Verdict, ...] = ()
     """Verdicts on questions that were asked before, which enter no rating."""
+    votes: tuple[Verdict, ...] = ()
+    """Votes by people."""
 
     @cached_property
     def agents(self) -> tuple[str, ...]:
@@ -177,6 +180,7 @@ def _rank(data: RatingInput, standings: Standings) -> Standings:
         unbounded=tuple(rating.unbounded),
         separation=compute_separation(interval, data.overall, rating.ranking, len(data.verdicts)),
         bias_aware=rows,
+        voted=voted_ratings(data.overall, data.votes, data.kind) if data.votes else None,
         biases=biases,
         paper=None if data.options.is_paper else paper_ratings(data),
     )

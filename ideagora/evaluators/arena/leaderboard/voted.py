@@ -1,0 +1,120 @@
+"""Ratings by people, from their votes on some pairs and the judges' verdicts on all."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from ideagora.errors import RatingError, UsageError
+from ideagora.evaluators.arena.comparisons import majority_outcome
+from ideagora.evaluators.arena.leaderboard.records import LeaderboardRow, Rows, VotedRatings
+from ideagora.evaluators.arena.leaderboard.rows import DIGITS
+from ideagora.evaluators.judging.verdict_files import read_verdicts
+from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.evaluators.statistics.intervals import Intervals, rank_intervals
+from ideagora.evaluators.statistics.matches import settle_match
+from ideagora.evaluators.statistics.prediction_powered import VotedPairs, prediction_powered
+from ideagora.schema import Verdict
+
+PERSON = "human:"
+Pair = tuple[int, int, int]
+"""Topic and two agents, the lower position first."""
+
+
+def read_votes(paths: Sequence[str]) -> list[Verdict]:
+    """The votes in files of ``ideagora vote import``.
+
+    Raises:
+        UsageError: a file cannot be read, or has a verdict that is not by a person.
+    """
+    votes = []
+    for path in paths:
+        read = read_verdicts(Path(path))
+        if models := sorted({one.judge for one in read if not one.judge.startswith(PERSON)}):
+            raise UsageError(f"--votes {path} has verdicts by {models[0]}, not votes: give a file of votes/.")
+        votes += read
+    return votes
+
+
+def voted_ratings(judged: Comparisons, votes: Sequence[Verdict], kind: str) -> VotedRatings:
+    """Ratings from the judges' verdicts (columns of one kind, overall) and the votes on their pairs."""
+    votes = [one for one in votes if one.kind == kind and one.criteria is not None]
+    points = _judged_points(judged)
+    voted = _voted_points(judged, votes)
+    places = sorted(points)
+    topic, low, high = np.array(places, dtype=np.int64).reshape(-1, 3).T
+    pairs = VotedPairs(
+        agents=judged.agents, topic=topic, low=low, high=high,
+        judged=np.array([points[place] for place in places], dtype=np.float64),
+        voted=np.array([voted.get(place, np.nan) for place in places], dtype=np.float64),
+    )  # fmt: skip
+    record = VotedRatings(
+        voters=tuple(sorted({one.judge.removeprefix(PERSON) for one in votes})),
+        pairs=int(pairs.has_vote.sum()),
+        judged=len(places),
+    )
+    try:
+        joined = prediction_powered(pairs)
+    except RatingError as error:
+        return VotedRatings(**{**vars(record), "reason": str(error)})
+    try:
+        alone = _rows(prediction_powered(pairs, weight=0.0).intervals)
+    except RatingError:
+        alone = ()
+    found = {"ranking": _rows(joined.intervals), "votes_alone": alone, "weight": round(joined.weight, 3)}
+    return VotedRatings(**{**vars(record), **found, "reason": joined.intervals.reason})
+
+
+def _judged_points(judged: Comparisons) -> dict[Pair, float]:
+    """Points of the lower agent in each pair: the mean over judges of their settled matches."""
+    matches = settle_match(judged)
+    columns = (matches.topic, matches.first, matches.second, matches.outcome)
+    return _means(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _voted_points(judged: Comparisons, votes: Sequence[Verdict]) -> dict[Pair, float]:
+    """The same of the votes, the mean over voters; each vote counts by the majority of its criteria."""
+    topic, agent = (_place_of(names) for names in (judged.topics, judged.agents))
+    rows = [
+        (topic(one.topic), *map(agent, one.agents), majority_outcome((one.criteria or {}).values()))
+        for one in votes
+    ]
+    return _means((place, first, second, outcome) for place, first, second, outcome in rows
+                  if min(place, first, second) >= 0)  # fmt: skip
+
+
+def _place_of(names: Sequence[str]) -> Callable[[str], int]:
+    places = {name: place for place, name in enumerate(names)}
+    return lambda name: places.get(name, -1)
+
+
+def _means(rows: Iterable[tuple[int, int, int, float]]) -> dict[Pair, float]:
+    points: dict[Pair, list[float]] = defaultdict(list)
+    for topic, first, second, outcome in rows:
+        of_lower = outcome if first < second else 1.0 - outcome
+        points[topic, min(first, second), max(first, second)].append(of_lower)
+    return {pair: fmean(values) for pair, values in points.items()}
+
+
+def _rows(found: Intervals) -> Rows:
+    """Rows with rating, interval and ranks, best first."""
+    has_bounds = found.low is not None and found.high is not None
+    ranks = rank_intervals(found).tolist() if has_bounds else []
+    rows: list[LeaderboardRow] = []
+    for place in np.argsort(-found.scores, kind="stable").tolist():
+        low, high, best, worst = None, None, None, None
+        if found.low is not None and found.high is not None:
+            low, high = (round(float(bound[place]), DIGITS) for bound in (found.low, found.high))
+            best, worst = ranks[place]
+        rating = round(float(found.scores[place]), DIGITS)
+        rows.append(
+            LeaderboardRow(
+                agent=found.agents[place], rating=rating, low=low, high=high, rank=len(rows) + 1,
+                rank_low=best, rank_high=worst,
+            )
+        )  # fmt: skip
+    return tuple(rows)
