@@ -214,6 +214,7 @@ def _arena_options(judging: JudgingOptions, figures: FigureOptions) -> dict[str,
     values = {**asdict(judging), **asdict(figures)}
     del values["judge"]
     values["criteria"] = None if judging.criteria is None else options.split_names(judging.criteria)
+    values["votes"] = tuple(str(path) for path in figures.votes or ()) or None
     values["style"] = False if values.pop("no_style") else None
     for switch in ("experiments", "bias_aware"):
         values[switch] = values[switch] or None

@@ -3,7 +3,8 @@
 Judges' verdicts on all pairs are corrected by what they got wrong on the pairs that people voted on
 (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023). The score equation of the ratings is
 
-    w · mean over all pairs of score(judges) + mean over voted pairs of [score(people) - w · score(judges)] = 0
+    w · mean over all pairs of score(judges)
+    + mean over voted pairs of [score(people) - w · score(judges)] = 0
 
 with the weight w (0 to 1) that gives the narrowest intervals (Angelopoulos, Duchi and Zrnic 2023, PPI++):
 judges who say nothing about people's votes get no weight. The voted pairs have to be a random sample of all
@@ -130,7 +131,7 @@ def _influence(pairs: VotedPairs, strengths: NDArray[np.float64], weight: float)
 
 
 def _best_weight(without: NDArray[np.float64], with_all: NDArray[np.float64]) -> float:
-    """The weight of the smallest total variance, which is quadratic in it; influences are those of 0 and 1."""
+    """The weight of the smallest total variance, quadratic in it, from the influences at 0 and at 1."""
     change = with_all - without
     square = float((change**2).sum())
     return float(np.clip(-(without * change).sum() / square, 0.0, 1.0)) if square > 0 else 1.0

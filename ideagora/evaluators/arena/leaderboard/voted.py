@@ -72,8 +72,11 @@ def voted_ratings(judged: Comparisons, votes: Sequence[Verdict], kind: str) -> V
 def _judged_points(judged: Comparisons) -> dict[Pair, float]:
     """Points of the lower agent in each pair: the mean over judges of their settled matches."""
     matches = settle_match(judged)
-    columns = (matches.topic, matches.first, matches.second, matches.outcome)
-    return _means(zip(*(column.tolist() for column in columns), strict=True))
+    places = np.stack([matches.topic, matches.first, matches.second], axis=1).tolist()
+    return _means(
+        (topic, first, second, outcome)
+        for (topic, first, second), outcome in zip(places, matches.outcome.tolist(), strict=True)
+    )
 
 
 def _voted_points(judged: Comparisons, votes: Sequence[Verdict]) -> dict[Pair, float]:
