@@ -82,12 +82,13 @@ def _judged_points(judged: Comparisons) -> dict[Pair, float]:
 def _voted_points(judged: Comparisons, votes: Sequence[Verdict]) -> dict[Pair, float]:
     """The same of the votes, the mean over voters; each vote counts by the majority of its criteria."""
     topic, agent = (_place_of(names) for names in (judged.topics, judged.agents))
-    rows = [
-        (topic(one.topic), *map(agent, one.agents), majority_outcome((one.criteria or {}).values()))
-        for one in votes
-    ]
-    return _means((place, first, second, outcome) for place, first, second, outcome in rows
-                  if min(place, first, second) >= 0)  # fmt: skip
+    rows = []
+    for one in votes:
+        first, second = map(agent, one.agents)
+        if min(topic(one.topic), first, second) >= 0:
+            outcome = majority_outcome((one.criteria or {}).values())
+            rows.append((topic(one.topic), first, second, outcome))
+    return _means(rows)
 
 
 def _place_of(names: Sequence[str]) -> Callable[[str], int]:
