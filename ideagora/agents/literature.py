@@ -136,11 +136,6 @@ def _normalize_contribution(value: object) -> object:
     return word if word in ("method", "measurement") else "other"
 
 
-def _normalize_grade(value: object) -> object:
-    """Read a grade that is written as a string."""
-    return int(value) if isinstance(value, str) and value.strip() in "0123" else value
-
-
 class Judgement(Answer):
     """How relevant one paper is to the topic."""
 
@@ -149,9 +144,7 @@ class Judgement(Answer):
     contribution: Annotated[Contribution, BeforeValidator(_normalize_contribution)] = Field(
         description="method if it proposes one, measurement if it evaluates or compares"
     )
-    grade: Annotated[Literal[0, 1, 2, 3], BeforeValidator(_normalize_grade)] = Field(
-        description="as defined above"
-    )
+    grade: Literal[0, 1, 2, 3] = Field(description="as defined above")
 
 
 class Judgements(Answer):

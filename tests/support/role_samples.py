@@ -147,7 +147,7 @@ MECHANISM = _PARTS.split(paper(REFLEXION).abstract or "")[1]
 
 
 def _judgement(number: int, reason: str, grade: int) -> dict[str, Any]:
-    return {"paper": number, "reason": reason, "contribution": "method", "grade": grade}
+    return {"paper": number, "reason": reason, "contribution": "other", "grade": grade}
 
 
 def _plan_answer() -> dict[str, Any]:
@@ -240,7 +240,7 @@ def _samples() -> dict[str, Sample]:
                         "finding": None,
                         "limitation": None,
                         "experiment": None,
-                        "entities": [{"name": "GSM8K", "description": "Naïve sums.", "kind": "dataset"}],
+                        "entities": [{"name": "GSM8K", "description": "Naïve sums.", "kind": "other"}],
                     }
                     for number in range(2)
                 ]
