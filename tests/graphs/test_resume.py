@@ -313,9 +313,9 @@ def test_the_order_in_which_branches_end_changes_nothing(
     done(server, *WHOLE, out=Path("straight"))
     chance = random.Random(1)
     model.seconds = lambda body: chance.uniform(0, 0.05)
-    straight = [asked.wanted for asked in model.asked]
+    straight = [asked.prompt for asked in model.asked]
     model.asked.clear()
     shutil.rmtree(home / "cache")
     done(server, *WHOLE, out=Path("shuffled"))
-    assert [asked.wanted for asked in model.asked] != straight
+    assert [asked.prompt for asked in model.asked] != straight
     assert timeless(Path("shuffled")) == timeless(Path("straight"))
