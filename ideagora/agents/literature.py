@@ -142,7 +142,7 @@ class Judgement(Answer):
     paper: int = Field(description="number of the paper")
     reason: str = Field(description="one sentence: what the paper offers for the topic")
     contribution: Annotated[Contribution, BeforeValidator(_normalize_contribution)] = Field(
-        description="method if it proposes one, measurement if it evaluates or compares"
+        description="method: proposes one; measurement: evaluates or compares"
     )
     grade: Literal[0, 1, 2, 3] = Field(description="as defined above")
 
@@ -152,7 +152,7 @@ class Judgements(Answer):
 
     judgements: tuple[Judgement, ...]
     best_first: tuple[int, ...] = Field(
-        description="numbers of the papers with grade 2 or 3, most useful for the topic first"
+        description="papers with grade 2 or 3, the one most worth reading first"
     )
 
 

@@ -101,7 +101,8 @@ def test_damaged_checkpoints_begin_anew_from_the_cache() -> None:
         again = Ran(task)
         assert len(again.ideas) == 2
         assert set(again.roles) <= {
-            "idea_judge", "duplicate_judge", "experiment_designer", "experiment_reviewer", "experiment_refiner"
+            "idea_judge", "duplicate_judge", "experiment_designer", "experiment_reviewer",
+            "experiment_refiner",
         }, damage  # fmt: skip
 
 
