@@ -21,7 +21,7 @@ LATENCY = 1.0
 TOPIC = "language model agents that use tools"
 PUBLISHED = {"calls": 61, "prompt_tokens": 260_000, "longest_chain": 23, "seconds": 47.0}
 AIMS = {"calls": 34, "prompt_tokens": 70_000, "longest_chain": 13, "seconds": 16.0}
-"""Upper limits, with answers of about 600 characters a field; seconds on a machine with nothing else to do."""
+"""Upper limits, with answers of about 600 characters a field; the seconds need an otherwise idle machine."""
 
 
 class Timeline:
