@@ -94,19 +94,22 @@ def _combine(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any]
 
 
 def _invert(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any]:
-    """Return the lead with the roles of the parent's two papers exchanged; nothing is reasoned about."""
-    parent = inputs.parents[0]
-    exchanged = parent.model_copy(
-        update={
-            "purpose": "",
-            "purpose_from": parent.mechanism_from,
-            "mechanism": "",
-            "mechanism_from": parent.purpose_from,
-        }
-    )
-    lead = _pair(engine, inputs, exchanged, exchanged)
-    change = f"The papers of “{parent.title}” change roles: each gives what the other gave there."
-    return {**lead, "change": change}
+    """Return a lead on a limitation of the paper that gave the mechanism; nothing is reasoned about.
+
+    The mechanism is that of the paper that gave the limitation, or of another one if that lead exists.
+    """
+    parent, known = inputs.parents[0], {_key(title) for title in inputs.existing}
+    weak = parent.model_copy(update={"purpose": "", "purpose_from": parent.mechanism_from})
+    leads: list[dict[str, Any]] = []
+    for number in dict.fromkeys([parent.purpose_from or 0, *range(len(inputs.papers))]):
+        if number == weak.purpose_from and leads:
+            continue
+        strong = parent.model_copy(update={"mechanism": "", "mechanism_from": number})
+        leads.append(_pair(engine, inputs, weak, strong))
+        if _key(leads[-1]["title"]) not in known:
+            break
+    change = f"The paper that gave “{parent.title}” its mechanism gives the limitation here."
+    return {**leads[-1], "change": change}
 
 
 def _pair(

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ideagora.errors import FolderUnusable, RunError
+from ideagora.graphs.portfolio.records import PortfolioRecord
 from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea, Topic, Usage
 
@@ -83,6 +84,7 @@ class RunRecord(RunPart):
     held_back: tuple[WithheldPaper, ...] = ()
     offline: bool | None = None
     notes: tuple[str, ...] = ()
+    portfolio: PortfolioRecord | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ideagora.report.drawings.geometry import Kind, Picture
 from ideagora.report.run.leads import LeadView
+from ideagora.report.run.portfolio import PortfolioPage
 from ideagora.report.text_cleaning import short_name
 from ideagora.schema import Direction, Idea, Link, RememberedWork, Transition
 
@@ -198,3 +199,4 @@ class Report:
     labels: tuple[tuple[str, ...], ...]
     cached: str
     made: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    portfolio: PortfolioPage | None = None

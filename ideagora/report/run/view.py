@@ -15,6 +15,7 @@ from ideagora.report.run.leads import is_lead
 from ideagora.report.run.load import Failure, RecordedUsage, RunFiles, RunRecord, WithheldPaper
 from ideagora.report.run.page_records import Ref, Report
 from ideagora.report.run.paper_refs import paper_ref, refs_by_id
+from ideagora.report.run.portfolio import portfolio_page
 from ideagora.report.run.provenance import recorded_notice
 from ideagora.schema import Usage
 
@@ -60,6 +61,7 @@ def build_report(folder: RunFiles) -> Report:
         labels=_cost_rows(spent.labels, None),
         cached=_billed_sentence(run.usage),
         made=_run_provenance(run),
+        portfolio=portfolio_page(run.portfolio, folder.ideas),
     )
 
 
