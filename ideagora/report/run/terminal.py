@@ -216,7 +216,7 @@ def _idea_summary(idea: Idea) -> list[Any]:
     if idea.recollections:
         near = clip(idea.recollections[0].title, 20)
         parts.append(Text(plain(f"Possible recollection of: {near}"), style="yellow"))
-    if idea.chain and idea.chain.is_far_from_topic:
+    if idea.chain:
         parts += _similarity_lines(idea.chain)
     return parts
 
