@@ -308,11 +308,6 @@ def test_the_forecaster_points_to_papers_that_were_shown(field: str, wrong: int)
     assert "[4] Reflexion" in (said or "")
 
 
-def test_the_forecaster_pairs_two_papers() -> None:
-    said = complaint("forecaster", limitation_from=1, mechanism_from=1)
-    assert said == "limitation_from and mechanism_from are both 1: name two different papers"
-
-
 @each_case(
     "sources, said",
     [
