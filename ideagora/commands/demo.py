@@ -65,6 +65,7 @@ def recording_folder() -> Path:
 
 
 def _print_introduction(recording: Recording) -> None:
+    import ideagora.graphs.chain_of_ideas.graph  # noqa: F401  defines the roles
     from ideagora.agents.role import ROLES
 
     header, errors = recording.header, Console(stderr=True)

@@ -222,7 +222,7 @@ def test_a_verdict_on_novelty_claims_no_more_than_was_compared() -> None:
     )
     real = novelty_summary(check(judge="openai/gpt-4o", library=None))
     assert real == (
-        "openai/gpt-4o compared 12 papers retrieved for it and rated none too close. "
+        "openai/gpt-4o compared 12 papers retrieved for it, and rated none too close. "
         "No other papers were compared."
     )
     assert novelty_summary(check(judge=None)).startswith("The judge compared 12 of 260 papers")

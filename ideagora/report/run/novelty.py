@@ -25,7 +25,7 @@ def comparison_sentence(check: NoveltyCheck) -> str:
     judge = (check.judge or "The judge").removeprefix(PREFIX)
     called = "none" if check.status == "novel" else str(close)
     count = _compared_count(check, "paper", "", "s")
-    return f"{judge} compared {count} and rated {called} too close."
+    return f"{judge} compared {count}, and rated {called} too close."
 
 
 def caveat(check: NoveltyCheck) -> str | None:
