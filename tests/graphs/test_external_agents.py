@@ -154,7 +154,7 @@ def test_an_installed_package_brings_an_agent_by_its_name(
     assert (rows["theirs"]["source"], rows["theirs"]["steps"]) == ("theirs 2.0: theirs:ideate", ["ideate"])
     assert rows["theirs"]["calls"] is None
     assert "cannot be loaded" in rows["broken"]["error"]
-    assert rows["chain-of-ideas"]["calls"] == 44
+    assert rows["chain-of-ideas"]["calls"] == 45
     assert "built-in" in rows["chain-of-ideas (hidden)"]["error"]
     assert not installed_agents(), "this process sees only what is installed for it"
 
@@ -846,7 +846,7 @@ def test_the_list_counts_the_calls_of_the_settings() -> None:
     fewer = json.loads(command.run(["agents", "--json", "--branches", "1", "--length", "3"]).out)
     assert {row["name"]: row["calls"] for row in fewer}["chain-of-ideas"] < calls["chain-of-ideas"]
     told = command.run(["agents"])
-    assert "44 calls" in told.out
+    assert "45 calls" in told.out
     assert command.run(["agents", "--branches", "99"]).code == 2
 
 

@@ -83,7 +83,7 @@ async def search_literature(
     await search.run(list(reworded.values()))
     graded = graded.merge(await grade_papers(context, topic, search.new_candidates()))
     if not graded.accepted and not allow_thin and not topic.inspirations:  # those cover their topic
-        raise await _not_covered(context, topic, [paper.paper for paper in graded.papers])
+        raise await _not_covered(context, topic, search.found)
     return SearchedLiterature(
         papers=tuple(g.model_copy(update={"queries": search.queries_of(g.paper.id)}) for g in graded.papers),
         unjudged=graded.unjudged,
@@ -98,6 +98,9 @@ class _Searches:
     def __init__(self, context: Services, topic: Topic, per_query: int) -> None:
         self._context, self._topic, self._per_query = context, topic, per_query
         self.hits: dict[str, list[ScoredPaper]] = {}
+        """Hits close enough to the topic, by query."""
+        self.found: list[Paper] = []
+        """All hits."""
         self._judged: set[str] = set()
         self._candidates: dict[str, Paper] = {}
 
@@ -107,9 +110,9 @@ class _Searches:
         new = [query for query in dict.fromkeys(queries) if query not in self.hits]
         lists = await asyncio.gather(*(library.search(query, self._per_query) for query in new))
         papers = [scored.paper for found in lists for scored in found]
-        similarity = {
-            scored.paper.id: scored.similarity for scored in await library.similar(papers, self._topic.text)
-        }
+        self.found += papers
+        ranked = await library.similar(papers, self._topic.text)
+        similarity = {scored.paper.id: scored.similarity for scored in ranked}
         whole = _topic_query(self._topic)
         for query, found in zip(new, lists, strict=True):
             near = [
