@@ -26,6 +26,9 @@ TOPIC_WORDS = 30
 MIN_TOPIC_SIMILARITY = 0.30
 """Cosine to the topic that a candidate needs if only a query for one aspect of the topic found it."""
 
+NEAREST = 5
+"""Papers that are listed if the library has nothing on the topic."""
+
 FEW_HITS = 3
 """A query with fewer close hits than this is reworded."""
 
@@ -83,7 +86,7 @@ async def search_literature(
     await search.run(list(reworded.values()))
     graded = graded.merge(await grade_papers(context, topic, search.new_candidates()))
     if not graded.accepted and not allow_thin and not topic.inspirations:  # those cover their topic
-        raise await _not_covered(context, topic, search.found)
+        raise await _not_covered(context, topic)
     return SearchedLiterature(
         papers=tuple(g.model_copy(update={"queries": search.queries_of(g.paper.id)}) for g in graded.papers),
         unjudged=graded.unjudged,
@@ -99,8 +102,6 @@ class _Searches:
         self._context, self._topic, self._per_query = context, topic, per_query
         self.hits: dict[str, list[ScoredPaper]] = {}
         """Hits close enough to the topic, by query."""
-        self.found: list[Paper] = []
-        """All hits."""
         self._judged: set[str] = set()
         self._candidates: dict[str, Paper] = {}
 
@@ -110,7 +111,6 @@ class _Searches:
         new = [query for query in dict.fromkeys(queries) if query not in self.hits]
         lists = await asyncio.gather(*(library.search(query, self._per_query) for query in new))
         papers = [scored.paper for found in lists for scored in found]
-        self.found += papers
         ranked = await library.similar(papers, self._topic.text)
         similarity = {scored.paper.id: scored.similarity for scored in ranked}
         whole = _topic_query(self._topic)
@@ -168,9 +168,9 @@ async def _reword(
     return reworded
 
 
-async def _not_covered(context: Services, topic: Topic, papers: Sequence[Paper]) -> TopicNotCovered:
-    ranked = await context.library.similar(papers, topic.text)
-    titles = [f"{s.paper.title} ({s.paper.year}), similarity {s.similarity:.2f}" for s in ranked[:5]]
+async def _not_covered(context: Services, topic: Topic) -> TopicNotCovered:
+    nearest = await context.library.search(_topic_query(topic), NEAREST)
+    titles = [f"{s.paper.title} ({s.paper.year}), similarity {s.similarity:.2f}" for s in nearest]
     spelling = await context.library.nearest_spelling(topic.text)
     advice = f"Did you mean “{spelling[:80]}”? If not, reword" if spelling else "Reword"
     return TopicNotCovered(
