@@ -20,7 +20,7 @@ from tests.graphs.test_runtime import Ran, World, line, task_of
 from tests.support import command, standin
 from tests.support.each import each_case
 from tests.support.loopback import Body, Fault, Loopback
-from tests.support.role_samples import SAMPLES, paper, real_embedder, with_weights
+from tests.support.role_samples import SAMPLES, real_embedder, with_weights
 
 TOPIC = "tool use by language models"
 
@@ -204,7 +204,8 @@ def test_rag_offline_keeps_the_cut_off(home: Path) -> None:
     assert 1 <= len(idea["neighbours"]) <= 3
     assert all(one["date"] < "2022" for one in idea["neighbours"])
     assert set(idea["references"]) <= {one["id"] for one in idea["neighbours"]}
-    assert paper(idea["references"][0]).title in Path(json.loads(done.out)["run"], "report.md").read_text()
+    report = Path(json.loads(done.out)["run"], "report.md").read_text()
+    assert all(one["title"] in report.partition("**Papers shown**")[2] for one in idea["neighbours"])
 
 
 @each_case("name", ["chain-of-ideas", "direct", "rag", "real-paper"])

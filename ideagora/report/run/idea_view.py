@@ -71,6 +71,7 @@ def idea_view(idea: Idea, rank: int, papers: dict[str, Ref], titles: Mapping[str
         chain=_chain_view(idea.chain, papers) if idea.chain else None,
         parts=_parts(idea, papers),
         references=tuple(paper_ref(paper_id, papers) for paper_id in idea.references),
+        shown=tuple(paper_ref(paper.id, papers) for paper in idea.neighbours),
         novelty=_novelty_view(idea.novelty_check, papers),
         plan=_plan(idea),
         first_steps=tuple(map(without_number, idea.experiment.first_steps)) if idea.experiment else (),

@@ -153,6 +153,8 @@ class IdeaView:
     chain: ChainView | None
     parts: tuple[tuple[str, tuple[Quote, ...]], ...]
     references: tuple[Ref, ...]
+    shown: tuple[Ref, ...]
+    """Papers that the idea was written with, besides those of its chain."""
     novelty: NoveltyView
     plan: tuple[tuple[str, tuple[str, ...], str], ...] | None
     """(heading, entries, text for an empty list) for each list of the experiment plan."""
