@@ -412,7 +412,7 @@ def test_a_topic_without_a_paper_is_thin() -> None:
 
     with pytest.raises(TopicNotCovered) as caught:
         Ran(task_of(branches=2), relevance_judge=off_topic)
-    assert len(caught.value.nearest) == 5
+    assert 3 <= len(caught.value.nearest) <= 5
     ran = Ran(task_of(branches=2, allow_thin=True, length=1), relevance_judge=off_topic, folder="thin")
     assert len(ran.ideas) == 2
     with pytest.raises(TopicNotCovered, match="no paper that may be used"):
