@@ -102,6 +102,8 @@ async def test_a_model_reads_the_papers_in_the_paper_protocol(tmp_path: Path) ->
             "method": f"Of {call.inputs.title}.",
             "finding": None,
             "limitation": None,
+            "why_it_works": None,
+            "details": None,
         }
         experiment = "Hang dampers." if call.inputs.title == NEW.title else None
         return {**read, "experiment": experiment, "entities": [], "references": []}

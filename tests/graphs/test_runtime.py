@@ -285,6 +285,23 @@ def test_a_judgement_that_is_missing_is_asked_for_alone_and_else_noted() -> None
     assert "part 2" in note
 
 
+def test_a_full_text_is_read_once_and_its_reader_chooses_the_reference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def full_text(library: Library, paper: Paper, tokens: int = 0) -> tuple[str, str]:
+        return f"The full text of {paper.title}. " * 80, "full text"
+
+    monkeypatch.setattr(Library, "text", full_text)
+    ran = Ran(task_of(branches=2, length=3), line(20, 6))
+    read = [call.inputs.title for call in ran.calls if call.role == "reader"]
+    links = [link for idea in ran.ideas if idea.chain for link in idea.chain.links]
+    assert sorted(read) == sorted(link.paper.title for link in links), "each paper once"
+    assert any(call.inputs.references for call in ran.calls if call.role == "reader")
+    assert {link.reason for link in links if link.position < 0} == {"Extends it."}
+    assert all(link.reading and link.reading.why_it_works for link in links)
+    assert ran.roles["abstract_reader"] == 0
+
+
 def test_an_unread_paper_costs_its_reading_and_not_the_branch() -> None:
     """The reader says nothing of one paper, and nothing readable when it is asked for that paper alone."""
 
