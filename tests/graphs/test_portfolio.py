@@ -15,6 +15,7 @@ from ideagora.graphs.portfolio.ranking import next_pairs, rate
 from ideagora.graphs.portfolio.spread import choose_parents, farthest, similarities, two_dimensions
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.embedder import load_embedder
+from ideagora.models.embeddings.weights import minilm_name
 from ideagora.schema import Idea
 from tests.graphs.test_runtime import Ran, task_of
 from tests.support import command, field_agents, standin
@@ -68,7 +69,7 @@ def test_ideas_lie_farther_apart_than_those_of_direct(home: Path) -> None:
         assert done.code == 0, done.err
         return [Idea.model_validate(idea) for idea in json.loads(done.out)["ideas"]]
 
-    embedder = load_embedder("auto", home)
+    embedder = load_embedder(minilm_name(), home)
 
     def distances(found: list[Idea]) -> Any:
         texts = [f"{idea.title}. {idea.summary}" for idea in found]

@@ -109,8 +109,12 @@ def test_ctrl_c_is_heard_at_the_first_press_while_a_reply_is_read(
             await one.client.ask(call())
 
     monkeypatch.setattr(read_reply, "parse_answer", slow)
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(main())
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(main())
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert not ended
     never.set()
 

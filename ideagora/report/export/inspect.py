@@ -6,14 +6,13 @@ One log sample per sample and epoch; one score per measure. What is unscored has
 
 from __future__ import annotations
 
-import pickle
 import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ideagora.benchmarks.benchmark import Benchmark
 from ideagora.evaluators.judging.asking import REFUSED, UNREADABLE
@@ -85,21 +84,23 @@ def _file_name(agent: str, agents: Iterable[str]) -> str:
 
 def _divide_by_agent(run: ExportedRun, folder: Path) -> dict[str, Path]:
     """Write the samples of each agent to a file of its own, in one pass over the verdicts; agent -> file."""
-    files: dict[str, BinaryIO] = {}
+    files: dict[str, TextIO] = {}
     with ExitStack() as stack:
         for sample in run.samples:
             for cell in run.cells(sample, run.verdicts(sample)):
                 if cell.agent not in files:
-                    file = (folder / f"{len(files)}.pickle").open("wb")
+                    file = (folder / f"{len(files)}.jsonl").open("w", encoding="utf-8")
                     files[cell.agent] = stack.enter_context(file)
-                pickle.dump(_sample(run, cell), files[cell.agent])
+                files[cell.agent].write(f"{_sample(run, cell).model_dump_json()}\n")
     return {agent: Path(file.name) for agent, file in files.items()}
 
 
 def _samples(file: Path) -> Iterator[EvalSample]:
-    with file.open("rb") as opened, suppress(EOFError):
-        while True:
-            yield pickle.load(opened)  # noqa: S301 - written by this process
+    from inspect_ai.log import EvalSample
+
+    with file.open(encoding="utf-8", newline="\n") as opened:
+        for line in opened:
+            yield EvalSample.model_validate_json(line)
 
 
 def _write_log(run: ExportedRun, agent: str, file: Path, usage: UsageByJudge) -> Path:
