@@ -475,7 +475,7 @@ def test_commands_share_their_help_panels() -> None:
         for name in ("generate", "arena")
     }
     shared = ["Agents", "Models", "Cost and limits", "Literature", "Reproducibility", "Output"]
-    assert panels["generate"] == ["Arguments", "Options", "Steer the ideas", *shared]
+    assert panels["generate"] == ["Arguments", "Options", "Agents", "Steer the ideas", *shared[1:]]
     assert panels["arena"] == ["Arguments", "Options", "Judging", "Figures", *shared]
 
 
