@@ -7,9 +7,9 @@ the paper accepts or rejects.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from ideagora.agents.offline_leads.leads import is_resource
 from ideagora.agents.role import Role
@@ -128,20 +128,12 @@ class RelevanceInputs(Inputs):
 Contribution = Literal["method", "measurement", "other"]
 
 
-def _normalize_contribution(value: object) -> object:
-    """Map contributions that models invent, such as "survey", to "other"."""
-    if not isinstance(value, str) or not value.strip():
-        return value
-    word = value.strip().lower()
-    return word if word in ("method", "measurement") else "other"
-
-
 class Judgement(Answer):
     """How relevant one paper is to the topic."""
 
     paper: int = Field(description="number of the paper")
     reason: str = Field(description="one sentence: what the paper offers for the topic")
-    contribution: Annotated[Contribution, BeforeValidator(_normalize_contribution)] = Field(
+    contribution: Contribution = Field(
         description="method: proposes one; measurement: evaluates or compares"
     )
     grade: Literal[0, 1, 2, 3] = Field(description="as defined above")

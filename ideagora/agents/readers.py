@@ -6,9 +6,9 @@ one call is ours.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from ideagora.agents.literature import paper_text
 from ideagora.agents.role import Role
@@ -25,21 +25,12 @@ EntityKind = Literal["model", "dataset", "metric", "technique", "other"]
 Relation = Literal["builds on", "baseline", "same topic", "unclear"]
 
 
-def _normalize_kind(value: object) -> object:
-    """Map kinds that models invent, such as "framework", to "other"."""
-    if not isinstance(value, str) or not value.strip():
-        return value
-    known = {"model", "dataset", "metric", "technique", "other"}
-    word = value.strip().lower().replace("data set", "dataset")
-    return word if word in known else "other"
-
-
 class ReadEntity(Answer):
     """A named entity in the paper."""
 
     name: str
     description: str = Field(description="one sentence, as the paper presents it")
-    kind: Annotated[EntityKind, BeforeValidator(_normalize_kind)]
+    kind: EntityKind
 
 
 class ReadReference(Answer):

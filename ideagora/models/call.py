@@ -24,7 +24,7 @@ COMPLETION_LIMIT = 8_192
 class Answer(BaseModel):
     """Base of all typed answers. Unknown fields are ignored, because models often add some."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class FreeText(Answer):

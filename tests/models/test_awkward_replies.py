@@ -313,9 +313,7 @@ REFUSED: dict[str, Make] = {
     "numbers in words": lambda n, a: numbers(a, lambda _: "two"),
     "numbers with halves": lambda n, a: numbers(a, lambda number: number + 0.5),
     "numbers that are none": lambda n, a: [
-        t.replace('"@"', "NaN")
-        for t in numbers(a, lambda _: "@")
-        if n != "novelty_vote"  # may vote for none
+        t.replace('"@"', nan) for t in numbers(a, lambda _: "@") for nan in ("NaN", "Infinity", "'nan'", '"NaN"')
     ],
     "numbers of papers that nobody showed": lambda n, a: numbers(a, lambda number: number + 100),
     "numbers below zero": lambda n, a: numbers(a, lambda number: -1 - number),
@@ -325,7 +323,6 @@ REFUSED: dict[str, Make] = {
         t
         for x in ("neither", "first | second | tie", "same or related", "", None, 1, ["first"])
         for t in choices(a, always(x))
-        if n not in ("relevance_judge", "abstract_reader")  # a category that nobody offered is "other"
     ],
     "the same key twice, different values": lambda n, a: [
         f'{{"{key}": "other", {dumped(a)[1:]}' for key in a

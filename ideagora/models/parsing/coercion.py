@@ -1,7 +1,8 @@
 """Coerce JSON values to the field types of a pydantic model, where only one reading is possible.
 
 Every function returns the value in the form that the type requires, or leaves it unchanged so that pydantic
-rejects it. ``None`` stands for an empty value (null, blank text, NaN, "N/A").
+rejects it. ``None`` stands for an empty value (null, blank text, "N/A"). NaN and the infinities are no value of any
+type, not even of an optional one: where null is an answer, a failed computation must not become it.
 """
 
 from __future__ import annotations
@@ -82,14 +83,14 @@ def _fold(name: str) -> str:
 
 def coerce_value(value: Any, kind: Any) -> Any:
     """A value in the form that a type annotation requires."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return value  # ``Answer`` rejects it
     origin = get_origin(kind)
     if origin is Annotated:
         return coerce_value(value, get_args(kind)[0])
     if origin in (Union, UnionType):
         kinds = [each for each in get_args(kind) if each is not NoneType]
         return coerce_value(value, kinds[0]) if len(kinds) == 1 else value
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
     if origin is Literal:
         return _coerce_choice(value, get_args(kind))
     if origin in _LISTS or kind in _LISTS:

@@ -100,8 +100,8 @@ def extract_values(text: str) -> list[Any]:
 def decode_exact(text: str) -> Any | None:
     """Decode a text that is exactly one JSON value; ``None`` if it is not (or is ``null``).
 
-    Allows line breaks inside strings. NaN and the infinities become ``null``; lone surrogates, which cannot
-    be encoded, become U+FFFD.
+    Allows line breaks inside strings. NaN and the infinities stay floats, since they are not ``null``; lone
+    surrogates, which cannot be encoded, become U+FFFD.
     """
     try:
         return _whole_characters(_DECODER.decode(escape_latex(text)))
@@ -387,4 +387,4 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return read
 
 
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_pairs, parse_constant=lambda _: None)
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_pairs, parse_constant=float)
