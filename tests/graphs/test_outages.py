@@ -244,6 +244,15 @@ def test_a_source_of_literature_that_was_down_is_asked_again(
         shutil.rmtree(tmp_path / "cache")
         assert run(request) == 0, "a refusal does not pass by itself"
         assert any("Source refused: openalex" in note for note in record()["notes"])
+        server.faults.clear()
+        model.reply = failing("AbstractReadings", Fault(503, "tired"))
+        shutil.rmtree(RUN)
+        shutil.rmtree(tmp_path / "cache")
+        assert run(request) == 4, "papers that nobody read for a while"
+        model.reply = standin.answer
+        assert run(request) == 0
+        sources = json.loads((RUN / "ideas.jsonl").read_text(encoding="utf-8").splitlines()[0])
+        assert all(link["reading"] for link in sources["chain"]["links"])
 
 
 def judged(server: Loopback, *things: str) -> command.Done:
