@@ -157,7 +157,8 @@ async def _reword(
         found = tuple(scored.paper.title for scored in search.hits[query])
         try:
             answer = await QUERY_REWORDER(context.client, topic=topic.text, query=query, found=found)
-        except UnreadableAnswer:
+        except UnreadableAnswer as error:
+            context.say(f"“{query}” found little and keeps its words ({error})")
             return query
         return answer.query
 
