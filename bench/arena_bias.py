@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from bench.tournaments import Judge, tournament
-from ideagora.evaluators.statistics.bias_aware import bias_aware
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.matches import settle_match
-from ideagora.evaluators.statistics.ratings import bradley_terry
+from ideagora.evaluators.statistics.ratings.bias_aware import bias_aware
+from ideagora.evaluators.statistics.ratings.matches import settle_match
+from ideagora.evaluators.statistics.ratings.ratings import bradley_terry
 
 RUNS = 40
 TOPICS = 50

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.simulated_judges import Tournament, World, draw
-from ideagora.evaluators.statistics.intervals import bootstrap_ratings, superiority
-from ideagora.evaluators.statistics.matches import settle_match
-from ideagora.evaluators.statistics.separation import CONFIDENCE
+from ideagora.evaluators.statistics.ratings.intervals import bootstrap_ratings, superiority
+from ideagora.evaluators.statistics.ratings.matches import settle_match
+from ideagora.evaluators.statistics.ratings.separation import CONFIDENCE
 from ideagora.schedules.pairing import Pairing
 from ideagora.schedules.posterior import posterior_of
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from bench.tournaments import Judge, population_ratings, tournament
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.intervals import bootstrap_ratings, resample_ratings
-from ideagora.evaluators.statistics.ratings import BASE, POINTS
+from ideagora.evaluators.statistics.ratings.intervals import bootstrap_ratings, resample_ratings
+from ideagora.evaluators.statistics.ratings.ratings import BASE, POINTS
 
 REPLICATES = 400
 KINDS: tuple[tuple[str, int, int, int, float, dict[str, Any]], ...] = (

@@ -18,12 +18,12 @@ from bench.arena_bias import BIASED, LENGTH_BIAS
 from bench.arena_schedules import play
 from bench.simulated_judges import World, draw
 from bench.tournaments import Judge, population_ratings, tournament
-from ideagora.evaluators.statistics.bias_aware import bias_aware
+from ideagora.evaluators.statistics.agreement.icc import icc
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.icc import icc
-from ideagora.evaluators.statistics.intervals import Intervals, bootstrap_ratings, elo_intervals
-from ideagora.evaluators.statistics.matches import settle_match
-from ideagora.evaluators.statistics.ratings import BASE
+from ideagora.evaluators.statistics.ratings.bias_aware import bias_aware
+from ideagora.evaluators.statistics.ratings.intervals import Intervals, bootstrap_ratings, elo_intervals
+from ideagora.evaluators.statistics.ratings.matches import settle_match
+from ideagora.evaluators.statistics.ratings.ratings import BASE
 from ideagora.schedules.adaptive import Adaptive
 
 RUNS = 100

@@ -13,12 +13,12 @@ import json
 import numpy as np
 
 from bench.tournaments import tournament
-from ideagora.evaluators.statistics.intervals import (
+from ideagora.evaluators.statistics.ratings.intervals import (
     bootstrap_ratings,
     joint_rank_intervals,
     rank_intervals,
 )
-from ideagora.evaluators.statistics.matches import settle_match
+from ideagora.evaluators.statistics.ratings.matches import settle_match
 
 RUNS = 500
 SIZES = ((12, 50), (12, 20), (12, 10), (12, 5), (6, 20), (6, 10), (6, 5))

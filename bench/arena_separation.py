@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.tournaments import population_ratings, tournament
-from ideagora.evaluators.statistics.intervals import bootstrap_ratings
-from ideagora.evaluators.statistics.separation import CONFIDENCE, further_topics
+from ideagora.evaluators.statistics.ratings.intervals import bootstrap_ratings
+from ideagora.evaluators.statistics.ratings.separation import CONFIDENCE, further_topics
 from ideagora.schedules.posterior import posterior_of
 
 RUNS = 400

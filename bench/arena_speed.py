@@ -9,10 +9,15 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.tournaments import Judge, tournament
-from ideagora.evaluators.statistics.audit import audit
-from ideagora.evaluators.statistics.bias_aware import bias_aware
-from ideagora.evaluators.statistics.intervals import bootstrap_ratings, draws, elo_intervals, resample_ratings
-from ideagora.evaluators.statistics.ratings import bradley_terry, elo
+from ideagora.evaluators.statistics.agreement.audit import audit
+from ideagora.evaluators.statistics.ratings.bias_aware import bias_aware
+from ideagora.evaluators.statistics.ratings.intervals import (
+    bootstrap_ratings,
+    draws,
+    elo_intervals,
+    resample_ratings,
+)
+from ideagora.evaluators.statistics.ratings.ratings import bradley_terry, elo
 
 TOPICS = 2632
 """With 20 agents and both orders, a million verdicts."""

@@ -15,8 +15,8 @@ from scipy.special import expit
 
 from bench.tournaments import IDEA_SPREAD, population_ratings
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.prediction_powered import VotedPairs, prediction_powered
-from ideagora.evaluators.statistics.ratings import BASE
+from ideagora.evaluators.statistics.ratings.prediction_powered import VotedPairs, prediction_powered
+from ideagora.evaluators.statistics.ratings.ratings import BASE
 
 RUNS = 300
 KINDS = (

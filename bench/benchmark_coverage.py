@@ -14,8 +14,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ideagora.evaluators.statistics.paired_tests import detectable_difference, holm, paired_test
-from ideagora.evaluators.statistics.sample_means import mean_over_samples
+from ideagora.evaluators.statistics.scores.paired_tests import detectable_difference, holm, paired_test
+from ideagora.evaluators.statistics.scores.sample_means import mean_over_samples
 
 Scores = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Scores]

@@ -22,8 +22,8 @@ import numpy as np
 
 from bench.simulated_judges import Tournament
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.intervals import bootstrap_ratings
-from ideagora.evaluators.statistics.matches import settle_match
+from ideagora.evaluators.statistics.ratings.intervals import bootstrap_ratings
+from ideagora.evaluators.statistics.ratings.matches import settle_match
 from ideagora.schedules.balanced import Balanced
 from ideagora.schedules.pairing import Entrants, Pairing, Schedule
 from ideagora.schedules.round_robin import RoundRobin

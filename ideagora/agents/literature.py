@@ -133,9 +133,7 @@ class Judgement(Answer):
 
     paper: int = Field(description="number of the paper")
     reason: str = Field(description="one sentence: what the paper offers for the topic")
-    contribution: Contribution = Field(
-        description="method: proposes one; measurement: evaluates or compares"
-    )
+    contribution: Contribution = Field(description="method: proposes one; measurement: evaluates or compares")
     grade: Literal[0, 1, 2, 3] = Field(description="as defined above")
 
 

@@ -38,8 +38,12 @@ def run(path: Path, by: str, reference: str | None, criteria: Sequence[str], as_
 
 def _compare(path: Path, by: str, reference: str | None, criteria: Sequence[str]) -> dict[str, Any]:
     from ideagora.evaluators.agreement.score_tables import read_score_table
-    from ideagora.evaluators.statistics.condition_effects import condition_mean, model_effect, welch_effect
-    from ideagora.evaluators.statistics.paired_tests import holm
+    from ideagora.evaluators.statistics.scores.condition_effects import (
+        condition_mean,
+        model_effect,
+        welch_effect,
+    )
+    from ideagora.evaluators.statistics.scores.paired_tests import holm
 
     table = read_score_table(path, by, criteria)
     conditions = table.conditions

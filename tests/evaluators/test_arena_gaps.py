@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ideagora.evaluators.statistics.intervals import bootstrap_ratings, elo_intervals, resample_ratings
+from ideagora.evaluators.statistics.ratings.intervals import (
+    bootstrap_ratings,
+    elo_intervals,
+    resample_ratings,
+)
 from tests.support.arena_verdicts import verdicts
 from tests.support.arena_world import Held, field, idea, judge, write
 

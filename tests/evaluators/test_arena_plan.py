@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.evaluators.statistics.separation import detectable_gap, further_topics
+from ideagora.evaluators.statistics.ratings.separation import detectable_gap, further_topics
 from tests.support import command, standin
 from tests.support.arena_world import field
 from tests.support.loopback import Loopback

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from ideagora.evaluators.agreement.raters import rater_of_verdicts
-from ideagora.evaluators.statistics.audit import repeat_flip_rate
+from ideagora.evaluators.statistics.agreement.audit import repeat_flip_rate
 from ideagora.models.chat_models import ScriptedCall
 from tests.support.arena_verdicts import verdicts
 from tests.support.arena_world import Held, by_strength, field, judge

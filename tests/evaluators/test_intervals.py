@@ -13,7 +13,7 @@ from scipy.stats import t
 from bench.tournaments import population_ratings, tournament
 from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.intervals import (
+from ideagora.evaluators.statistics.ratings.intervals import (
     Intervals,
     bootstrap_ratings,
     combine_intervals,
@@ -24,7 +24,7 @@ from ideagora.evaluators.statistics.intervals import (
     resample_ratings,
     superiority,
 )
-from ideagora.evaluators.statistics.ratings import POINTS
+from ideagora.evaluators.statistics.ratings.ratings import POINTS
 from tests.support.arena_verdicts import both_orders, tournaments
 from tests.support.each import each_case
 

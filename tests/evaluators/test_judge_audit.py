@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 
 from bench.tournaments import Judge, tournament
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.agreement import (
+from ideagora.evaluators.statistics.agreement.agreement import (
     cohen_kappa,
     compare_labels,
     compare_ratings,
@@ -22,12 +22,18 @@ from ideagora.evaluators.statistics.agreement import (
     percent,
     spearman,
 )
-from ideagora.evaluators.statistics.audit import audit, first_slot_rate, flip_rate, intransitive, own_family
-from ideagora.evaluators.statistics.bias_aware import bias_aware
+from ideagora.evaluators.statistics.agreement.audit import (
+    audit,
+    first_slot_rate,
+    flip_rate,
+    intransitive,
+    own_family,
+)
+from ideagora.evaluators.statistics.agreement.icc import icc
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.icc import icc
-from ideagora.evaluators.statistics.ratings import bradley_terry
-from ideagora.evaluators.statistics.slot_preference import slot_preference
+from ideagora.evaluators.statistics.ratings.bias_aware import bias_aware
+from ideagora.evaluators.statistics.ratings.ratings import bradley_terry
+from ideagora.evaluators.statistics.ratings.slot_preference import slot_preference
 from tests.support.arena_verdicts import both_orders, verdicts
 from tests.support.each import each_case
 

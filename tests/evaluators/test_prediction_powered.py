@@ -12,8 +12,8 @@ from bench.arena_votes import simulate
 from bench.tournaments import population_ratings
 from ideagora.errors import RatingError
 from ideagora.evaluators.judging.verdict_files import verdict_lines
-from ideagora.evaluators.statistics.prediction_powered import VotedPairs, prediction_powered
-from ideagora.evaluators.statistics.ratings import BASE
+from ideagora.evaluators.statistics.ratings.prediction_powered import VotedPairs, prediction_powered
+from ideagora.evaluators.statistics.ratings.ratings import BASE
 from tests.support.arena_world import Held, field
 
 

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 
 from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.connectivity import components, missing_pairs, restrict_to, tiers
-from ideagora.evaluators.statistics.matches import ablation_points, settle_match
-from ideagora.evaluators.statistics.ratings import bradley_terry, combine, elo, win_matrix
+from ideagora.evaluators.statistics.ratings.connectivity import components, missing_pairs, restrict_to, tiers
+from ideagora.evaluators.statistics.ratings.matches import ablation_points, settle_match
+from ideagora.evaluators.statistics.ratings.ratings import bradley_terry, combine, elo, win_matrix
 from tests.support.arena_verdicts import both_orders, tournaments, verdicts
 from tests.support.each import each_case
 

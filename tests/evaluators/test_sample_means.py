@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ideagora.evaluators.statistics.paired_tests import (
+from ideagora.evaluators.statistics.scores.paired_tests import (
     detectable_difference,
     holm,
     paired_test,
 )
-from ideagora.evaluators.statistics.sample_means import ALL_EQUAL, NO_SCORE, ONE_SAMPLE, mean_over_samples
+from ideagora.evaluators.statistics.scores.sample_means import (
+    ALL_EQUAL,
+    NO_SCORE,
+    ONE_SAMPLE,
+    mean_over_samples,
+)
 
 
 def test_without_bounds_the_interval_is_student_s() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ideagora.evaluators.statistics.judge_effects import judge_effects
-from ideagora.evaluators.statistics.sample_statistics import (
+from ideagora.evaluators.statistics.scores.judge_effects import judge_effects
+from ideagora.evaluators.statistics.scores.sample_statistics import (
     compare_statistic,
     figure_over_samples,
     statistic_of,

@@ -7,8 +7,13 @@ import pytest
 
 from bench.arena_separation import share_separated, true_gap_and_spread
 from bench.tournaments import tournament
-from ideagora.evaluators.statistics.intervals import bootstrap_ratings, elo_intervals
-from ideagora.evaluators.statistics.separation import CONFIDENCE, POWER, further_topics, topics_to_separate
+from ideagora.evaluators.statistics.ratings.intervals import bootstrap_ratings, elo_intervals
+from ideagora.evaluators.statistics.ratings.separation import (
+    CONFIDENCE,
+    POWER,
+    further_topics,
+    topics_to_separate,
+)
 from tests.evaluators.test_arena_figures import MANY, noisy
 from tests.support.arena_verdicts import verdicts
 from tests.support.arena_world import Held, field, judge

@@ -313,7 +313,9 @@ REFUSED: dict[str, Make] = {
     "numbers in words": lambda n, a: numbers(a, lambda _: "two"),
     "numbers with halves": lambda n, a: numbers(a, lambda number: number + 0.5),
     "numbers that are none": lambda n, a: [
-        t.replace('"@"', nan) for t in numbers(a, lambda _: "@") for nan in ("NaN", "Infinity", "'nan'", '"NaN"')
+        t.replace('"@"', nan)
+        for t in numbers(a, lambda _: "@")
+        for nan in ("NaN", "Infinity", "'nan'", '"NaN"')
     ],
     "numbers of papers that nobody showed": lambda n, a: numbers(a, lambda number: number + 100),
     "numbers below zero": lambda n, a: numbers(a, lambda number: -1 - number),

@@ -95,7 +95,7 @@ class Ratings:
     def _effects(self, place: int) -> list[float]:
         import numpy as np
 
-        from ideagora.evaluators.statistics.judge_effects import judge_effects
+        from ideagora.evaluators.statistics.scores.judge_effects import judge_effects
 
         rated = [
             (idea, judge, ratings[place]) for idea, judge, ratings in self.rows if not isnan(ratings[place])
@@ -107,7 +107,7 @@ class Ratings:
 
     def agreement(self, place: int) -> Figure:
         """ICC(1, 1), as each idea has judges of its own; over the ideas with the usual number."""
-        from ideagora.evaluators.statistics.icc import icc_of_own_raters
+        from ideagora.evaluators.statistics.agreement.icc import icc_of_own_raters
 
         of_idea: dict[int, list[float]] = defaultdict(list)
         for idea, _, ratings in self.rows:

@@ -24,15 +24,15 @@ from ideagora.benchmarks.results.records import (
     Sensitivity,
     Status,
 )
-from ideagora.evaluators.statistics.paired_tests import (
+from ideagora.evaluators.statistics.scores.paired_tests import (
     PairedTest,
     detectable_difference,
     holm,
     paired_test,
     smallest_p,
 )
-from ideagora.evaluators.statistics.sample_means import mean_over_samples
-from ideagora.evaluators.statistics.sample_statistics import (
+from ideagora.evaluators.statistics.scores.sample_means import mean_over_samples
+from ideagora.evaluators.statistics.scores.sample_statistics import (
     Statistic,
     bootstrap,
     compare_statistic,

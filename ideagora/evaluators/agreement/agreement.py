@@ -17,7 +17,7 @@ from ideagora.errors import RatingError
 from ideagora.evaluators.agreement.raters import OVERALL, Item, Rater, clusters_of, shared_items, with_overall
 from ideagora.evaluators.arena.leaderboard.audit import audit_figure
 from ideagora.evaluators.arena.protocol import Values, comparisons
-from ideagora.evaluators.statistics.agreement import (
+from ideagora.evaluators.statistics.agreement.agreement import (
     ICC_KINDS,
     compare_labels,
     compare_ratings,
@@ -27,9 +27,9 @@ from ideagora.evaluators.statistics.agreement import (
     pearson,
     spearman,
 )
+from ideagora.evaluators.statistics.agreement.icc import icc, icc_of_own_raters
 from ideagora.evaluators.statistics.figures import Figure, missing_figure
-from ideagora.evaluators.statistics.icc import icc, icc_of_own_raters
-from ideagora.evaluators.statistics.ratings import Ratings, bradley_terry
+from ideagora.evaluators.statistics.ratings.ratings import Ratings, bradley_terry
 from ideagora.schema import Verdict
 
 Figures = dict[str, Figure]

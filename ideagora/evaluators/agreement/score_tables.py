@@ -14,7 +14,7 @@ import numpy as np
 from ideagora.errors import UsageError
 from ideagora.evaluators.agreement.table_files import read_table
 from ideagora.evaluators.judging.verdict_files import read_verdicts
-from ideagora.evaluators.statistics.condition_effects import ReviewColumns
+from ideagora.evaluators.statistics.scores.condition_effects import ReviewColumns
 
 IDEA_COLUMNS = ("idea", "idea_id", "id", "item")
 REVIEWER_COLUMNS = ("reviewer", "reviewer_id", "reviewer_name", "rater", "annotator", "name", "judge")

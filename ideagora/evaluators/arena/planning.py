@@ -23,8 +23,13 @@ from ideagora.evaluators.arena.comparisons import (
 from ideagora.evaluators.arena.leaderboard.uncertainty import compute_intervals
 from ideagora.evaluators.arena.protocol import schedule_of
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, Comparisons
-from ideagora.evaluators.statistics.matches import settle_match
-from ideagora.evaluators.statistics.separation import CONFIDENCE, POWER, detectable_gap, further_topics
+from ideagora.evaluators.statistics.ratings.matches import settle_match
+from ideagora.evaluators.statistics.ratings.separation import (
+    CONFIDENCE,
+    POWER,
+    detectable_gap,
+    further_topics,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ import numpy as np
 from ideagora.evaluators.arena.comparisons import overall_outcome
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.separation import CONFIDENCE
+from ideagora.evaluators.statistics.ratings.separation import CONFIDENCE
 from ideagora.schedules.adaptive import Adaptive
 from ideagora.schedules.balanced import Balanced
 from ideagora.schedules.pairing import Schedule

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ideagora.evaluators.arena.planning import AGENT_SPREAD, DIFFERENCES, ArenaPlan, Detectable
-from ideagora.evaluators.statistics.separation import CONFIDENCE, POWER
+from ideagora.evaluators.statistics.ratings.separation import CONFIDENCE, POWER
 from ideagora.report.console import cell
 from ideagora.report.figure_table import FigureTable
 

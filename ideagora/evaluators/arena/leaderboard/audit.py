@@ -10,7 +10,7 @@ import numpy as np
 
 from ideagora.evaluators.arena.leaderboard.records import AuditBreakdown, AuditFigure
 from ideagora.evaluators.arena.lineup import Lineup
-from ideagora.evaluators.statistics.audit import (
+from ideagora.evaluators.statistics.agreement.audit import (
     audit,
     first_slot_rate,
     flip_rate,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ideagora.evaluators.arena.leaderboard.records import AuditFigure, Leaderboard, Separation
 from ideagora.evaluators.arena.lineup import Lineup, pairs_without_common_topic
 from ideagora.evaluators.statistics.comparisons import TIE, Comparisons
-from ideagora.evaluators.statistics.separation import CONFIDENCE, POWER
+from ideagora.evaluators.statistics.ratings.separation import CONFIDENCE, POWER
 
 OFFLINE = (
     "The offline model compares measured properties of the texts (similarities, named entities, lengths of "

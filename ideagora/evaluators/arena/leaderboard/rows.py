@@ -9,7 +9,7 @@ import numpy as np
 
 from ideagora.evaluators.arena.leaderboard.records import LeaderboardRow, Rows, WinRates
 from ideagora.evaluators.statistics.comparisons import TIE, Comparisons
-from ideagora.evaluators.statistics.ratings import Ratings, win_matrix
+from ideagora.evaluators.statistics.ratings.ratings import Ratings, win_matrix
 
 if TYPE_CHECKING:
     from ideagora.evaluators.arena.leaderboard.uncertainty import Spread

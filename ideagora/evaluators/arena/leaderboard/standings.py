@@ -32,12 +32,12 @@ from ideagora.evaluators.arena.leaderboard.voted import voted_ratings
 from ideagora.evaluators.arena.lineup import Kind, Lineup
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.protocol import Values, by_all, by_criterion, comparisons
-from ideagora.evaluators.statistics.bias_aware import bias_aware
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.connectivity import missing_pairs
-from ideagora.evaluators.statistics.intervals import Intervals, combine_intervals
-from ideagora.evaluators.statistics.matches import Points, ablation_points, settle_match
-from ideagora.evaluators.statistics.ratings import Ratings, bradley_terry, combine, elo
+from ideagora.evaluators.statistics.ratings.bias_aware import bias_aware
+from ideagora.evaluators.statistics.ratings.connectivity import missing_pairs
+from ideagora.evaluators.statistics.ratings.intervals import Intervals, combine_intervals
+from ideagora.evaluators.statistics.ratings.matches import Points, ablation_points, settle_match
+from ideagora.evaluators.statistics.ratings.ratings import Ratings, bradley_terry, combine, elo
 from ideagora.schema import Verdict
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ideagora.evaluators.arena.leaderboard.records import Refits, Separation
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.intervals import (
+from ideagora.evaluators.statistics.ratings.intervals import (
     LEVEL,
     Intervals,
     bootstrap_ratings,
@@ -20,8 +20,8 @@ from ideagora.evaluators.statistics.intervals import (
     rank_intervals,
     resample_ratings,
 )
-from ideagora.evaluators.statistics.ratings import BASE, POINTS
-from ideagora.evaluators.statistics.separation import topics_to_separate
+from ideagora.evaluators.statistics.ratings.ratings import BASE, POINTS
+from ideagora.evaluators.statistics.ratings.separation import topics_to_separate
 from ideagora.schedules.posterior import posterior_of
 
 if TYPE_CHECKING:

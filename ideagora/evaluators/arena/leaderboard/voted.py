@@ -15,9 +15,9 @@ from ideagora.evaluators.arena.leaderboard.records import LeaderboardRow, Rows, 
 from ideagora.evaluators.arena.leaderboard.rows import DIGITS
 from ideagora.evaluators.judging.verdict_files import read_verdicts
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.intervals import Intervals, rank_intervals
-from ideagora.evaluators.statistics.matches import settle_match
-from ideagora.evaluators.statistics.prediction_powered import VotedPairs, prediction_powered
+from ideagora.evaluators.statistics.ratings.intervals import Intervals, rank_intervals
+from ideagora.evaluators.statistics.ratings.matches import settle_match
+from ideagora.evaluators.statistics.ratings.prediction_powered import VotedPairs, prediction_powered
 from ideagora.schema import Verdict
 
 PERSON = "human:"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ideagora.evaluators.statistics.figures import LEVEL
-from ideagora.evaluators.statistics.sample_means import t_quantile
+from ideagora.evaluators.statistics.scores.sample_means import t_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

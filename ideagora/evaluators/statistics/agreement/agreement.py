@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ideagora.evaluators.statistics.agreement.icc import IccKind, icc
 from ideagora.evaluators.statistics.comparisons import TIE
 from ideagora.evaluators.statistics.figures import Chosen, Figure, Kind, jackknife, missing_figure
-from ideagora.evaluators.statistics.icc import IccKind, icc
-from ideagora.evaluators.statistics.matches import score_of_lower, settle_match
+from ideagora.evaluators.statistics.ratings.matches import score_of_lower, settle_match
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ideagora.evaluators.statistics.comparisons import Comparisons
-    from ideagora.evaluators.statistics.ratings import Ratings
+    from ideagora.evaluators.statistics.ratings.ratings import Ratings
 
     Column = NDArray[np.float64]
 

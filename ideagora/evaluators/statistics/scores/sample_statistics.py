@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ideagora.evaluators.statistics.figures import LEVEL, Figure, missing_figure
-from ideagora.evaluators.statistics.paired_tests import MOST_FLIPPED, PairedTest, smallest_p
-from ideagora.evaluators.statistics.sample_means import ALL_EQUAL, NO_SCORE, ONE_SAMPLE, t_quantile
+from ideagora.evaluators.statistics.scores.paired_tests import MOST_FLIPPED, PairedTest, smallest_p
+from ideagora.evaluators.statistics.scores.sample_means import ALL_EQUAL, NO_SCORE, ONE_SAMPLE, t_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -25,9 +25,9 @@ import numpy as np
 
 from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.figures import Figure, missing_figure
-from ideagora.evaluators.statistics.intervals import LEVEL, Intervals, intervals
-from ideagora.evaluators.statistics.ratings import BASE, POINTS, Ratings, require_ratable
-from ideagora.evaluators.statistics.slot_preference import slot_preference
+from ideagora.evaluators.statistics.ratings.intervals import LEVEL, Intervals, intervals
+from ideagora.evaluators.statistics.ratings.ratings import BASE, POINTS, Ratings, require_ratable
+from ideagora.evaluators.statistics.ratings.slot_preference import slot_preference
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

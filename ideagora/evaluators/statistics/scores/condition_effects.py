@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.evaluators.statistics.figures import LEVEL, Figure
-from ideagora.evaluators.statistics.sample_means import mean_over_samples, t_quantile
+from ideagora.evaluators.statistics.scores.sample_means import mean_over_samples, t_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.intervals import LEVEL, Intervals, intervals
-from ideagora.evaluators.statistics.ratings import BASE, POINTS, Ratings
-from ideagora.evaluators.statistics.strengths import information, is_connected
+from ideagora.evaluators.statistics.ratings.intervals import LEVEL, Intervals, intervals
+from ideagora.evaluators.statistics.ratings.ratings import BASE, POINTS, Ratings
+from ideagora.evaluators.statistics.ratings.strengths import information, is_connected
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.agreement import (
+from ideagora.evaluators.statistics.agreement.agreement import (
     cohen_kappa,
     judge_scores,
     krippendorff_alpha,
@@ -22,9 +22,9 @@ from ideagora.evaluators.statistics.agreement import (
 )
 from ideagora.evaluators.statistics.comparisons import TIE
 from ideagora.evaluators.statistics.figures import Chosen, Figure, jackknife, missing_figure
-from ideagora.evaluators.statistics.matches import score_range
-from ideagora.evaluators.statistics.ratings import bradley_terry
-from ideagora.evaluators.statistics.strengths import topic_wins
+from ideagora.evaluators.statistics.ratings.matches import score_range
+from ideagora.evaluators.statistics.ratings.ratings import bradley_terry
+from ideagora.evaluators.statistics.ratings.strengths import topic_wins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.ratings import (
+from ideagora.evaluators.statistics.ratings.ratings import (
     POINTS,
     Ratings,
     bradley_terry,
@@ -25,7 +25,7 @@ from ideagora.evaluators.statistics.ratings import (
     play_in_orders,
     playing_orders,
 )
-from ideagora.evaluators.statistics.strengths import (
+from ideagora.evaluators.statistics.ratings.strengths import (
     PRIOR,
     disconnected_agents,
     fit,

@@ -1,0 +1,1 @@
+"""Ratings from verdicts: strengths, intervals, corrections for judges' biases."""
