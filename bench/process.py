@@ -27,7 +27,7 @@ class CompletedRun:
 def ideagora(*arguments: str, home: Path, **environment: str) -> CompletedRun:
     """Run the command line in its own home; raises ``SystemExit`` if it fails."""
     keep = {k: v for k, v in os.environ.items() if not k.startswith("IDEAGORA_")}
-    command = [sys.executable, "-c", "from ideagora.cli import main; main()", *arguments]
+    command = [sys.executable, "-c", "from ideagora.cli.main import main; main()", *arguments]
     env = {**keep, "IDEAGORA_HOME": str(home), "PYTHONPATH": str(ROOT), **environment}
     before = time.perf_counter()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from ideagora.agents.text.instructions import count_instructions
+from ideagora.agents.text.instruction_count import count_instructions
 from ideagora.agents.text.outcomes import find_outcomes
 from ideagora.models.offline import text as texts
 from ideagora.schema import FAR_FROM_TOPIC

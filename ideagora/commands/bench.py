@@ -16,11 +16,11 @@ from rich.text import Text
 from ideagora.benchmarks.benchmark import Benchmark, Plan, Samples
 from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
 from ideagora.benchmarks.results.records import RESULTS_FILE, BenchmarkResult
-from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, BenchmarkRun
+from ideagora.benchmarks.running.errors import errors_named
 from ideagora.benchmarks.running.estimate import agents_without_estimate, expected_bill
 from ideagora.benchmarks.running.generated import require_ideas_on_samples
 from ideagora.benchmarks.running.idea_log import IdeaLog
-from ideagora.benchmarks.running.own_code import errors_named
+from ideagora.benchmarks.running.records import BenchmarkResources, BenchmarkRun
 from ideagora.benchmarks.running.rescore import judged_already, load_run, rescore
 from ideagora.benchmarks.running.run import problem_notes, run_benchmark
 from ideagora.benchmarks.running.selection import Selection

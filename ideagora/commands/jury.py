@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ideagora.agents.style import RESTYLE
 from ideagora.benchmarks.benchmark import Plan
 from ideagora.benchmarks.jury.benchmark import NO_TOPIC, Jury, assign_samples, count_topics, samples_of
-from ideagora.benchmarks.running.benchmark_run import BenchmarkRun
 from ideagora.benchmarks.running.idea_log import IDEAS_FILE, SAMPLE
+from ideagora.benchmarks.running.records import BenchmarkRun
 from ideagora.commands.bench import Request, folder_of, plans_of, run_guarded
 from ideagora.config import Settings, load_settings
 from ideagora.errors import UsageError

@@ -24,7 +24,7 @@ from ideagora.models.cache.claims import RequestClaims
 from ideagora.models.cache.group_sync import GroupSync
 from ideagora.models.cache.retry_failed import UNREADABLE
 from ideagora.models.call import A, Call
-from ideagora.models.parsing.read_reply import ParsedReply, parse_reply
+from ideagora.models.parsing.stored_reply import ParsedReply, parse_reply
 from ideagora.models.recorder import EventLog, Turn, TurnRecorder
 from ideagora.models.redact import redact_keys
 from ideagora.models.request import build_request

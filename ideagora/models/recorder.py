@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from ideagora.models.cache.answers import CachedResponse, ResponseCache, utc_now
 from ideagora.models.call import A, Call
 from ideagora.models.parsing.json_extract import fix_surrogates
-from ideagora.models.parsing.read_reply import ParsedReply, parse_reply
+from ideagora.models.parsing.stored_reply import ParsedReply, parse_reply
 from ideagora.models.redact import redact_keys
 from ideagora.models.request import Request
 from ideagora.models.transport.attempt import AttemptRecord

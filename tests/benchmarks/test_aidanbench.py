@@ -24,13 +24,13 @@ from ideagora.benchmarks.aidanbench.turns import (
     novelty_sum,
     turns_until_end,
 )
+from ideagora.cli.bench import AidanBenchOptions
 from ideagora.config import load_settings
 from ideagora.evaluators.generation import agent_runs, expected_calls
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.registry import find_agent
 from ideagora.schema import Topic
-from ideagora.subcommands.bench import AidanBenchOptions
 from tests.support import command, standin
 from tests.support.bench_world import Benched
 from tests.support.each import each_case

@@ -176,7 +176,7 @@ def test_every_help_teaches_and_the_list_of_benchmarks_is_light() -> None:
     assert set(BENCHMARKS) <= set(re.findall(r"[\w-]+", command.run(["bench", "--help"]).out))
     code = (
         "import sys; sys.argv = ['ideagora', 'bench', '--help']\n"
-        "from ideagora.cli import main\n"
+        "from ideagora.cli.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'scipy', 'langgraph', 'litellm', 'chromadb', 'torch', 'jinja2', 'matplotlib', "

@@ -243,7 +243,7 @@ def test_output_that_nobody_can_take(buffered: bool, monkeypatch: pytest.MonkeyP
         monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     else:
         monkeypatch.setenv("PYTHONUNBUFFERED", "1")
-    call = [sys.executable, "-m", "ideagora.cli", "agents", "--json"]
+    call = [sys.executable, "-m", "ideagora", "agents", "--json"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True)
     line = "error: the output cannot be written: No space left on device.\n"
@@ -414,7 +414,7 @@ def test_no_key_in_any_file_or_line(server: Loopback, home: Path) -> None:
 
 def test_help_imports_nothing_heavy() -> None:
     program = (
-        "import sys\nfrom ideagora.cli import main\n"
+        "import sys\nfrom ideagora.cli.main import main\n"
         "sys.argv = ['ideagora', '--help']\n"
         "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
     )

@@ -11,7 +11,14 @@ from scipy.stats import kendalltau
 
 from bench.tournaments import Judge, tournament
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.agreement.agreement import (
+from ideagora.evaluators.statistics.agreement.audit import (
+    audit,
+    first_slot_rate,
+    flip_rate,
+    intransitive,
+    own_family,
+)
+from ideagora.evaluators.statistics.agreement.coefficients import (
     cohen_kappa,
     compare_labels,
     compare_ratings,
@@ -21,13 +28,6 @@ from ideagora.evaluators.statistics.agreement.agreement import (
     pearson,
     percent,
     spearman,
-)
-from ideagora.evaluators.statistics.agreement.audit import (
-    audit,
-    first_slot_rate,
-    flip_rate,
-    intransitive,
-    own_family,
 )
 from ideagora.evaluators.statistics.agreement.icc import icc
 from ideagora.evaluators.statistics.comparisons import Comparisons

@@ -148,7 +148,7 @@ def test_an_installed_package_brings_an_agent_by_its_name(
     (tmp_path / "theirs.py").write_text(code, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
     listed = subprocess.run(
-        [sys.executable, "-m", "ideagora.cli", "agents", "--json"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "ideagora", "agents", "--json"], capture_output=True, text=True, check=True
     )
     rows = {row["name"]: row for row in json.loads(listed.stdout)}
     assert (rows["theirs"]["source"], rows["theirs"]["steps"]) == ("theirs 2.0: theirs:ideate", ["ideate"])

@@ -22,7 +22,7 @@ from ideagora.errors import (
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry, retry_counts
 from ideagora.models.call import Inputs
 from ideagora.models.chat_models import OfflineChatModel, ScriptedChatModel
-from ideagora.models.parsing import read_reply
+from ideagora.models.parsing import stored_reply
 from ideagora.models.parsing.structured_output import parse_answer
 from ideagora.models.request import build_request
 from ideagora.models.transport.retry import TransientError
@@ -214,7 +214,7 @@ async def test_each_caller_parses_a_reply_once(tmp_path: Path, monkeypatch: pyte
         parsed.clear()
         return number
 
-    monkeypatch.setattr(read_reply, "parse_answer", parse)
+    monkeypatch.setattr(stored_reply, "parse_answer", parse)
     with Loopback(["no", "no", GOOD]) as server:
         async with client_harness(tmp_path, server) as b:
             await b.client.ask(call())

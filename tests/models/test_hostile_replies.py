@@ -16,7 +16,7 @@ import pytest
 from ideagora.errors import UnreadableAnswer
 from ideagora.models.call import FreeText
 from ideagora.models.chat_models import ScriptedChatModel
-from ideagora.models.parsing import read_reply
+from ideagora.models.parsing import stored_reply
 from ideagora.models.parsing.structured_output import MAX_REPLY, UnreadableReply, parse_answer
 from tests.support.clients import GOOD, Label, call, client_harness
 from tests.support.each import each_case
@@ -84,8 +84,8 @@ async def test_other_calls_go_on_while_a_long_reply_is_read(
         assert go.wait(20)
         return Label(label="slow", why="")
 
-    monkeypatch.setattr(read_reply, "parse_answer", slow)
-    chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG_REPLY + 1)]})
+    monkeypatch.setattr(stored_reply, "parse_answer", slow)
+    chat = ScriptedChatModel(replies={"judge": ["x" * (stored_reply.LONG_REPLY + 1)]})
     async with client_harness(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         asked = asyncio.create_task(one.client.ask(call()))
         await asyncio.wait_for(begun.wait(), 20)  # the loop is free
@@ -104,11 +104,11 @@ def test_ctrl_c_is_heard_at_the_first_press_while_a_reply_is_read(
         ended.append("read to the end")
 
     async def main() -> None:
-        chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG_REPLY + 1)]})
+        chat = ScriptedChatModel(replies={"judge": ["x" * (stored_reply.LONG_REPLY + 1)]})
         async with client_harness(tmp_path, model="scripted", chats={"scripted": chat}) as one:
             await one.client.ask(call())
 
-    monkeypatch.setattr(read_reply, "parse_answer", slow)
+    monkeypatch.setattr(stored_reply, "parse_answer", slow)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -123,9 +123,9 @@ async def test_reading_that_takes_too_long_is_an_unreadable_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     never = threading.Event()
-    monkeypatch.setattr(read_reply, "parse_answer", lambda *args: never.wait(20))
-    monkeypatch.setattr(read_reply, "TIMEOUT", 0.05)
-    chat = ScriptedChatModel(replies={"judge": ["x" * (read_reply.LONG_REPLY + 1)] * 3})
+    monkeypatch.setattr(stored_reply, "parse_answer", lambda *args: never.wait(20))
+    monkeypatch.setattr(stored_reply, "TIMEOUT", 0.05)
+    chat = ScriptedChatModel(replies={"judge": ["x" * (stored_reply.LONG_REPLY + 1)] * 3})
     async with client_harness(tmp_path, model="scripted", chats={"scripted": chat}) as one:
         with pytest.raises(UnreadableAnswer, match=r"took over 0\.05 s"):
             await one.client.ask(call())

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ideagora import cli
+from ideagora.cli import main as cli
 from tests.graphs.test_runtime import Ran, task_of
 from tests.support import command, standin
 from tests.support.loopback import Loopback
@@ -100,7 +100,7 @@ def test_an_output_that_is_not_utf_8_ends_no_finished_run_in_a_traceback(
     model.reply = reply
     for coding, more in (("latin-1", ("--json",)), ("ascii", ())):
         monkeypatch.setenv("PYTHONIOENCODING", coding)
-        whole = [sys.executable, "-m", "ideagora.cli", *direct(server, *more)]
+        whole = [sys.executable, "-m", "ideagora", *direct(server, *more)]
         done = subprocess.run(whole, capture_output=True, check=False)
         assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
         if more:

@@ -125,12 +125,12 @@ def test_no_file_is_large() -> None:
 
 
 def test_the_command_line_starts_without_heavy_libraries() -> None:
-    command = [sys.executable, "-X", "importtime", "-c", "import ideagora.cli"]
+    command = [sys.executable, "-X", "importtime", "-c", "import ideagora.cli.main"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
     imported = {line.rpartition("|")[2].strip() for line in lines}
-    assert "ideagora.cli" in imported
+    assert "ideagora.cli.main" in imported
     assert not {name.partition(".")[0] for name in imported} & HEAVY
 
 

@@ -1,7 +1,7 @@
 """The command line in processes of its own that start at once, for tests that run it often.
 
 A process is forked from a server (multiprocessing's) that has imported the heavy libraries already,
-and then calls ``ideagora.cli.main`` as the installed script does: its own memory, its own files, and
+and then calls ``ideagora.cli.main.main`` as the installed script does: its own memory, its own files, and
 it can be killed. Some tests still start a whole new interpreter, see ``fresh_interpreter``.
 """
 
@@ -100,7 +100,7 @@ def run(
 
 def run_here(arguments: Sequence[str], env: Mapping[str, str | None]) -> Done:
     """Run ``ideagora`` in this process, which has loaded the embedding model or will need it again."""
-    from ideagora import cli
+    from ideagora.cli import main as cli
 
     out, err, code = io.StringIO(), io.StringIO(), 0
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
@@ -116,7 +116,7 @@ def run_here(arguments: Sequence[str], env: Mapping[str, str | None]) -> Done:
 
 def fresh_interpreter(arguments: Sequence[str]) -> subprocess.Popen[str]:
     """Start ``ideagora`` as a user does, in an interpreter that has imported nothing."""
-    command = [sys.executable, "-m", "ideagora.cli", *arguments]
+    command = [sys.executable, "-m", "ideagora", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -139,7 +139,7 @@ def _command(
     if largest_file is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
     sys.argv = ["ideagora", *arguments]
-    from ideagora.cli import main
+    from ideagora.cli.main import main
 
     main()
 

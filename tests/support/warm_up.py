@@ -24,7 +24,7 @@ import scipy.stats
 import typer.main
 
 import ideagora.benchmarks.ai_idea_bench.benchmark
-import ideagora.cli
+import ideagora.cli.main
 import ideagora.commands.agents
 import ideagora.commands.arena
 import ideagora.commands.bench
@@ -61,7 +61,7 @@ for role in ROLES.values():
 run_record.code_hash()
 run_record._versions()
 typer.main.get_command = cache(typer.main.get_command)
-typer.main.get_command(ideagora.cli.app)
+typer.main.get_command(ideagora.cli.main.app)
 
 gc.collect()
 gc.freeze()  # or the first collections of every command go through all of the above

@@ -8,7 +8,7 @@ from statistics import fmean
 import numpy as np
 
 from ideagora.benchmarks.results.records import IdeaLength, Lengths
-from ideagora.evaluators.statistics.agreement.agreement import spearman
+from ideagora.evaluators.statistics.agreement.coefficients import spearman
 from ideagora.schema import Verdict
 
 MOST_IDEAS = 2_000

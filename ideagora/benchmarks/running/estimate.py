@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ideagora.benchmarks.running.benchmark_run import BenchmarkRun
+from ideagora.benchmarks.running.errors import errors_named
 from ideagora.benchmarks.running.evaluation import questions_about
 from ideagora.benchmarks.running.generated import existing_ideas
-from ideagora.benchmarks.running.own_code import errors_named
+from ideagora.benchmarks.running.records import BenchmarkRun
 from ideagora.config import Settings
 from ideagora.evaluators.arena.contestants import AgentContestant
 from ideagora.models.budget import expected_cost

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.benchmark import Benchmark, Judgement, Plan, ProtocolName, Question
+from ideagora.benchmarks.running.errors import errors_named
 from ideagora.benchmarks.running.idea_log import IdeaLog
-from ideagora.benchmarks.running.own_code import errors_named
 from ideagora.evaluators.judging.asking import ask_or_reason
 from ideagora.evaluators.judging.evaluation import Evaluation, Key, Progress
 from ideagora.evaluators.judging.verdict_log import VerdictLog

@@ -11,8 +11,8 @@ from ideagora.benchmarks.results.records import (
     BenchmarkResult,
     read_results,
 )
-from ideagora.benchmarks.running.benchmark_run import BenchmarkRun
 from ideagora.benchmarks.running.idea_log import IDEAS_FILE, IdeaLog
+from ideagora.benchmarks.running.records import BenchmarkRun
 from ideagora.config import Settings
 from ideagora.errors import RunError
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE

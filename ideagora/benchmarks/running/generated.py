@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ideagora.benchmarks.results.records import AgentSummary
-from ideagora.benchmarks.running.benchmark_run import BenchmarkRun, PlannedRun
 from ideagora.benchmarks.running.idea_log import BENCHMARK, SAMPLE, IdeaLog, label_idea
+from ideagora.benchmarks.running.records import BenchmarkRun, PlannedRun
 from ideagora.errors import UsageError
 from ideagora.evaluators.arena.contestants import without_topic_in_common
 from ideagora.evaluators.arena.lineup import ContestantIdeas, topic_key

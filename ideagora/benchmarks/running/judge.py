@@ -16,11 +16,11 @@ from ideagora.benchmarks.results.records import (
 )
 from ideagora.benchmarks.results.scoring import complete_verdicts, of_protocol, score_log
 from ideagora.benchmarks.results.summary import build_result
-from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, BenchmarkRun
+from ideagora.benchmarks.running.errors import errors_named
 from ideagora.benchmarks.running.evaluation import BenchmarkEvaluation
 from ideagora.benchmarks.running.folder import reset_if_changed, run_record
 from ideagora.benchmarks.running.idea_log import IdeaLog
-from ideagora.benchmarks.running.own_code import errors_named
+from ideagora.benchmarks.running.records import BenchmarkResources, BenchmarkRun
 from ideagora.errors import BudgetExhausted
 from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
 from ideagora.evaluators.judging.verdict_log import VerdictLog

@@ -10,10 +10,10 @@ from typing import Any
 from ideagora.benchmarks.benchmark import Benchmark, Plan
 from ideagora.benchmarks.registry import find_benchmark
 from ideagora.benchmarks.results.records import AgentSummary, BenchmarkResult
-from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, BenchmarkRun
 from ideagora.benchmarks.running.folder import delete_judging, keep_earlier, load_finished
 from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.benchmarks.running.judge import judge_ideas
+from ideagora.benchmarks.running.records import BenchmarkResources, BenchmarkRun
 from ideagora.config import Settings
 from ideagora.errors import UsageError
 from ideagora.evaluators.arena.contestants import ResolvedContestants

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ideagora.benchmarks.results.records import BenchmarkResult
-from ideagora.benchmarks.running.benchmark_run import BenchmarkResources, BenchmarkRun, PlannedRun
 from ideagora.benchmarks.running.folder import keep_earlier, load_finished, record_ideas, reset
 from ideagora.benchmarks.running.generated import all_ideas, summarize_agents
 from ideagora.benchmarks.running.idea_log import IdeaLog, write_ideas
 from ideagora.benchmarks.running.judge import judge_ideas
+from ideagora.benchmarks.running.records import BenchmarkResources, BenchmarkRun, PlannedRun
 from ideagora.evaluators.generation import (
     RunResult,
     agent_run,

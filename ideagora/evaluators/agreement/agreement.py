@@ -17,7 +17,7 @@ from ideagora.errors import RatingError
 from ideagora.evaluators.agreement.raters import OVERALL, Item, Rater, clusters_of, shared_items, with_overall
 from ideagora.evaluators.arena.leaderboard.audit import audit_figure
 from ideagora.evaluators.arena.protocol import Values, comparisons
-from ideagora.evaluators.statistics.agreement.agreement import (
+from ideagora.evaluators.statistics.agreement.coefficients import (
     ICC_KINDS,
     compare_labels,
     compare_ratings,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.evaluators.agreement.raters import Item, Rater, clusters_of
-from ideagora.evaluators.statistics.agreement.agreement import pearson, percent, spearman, without_ties
+from ideagora.evaluators.statistics.agreement.coefficients import pearson, percent, spearman, without_ties
 from ideagora.evaluators.statistics.figures import Chosen, Figure, jackknife, missing_figure
 
 if TYPE_CHECKING:

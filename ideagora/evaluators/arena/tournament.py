@@ -17,6 +17,8 @@ from ideagora.errors import BudgetExhausted
 from ideagora.evaluators.arena.comparisons import repeat_count, schedule_entrants
 from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.arena.evaluation import STYLE, ArenaEvaluation
+from ideagora.evaluators.arena.extension import FIELD as GROWTH
+from ideagora.evaluators.arena.extension import find_smaller_arena, growth_record
 from ideagora.evaluators.arena.folder import (
     load_finished,
     load_verdicts,
@@ -26,8 +28,6 @@ from ideagora.evaluators.arena.folder import (
     write_entries,
     write_leaderboard,
 )
-from ideagora.evaluators.arena.growth import FIELD as GROWTH
-from ideagora.evaluators.arena.growth import find_smaller_arena, growth_record
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, JudgePanel
 from ideagora.evaluators.arena.leaderboard.build import (
     Ending,

@@ -1,8 +1,8 @@
 """Coerce JSON values to the field types of a pydantic model, where only one reading is possible.
 
 Every function returns the value in the form that the type requires, or leaves it unchanged so that pydantic
-rejects it. ``None`` stands for an empty value (null, blank text, "N/A"). NaN and the infinities are no value of
-any type, not even of an optional one: where null is an answer, a failed computation must not become it.
+rejects it. ``None`` stands for an empty value (null, blank text, "N/A"). NaN and the infinities are no value
+of any type, not even of an optional one: where null is an answer, a failed computation must not become it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.agreement.agreement import (
+from ideagora.evaluators.statistics.agreement.coefficients import (
     cohen_kappa,
     judge_scores,
     krippendorff_alpha,

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from ideagora.subcommands import options
+from ideagora.cli import options
 
 EPILOG = (
     "Examples:\n\n  ideagora generate 'tool use by language models' --branches 2\n\n"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ideagora.subcommands import options
+from ideagora.cli import options
 
 app = options.CommandGroup(help="Import ideas made by other systems, and show them.", no_args_is_help=True)
 

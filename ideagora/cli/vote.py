@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ideagora.subcommands import options
+from ideagora.cli import options
 
 app = options.CommandGroup(
     help="Let people vote blind on pairs of ideas from an arena.", no_args_is_help=True

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ideagora.subcommands import options
+from ideagora.cli import options
 
 app = options.CommandGroup(help="Add your own papers, and search or move the store.", no_args_is_help=True)
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ideagora.subcommands import (
+from ideagora.cli import (
     agents,
     agreement,
     arena,

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from ideagora.benchmarks.registry import BENCHMARKS
-from ideagora.subcommands import options
+from ideagora.cli import options
 
 
 class Export(StrEnum):

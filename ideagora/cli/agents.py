@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ideagora.subcommands import options
+from ideagora.cli import options
 
 COUNTS = "Expected calls"
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import typer
 
-from ideagora.subcommands import options
+from ideagora.cli import options
 
 
 class Schedule(StrEnum):

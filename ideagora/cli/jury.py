@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from ideagora.subcommands import options
-from ideagora.subcommands.bench import Export
+from ideagora.cli import options
+from ideagora.cli.bench import Export
 
 EPILOG = (
     "Examples:\n\n  ideagora jury ideas.jsonl --judge openai/gpt-4o --judge gemini/gemini-2.5-pro "

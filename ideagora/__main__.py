@@ -1,0 +1,5 @@
+"""``python -m ideagora``: the command line."""
+
+from ideagora.cli.main import main
+
+main()

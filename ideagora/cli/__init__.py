@@ -1,0 +1,1 @@
+"""The command line: declares commands with their options; ``ideagora.commands`` carries them out."""

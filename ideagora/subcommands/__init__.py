@@ -1,1 +1,0 @@
-"""Declares the command line: names, options and help. ``commands`` does the work."""
