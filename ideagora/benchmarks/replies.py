@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
 
 Letter = Literal["A", "B", "C", "D"]
 LETTERS: tuple[Letter, ...] = ("A", "B", "C", "D")
@@ -97,3 +99,7 @@ def read_rating(value: Any) -> Any:
     if len(figures) == 1 and not (_RANGE.search(text) and not _LABELLED.search(text)):
         return figures.pop()
     raise ValueError("give one number from 1 to 10")
+
+
+Rating = Annotated[float, BeforeValidator(read_rating)]
+"""The type of a rating from 1 to 10, also as text that gives one number."""

@@ -236,6 +236,7 @@ def _command_for(name: str) -> Any:
         export: ExportOptions,
         output: options.OutputOptions,
     ) -> None:
+        """Run the benchmark on agents or existing ideas."""
         from ideagora.commands.bench import Request, run
 
         request = Request(

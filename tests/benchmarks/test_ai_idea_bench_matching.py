@@ -273,7 +273,7 @@ async def test_a_score_off_the_protocols_scale_is_unscored_after_asking_again(tm
         assert (verdict.criteria or {}).get("score") == wanted, (plan.protocol, said)
         if wanted is None:
             assert len(chat.calls) == 3
-            assert f"is not on the scale of {matching.lowest_score(plan)} to 5" in (verdict.reason or "")
+            assert f"but the scale is {matching.lowest_score(plan)} to 5" in (verdict.reason or "")
 
 
 # --- the questions ------------------------------------------------------------------------------

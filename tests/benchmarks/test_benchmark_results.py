@@ -10,16 +10,15 @@ import pytest
 from ideagora.benchmarks.benchmark import Measure, Scores
 from ideagora.benchmarks.results.coverage import MOST_REASONS, OTHER_REASONS, count_verdicts
 from ideagora.benchmarks.results.records import AgentSummary, read_results, result_from_json, write_results
-from ideagora.benchmarks.results.summary import build_result
 from ideagora.errors import RunError
 from ideagora.report.bench.cells import all_columns
 from ideagora.schema import Verdict
-from tests.support.benchmark_results import RANK, SHARE, result_of
+from tests.support.benchmark_results import RANK, SHARE, built, result_of
 
 
 def test_means_are_over_scored_samples_and_the_rest_is_counted() -> None:
     scores: Scores = {"share": {"a": {"1": 1.0, "2": 0.0, "3": None}, "b": {"1": 1.0}}}
-    result = build_result(scores, [SHARE], benchmark="x", title="X", n_samples=4)
+    result = built(scores, [SHARE], benchmark="x", title="X", n_samples=4)
     first, second = result.figure("a", "share"), result.figure("b", "share")
     assert (first.mean, first.n, first.unscored, first.without_idea) == (0.5, 2, 1, 1)
     assert (second.mean, second.n, second.unscored, second.without_idea) == (1.0, 1, 0, 3)
@@ -104,12 +103,12 @@ def test_notes_say_what_these_samples_cannot_show() -> None:
     assert result_of({"a": {"1": 1.0, "2": 2.0}}).notes == ("There is one agent, so nothing is compared.",)
     assert result_of({"a": {"1": None}, "b": {"1": None}}).status == "nothing_scored"
     two = [SHARE, Measure(name="other", group="other", title="Other", unit="points")]
-    result = build_result({"share": {"a": {"1": 1.0}}}, two, benchmark="x", title="X")
+    result = built({"share": {"a": {"1": 1.0}}}, two, benchmark="x", title="X")
     assert result.notes[0] == "Not scored for any agent: Other."
 
 
 def test_agents_without_a_score_have_a_row_and_the_others_follow() -> None:
-    result = build_result(
+    result = built(
         {"share": {"b": {"1": 1.0}, "a": {"1": 0.0}}},
         [SHARE],
         benchmark="x",
@@ -129,7 +128,7 @@ def test_an_idea_that_nothing_was_asked_about_is_not_missing() -> None:
 
 def test_a_score_that_is_no_number_is_refused() -> None:
     with pytest.raises(ValueError, match="share: a score of a is not finite"):
-        build_result({"share": {"a": {"1": float("nan")}}}, [SHARE], benchmark="x", title="X")
+        built({"share": {"a": {"1": float("nan")}}}, [SHARE], benchmark="x", title="X")
 
 
 def test_verdicts_are_counted_by_kind_with_reasons() -> None:

@@ -20,7 +20,6 @@ from ideagora.benchmarks.liveideabench.benchmark import FIVE, MEASURES, LiveIdea
 from ideagora.benchmarks.liveideabench.questions import TOO_LONG, chosen_pairs
 from ideagora.benchmarks.liveideabench.roles import CRITERIA, CRITIC, Fluency
 from ideagora.benchmarks.liveideabench.samples import read_samples, shipped_samples
-from ideagora.benchmarks.results.summary import build_result
 from ideagora.errors import IdeasFileError, UsageError
 from ideagora.graphs.plain_model.replies import refuses, split_reply
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
@@ -28,6 +27,7 @@ from ideagora.models.parsing.structured_output import UnreadableReply, parse_ans
 from ideagora.report.bench.plots import pareto_front
 from ideagora.schema import Idea, Verdict
 from tests.support.bench_world import Benched
+from tests.support.benchmark_results import built
 from tests.support.each import Cases, each_case
 
 PUBLISHED = """
@@ -102,7 +102,7 @@ def test_the_published_averages_are_the_mean_of_the_five_dimensions() -> None:
     for model, *cells in rows:
         *five, average = map(float, cells)
         scores = {name: {model: {"all": value}} for name, value in zip(COLUMNS, five, strict=True)}
-        result = build_result(scores, MEASURES, benchmark="liveideabench", title="")
+        result = built(scores, MEASURES, benchmark="liveideabench", title="")
         assert result.figure(model, "average").mean == pytest.approx(average, abs=0.01), model
 
 
@@ -127,7 +127,7 @@ def test_scores_follow_the_papers_formulas() -> None:
 def test_flexibility_and_average_are_summarised_over_keywords() -> None:
     over = [4.0, 5.0, 6.0, 7.0]
     scores = {name: {"one": {str(n): value for n, value in enumerate(over)}} for name in FIVE}
-    result = build_result(scores, MEASURES, benchmark="liveideabench", title="")
+    result = built(scores, MEASURES, benchmark="liveideabench", title="")
     flexible = result.figure("one", "flexibility")
     assert flexible.mean == pytest.approx(4.9)  # place 0.3 * 3 = 0.9 between 4 and 5
     assert result.figure("one", "average").mean == pytest.approx((4 * 5.5 + 4.9) / 5)

@@ -18,7 +18,6 @@ from rich.console import Console
 from ideagora.benchmarks.benchmark import Scores
 from ideagora.benchmarks.results.lengths import idea_lengths
 from ideagora.benchmarks.results.records import AgentSummary, BenchmarkResult, Coverage, write_results
-from ideagora.benchmarks.results.summary import build_result
 from ideagora.report.bench.cells import parts, reasons
 from ideagora.report.bench.label_placement import Label, place_labels
 from ideagora.report.bench.page import write_benchmark_report, write_report
@@ -27,7 +26,7 @@ from ideagora.report.bench.terminal import terminal_table
 from ideagora.report.drawings.plots import plot_figure
 from ideagora.schema import Usage, Verdict
 from tests.report.test_report_safety import ATTRIBUTES, TAGS
-from tests.support.benchmark_results import POINTS, RANK, SHARE, result_of
+from tests.support.benchmark_results import POINTS, RANK, SHARE, built, result_of
 from tests.support.report_pages import EVIL, LONG, Page
 
 BETTER = {str(place): 3.0 + place % 3 for place in range(20)}
@@ -36,7 +35,7 @@ WORSE = {str(place): 1.0 + place % 4 for place in range(16)} | {"16": None}
 
 def sample_result() -> BenchmarkResult:
     """Two agents on 20 samples; the first is significantly better, the second has gaps."""
-    return build_result(
+    return built(
         {"points": {"first": BETTER, "second": WORSE}, "share": {"first": {"1": 1.0}, "second": {}}},
         [POINTS, SHARE],
         benchmark="bench",
@@ -136,7 +135,7 @@ def test_a_narrow_terminal_splits_the_table_and_cuts_nothing() -> None:
         POINTS.model_copy(update={"name": f"m{number}", "title": f"M{number}"}) for number in range(9)
     ]
     scores: Scores = {measure.name: {"an-agent": BETTER, LONG: WORSE} for measure in measures}
-    result = build_result(scores, measures, benchmark="b", title="B")
+    result = built(scores, measures, benchmark="b", title="B")
     shown = terminal(result, 60)
     assert all(len(line) <= 60 for line in shown.splitlines())
     assert len(re.findall(r"3\.95", shown)) == len(measures)
@@ -171,7 +170,7 @@ def test_plots_are_files_and_stand_in_the_page(tmp_path: Path) -> None:
 
 def test_hostile_names_reasons_and_notes_stay_text(tmp_path: Path) -> None:
     names = (EVIL, "$x^2$ \\input{/etc/passwd} \x1b[31m", "=1+1\x00\u202e", "模型")
-    result = build_result(
+    result = built(
         {"points": dict.fromkeys(names, BETTER)},
         [POINTS.model_copy(update={"title": EVIL, "unit": EVIL})],
         benchmark=EVIL,

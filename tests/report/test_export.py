@@ -14,7 +14,6 @@ import pytest
 from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores
 from ideagora.benchmarks.results.records import AgentSummary, write_results
 from ideagora.benchmarks.results.scoring import score_log
-from ideagora.benchmarks.results.summary import build_result
 from ideagora.benchmarks.running.idea_log import label_idea, write_ideas
 from ideagora.errors import RunError, UsageError
 from ideagora.evaluators.judging.verdict_files import verdict_lines
@@ -22,6 +21,7 @@ from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.report.export.hf import export_hf
 from ideagora.report.export.inspect import export_inspect
 from ideagora.schema import Experiment, Idea, Topic, Usage, Verdict
+from tests.support.benchmark_results import built
 
 FIT = Measure(name="fit", group="fit", title="Fit | to topic", unit="1 to 5", decimals=1)
 WINS = Measure(name="wins_score", group="wins", title="Wins", unit="points")
@@ -116,7 +116,7 @@ def folder(tmp_path: Path) -> Path:
     (path / "run.json").write_text(json.dumps(record))
     write_ideas(path, IDEAS)
     (path / "verdicts.jsonl").write_text(verdict_lines(VERDICTS))
-    result = build_result(
+    result = built(
         score_log(Bridges(), VerdictLog(path), Plan(judges=(JUDGE,))),
         [FIT, WINS],
         benchmark="bridges",

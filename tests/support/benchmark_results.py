@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ideagora.benchmarks.benchmark import Measure
+from ideagora.benchmarks.benchmark import Measure, Scores
 from ideagora.benchmarks.results.records import BenchmarkResult
 from ideagora.benchmarks.results.summary import build_result
 
@@ -14,9 +14,25 @@ POINTS = Measure(name="points", group="points", title="Points", unit="points", d
 RANK = Measure(name="points", group="points", title="Rank", unit="rank", higher_is_better=False)
 
 
+def built(
+    scores: Scores,
+    measures: Sequence[Measure],
+    benchmark: str = "bench",
+    title: str = "A benchmark",
+    **known: Any,
+) -> BenchmarkResult:
+    """The result of these measures; ``known`` are other fields of it, with lists as tuples."""
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in known.items()
+    }
+    return build_result(
+        BenchmarkResult(benchmark=benchmark, title=title, measures=tuple(measures), **fields), scores
+    )
+
+
 def result_of(
     rows: Mapping[str, Mapping[str, float | None]], measure: Measure | None = None, **options: Any
 ) -> BenchmarkResult:
     """The result of one measure, by default one without bounds; ``rows`` are scores by agent and sample."""
     measure = measure or POINTS
-    return build_result({measure.name: rows}, [measure], benchmark="bench", title="A benchmark", **options)
+    return built({measure.name: rows}, [measure], **options)

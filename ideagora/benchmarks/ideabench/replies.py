@@ -8,8 +8,6 @@ from typing import Any
 
 from ideagora.retrieval.cutoff import title_key
 
-LOWEST, HIGHEST = 1, 10
-"""The scale of a rating (Figure 8)."""
 MAX_TEXT = 2_000
 """Characters of a ranking written as text."""
 MIN_QUOTED_WORDS = 3

@@ -12,16 +12,11 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from ideagora.agents.paper_extractors import FACETS, remove_name, system_name
-from ideagora.agents.role import Role
 from ideagora.agents.text.faithfulness import find_unsupported, quote_first
 from ideagora.agents.text.outcomes import find_outcomes, remove_outcomes
-from ideagora.benchmarks.ideabench.replies import (
-    HIGHEST,
-    LOWEST,
-    read_ranking,
-    split_ranking,
-)
-from ideagora.benchmarks.replies import read_rating
+from ideagora.benchmarks.ideabench.replies import read_ranking, split_ranking
+from ideagora.benchmarks.judge_roles import Scale, judge_role, rate_similarity
+from ideagora.benchmarks.replies import Rating
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
@@ -29,9 +24,8 @@ from ideagora.models.offline import text as texts
 PROMPTS = Path(__file__).parent / "prompts"
 PARAGRAPH_WORDS = 150
 """Words of a paragraph by the offline model."""
-
-Rating = Annotated[float, BeforeValidator(read_rating)]
-"""A rating, also as a sentence that gives one number."""
+SCALE = Scale(1, 10)
+"""The scale of a rating (Figure 8)."""
 
 
 class StatementInputs(Inputs):
@@ -77,15 +71,13 @@ def _check_statement(inputs: StatementInputs, answer: Statement) -> str | None:
     return None
 
 
-STATE_IDEA = Role(
-    name="ideabench_statement",
-    group="judge",
-    inputs=StatementInputs,
-    answer=Statement,
-    offline=_state,
-    temperature=0.0,
+STATE_IDEA = judge_role(
+    "ideabench_statement",
+    StatementInputs,
+    Statement,
+    _state,
+    PROMPTS,
     check=_check_statement,
-    prompts=PROMPTS,
 )
 
 
@@ -126,15 +118,13 @@ def _check_ranking(inputs: RankingInputs, answer: Ranking) -> str | None:
     return None
 
 
-RANK = Role(
-    name="ideabench_ranking",
-    group="judge",
-    inputs=RankingInputs,
-    answer=Ranking,
-    offline=_rank,
-    temperature=0.0,
+RANK = judge_role(
+    "ideabench_ranking",
+    RankingInputs,
+    Ranking,
+    _rank,
+    PROMPTS,
     check=_check_ranking,
-    prompts=PROMPTS,
 )
 
 
@@ -152,30 +142,13 @@ class Overlap(Answer):
     rating: Rating = Field(description="1 (no overlap) to 10 (the same idea)")
 
 
-def _rate_overlap(engine: ExtractiveModel, inputs: OverlapInputs) -> dict[str, Any]:
-    cosine = engine.similarity(inputs.abstract, [inputs.idea])[0]
-    return {"explanation": f"Similarity of the texts {cosine:.2f}.", "rating": _rating_of(cosine)}
-
-
-def _rating_of(cosine: float) -> float:
-    return float(round(LOWEST + (HIGHEST - LOWEST) * max(0.0, cosine)))
-
-
-def _check_rating(inputs: Inputs, answer: Overlap | Relevance) -> str | None:
-    if LOWEST <= answer.rating <= HIGHEST:
-        return None
-    return f"the rating is {answer.rating:g}, but the scale is {LOWEST} to {HIGHEST}"
-
-
-RATE_OVERLAP = Role(
-    name="ideabench_overlap",
-    group="judge",
-    inputs=OverlapInputs,
-    answer=Overlap,
-    offline=_rate_overlap,
-    temperature=0.0,
-    check=_check_rating,
-    prompts=PROMPTS,
+RATE_OVERLAP = judge_role(
+    "ideabench_overlap",
+    OverlapInputs,
+    Overlap,
+    rate_similarity(SCALE, lambda inputs: (inputs.abstract, inputs.idea), reason="explanation"),
+    PROMPTS,
+    check=SCALE.checks("rating"),
 )
 
 
@@ -196,20 +169,15 @@ class Relevance(Answer):
     rating: Rating = Field(description="1 (mentioned in passing) to 10 (the idea depends on it)")
 
 
-def _rate_relevance(engine: ExtractiveModel, inputs: RelevanceInputs) -> dict[str, Any]:
-    cosine = engine.similarity(
-        f"{inputs.title}. {inputs.abstract}", [f"{inputs.cited_title}. {inputs.cited_abstract}"]
-    )[0]
-    return {"reason": f"Similarity of the abstracts {cosine:.2f}.", "rating": _rating_of(cosine)}
+def _both_papers(inputs: RelevanceInputs) -> tuple[str, str]:
+    return f"{inputs.title}. {inputs.abstract}", f"{inputs.cited_title}. {inputs.cited_abstract}"
 
 
-RATE_RELEVANCE = Role(
-    name="ideabench_relevance",
-    group="judge",
-    inputs=RelevanceInputs,
-    answer=Relevance,
-    offline=_rate_relevance,
-    temperature=0.0,
-    check=_check_rating,
-    prompts=PROMPTS,
+RATE_RELEVANCE = judge_role(
+    "ideabench_relevance",
+    RelevanceInputs,
+    Relevance,
+    rate_similarity(SCALE, _both_papers),
+    PROMPTS,
+    check=SCALE.checks("rating"),
 )

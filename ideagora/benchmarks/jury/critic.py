@@ -6,23 +6,22 @@ of wording, and says so.
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import Field, create_model
 
 from ideagora.agents.role import Role
+from ideagora.benchmarks.judge_roles import Scale, judge_role
 from ideagora.benchmarks.jury.criteria import ANALYSIS, Criterion
-from ideagora.benchmarks.replies import read_rating
+from ideagora.benchmarks.replies import Rating
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
 PROMPTS = Path(__file__).parent / "prompts"
-LOWEST, HIGHEST = 1, 10
+SCALE = Scale(1, 10)
 """The scale of all criteria."""
-Rating = Annotated[float, BeforeValidator(read_rating)]
-"""A rating, also as text that gives one number."""
 
 
 class CriticInputs(Inputs):
@@ -39,32 +38,19 @@ def critic(criteria: tuple[Criterion, ...]) -> Role[Answer]:
     """The judge for these criteria; its answer has ``analysis`` and a number for each criterion."""
     fields: dict[str, Any] = {
         ANALYSIS: (str, Field(description="strengths and weaknesses, in less than 100 words")),
-        **{one.name: (Rating, Field(description=f"{LOWEST} to {HIGHEST}")) for one in criteria},
+        **{one.name: (Rating, Field(description=str(SCALE))) for one in criteria},
     }
-    return Role(
-        name="jury_critic",
-        group="judge",
-        inputs=CriticInputs,
-        answer=create_model("Critique", __base__=Answer, **fields),
-        offline=_rate,
-        temperature=0.0,
-        check=partial(_check_ratings, [one.name for one in criteria]),
-        prompts=PROMPTS,
+    return judge_role(
+        "jury_critic",
+        CriticInputs,
+        create_model("Critique", __base__=Answer, **fields),
+        _rate,
+        PROMPTS,
+        check=SCALE.checks(*(one.name for one in criteria)),
     )
 
 
 def _rate(engine: ExtractiveModel, inputs: CriticInputs) -> dict[str, Any]:
     near = engine.similarity(inputs.idea, [one.question for one in inputs.criteria])
-    ratings = {
-        one.name: float(round(LOWEST + (HIGHEST - LOWEST) * min(1.0, max(0.0, cosine))))
-        for one, cosine in zip(inputs.criteria, near, strict=True)
-    }
+    ratings = {one.name: SCALE.of_cosine(cosine) for one, cosine in zip(inputs.criteria, near, strict=True)}
     return {ANALYSIS: "Similarity to the wording of each criterion, which is not the quality.", **ratings}
-
-
-def _check_ratings(names: list[str], inputs: CriticInputs, answer: Answer) -> str | None:
-    for name in names:
-        rating = getattr(answer, name)
-        if not LOWEST <= rating <= HIGHEST:
-            return f"{name} is {rating:g}, but the scale is {LOWEST} to {HIGHEST}"
-    return None

@@ -7,12 +7,10 @@ from typing import Any
 
 from ideagora.benchmarks.aggregation import AgentScores
 from ideagora.benchmarks.benchmark import Measure
-from ideagora.benchmarks.jury.critic import HIGHEST, LOWEST
+from ideagora.benchmarks.jury.critic import SCALE
 from ideagora.benchmarks.jury.questions import QUALITY
 from ideagora.benchmarks.jury.ratings import Effects, quality_scores
 from ideagora.schema import Verdict
-
-UNIT = f"{LOWEST} to {HIGHEST}"
 
 
 def rating_measure(name: str, title: str, group: str = QUALITY, **fields: Any) -> Measure:
@@ -21,9 +19,9 @@ def rating_measure(name: str, title: str, group: str = QUALITY, **fields: Any) -
         name=name,
         group=group,
         title=title,
-        unit=UNIT,
-        lowest=LOWEST,
-        highest=HIGHEST,
+        unit=str(SCALE),
+        lowest=SCALE.lowest,
+        highest=SCALE.highest,
         decimals=2,
         has_bars=True,
         **fields,
@@ -36,7 +34,7 @@ def corrected_measure(name: str, title: str) -> Measure:
         name=f"{name}_corrected",
         group=QUALITY,
         title=f"{title}, corrected for judges",
-        unit=UNIT,
+        unit=str(SCALE),
         decimals=2,
     )
 

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.benchmark import PUBLISHED, Judgement, Question, Unscored
-from ideagora.benchmarks.jury.critic import HIGHEST, LOWEST
+from ideagora.benchmarks.jury.critic import SCALE
 from ideagora.benchmarks.jury.questions import QUALITY
 from ideagora.benchmarks.liveideabench.questions import FLUENCY, checked_text
 from ideagora.benchmarks.liveideabench.roles import DIMENSIONS
@@ -75,6 +75,6 @@ def _rating(name: str, value: Any) -> float:
         rating = float(read_rating(value))
     except (TypeError, ValueError):
         rating = math.nan
-    if isinstance(value, bool) or not LOWEST <= rating <= HIGHEST:
-        raise Unscored(f"{name} is {str(value)[:40]!r} in the file, not {LOWEST} to {HIGHEST}")
+    if isinstance(value, bool) or not SCALE.lowest <= rating <= SCALE.highest:
+        raise Unscored(f"{name} is {str(value)[:40]!r} in the file, not {SCALE}")
     return rating

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from ideagora.agents.role import Role
+from ideagora.benchmarks.judge_roles import judge_role
 from ideagora.benchmarks.jury.criteria import DEFAULT_CRITERIA, Criterion
 from ideagora.benchmarks.jury.critic import critic
 from ideagora.benchmarks.replies import Letter, read_letter
@@ -56,12 +56,10 @@ def _grade(engine: ExtractiveModel, inputs: FluencyInputs) -> dict[str, Any]:
     return {"reason": f"Similarity of the texts {cosine:.2f}.", "letter": letter}
 
 
-FLUENCY_JUDGE = Role(
-    name="liveideabench_fluency",
-    group="judge",
-    inputs=FluencyInputs,
-    answer=Fluency,
-    offline=_grade,
-    temperature=0.0,
-    prompts=PROMPTS,
+FLUENCY_JUDGE = judge_role(
+    "liveideabench_fluency",
+    FluencyInputs,
+    Fluency,
+    _grade,
+    PROMPTS,
 )

@@ -12,7 +12,7 @@ from ideagora.benchmarks.registry import find_benchmark
 from ideagora.benchmarks.results.records import AgentSummary, BenchmarkResult
 from ideagora.benchmarks.running.folder import delete_judging, keep_earlier, load_finished
 from ideagora.benchmarks.running.idea_log import IdeaLog
-from ideagora.benchmarks.running.judge import judge_ideas
+from ideagora.benchmarks.running.judge import FolderIdeas, judge_ideas
 from ideagora.benchmarks.running.records import BenchmarkResources, BenchmarkRun
 from ideagora.config import Settings
 from ideagora.errors import UsageError
@@ -117,7 +117,8 @@ async def rescore(
             return finished
         agents = [AgentSummary(**_summary(one)) for one in record.get("contestants", ())]
         budget = load_budget(run.settings, [path])
-        return await judge_ideas(run, folder, IdeaLog(path), agents, run.notes, resources, budget)
+        ideas = FolderIdeas(IdeaLog(path), agents, run.notes)
+        return await judge_ideas(run, folder, ideas, resources, budget)
 
 
 def _summary(row: Mapping[str, Any]) -> dict[str, Any]:

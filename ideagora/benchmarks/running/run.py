@@ -14,7 +14,7 @@ from ideagora.benchmarks.results.records import BenchmarkResult
 from ideagora.benchmarks.running.folder import keep_earlier, load_finished, record_ideas, reset
 from ideagora.benchmarks.running.generated import all_ideas, summarize_agents
 from ideagora.benchmarks.running.idea_log import IdeaLog, write_ideas
-from ideagora.benchmarks.running.judge import judge_ideas
+from ideagora.benchmarks.running.judge import FolderIdeas, judge_ideas
 from ideagora.benchmarks.running.records import BenchmarkResources, BenchmarkRun, PlannedRun
 from ideagora.evaluators.generation import (
     RunResult,
@@ -87,7 +87,8 @@ async def run_benchmark(
         if not run.judged:
             record_ideas(run, folder, summaries, notes, down)
             return ()
-        return await judge_ideas(run, folder, log, summaries, notes, resources, budget, down)
+        ideas = FolderIdeas(log, summaries, notes, down)
+        return await judge_ideas(run, folder, ideas, resources, budget)
 
 
 async def _check_judges(run: BenchmarkRun, resources: BenchmarkResources, budget: Budget) -> None:

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from ideagora.agents.judges import IDEA_JUDGE, IdeaPairInputs, normalize_choice
-from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
+from ideagora.benchmarks.judge_roles import judge_role
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
@@ -102,12 +102,10 @@ def _larger(first: float, second: float, margin: float) -> str:
     return "first" if first > second else "second"
 
 
-COMPETITION_JUDGE = Role(
-    name="competition_judge",
-    group="judge",
-    inputs=CompetitionInputs,
-    answer=CompetitionPreference,
-    offline=_compare,
-    temperature=0.0,
-    prompts=Path(__file__).parents[1] / "prompts",
+COMPETITION_JUDGE = judge_role(
+    "competition_judge",
+    CompetitionInputs,
+    CompetitionPreference,
+    _compare,
+    Path(__file__).parents[1] / "prompts",
 )

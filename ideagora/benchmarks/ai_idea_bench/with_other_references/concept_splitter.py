@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.role import Role
+from ideagora.benchmarks.judge_roles import judge_role
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
@@ -57,13 +57,11 @@ def _check(inputs: SplitterInputs, answer: PlanConcepts) -> str | None:
     return f"report each step from 0 to {len(inputs.steps) - 1} once; got {numbers}"
 
 
-CONCEPT_SPLITTER = Role(
-    name="concept_splitter",
-    group="judge",
-    inputs=SplitterInputs,
-    answer=PlanConcepts,
-    offline=_split,
-    temperature=0.0,
+CONCEPT_SPLITTER = judge_role(
+    "concept_splitter",
+    SplitterInputs,
+    PlanConcepts,
+    _split,
+    Path(__file__).parents[1] / "prompts",
     check=_check,
-    prompts=Path(__file__).parents[1] / "prompts",
 )

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from ideagora.agents.paper_extractors import FACETS, remove_name, system_name
-from ideagora.agents.role import Role
 from ideagora.agents.text.outcomes import remove_outcomes
 from ideagora.benchmarks.ai_idea_bench.parts import Part
+from ideagora.benchmarks.judge_roles import Scale, judge_role, rate_similarity
 from ideagora.benchmarks.replies import LETTERS, Letter, read_letter, read_score
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
@@ -52,14 +52,12 @@ def _choose(engine: ExtractiveModel, inputs: ChoiceInputs) -> dict[str, Any]:
     return {"reason": f"Similarity of the sentences' vectors: {figures}.", "closest": LETTERS[best]}
 
 
-CHOICE_JUDGE = Role(
-    name="choice_judge",
-    group="judge",
-    inputs=ChoiceInputs,
-    answer=ClosestCandidate,
-    offline=_choose,
-    temperature=0.0,
-    prompts=PROMPTS,
+CHOICE_JUDGE = judge_role(
+    "choice_judge",
+    ChoiceInputs,
+    ClosestCandidate,
+    _choose,
+    PROMPTS,
 )
 
 
@@ -81,38 +79,33 @@ class MatchScore(Answer):
 
 
 def _check_score(inputs: MatchInputs, answer: MatchScore) -> str | None:
-    if inputs.lowest <= answer.score <= HIGHEST:
-        return None
-    return f"the score {answer.score:g} is not on the scale of {inputs.lowest} to {HIGHEST}"
+    return Scale(inputs.lowest, HIGHEST).complaint(answer, "score")
 
 
 def _match(engine: ExtractiveModel, inputs: MatchInputs) -> dict[str, Any]:
     """Return the cosine, mapped from 0..1 to the scale; negative ones count as 0."""
-    near = engine.similarity(inputs.idea, [inputs.target])[0]
-    score = inputs.lowest + (HIGHEST - inputs.lowest) * min(1.0, max(0.0, near))
-    return {"reason": f"Similarity of the two texts' vectors: {near:.2f}.", "score": round(score, 2)}
+    rate = rate_similarity(
+        Scale(inputs.lowest, HIGHEST), lambda given: (given.idea, given.target), rating="score", decimals=2
+    )
+    return rate(engine, inputs)
 
 
-IDEA_MATCH_JUDGE = Role(
-    name="idea_match_judge",
-    group="judge",
-    inputs=MatchInputs,
-    answer=MatchScore,
-    offline=_match,
-    temperature=0.0,
+IDEA_MATCH_JUDGE = judge_role(
+    "idea_match_judge",
+    MatchInputs,
+    MatchScore,
+    _match,
+    PROMPTS,
     check=_check_score,
-    prompts=PROMPTS,
 )
 
-TOPIC_MATCH_JUDGE = Role(
-    name="topic_match_judge",
-    group="judge",
-    inputs=MatchInputs,
-    answer=MatchScore,
-    offline=_match,
-    temperature=0.0,
+TOPIC_MATCH_JUDGE = judge_role(
+    "topic_match_judge",
+    MatchInputs,
+    MatchScore,
+    _match,
+    PROMPTS,
     check=_check_score,
-    prompts=PROMPTS,
 )
 
 
@@ -159,12 +152,10 @@ def _summarise(engine: ExtractiveModel, inputs: InspirationInputs) -> dict[str, 
     return {"motivation": facets["problem"], "summary": facets["method"], "designs": []}
 
 
-INSPIRATION_READER = Role(
-    name="inspiration_reader",
-    group="judge",
-    inputs=InspirationInputs,
-    answer=InspirationSummary,
-    offline=_summarise,
-    temperature=0.0,
-    prompts=PROMPTS,
+INSPIRATION_READER = judge_role(
+    "inspiration_reader",
+    InspirationInputs,
+    InspirationSummary,
+    _summarise,
+    PROMPTS,
 )
