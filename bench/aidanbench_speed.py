@@ -30,13 +30,13 @@ DONE = "this is the last answer"
 def reply(body: Body) -> str:
     """An answer of words that no other has, or a judgement: incoherent for the last answer."""
     prompt = str(body["messages"][-1]["content"])
-    if body["response_format"]["json_schema"]["name"] == "Coherence":
+    if "response_format" in body:
         return json.dumps({"reason": "It says so.", "score": 5 if DONE in prompt else 80})
     question = max((name for name in TURNS if name in prompt), key=len)
-    earlier = prompt.count("answer number")
+    earlier = prompt.count("An answer number")
     ends = f" {DONE}" if earlier + 1 >= TURNS[question] else ""
     words = hashlib.sha256(f"{question} {earlier}".encode()).hexdigest()
-    return json.dumps({"answer": f"answer number {words[:8]} {words[8:20]} {words[20:40]}{ends}"})
+    return f"An answer number {words[:8]} {words[8:20]} {words[20:40]}{ends}"
 
 
 def main() -> None:

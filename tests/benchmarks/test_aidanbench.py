@@ -13,6 +13,7 @@ import pytest
 
 from ideagora.benchmarks.aidanbench.benchmark import AidanBench
 from ideagora.benchmarks.aidanbench.novelty import AnswerVectors
+from ideagora.benchmarks.aidanbench.replies import plain_answer
 from ideagora.benchmarks.aidanbench.roles import COHERENCE_JUDGE, OUTLINES, Coherence, CoherenceInputs
 from ideagora.benchmarks.aidanbench.turns import (
     THRESHOLDS,
@@ -27,13 +28,14 @@ from ideagora.benchmarks.aidanbench.turns import (
 from ideagora.cli.bench import AidanBenchOptions
 from ideagora.config import load_settings
 from ideagora.evaluators.generation import agent_runs, expected_calls
+from ideagora.models.call import Reply
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.registry import find_agent
 from ideagora.schema import Topic
 from tests.support import command, standin
 from tests.support.bench_world import Benched
-from tests.support.each import each_case
+from tests.support.each import Cases, each_case
 from tests.support.loopback import Body, Loopback
 
 PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data" / "aidanbench" / "results_sample.json"
@@ -49,8 +51,7 @@ def contestant(
 
     def reply(call: ScriptedCall) -> Any:
         if call.role == "aidanbench_answer":
-            said = answers[min(len(call.inputs.earlier), len(answers) - 1)]
-            return {"answer": said} if said in WORDS else said
+            return answers[min(len(call.inputs.earlier), len(answers) - 1)]
         said = coherence(call.inputs.answer)
         return {"reason": "So it is.", "score": said} if isinstance(said, int | float | str) else said
 
@@ -148,15 +149,39 @@ def test_the_loop_ends(coherence: Any, answers: Any, ending: str, count: int) ->
 
 
 def test_a_failure_is_no_ending() -> None:
-    refusal = "I'm sorry, I can't help with that."
-    run = bench(contestant(answers=("granite", "umbrella", refusal)))
+    empty = "<think>\nWhat else?\n</think>\n**Answer:**"
+    run = bench(contestant(answers=("granite", "umbrella", empty)))
     (verdict,) = run.verdicts
     assert verdict.status == "unscored"
     assert "the loop failed after 2 answers: answer 3" in str(verdict.reason)
     assert run.figure("model:scripted", "novelty")["mean"] is None
     # had the second answer ended the loop, the failure to make a third would not matter
-    chat = contestant(lambda answer: 5 if answer == "umbrella" else 80, ("granite", "umbrella", refusal))
+    chat = contestant(lambda answer: 5 if answer == "umbrella" else 80, ("granite", "umbrella", empty))
     assert bench(chat, out="ended", settings={"seed": 1}).verdicts[0].details["ending"] == "incoherent"
+
+
+def test_an_answer_is_plain_text_and_a_refusal_is_left_to_the_judge() -> None:
+    done = Cases()
+    for reply, answer in {
+        "Melt it, then freeze it.": "Melt it, then freeze it.",
+        "<think>\nHow about ice?\n</think>\nMelt it.": "Melt it.",
+        "Let me see. <answer>\nMelt it.\n</answer>": "Melt it.",
+        "**Answer:** Melt it.": "Melt it.",
+        "**Final answer**: Melt it.": "Melt it.",
+        "Answer 12: Melt it.": "Melt it.",
+        "12. Melt it.": "Melt it.",
+        "1984 was a warning.": "1984 was a warning.",
+        "Answering machines melt.": "Answering machines melt.",
+    }.items():
+        with done.case(reply):
+            assert plain_answer(parse_answer(reply, Reply).text) == answer
+    done.check()
+    refusal = "I'm sorry, I can't think of another one."
+    chat = contestant(lambda answer: 5 if answer == refusal else 80, ("granite", "umbrella", refusal))
+    (verdict,) = bench(chat).verdicts
+    assert verdict.details["ending"] == "incoherent"
+    assert verdict.criteria is not None
+    assert verdict.criteria["answers"] == 2
 
 
 def test_a_coherence_reply_has_one_reading_or_none() -> None:
@@ -274,9 +299,9 @@ def test_without_a_key_the_offline_model_repeats_itself() -> None:
 def test_a_kill_loses_no_answer(home: Path) -> None:
     def reply(body: Body) -> str:
         prompt = str(body["messages"][-1]["content"])
-        if body["response_format"]["json_schema"]["name"] == "Coherence":
+        if "response_format" in body:
             return json.dumps({"reason": "Yes.", "score": 80})
-        return json.dumps({"answer": WORDS[sum(word in prompt for word in WORDS)]})
+        return WORDS[sum(word in prompt for word in WORDS)]
 
     model = standin.Model(reply, seconds=lambda body: 0.03)
     with Loopback(model) as server:

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from ideagora.benchmarks.aidanbench.judging import judge_coherence as ask_coherence
 from ideagora.benchmarks.aidanbench.judging import judge_novelty as ask_novelty
 from ideagora.benchmarks.aidanbench.novelty import AnswerVectors, novelty_of_last
+from ideagora.benchmarks.aidanbench.replies import plain_answer
 from ideagora.benchmarks.aidanbench.roles import ANSWERER
 from ideagora.benchmarks.aidanbench.turns import Thresholds, Turn, ending_of
 from ideagora.errors import RequestRejected, UnreadableAnswer
@@ -89,7 +90,7 @@ async def _next_answer(state: LoopState, runtime: Context) -> dict[str, str]:
             if not earlier:
                 raise
             return {"failure": f"answer {len(earlier) + 1}: {_without_path(error)}"}
-    return {"answer": found.answer}
+    return {"answer": plain_answer(found.text)}
 
 
 def _took(made: dict[str, str]) -> LoopState:

@@ -6,7 +6,6 @@ with outlines that any question gets, and judges by similarity of wording.
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,14 +13,17 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from ideagora.agents.role import Role
+from ideagora.benchmarks.aidanbench.replies import plain_answer
+from ideagora.benchmarks.judge_roles import Scale, judge_role, rate_similarity
 from ideagora.benchmarks.replies import read_score
-from ideagora.models.call import Answer, Inputs
+from ideagora.models.call import Answer, Inputs, Reply
 from ideagora.models.offline import ExtractiveModel
 
 PROMPTS = Path(__file__).parent / "prompts"
 TEMPERATURE = 0.7
 """The temperature at which answers are sampled (section 4), unless ``--temperature`` states another."""
 HIGHEST = 100
+SCALE = Scale(0, HIGHEST)
 OUTLINES = (
     "List the causes that are thought to matter for the question",
     "Ask the people who are affected what they would change first",
@@ -42,23 +44,22 @@ class QuestionInputs(Inputs):
     earlier: tuple[str, ...]
 
 
-class NextAnswer(Answer):
-    """One further answer."""
-
-    answer: str = Field(description="your one new answer in one to three sentences")
-
-
 def _outline(engine: ExtractiveModel, inputs: QuestionInputs) -> dict[str, Any]:
-    return {"answer": f"{OUTLINES[len(inputs.earlier) % len(OUTLINES)]}."}
+    return {"text": f"{OUTLINES[len(inputs.earlier) % len(OUTLINES)]}."}
+
+
+def _check_answer(inputs: QuestionInputs, reply: Reply) -> str | None:
+    return None if plain_answer(reply.text) else "it has no answer"
 
 
 ANSWERER = Role(
     name="aidanbench_answer",
     group="main",
     inputs=QuestionInputs,
-    answer=NextAnswer,
+    answer=Reply,  # plain text, which no model fails to write; a refusal is for the judge of coherence
     offline=_outline,
     temperature=TEMPERATURE,
+    check=_check_answer,
     prompts=PROMPTS,
 )
 
@@ -77,32 +78,19 @@ class Coherence(Answer):
     score: Score = Field(description="0 (makes no sense) to 100 (fully coherent and plausible)")
 
 
-def _similarity_score(cosine: float) -> float:
-    return float(round(HIGHEST * max(0.0, min(1.0, cosine))))
-
-
-def _rate_coherence(engine: ExtractiveModel, inputs: CoherenceInputs) -> dict[str, Any]:
-    """Half of the scale for any text, the rest by similarity of wording to the question."""
-    cosine = engine.similarity(inputs.question, [inputs.answer])[0]
-    reason = f"Similarity of the wording to the question {cosine:.2f}, which is not coherence."
-    return {"reason": reason, "score": (HIGHEST + _similarity_score(cosine)) / 2}
-
-
-def _check_score(inputs: Inputs, answer: Coherence | Similarity) -> str | None:
-    if math.isfinite(answer.score) and 0 <= answer.score <= HIGHEST:
-        return None
-    return f"the score is {answer.score:g}, but the scale is 0 to {HIGHEST}"
-
-
-COHERENCE_JUDGE = Role(
-    name="aidanbench_coherence",
-    group="judge",
-    inputs=CoherenceInputs,
-    answer=Coherence,
-    offline=_rate_coherence,
-    temperature=0.0,
-    check=_check_score,
-    prompts=PROMPTS,
+COHERENCE_JUDGE = judge_role(
+    "aidanbench_coherence",
+    CoherenceInputs,
+    Coherence,
+    # half of the scale for any text, the rest by similarity to the question
+    rate_similarity(
+        Scale(HIGHEST / 2, HIGHEST),
+        lambda inputs: (inputs.question, inputs.answer),
+        rating="score",
+        decimals=1,
+    ),
+    PROMPTS,
+    check=SCALE.checks("score"),
 )
 
 
@@ -125,22 +113,20 @@ class Similarity(Answer):
 def _rate_similarity(engine: ExtractiveModel, inputs: SimilarityInputs) -> dict[str, Any]:
     place, cosine = engine.rank(inputs.answer, inputs.earlier)[0]
     reason = f"Similarity of the wording {cosine:.2f}."
-    return {"closest": place + 1, "reason": reason, "score": _similarity_score(cosine)}
+    return {"closest": place + 1, "reason": reason, "score": SCALE.of_cosine(cosine)}
 
 
 def _check_similarity(inputs: SimilarityInputs, answer: Similarity) -> str | None:
     if not 1 <= answer.closest <= len(inputs.earlier):
         return f"there is no earlier answer {answer.closest}: use a number from 1 to {len(inputs.earlier)}"
-    return _check_score(inputs, answer)
+    return SCALE.complaint(answer, "score")
 
 
-SIMILARITY_JUDGE = Role(
-    name="aidanbench_similarity",
-    group="judge",
-    inputs=SimilarityInputs,
-    answer=Similarity,
-    offline=_rate_similarity,
-    temperature=0.0,
+SIMILARITY_JUDGE = judge_role(
+    "aidanbench_similarity",
+    SimilarityInputs,
+    Similarity,
+    _rate_similarity,
+    PROMPTS,
     check=_check_similarity,
-    prompts=PROMPTS,
 )
