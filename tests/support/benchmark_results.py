@@ -19,6 +19,7 @@ def built(
     measures: Sequence[Measure],
     benchmark: str = "bench",
     title: str = "A benchmark",
+    categories: Mapping[str, str] | None = None,
     **known: Any,
 ) -> BenchmarkResult:
     """The result of these measures; ``known`` are other fields of it, with lists as tuples."""
@@ -26,7 +27,9 @@ def built(
         name: tuple(value) if isinstance(value, list) else value for name, value in known.items()
     }
     return build_result(
-        BenchmarkResult(benchmark=benchmark, title=title, measures=tuple(measures), **fields), scores
+        BenchmarkResult(benchmark=benchmark, title=title, measures=tuple(measures), **fields),
+        scores,
+        categories,
     )
 
 
