@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -34,6 +35,14 @@ class Origin:
     """Time of the last answer used, by label (ISO, UTC)."""
 
 
+def imported(function: str) -> Callable[[], Any]:
+    """A function that imports ``module:function`` when it is called, and calls it.
+
+    Graphs are imported this way, so that agents can be listed without LangGraph.
+    """
+    return lambda: resolve_name(function)()
+
+
 @dataclass(frozen=True)
 class Agent:
     """An ideation agent. ``build`` returns a LangGraph graph that is not compiled."""
@@ -44,15 +53,16 @@ class Agent:
     """The paper it implements, or where an external agent comes from."""
     options: BaseModel
     build: Callable[[], Any]
-    start: Callable[[Topic], dict[str, Any]]
     ideas: Callable[[Mapping[str, Any], Origin], list[Idea]]
     """The ideas, best first; may get the partial state of an incomplete run."""
-    failures: Callable[[Mapping[str, Any]], list[dict[str, Any]]]
     expected_calls: Callable[[BaseModel], dict[Group, int] | None]
     """``None`` if unknown."""
     steps: tuple[str, ...]
     """Names of the graph's nodes, in the order in which they usually run."""
-    notes: Callable[[Mapping[str, Any]], list[str]] = lambda state: []
+    start: Callable[[Topic], dict[str, Any]] = lambda topic: {"topic": topic.model_dump(mode="json")}
+    """The initial state."""
+    failures: Callable[[Mapping[str, Any]], list[dict[str, Any]]] = lambda state: [*state.get("failures", [])]
+    notes: Callable[[Mapping[str, Any]], list[str]] = lambda state: [*state.get("notes", [])]
     """Notes for the report, such as papers that could not be read."""
     results: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda state: {}
     """Further fields of ``run.json``, for the report."""
@@ -97,6 +107,17 @@ def with_ideas(agent: Agent, number: int) -> Agent:
         raise UsageError(f"--ideas is {number}, which {agent.name} does not support: {told}.") from None
 
 
-def set_option(name: str) -> Callable[[BaseModel, int], BaseModel]:
-    """A ``set_ideas`` that sets the option of this name."""
-    return lambda options, number: type(options)(**{**options.model_dump(), name: number})
+def set_option(name: str, **others: Callable[[int], int]) -> Callable[[BaseModel, int], BaseModel]:
+    """A ``set_ideas`` that sets the option of this name.
+
+    Args:
+        name: the option that holds the number of ideas.
+        others: options that are raised, where they are lower, to what this number of ideas needs.
+    """
+
+    def choose(options: BaseModel, number: int) -> BaseModel:
+        values = options.model_dump()
+        raised = {other: max(values[other], needed(number)) for other, needed in others.items()}
+        return type(options)(**{**values, name: number, **raised})
+
+    return choose

@@ -32,9 +32,7 @@ def looping_agent(agent: Agent, options: LoopOptions) -> Agent:
         source="AidanBench, section 3",
         options=options,
         build=build_graph,
-        start=lambda topic: {"topic": topic.model_dump(mode="json")},
         ideas=_ideas,
-        failures=lambda state: list(state.get("failures", [])),
         expected_calls=_expected_calls,
         set_ideas=None,
         reads_literature=True,  # novelty is measured with the library's embedder

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import BaseModel, Field
 
 from ideagora.config import Group
-from ideagora.graphs.agent import Agent, AgentOptions, Origin, set_option
-from ideagora.graphs.single_idea import numbered_ideas, one_idea
-from ideagora.schema import Idea, NoveltyCheck, Paper
+from ideagora.graphs.agent import Agent, AgentOptions, imported, set_option
+from ideagora.graphs.drafts import drafted_ideas
 
 
 class ResearcherOptions(AgentOptions):
@@ -42,13 +38,10 @@ def agent() -> Agent:
         "ranks the proposals in Swiss rounds.",
         source="AI-Researcher, Si et al., arXiv 2409.04109",
         options=ResearcherOptions(),
-        build=_build,
-        start=lambda topic: {"topic": topic.model_dump(mode="json")},
-        ideas=_ideas,
-        failures=lambda state: list(state.get("failures", [])),
-        notes=_notes,
+        build=imported("ideagora.graphs.ai_researcher.graph:build_graph"),
+        ideas=drafted_ideas,
         expected_calls=_expected_calls,
-        set_ideas=_set_ideas,
+        set_ideas=set_option("ideas", seeds=lambda ideas: 3 * ideas, proposals=lambda ideas: 2 * ideas),
         steps=(
             "search_literature",
             "score_papers",
@@ -66,25 +59,10 @@ def agent() -> Agent:
     )
 
 
-def _build() -> Any:
-    from ideagora.graphs.ai_researcher.graph import build_graph
-
-    return build_graph()
-
-
-def _set_ideas(options: BaseModel, number: int) -> ResearcherOptions:
-    """Enough seeds and proposals for the ideas."""
-    assert isinstance(options, ResearcherOptions)
-    chosen = set_option("ideas")(options, number)
-    assert isinstance(chosen, ResearcherOptions)
-    update = {"seeds": max(options.seeds, 3 * number), "proposals": max(options.proposals, 2 * number)}
-    return chosen.model_copy(update=update)
-
-
 def _expected_calls(options: BaseModel) -> dict[Group, int]:
     """Calls if no seed is a duplicate and the best proposals pass the filters."""
-    from ideagora.graphs.ai_researcher.graph import seed_counts
     from ideagora.graphs.ai_researcher.literature_review import SCORED_PER_CALL
+    from ideagora.graphs.ai_researcher.seed_ideas import seed_counts
 
     assert isinstance(options, ResearcherOptions)
     proposals = min(options.proposals, options.seeds)
@@ -96,44 +74,3 @@ def _expected_calls(options: BaseModel) -> dict[Group, int]:
         "reader": options.actions - 1,
         "judge": scoring + games + 2 * ideas,
     }
-
-
-def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    topic = state["topic"]["text"]
-
-    def make(draft: Mapping[str, Any], plan: Mapping[str, Any] | None, own: Origin) -> Idea:
-        return one_idea(
-            topic,
-            draft,
-            plan,
-            own,
-            [Paper.model_validate(paper) for paper in draft["papers"]],
-            novelty_check=NoveltyCheck.model_validate(draft["novelty_check"]),
-            wins=draft["wins"],
-            extra={"seed": draft["seed"], "feasibility": draft["feasibility"]},
-        )
-
-    return numbered_ideas(state, origin, make)
-
-
-def _notes(state: Mapping[str, Any]) -> list[str]:
-    """What was searched, which seeds were dropped, and which proposals the filters rejected."""
-    searched = [
-        f"Searched: {action['text']} ({action['new_papers']} new papers)."
-        for action in state.get("actions", [])
-    ]
-    dropped = [
-        f"Dropped the seed “{one['title']}”: similarity {one['similarity']:.2f} to “{one['of']}”."
-        for one in state.get("duplicates", [])
-    ]
-    rejected = [_rejection(state, check) for check in state.get("filtered", []) if check["rejected"]]
-    return [*searched, *dropped, *rejected]
-
-
-def _rejection(state: Mapping[str, Any], check: Mapping[str, Any]) -> str:
-    title = state["proposals"][check["position"]]["title"]
-    is_close = check["novelty_check"]["status"] == "too_close"
-    why = "too close to a paper" if is_close else f"infeasible: {check['feasibility']['obstacles'][0]}"
-    is_kept = any(draft["position"] == check["position"] for draft in state.get("drafts", []))
-    kept = " No other is left, so it is kept." if is_kept else ""
-    return f"The filters reject “{title}” ({why.rstrip('.')}).{kept}"

@@ -8,118 +8,36 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable
-from random import Random
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from ideagora.agents.ai_researcher.proposals import FEASIBILITY_JUDGE, PROPOSAL_WRITER, SeedView
-from ideagora.agents.ai_researcher.seeds import SEED_IDEATOR, Seed
 from ideagora.agents.views import idea_view
 from ideagora.errors import AllBranchesFailed, UnreadableAnswer
-from ideagora.graphs.ai_researcher import literature_review
-from ideagora.graphs.ai_researcher.state import (
-    Context,
-    FilterTask,
-    ProposalTask,
-    Record,
-    ResearcherState,
-    SeedTask,
-    failure,
-    reasons,
-)
+from ideagora.graphs.ai_researcher import literature_review, seed_ideas
+from ideagora.graphs.ai_researcher.state import Context, FilterTask, ProposalTask, ResearcherState
+from ideagora.graphs.drafts import Record, failure, reasons
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
-from ideagora.graphs.steps.duplicates import find_duplicates
-from ideagora.graphs.steps.first_plan import PlanTask, design_experiment, paper_briefs, source_papers
+from ideagora.graphs.steps.first_plan import (
+    design_experiment,
+    paper_briefs,
+    source_papers,
+    start_experiments,
+)
 from ideagora.graphs.steps.novelty import check_novelty
 from ideagora.graphs.steps.swiss_ranking import judge_pair, next_round, rank, record_of
 from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.schema import Paper, Topic
 
-SEEDS_PER_CALL = 3
-SHOWN_PAPERS = 10
-"""Papers in a call for seeds: a random sample of the best ones (section 3.2)."""
 CLOSEST_PAPERS = 5
 """Papers that a proposal is written with, beside those that its seed builds on."""
 
 
-def gather_seeds(state: ResearcherState) -> ResearcherState:
-    """Join the calls for seeds; ``start_seeds`` decides what comes next."""
-    return {}
-
-
-def start_seeds(state: ResearcherState, runtime: Context) -> list[Hashable | Send]:
-    """Two calls for seeds side by side, with literature and without it, until there are enough."""
-    done, counts = len(state.get("seed_calls", [])), seed_counts(runtime.context.options.seeds)
-    best, tasks = state["best_papers"], []
-    for number in range(len(counts))[done : done + 2]:
-        random = Random(f"{runtime.context.client.settings.seed} {number}")
-        task = SeedTask(
-            topic=state["topic"],
-            number=number,
-            count=counts[number],
-            papers=[] if number % 2 else random.sample(best, min(SHOWN_PAPERS, len(best))),
-            earlier=[seed["title"] for seed in state.get("seeds", [])],
-        )
-        tasks.append(Send("write_seeds", task))
-    return [*tasks] or ["drop_duplicates"]
-
-
-def seed_counts(wanted: int) -> list[int]:
-    """The number of seeds of each call: an even number of calls of about equal size."""
-    calls = 2 * -(-wanted // (2 * SEEDS_PER_CALL))
-    return [wanted // calls + (number < wanted % calls) for number in range(calls)]
-
-
-async def write_seeds(state: SeedTask, runtime: Context) -> ResearcherState:
-    """Some seed ideas (section 3.2); ``papers`` is empty for those from the model's own knowledge."""
-    done: ResearcherState = {"seed_calls": [state["number"]]}
-    try:
-        answer = await SEED_IDEATOR(
-            runtime.context.client,
-            topic=state["topic"]["text"],
-            papers=paper_briefs(state["papers"]),
-            earlier=tuple(state["earlier"]),
-            count=state["count"],
-        )
-    except UnreadableAnswer as error:
-        return {**done, "failures": [failure(f"{state['count']} seeds were not written: {error}")]}
-    seeds = [
-        {**seed.model_dump(mode="json"), "papers": [state["papers"][number] for number in seed.papers]}
-        for seed in answer.seeds
-    ]
-    return {**done, "seeds": seeds}
-
-
-async def drop_duplicates(state: ResearcherState, runtime: Context) -> ResearcherState:
-    """Seeds that repeat an earlier one by the similarity of their texts (section 3.2)."""
-    seeds = state.get("seeds", [])
-    if not seeds:
-        raise AllBranchesFailed("No seed was written: " + reasons(state))
-    found = await find_duplicates(
-        runtime.context.library.embedder,
-        [Seed.model_validate({**seed, "papers": []}).text for seed in seeds],
-        runtime.context.options.duplicate_similarity,
-    )
-    runtime.context.say(f"{len(found)} of {len(seeds)} seeds are duplicates")
-    return {
-        "duplicates": [
-            {
-                "position": one.position,
-                "title": seeds[one.position]["title"],
-                "of": seeds[one.of]["title"],
-                "similarity": one.similarity,
-            }
-            for one in found
-        ]
-    }
-
-
 def start_proposals(state: ResearcherState, runtime: Context) -> list[Send]:
     """Expand the seeds that are left, in parallel."""
-    dropped = {one["position"] for one in state["duplicates"]}
-    kept = [seed for position, seed in enumerate(state["seeds"]) if position not in dropped]
+    kept = [seed for position, seed in enumerate(state["seeds"]) if position not in state["duplicates"]]
     chosen = kept[: runtime.context.options.proposals]
     return [Send("write_proposal", ProposalTask(topic=state["topic"], seed=seed)) for seed in chosen]
 
@@ -169,34 +87,48 @@ def choose_best(state: ResearcherState, runtime: Context) -> ResearcherState:
     If the filters reject all, the best one remains, and the report says so.
     """
     proposals, wanted = state["proposals"], runtime.context.options.ideas
-    checks = {one["position"]: one for one in state.get("filtered", [])}
-    order = rank(len(proposals), state.get("games", []))
+    games, checks = state.get("games", []), {one["position"]: one for one in state.get("filtered", [])}
+    order = rank(len(proposals), games)
     passed = [position for position in order if position in checks and not checks[position]["rejected"]]
     unchecked = [position for position in order if position not in checks][: max(0, wanted - len(passed))]
+    if unchecked:
+        return {"next_checks": unchecked}
     chosen = passed[:wanted] or order[:1]
     drafts = [
-        {**proposals[position], **checks[position], "wins": record_of(position, state.get("games", []))}
-        for position in chosen
-        if not unchecked
+        {
+            **proposals[position],
+            "number": number,
+            "novelty_check": checks[position]["novelty_check"],
+            "wins": record_of(position, games),
+            "extra": {
+                "seed": proposals[position]["seed"],
+                "feasibility": checks[position]["feasibility"],
+            },
+        }
+        for number, position in enumerate(chosen, 1)
     ]
-    return {"next_checks": unchecked, "drafts": drafts}
+    rejected = [
+        _rejection(proposals[position]["title"], check, position in chosen)
+        for position, check in checks.items()
+        if check["rejected"]
+    ]
+    return {"next_checks": [], "drafts": drafts, "notes": rejected}
+
+
+def _rejection(title: str, check: Record, is_kept: bool) -> str:
+    is_close = check["novelty_check"]["status"] == "too_close"
+    why = "too close to a paper" if is_close else f"infeasible: {check['feasibility']['obstacles'][0]}"
+    kept = " No other is left, so it is kept." if is_kept else ""
+    return f"The filters reject “{title}” ({why.rstrip('.')}).{kept}"
 
 
 def check_best(state: ResearcherState) -> list[Send]:
     """Filter the best proposals, in parallel; then design the experiments of those chosen."""
-    checks = [
+    tasks = [
         FilterTask(topic=state["topic"], position=position, draft=state["proposals"][position])
         for position in state["next_checks"]
     ]
-    plans = [
-        PlanTask(
-            topic=state["topic"], draft=draft, number=number, papers=source_papers(draft, draft["papers"])
-        )
-        for number, draft in enumerate(state["drafts"], 1)
-    ]
-    if checks:
-        return [Send("filter_proposal", task) for task in checks]
-    return [Send("design_experiment", task) for task in plans]
+    return [Send("filter_proposal", task) for task in tasks] or start_experiments(state)
 
 
 async def filter_proposal(state: FilterTask, runtime: Context) -> ResearcherState:
@@ -238,9 +170,9 @@ def build_graph() -> StateGraph[ResearcherState, Services, ResearcherState, Rese
     graph.add_node("search_literature", literature_review.search_literature)
     graph.add_node("score_papers", literature_review.score_papers)
     graph.add_node("select_papers", literature_review.select_papers)
-    graph.add_node("write_seeds", write_seeds)
-    graph.add_node("gather_seeds", gather_seeds)
-    graph.add_node("drop_duplicates", drop_duplicates)
+    graph.add_node("write_seeds", seed_ideas.write_seeds)
+    graph.add_node("gather_seeds", seed_ideas.gather_seeds)
+    graph.add_node("drop_duplicates", seed_ideas.drop_duplicates)
     graph.add_node("write_proposal", write_proposal)
     graph.add_node("draw_round", draw_round)
     graph.add_node("judge_pair", judge_pair)
@@ -253,7 +185,7 @@ def build_graph() -> StateGraph[ResearcherState, Services, ResearcherState, Rese
     )
     graph.add_edge("score_papers", "select_papers")
     graph.add_edge("select_papers", "gather_seeds")
-    graph.add_conditional_edges("gather_seeds", start_seeds, ["write_seeds", "drop_duplicates"])
+    graph.add_conditional_edges("gather_seeds", seed_ideas.start_seeds, ["write_seeds", "drop_duplicates"])
     graph.add_edge("write_seeds", "gather_seeds")
     graph.add_conditional_edges("drop_duplicates", start_proposals, ["write_proposal"])
     graph.add_edge("write_proposal", "draw_round")

@@ -15,7 +15,8 @@ from ideagora.agents.ai_researcher.literature_review import (
     describe_action,
 )
 from ideagora.errors import AllBranchesFailed, TopicNotCovered, UnreadableAnswer
-from ideagora.graphs.ai_researcher.state import Context, ResearcherState, ScoreTask, failure, reasons
+from ideagora.graphs.ai_researcher.state import Context, ResearcherState, ScoreTask
+from ideagora.graphs.drafts import failure, reasons
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.first_plan import paper_briefs
 from ideagora.schema import Paper
@@ -43,6 +44,7 @@ async def search_literature(state: ResearcherState, runtime: Context) -> Researc
     return {
         "papers": [*state.get("papers", []), *(paper.model_dump(mode="json") for paper in new)],
         "actions": [*done, {"text": text, "new_papers": len(new)}],
+        "notes": [f"Searched: {text} ({len(new)} new papers)."],
     }
 
 

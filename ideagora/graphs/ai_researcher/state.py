@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 from langgraph.runtime import Runtime
 
+from ideagora.graphs.drafts import DraftsState, Record
 from ideagora.graphs.services import Services
 
 Context = Runtime[Services]
-Record = dict[str, Any]
 
 
 class ScoreTask(TypedDict):
@@ -46,10 +46,9 @@ class FilterTask(TypedDict):
     draft: Record
 
 
-class ResearcherState(TypedDict, total=False):
+class ResearcherState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    topic: Record
     papers: list[Record]
     actions: list[Record]
     scores: Annotated[list[Record], operator.add]
@@ -59,22 +58,10 @@ class ResearcherState(TypedDict, total=False):
     """Seed ideas; ``papers`` holds the papers themselves."""
     seed_calls: Annotated[list[int], operator.add]
     """Numbers of the calls for seeds that were made."""
-    duplicates: list[Record]
+    duplicates: list[int]
+    """Positions of the seeds that repeat an earlier one."""
     proposals: Annotated[list[Record], operator.add]
     games: Annotated[list[Record], operator.add]
     filtered: Annotated[list[Record], operator.add]
     """Novelty check and feasibility by the proposal's position."""
     next_checks: list[int]
-    drafts: list[Record]
-    plans: Annotated[list[Record], operator.add]
-    failures: Annotated[list[Record], operator.add]
-
-
-def failure(reason: str) -> Record:
-    """An entry of ``failures``."""
-    return {"branch": None, "query": None, "error": reason}
-
-
-def reasons(state: ResearcherState) -> str:
-    """The reasons of all failures so far."""
-    return "; ".join(one["error"] for one in state.get("failures", []))

@@ -9,8 +9,8 @@ system starts from a template of code with seed ideas; here papers on the topic 
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Mapping
-from typing import Annotated, Any, TypedDict
+from collections.abc import Hashable
+from typing import Annotated, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -26,40 +26,35 @@ from ideagora.agents.ai_scientist.ideas import (
 from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.ai_scientist.novelty_search import build_novelty_search
+from ideagora.graphs.drafts import DraftsState, Record, no_further_idea, usage_name
 from ideagora.graphs.services import Services
-from ideagora.graphs.single_idea import no_further_idea, usage_name
 from ideagora.graphs.sources import checked_sources
-from ideagora.graphs.steps.first_plan import PlanTask, design_experiment, paper_briefs, source_papers
+from ideagora.graphs.steps.first_plan import design_experiment, paper_briefs, start_experiments
 from ideagora.graphs.steps.topic_papers import topic_papers
 from ideagora.models.usage import usage_label
 from ideagora.schema import Topic
 
 
-class ArchiveState(TypedDict, total=False):
+class ArchiveState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    topic: dict[str, Any]
-    papers: list[dict[str, Any]]
-    current: dict[str, Any] | None
+    papers: list[Record]
+    current: Record | None
     """The idea that is being written, as the role answered; ``None`` if it could not be written."""
     reflections: list[str]
     """The thought of each reflection on it so far."""
     done: bool
-    drafts: Annotated[list[dict[str, Any]], operator.add]
-    """The archive, each idea with its number from 1."""
-    checks: Annotated[list[dict[str, Any]], operator.add]
-    ranking: list[int]
-    """Numbers of the chosen ideas, best first."""
-    plans: Annotated[list[dict[str, Any]], operator.add]
-    failures: Annotated[list[dict[str, Any]], operator.add]
-    unrevised: Annotated[list[str], operator.add]
+    archive: Annotated[list[Record], operator.add]
+    """All ideas, each with its number from 1."""
+    checks: Annotated[list[Record], operator.add]
+    """The check of each idea, with the queries and papers that it rests on."""
 
 
 class NoveltyTask(TypedDict):
     """Payload of ``check_novelty``."""
 
-    topic: dict[str, Any]
-    draft: dict[str, Any]
+    topic: Record
+    draft: Record
 
 
 Context = Runtime[Services]
@@ -68,28 +63,28 @@ Context = Runtime[Services]
 async def find_papers(state: ArchiveState, runtime: Context) -> ArchiveState:
     """Relevant papers on the topic, which the ideas start from."""
     topic = Topic.model_validate(state["topic"])
-    papers = await topic_papers(runtime.context, topic, runtime.context.options.papers)
-    return {"papers": [paper.model_dump(mode="json") for paper in papers]}
+    found = await topic_papers(runtime.context, topic, runtime.context.options.papers)
+    return cast(ArchiveState, found.as_state())
 
 
 async def write_idea(state: ArchiveState, runtime: Context) -> ArchiveState:
     """The next idea, which is shown the archive."""
-    drafts = state.get("drafts", [])
+    archive = state.get("archive", [])
     fresh: ArchiveState = {"current": None, "reflections": [], "done": False}
-    with usage_label(usage_name("idea", len(drafts) + 1)):
+    with usage_label(usage_name("idea", len(archive) + 1)):
         try:
             answer = await ARCHIVE_IDEATOR(runtime.context.client, **_shown(state))
         except UnreadableAnswer as error:
-            return {**fresh, "failures": no_further_idea(drafts, error)["failures"]}
-    runtime.context.say(f"idea {len(drafts) + 1}: {answer.title}")
+            return {**fresh, "failures": no_further_idea(archive, error)}
+    runtime.context.say(f"idea {len(archive) + 1}: {answer.title}")
     return {**fresh, "current": answer.model_dump(mode="json")}
 
 
-def _shown(state: ArchiveState) -> dict[str, Any]:
+def _shown(state: ArchiveState) -> Record:
     return {
         "topic": state["topic"]["text"],
         "papers": paper_briefs(state["papers"]),
-        "proposed": proposed_ideas(state.get("drafts", [])),
+        "proposed": proposed_ideas(state.get("archive", [])),
     }
 
 
@@ -97,7 +92,7 @@ async def reflect(state: ArchiveState, runtime: Context) -> ArchiveState:
     """One round of reflection; if its answer cannot be read, the idea stays as it is."""
     current, rounds = state["current"], runtime.context.options.reflections
     assert current is not None
-    number = len(state.get("drafts", [])) + 1
+    number = len(state.get("archive", [])) + 1
     with usage_label(usage_name("idea", number)):
         try:
             answer = await ARCHIVE_REFLECTOR(
@@ -111,7 +106,7 @@ async def reflect(state: ArchiveState, runtime: Context) -> ArchiveState:
             )
         except UnreadableAnswer as error:
             note = f"A reflection on “{current['title']}” could not be read, so it stays as it was: {error}"
-            return {"done": True, "unrevised": [note]}
+            return {"done": True, "notes": [note]}
     improved = answer.model_dump(mode="json", exclude={"done"})
     return {
         "current": {**improved, "considerations": current["considerations"]},
@@ -132,17 +127,17 @@ def archive_idea(state: ArchiveState) -> ArchiveState:
     """Add the idea to the archive."""
     current = state["current"]
     assert current is not None
-    number = len(state.get("drafts", [])) + 1
+    number = len(state.get("archive", [])) + 1
     sources = checked_sources(current["sources"], state["papers"])
     own = {"number": number, "reflections": state["reflections"], "sources": sources}
-    return {"drafts": [{**current, **own}]}
+    return {"archive": [{**current, **own}]}
 
 
 def next_idea(state: ArchiveState, runtime: Context) -> list[Hashable | Send]:
     """Write until the archive is full, then check the novelty of all its ideas, in parallel."""
-    if len(state["drafts"]) < runtime.context.options.drafts and not state.get("failures"):
+    if len(state["archive"]) < runtime.context.options.drafts and not state.get("failures"):
         return ["write_idea"]
-    tasks = [NoveltyTask(topic=state["topic"], draft=draft) for draft in state["drafts"]]
+    tasks = [NoveltyTask(topic=state["topic"], draft=draft) for draft in state["archive"]]
     return [Send("check_novelty", task) for task in tasks]
 
 
@@ -161,30 +156,36 @@ async def check_novelty(state: NoveltyTask, runtime: Context) -> ArchiveState:
 
 def choose_ideas(state: ArchiveState, runtime: Context) -> ArchiveState:
     """The best ideas by the model's own ratings; those that are not new come last."""
-    known = {check["number"] for check in state["checks"] if check["check"]["status"] == "too_close"}
-    ranked = sorted(state["drafts"], key=lambda draft: (draft["number"] in known, -_rating(draft)))
-    return {"ranking": [draft["number"] for draft in ranked[: runtime.context.options.ideas]]}
+    checks = {check["number"]: check for check in state["checks"]}
+    known = {number for number, check in checks.items() if check["check"]["status"] == "too_close"}
+    ranked = sorted(state["archive"], key=lambda draft: (draft["number"] in known, -_rating(draft)))
+    chosen = ranked[: runtime.context.options.ideas]
+    return {
+        "drafts": [_checked(draft, state["papers"], checks[draft["number"]]) for draft in chosen],
+        "notes": [
+            f"“{draft['title']}” is not new, but too few ideas of the archive are."
+            for draft in chosen
+            if draft["number"] in known
+        ],
+    }
 
 
-def _rating(draft: Mapping[str, Any]) -> float:
+def _checked(draft: Record, papers: list[Record], check: Record) -> Record:
+    """An idea of the archive with what its novelty check found."""
+    shown = {paper["id"]: paper for paper in (*papers, *check["papers"])}
+    kept = {name: draft[name] for name in ("considerations", "reflections")}
+    return {
+        **draft,
+        "papers": list(shown.values()),
+        "novelty_check": check["check"],
+        "extra": {**kept, "searched": check["queries"]},
+    }
+
+
+def _rating(draft: Record) -> float:
     """The mean of the ratings given, 0 without any."""
     given = [draft[name] for name in SCORES if draft[name] is not None]
     return sum(given) / len(given) if given else 0.0
-
-
-def design_experiments(state: ArchiveState) -> list[Send]:
-    """An experiment for each chosen idea, in parallel."""
-    drafts = {draft["number"]: draft for draft in state["drafts"]}
-    tasks = [
-        PlanTask(
-            topic=state["topic"],
-            draft=drafts[number],
-            number=number,
-            papers=source_papers(drafts[number], state["papers"]),
-        )
-        for number in state["ranking"]
-    ]
-    return [Send("design_experiment", task) for task in tasks]
 
 
 def build_graph() -> StateGraph[ArchiveState, Services, ArchiveState, ArchiveState]:
@@ -203,6 +204,6 @@ def build_graph() -> StateGraph[ArchiveState, Services, ArchiveState, ArchiveSta
     graph.add_conditional_edges("reflect", after_writing, ["reflect", "archive_idea"])
     graph.add_conditional_edges("archive_idea", next_idea, ["write_idea", "check_novelty"])
     graph.add_edge("check_novelty", "choose_ideas")
-    graph.add_conditional_edges("choose_ideas", design_experiments, ["design_experiment"])
+    graph.add_conditional_edges("choose_ideas", start_experiments, ["design_experiment"])
     graph.add_edge("design_experiment", END)
     return graph

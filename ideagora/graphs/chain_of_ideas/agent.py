@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from ideagora.config import Group
-from ideagora.graphs.agent import Agent, Origin
+from ideagora.graphs.agent import Agent, Origin, imported
 from ideagora.graphs.chain_of_ideas.options import MILESTONE_CITATIONS, ChainOptions
-from ideagora.graphs.single_idea import usage_name
+from ideagora.graphs.drafts import usage_name
 from ideagora.graphs.steps.relevance import unjudged_notes
 from ideagora.schema import (
     Candidate,
@@ -38,12 +38,10 @@ def agent(variant: str | None = None) -> Agent:
         + (f" Ablation: {variant.replace('-', ' ')}." if variant else ""),
         source="Chain of Ideas, arXiv 2410.13185",
         options=ChainOptions(**switches),
-        build=_build,
-        start=lambda topic: {"topic": topic.model_dump(mode="json")},
+        build=imported("ideagora.graphs.chain_of_ideas.graph:build_graph"),
         ideas=_ideas,
-        failures=lambda state: list(state.get("failures", [])),
         notes=lambda state: [
-            *unjudged_notes(state),
+            *unjudged_notes(state.get("unjudged", [])),
             *_unread_notes(state),
             *_milestone_notes(state),
             *_lead_notes(state),
@@ -67,27 +65,12 @@ def agent(variant: str | None = None) -> Agent:
             "make_lead",
             "plan_experiment",
         ),
-        subgraphs={"explore_branch": _build_branch, "plan_experiment": _build_experiment},
+        subgraphs={
+            "explore_branch": imported("ideagora.graphs.chain_of_ideas.branch:build_branch"),
+            "plan_experiment": imported("ideagora.graphs.steps.experiment:build_experiment"),
+        },
         set_ideas=_set_ideas,
     )
-
-
-def _build() -> Any:
-    from ideagora.graphs.chain_of_ideas.graph import build_graph
-
-    return build_graph()
-
-
-def _build_branch() -> Any:
-    from ideagora.graphs.chain_of_ideas.branch import build_branch
-
-    return build_branch()
-
-
-def _build_experiment() -> Any:
-    from ideagora.graphs.steps.experiment import build_experiment
-
-    return build_experiment()
 
 
 def _set_ideas(options: BaseModel, number: int) -> ChainOptions:

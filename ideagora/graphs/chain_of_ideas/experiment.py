@@ -16,8 +16,8 @@ from ideagora.graphs.chain_of_ideas.state import (
     load_entities,
     load_links,
 )
+from ideagora.graphs.drafts import usage_name
 from ideagora.graphs.services import Services
-from ideagora.graphs.single_idea import usage_name
 from ideagora.graphs.steps.experiment import ExperimentState, plan_experiment
 from ideagora.models.usage import usage_label
 from ideagora.schema import Experiment, NoveltyCheck

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
-from ideagora.graphs.agent import Agent, AgentOptions, Origin, set_option
-from ideagora.graphs.single_idea import numbered_ideas, one_idea
-from ideagora.schema import Idea
+from ideagora.graphs.agent import Agent, AgentOptions, imported, set_option
+from ideagora.graphs.drafts import drafted_ideas
 
 
 class DirectOptions(AgentOptions):
@@ -26,23 +22,10 @@ def agent() -> Agent:
         about="Asks the model for an idea and its experiment; it reads no literature.",
         source="plain baseline, without literature",
         options=DirectOptions(),
-        build=_build,
-        start=lambda topic: {"topic": topic.model_dump(mode="json")},
-        ideas=_ideas,
-        failures=lambda state: list(state.get("failures", [])),
+        build=imported("ideagora.graphs.direct.graph:build_graph"),
+        ideas=drafted_ideas,
         expected_calls=lambda options: {"main": 2 * getattr(options, "ideas", 1)},
         set_ideas=set_option("ideas"),
         is_steerable=True,
         steps=("write_idea", "design_experiment"),
     )
-
-
-def _build() -> Any:
-    from ideagora.graphs.direct.graph import build_graph
-
-    return build_graph()
-
-
-def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    topic = state["topic"]["text"]
-    return numbered_ideas(state, origin, lambda draft, plan, own: one_idea(topic, draft, plan, own))

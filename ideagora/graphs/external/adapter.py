@@ -14,7 +14,7 @@ from ideagora.graphs.agent import Agent, set_option
 from ideagora.graphs.external.call import requested_arguments
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.loading import introspection
-from ideagora.graphs.external.state import failures_of, ideas_of
+from ideagora.graphs.external.state import ideas_of
 
 
 class ExternalOptions(BaseModel):
@@ -97,7 +97,6 @@ def adapt_agent(
         build=build,
         start=lambda topic: {"topic": topic.model_copy(update={"excluded": ()}).model_dump(mode="json")},
         ideas=ideas_of,
-        failures=failures_of,
         expected_calls=lambda options: {"main": calls} if introspection.is_count(calls) else None,  # type: ignore[dict-item]
         steps=steps,
         fingerprint=fingerprint,

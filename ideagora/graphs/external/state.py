@@ -49,8 +49,3 @@ def one_step_graph(
 def ideas_of(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
     """The ideas of a finished run."""
     return as_ideas(state.get("ideas", []), Topic.model_validate(state["topic"]), origin)
-
-
-def failures_of(state: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The ideas that could not be used, with the reasons."""
-    return list(state.get("failures", []))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable, Mapping
-from typing import Annotated, Any, TypedDict, cast
+from typing import Annotated, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -23,34 +23,30 @@ from ideagora.agents.gpt_researcher.roles import (
 )
 from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.errors import RunError, UnreadableAnswer
+from ideagora.graphs.drafts import DraftsState, Record, needs_idea, no_further_idea, usage_name
 from ideagora.graphs.services import Services
-from ideagora.graphs.single_idea import needs_idea, no_further_idea, usage_name
 from ideagora.graphs.sources import checked_sources
-from ideagora.graphs.steps.first_plan import PlanTask, design_experiment, paper_briefs, source_papers
+from ideagora.graphs.steps.first_plan import design_experiment, paper_briefs, start_experiments
 from ideagora.graphs.steps.topic_papers import topic_papers
 from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.models.usage import usage_label
 from ideagora.schema import Topic
 
 
-class ResearchState(TypedDict, total=False):
+class ResearchState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    topic: dict[str, Any]
-    found: list[dict[str, Any]]
+    papers: list[Record]
     """Papers of the first search."""
-    questions: list[dict[str, Any]]
-    answers: Annotated[list[dict[str, Any]], operator.add]
-    """Questions with answer, gap, papers and quotes; ``missing`` says why there is no answer."""
-    drafts: Annotated[list[dict[str, Any]], operator.add]
-    plans: Annotated[list[dict[str, Any]], operator.add]
-    failures: Annotated[list[dict[str, Any]], operator.add]
+    questions: list[Record]
+    answers: Annotated[list[Record], operator.add]
+    """Questions with answer, gap and papers; ``missing`` says why there is no answer."""
 
 
 class QuestionTask(TypedDict):
     """Payload of ``answer_question``."""
 
-    topic: dict[str, Any]
+    topic: Record
     number: int
     question: str
     query: str
@@ -62,15 +58,18 @@ Context = Runtime[Services]
 async def search_topic(state: ResearchState, runtime: Context) -> ResearchState:
     """An overview for the planner: the papers closest to the topic that are relevant to it."""
     topic = Topic.model_validate(state["topic"])
-    papers = await topic_papers(runtime.context, topic, runtime.context.options.papers)
-    return {"found": [paper.model_dump(mode="json") for paper in papers]}
+    found = await topic_papers(runtime.context, topic, runtime.context.options.papers)
+    return cast(ResearchState, found.as_state())
 
 
 async def plan_questions(state: ResearchState, runtime: Context) -> ResearchState:
     """Divide the topic into questions, each with a search query."""
     count = runtime.context.options.questions
     plan = await QUESTION_PLANNER(
-        runtime.context.client, topic=state["topic"]["text"], papers=paper_briefs(state["found"]), count=count
+        runtime.context.client,
+        topic=state["topic"]["text"],
+        papers=paper_briefs(state["papers"]),
+        count=count,
     )
     return {"questions": [planned.model_dump(mode="json") for planned in plan.questions[:count]]}
 
@@ -85,7 +84,7 @@ def research(state: ResearchState) -> list[Send]:
 
 async def answer_question(state: QuestionTask, runtime: Context) -> ResearchState:
     """Search for one question and answer it from what is found; without an answer, say why."""
-    question: dict[str, Any] = {key: value for key, value in state.items() if key != "topic"}
+    question: Record = {key: value for key, value in state.items() if key != "topic"}
     topic, library = Topic.model_validate(state["topic"]), runtime.context.library
     with usage_label(f"question {state['number']}"):
         found = await library.search(state["query"], runtime.context.options.papers)
@@ -113,48 +112,46 @@ async def answer_question(state: QuestionTask, runtime: Context) -> ResearchStat
     }
 
 
-def _unanswered(question: Mapping[str, Any], reason: str) -> ResearchState:
-    return {"answers": [{**question, "answer": None, "gap": None, "used": [], "missing": reason}]}
-
-
-def load_papers(state: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The papers found for all questions, each once, in order of the questions; else the first search's."""
-    answers = sorted(state.get("answers", []), key=lambda answer: int(answer["number"]))
-    papers = {paper["id"]: paper for answer in answers for paper in answer["papers"]}
-    return list(papers.values()) or state.get("found", [])
-
-
-def load_questions(state: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The questions in order, each with its answer and the ids of the papers that the answer uses."""
-    names = ("question", "query", "answer", "gap", "used", "missing")
-    answers = sorted(state.get("answers", []), key=lambda answer: int(answer["number"]))
-    return [{name: answer[name] for name in names} for answer in answers]
+def _unanswered(question: Record, reason: str) -> ResearchState:
+    return {
+        "answers": [{**question, "answer": None, "gap": None, "used": [], "missing": reason}],
+        "notes": [f"The question “{question['question']}” has no answer: {reason}."],
+    }
 
 
 async def write_idea(state: ResearchState, runtime: Context) -> ResearchState:
     """One more idea from all answers; each part names its source papers."""
-    questions, papers, drafts = load_questions(state), load_papers(state), state.get("drafts", [])
-    if not any(question["answer"] for question in questions):
-        reasons = "; ".join(dict.fromkeys(question["missing"] for question in questions))
-        raise RunError(f"None of {len(questions)} questions could be answered: {reasons}.")
+    answers, drafts = state["answers"], state.get("drafts", [])
+    if not any(question["answer"] for question in answers):
+        why = "; ".join(dict.fromkeys(question["missing"] for question in answers))
+        raise RunError(f"None of {len(answers)} questions could be answered: {why}.")
+    papers = list({paper["id"]: paper for question in answers for paper in question["papers"]}.values())
     numbers = {paper["id"]: number for number, paper in enumerate(papers)}
     with usage_label(usage_name("idea", len(drafts) + 1)):
         try:
             answer = await RESEARCH_SYNTHESIZER(
                 runtime.context.client,
                 topic=state["topic"]["text"],
-                questions=tuple(_answered(question, numbers) for question in questions),
+                questions=tuple(_answered(question, numbers) for question in answers),
                 papers=paper_briefs(papers),
                 proposed=proposed_ideas(drafts),
             )
         except UnreadableAnswer as error:
-            return cast(ResearchState, no_further_idea(drafts, error))
+            return {"failures": no_further_idea(drafts, error)}
     runtime.context.say(f"idea: {answer.title}")
-    draft = answer.model_dump(mode="json")
-    return {"drafts": [{**draft, "sources": checked_sources(draft["sources"], papers)}]}
+    draft = answer.model_dump(mode="json", exclude={"synthesis"})
+    kept = ("question", "query", "answer", "gap", "used", "missing")
+    questions = [{name: question[name] for name in kept} for question in answers]
+    own = {
+        "number": len(drafts) + 1,
+        "sources": checked_sources(draft["sources"], papers),
+        "papers": papers,
+        "extra": {"synthesis": answer.synthesis, "questions": questions},
+    }
+    return {"drafts": [{**draft, **own}]}
 
 
-def _answered(question: Mapping[str, Any], numbers: Mapping[str, int]) -> AnsweredQuestion:
+def _answered(question: Record, numbers: Mapping[str, int]) -> AnsweredQuestion:
     return AnsweredQuestion(
         question=question["question"],
         answer=question["answer"],
@@ -167,12 +164,7 @@ def after_idea(state: ResearchState, runtime: Context) -> list[Hashable | Send]:
     """Write another idea, or design the experiments of all, in parallel."""
     if needs_idea(state, runtime.context.options.ideas):
         return ["write_idea"]
-    papers = load_papers(state)
-    tasks = [
-        PlanTask(topic=state["topic"], draft=draft, number=number, papers=source_papers(draft, papers))
-        for number, draft in enumerate(state["drafts"], 1)
-    ]
-    return [Send("design_experiment", task) for task in tasks]
+    return [*start_experiments(state)]
 
 
 def build_graph() -> StateGraph[ResearchState, Services, ResearchState, ResearchState]:

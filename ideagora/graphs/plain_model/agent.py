@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from ideagora.errors import UsageError
-from ideagora.graphs.agent import Agent, Origin, set_option
-from ideagora.graphs.single_idea import usage_name
+from ideagora.graphs.agent import Agent, Origin, imported, set_option
+from ideagora.graphs.drafts import usage_name
 from ideagora.importing.sections import title_from_text
 from ideagora.schema import Idea, Usage, stable_id
 
@@ -41,22 +41,14 @@ def agent(model: str) -> Agent:
         about=f"Asks {model} for a short idea, with one call and nothing but the topic.",
         source="LiveIdeaBench (arXiv 2412.17596), supplementary note 1.1",
         options=ModelOptions(),
-        build=_build,
-        start=lambda topic: {"topic": topic.model_dump(mode="json")},
+        build=imported("ideagora.graphs.plain_model.graph:build_graph"),
         ideas=_ideas,
-        failures=lambda state: list(state.get("failures", [])),
         expected_calls=lambda options: {"main": getattr(options, "ideas", 1)},
         set_ideas=set_option("ideas"),
         steps=("write_idea",),
         model=model,
         reads_literature=False,
     )
-
-
-def _build() -> Any:
-    from ideagora.graphs.plain_model.graph import build_graph
-
-    return build_graph()
 
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:

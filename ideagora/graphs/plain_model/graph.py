@@ -15,10 +15,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.drafts import failure, usage_name
 from ideagora.graphs.plain_model.replies import refuses, split_reply
 from ideagora.graphs.plain_model.role import KEYWORD_IDEATOR
 from ideagora.graphs.services import Services
-from ideagora.graphs.single_idea import usage_name
 from ideagora.models.usage import usage_label
 
 REFUSED = "refused, also with the academic wording"
@@ -69,7 +69,7 @@ async def write_idea(state: IdeaTask, runtime: Runtime[Services]) -> ModelState:
 
 
 def _failed(number: int, why: str) -> ModelState:
-    return {"failures": [{"branch": None, "query": None, "error": f"idea {number}: {why}"}]}
+    return {"failures": [failure(f"idea {number}: {why}")]}
 
 
 def build_graph() -> StateGraph[ModelState, Services, ModelState, ModelState]:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field, field_validator
 
 from ideagora.config import Group
-from ideagora.graphs.agent import Agent, AgentOptions, Origin
+from ideagora.graphs.agent import Agent, AgentOptions, Origin, imported
 from ideagora.graphs.portfolio.members import alive, known_ideas, outcome, own_origin
 from ideagora.graphs.portfolio.results import results
 from ideagora.schema import (
@@ -61,10 +61,8 @@ def agent() -> Agent:
         "with ideas that are far from one another, ranked, with their lineage.",
         source="ours",
         options=PortfolioOptions(),
-        build=_build,
-        start=lambda topic: {"topic": topic.model_dump(mode="json")},
+        build=imported("ideagora.graphs.portfolio.graph:build_graph"),
         ideas=_ideas,
-        failures=lambda state: list(state.get("failures", [])),
         notes=_notes,
         expected_calls=_expected_calls,
         set_ideas=_set_ideas,
@@ -88,12 +86,6 @@ def agent() -> Agent:
         most_steps=1_000,
         results=results,
     )
-
-
-def _build() -> Any:
-    from ideagora.graphs.portfolio.graph import build_graph
-
-    return build_graph()
 
 
 def _set_ideas(options: BaseModel, number: int) -> PortfolioOptions:

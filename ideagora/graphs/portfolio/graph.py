@@ -20,6 +20,7 @@ from langgraph.types import Send
 from ideagora.agents.portfolio.overview import OVERVIEW_WRITER, ListedIdea
 from ideagora.errors import AllBranchesFailed, IdeagoraError, UnreadableAnswer
 from ideagora.graphs.agent import Origin
+from ideagora.graphs.drafts import failure
 from ideagora.graphs.portfolio import variation
 from ideagora.graphs.portfolio.budget import may_begin_round
 from ideagora.graphs.portfolio.drafters import small_agent
@@ -76,19 +77,15 @@ async def draft(state: DraftTask, runtime: Context) -> PortfolioState:
             if error.fatal:  # it concerns the whole run
                 raise
             runtime.context.say(f"failed: {error}")
-            return {"failures": [_failure(name, str(error))]}
+            return {"failures": [failure(f"{name}: {error}")]}
         ideas = agent.ideas(final, Origin(agent=name, model="", usage={}, answered={}))
         runtime.context.say(f"{len(ideas)} ideas")
-    failures = [_failure(name, one["error"]) for one in agent.failures(final)]
+    failures = [failure(f"{name}: {one['error']}") for one in agent.failures(final)]
     return {
         "members": [drafted(idea, name) for idea in ideas[: runtime.context.options.drafts]],
-        "failures": failures if ideas or failures else [_failure(name, "it wrote no idea")],
+        "failures": failures if ideas or failures else [failure(f"{name}: it wrote no idea")],
         "notes": [f"{name}: {note}" for note in agent.notes(final)],
     }
-
-
-def _failure(drafter: str, error: str) -> dict[str, Any]:
-    return {"branch": None, "query": None, "error": f"{drafter}: {error}"}
 
 
 async def merge_twins(state: PortfolioState, runtime: Context) -> PortfolioState:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypedDict
 
 from ideagora.graphs.agent import Origin
-from ideagora.graphs.single_idea import FACETS
+from ideagora.graphs.drafts import FACETS
 from ideagora.schema import Idea, Paper
 
 Member = dict[str, Any]

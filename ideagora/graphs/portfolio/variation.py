@@ -16,10 +16,10 @@ from ideagora.agents.portfolio.variation import (
 )
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.agent import Origin
+from ideagora.graphs.drafts import failure, one_idea
 from ideagora.graphs.portfolio.members import PortfolioState, alive, outcome, papers_of, parts, text_of
 from ideagora.graphs.portfolio.spread import choose_parents, similarities
 from ideagora.graphs.services import Services
-from ideagora.graphs.single_idea import one_idea
 from ideagora.graphs.sources import checked_sources
 from ideagora.graphs.steps.first_plan import paper_briefs
 from ideagora.models.usage import usage_label
@@ -108,10 +108,10 @@ async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
             return _not_made(state, str(error))
         context.say(f"{state['operation']}: {answer.title}")
     draft = answer.model_dump(mode="json", exclude={"change"})
-    draft["sources"] = checked_sources(draft["sources"], shown)
+    draft |= {"sources": checked_sources(draft["sources"], shown), "papers": shown}
     origin = Origin(agent="portfolio", model="", usage={}, answered={})
     child = {
-        "idea": one_idea(state["topic"]["text"], draft, None, origin, papers).model_dump(mode="json"),
+        "idea": one_idea(state["topic"]["text"], draft, None, origin).model_dump(mode="json"),
         "operation": state["operation"],
         "agent": None,
         "parents": state["parents"],
@@ -125,7 +125,7 @@ async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
 def _not_made(state: VariationTask, reason: str) -> PortfolioState:
     titles = " and ".join(f"“{member['idea']['title']}”" for member in state["members"])
     why = f"{titles} could not be {state['operation']}: {reason}"
-    return {"failures": [{"branch": None, "query": None, "error": why}]}
+    return {"failures": [failure(why)]}
 
 
 async def _papers(context: Services, state: VariationTask) -> list[Any]:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import Field
 
-from ideagora.graphs.agent import Agent, AgentOptions, Origin, set_option
-from ideagora.graphs.single_idea import numbered_ideas, one_idea
-from ideagora.graphs.steps.relevance import unjudged_notes
-from ideagora.schema import Idea, Paper
+from ideagora.graphs.agent import Agent, AgentOptions, imported, set_option
+from ideagora.graphs.drafts import drafted_ideas
 
 
 class RagOptions(AgentOptions):
@@ -31,25 +26,10 @@ def agent() -> Agent:
         about="Shows the model papers on the topic, in no chain, and asks for an idea and its experiment.",
         source="RAG baseline of Chain of Ideas, arXiv 2410.13185",
         options=RagOptions(),
-        build=_build,
-        start=lambda topic: {"topic": topic.model_dump(mode="json")},
-        ideas=_ideas,
-        failures=lambda state: list(state.get("failures", [])),
-        notes=unjudged_notes,
+        build=imported("ideagora.graphs.rag.graph:build_graph"),
+        ideas=drafted_ideas,
         expected_calls=lambda options: {"main": 1 + 2 * getattr(options, "ideas", 1), "judge": 1},
         set_ideas=set_option("ideas"),
         is_steerable=True,
         steps=("plan_queries", "retrieve_papers", "write_idea", "design_experiment"),
     )
-
-
-def _build() -> Any:
-    from ideagora.graphs.rag.graph import build_graph
-
-    return build_graph()
-
-
-def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    papers = [Paper.model_validate(paper) for paper in state.get("papers", [])]
-    topic = state["topic"]["text"]
-    return numbered_ideas(state, origin, lambda draft, plan, own: one_idea(topic, draft, plan, own, papers))

@@ -8,51 +8,33 @@ the chain only. Several ideas are written one after the other, each different fr
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Annotated, Any, TypedDict, cast
+from collections.abc import Hashable
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.plain_ideators import RAG_IDEATOR, proposed_ideas
-from ideagora.agents.views import PaperBrief, idea_view, paper_brief
 from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.drafts import DraftsState, Record, needs_idea, no_further_idea, usage_name
 from ideagora.graphs.services import Services
-from ideagora.graphs.single_idea import needs_idea, no_further_idea, plan_tasks, usage_name
-from ideagora.graphs.sources import quoted_source
+from ideagora.graphs.sources import checked_sources
 from ideagora.graphs.steps import literature_search
+from ideagora.graphs.steps.first_plan import PlanTask, design_experiment, paper_briefs
 from ideagora.graphs.steps.literature_search import CANDIDATES, search_literature
+from ideagora.graphs.steps.relevance import unjudged_notes
 from ideagora.graphs.steps.steering import avoided_ideas
 from ideagora.models.usage import usage_label
-from ideagora.schema import Paper, Topic
+from ideagora.schema import Topic
 
 QUERIES = 3
 
 
-class RagState(TypedDict, total=False):
+class RagState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    topic: dict[str, Any]
     queries: list[str]
-    papers: list[dict[str, Any]]
-    unjudged: list[str]
-    """Titles of search results that the relevance judge left out, even when asked again."""
-    drafts: Annotated[list[dict[str, Any]], operator.add]
-    plans: Annotated[list[dict[str, Any]], operator.add]
-    """Plans with the numbers of their ideas, from 1."""
-    failures: Annotated[list[dict[str, Any]], operator.add]
-
-
-class PlanTask(TypedDict):
-    """Payload of ``design_experiment``."""
-
-    topic: dict[str, Any]
-    papers: list[dict[str, Any]]
-    draft: dict[str, Any]
-    number: int
+    papers: list[Record]
 
 
 Context = Runtime[Services]
@@ -78,7 +60,7 @@ async def retrieve_papers(state: RagState, runtime: Context) -> RagState:
     runtime.context.say(f"{len(papers)} papers shown, of {len(literature.papers)} judged")
     return {
         "papers": [paper.model_dump(mode="json") for paper in papers],
-        "unjudged": [paper.title for paper in literature.unjudged],
+        "notes": unjudged_notes([paper.title for paper in literature.unjudged]),
     }
 
 
@@ -90,47 +72,28 @@ async def write_idea(state: RagState, runtime: Context) -> RagState:
             answer = await RAG_IDEATOR(
                 runtime.context.client,
                 topic=topic.text,
-                papers=_briefs(state["papers"]),
+                papers=paper_briefs(state["papers"]),
                 proposed=(*await avoided_ideas(runtime.context, topic), *proposed_ideas(drafts)),
                 focus=topic.focus,
             )
         except UnreadableAnswer as error:
-            return cast(RagState, no_further_idea(drafts, error))
-    draft = answer.model_dump(mode="json")
-    return {"drafts": [{**draft, "sources": [_source(state, source) for source in draft["sources"]]}]}
+            return {"failures": no_further_idea(drafts, error)}
+    draft, papers = answer.model_dump(mode="json"), state["papers"]
+    own = {"number": len(drafts) + 1, "sources": checked_sources(draft["sources"], papers), "papers": papers}
+    return {"drafts": [{**draft, **own}]}
 
 
 def after_idea(state: RagState, runtime: Context) -> list[Hashable | Send]:
-    """Write another idea, or design the experiments of all, in parallel."""
+    """Write another idea, or design the experiments of all, in parallel, with all papers in view."""
     if needs_idea(state, runtime.context.options.ideas):
         return ["write_idea"]
-    return [Send("design_experiment", task) for task in plan_tasks(state)]
-
-
-async def design_experiment(state: PlanTask, runtime: Context) -> RagState:
-    """A plan for an idea, with the same papers."""
-    with usage_label(usage_name("experiment", state["number"])):
-        plan = await EXPERIMENT_DESIGNER(
-            runtime.context.client,
-            topic=state["topic"]["text"],
-            idea=idea_view(state["draft"]),
-            evaluation=state["draft"]["evaluation"],
-            past=(),
-            related=_briefs(state["papers"]),
-            entities=(),
+    return [
+        Send(
+            "design_experiment",
+            PlanTask(topic=state["topic"], draft=draft, number=draft["number"], papers=state["papers"]),
         )
-    return {"plans": [{"number": state["number"], "plan": plan.model_dump(mode="json")}]}
-
-
-def _briefs(papers: Sequence[Mapping[str, Any]]) -> tuple[PaperBrief, ...]:
-    return tuple(paper_brief(Paper.model_validate(paper)) for paper in papers)
-
-
-def _source(state: RagState, source: dict[str, Any]) -> dict[str, Any]:
-    """A source with its paper's id in place of the number, and whether its quote occurs in the paper."""
-    paper = Paper.model_validate(state["papers"][source["paper"]])
-    text = f"{paper.title} {paper.abstract or ''}"
-    return quoted_source(source["part"], paper.id, source["quote"], text).model_dump(mode="json")
+        for draft in state["drafts"]
+    ]
 
 
 def build_graph() -> StateGraph[RagState, Services, RagState, RagState]:

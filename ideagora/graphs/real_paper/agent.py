@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from ideagora.errors import UsageError
-from ideagora.graphs.agent import Agent, Origin
-from ideagora.graphs.single_idea import ideas_so_far, one_idea
+from ideagora.graphs.agent import Agent, Origin, imported
+from ideagora.graphs.drafts import one_idea
 from ideagora.schema import Idea, Topic
 
 NAME = "real-paper"
@@ -48,10 +48,9 @@ def agent(which: str = "") -> Agent:
         "real-paper:FILE_OR_ID.",
         source="Real Paper baseline of Chain of Ideas, arXiv 2410.13185",
         options=options,
-        build=_build,
+        build=imported("ideagora.graphs.real_paper.graph:build_graph"),
         start=partial(_start, own_topic),
         ideas=_ideas,
-        failures=lambda state: [],
         expected_calls=lambda options: {"reader": 3},
         steps=("read_paper", "extract_topic", "extract_idea", "extract_experiment"),
         target_paper=which or None,
@@ -77,12 +76,6 @@ def _options(which: str) -> RealPaperOptions:
         raise UsageError(f"{which} cannot be read: {error.strerror or error}.") from None
 
 
-def _build() -> Any:
-    from ideagora.graphs.real_paper.graph import build_graph
-
-    return build_graph()
-
-
 def _start(own_topic: str | None, topic: Topic) -> dict[str, Any]:
     if own_topic is None:
         raise UsageError(WHICH)
@@ -90,10 +83,8 @@ def _start(own_topic: str | None, topic: Topic) -> dict[str, Any]:
 
 
 def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    if "own" not in state:
+    if "draft" not in state:
         return []
     own = state["own"]
     seen = {"paper_id": own["paper"]["id"], "paper_title": own["paper"]["title"], "read_from": own["kind"]}
-    return ideas_so_far(
-        state, lambda plan: one_idea(state["topic"]["text"], state["draft"], plan, origin, extra=seen)
-    )
+    return [one_idea(state["topic"]["text"], {**state["draft"], "extra": seen}, state.get("plan"), origin)]

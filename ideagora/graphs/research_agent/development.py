@@ -7,7 +7,7 @@ on five criteria side by side and refined, in a set number of rounds.
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Annotated, Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -26,7 +26,6 @@ from ideagora.agents.research_agent.parts import (
 from ideagora.agents.research_agent.review import COMPARES, CRITERIA, PART_REVIEWER, PARTS
 from ideagora.agents.views import EntityView, IdeaView, PaperBrief
 from ideagora.errors import UnreadableAnswer
-from ideagora.graphs.research_agent.agent import motivation_of
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
 from ideagora.graphs.steps.entity_store import build_entity_store
@@ -216,6 +215,11 @@ def _reviews(state: DevelopmentState) -> list[dict[str, Any]]:
         if (review["part"], review["round"]) == (part, state["rounds"][part] + 1)
     ]
     return sorted(current, key=lambda review: list(CRITERIA[part]).index(review["criterion"]))
+
+
+def motivation_of(problem: Mapping[str, Any]) -> str:
+    """Problem and rationale as one text."""
+    return f"{problem['problem']} {problem['rationale']}"
 
 
 def _idea_view(state: DevelopmentState) -> IdeaView:

@@ -7,15 +7,15 @@ is recorded and costs only its own idea.
 
 from __future__ import annotations
 
-import operator
-from typing import Annotated, Any, TypedDict
+from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ideagora.errors import AllBranchesFailed, IdeagoraError
-from ideagora.graphs.research_agent.development import build_development
+from ideagora.graphs.drafts import DraftsState, Record, failure, reasons, usage_name
+from ideagora.graphs.research_agent.development import DevelopmentState, build_development, motivation_of
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.topic_papers import topic_papers
 from ideagora.models.usage import usage_label
@@ -27,23 +27,18 @@ MIN_REFERENCES = 2
 """References in the library that a core paper needs."""
 
 
-class ResearchAgentState(TypedDict, total=False):
+class ResearchAgentState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    topic: dict[str, Any]
-    cores: list[dict[str, Any]]
+    cores: list[Record]
     """Core papers with the papers that they are shown with; the core paper is the first of them."""
-    missing: list[str]
-    """What the library lacks, for the report."""
-    developed: Annotated[list[dict[str, Any]], operator.add]
-    failures: Annotated[list[dict[str, Any]], operator.add]
 
 
 class CoreTask(TypedDict):
     """Payload of ``develop_idea``."""
 
-    topic: dict[str, Any]
-    core: dict[str, Any]
+    topic: Record
+    core: Record
 
 
 Context = Runtime[Services]
@@ -55,25 +50,24 @@ async def find_core_papers(state: ResearchAgentState, runtime: Context) -> Resea
     If too few have references, other relevant papers are taken with the papers most similar to them.
     """
     topic, options = Topic.model_validate(state["topic"]), runtime.context.options
-    papers = await topic_papers(runtime.context, topic, max(CANDIDATES, 2 * options.ideas))
+    papers, notes = await topic_papers(runtime.context, topic, max(CANDIDATES, 2 * options.ideas))
     references = {paper.id: await runtime.context.library.references(paper) for paper in papers}
     cited = [paper for paper in papers if len(references[paper.id]) >= MIN_REFERENCES]
     others = [paper for paper in papers if paper not in cited]
-    cores: list[dict[str, Any]] = []
-    missing: list[str] = []
+    cores: list[Record] = []
     for number, core in enumerate([*cited, *others][: options.ideas], 1):
         if core in cited:
             related = await _closest(runtime.context, topic, core, references[core.id])
         else:
             related = await _similar(runtime.context, core)
-            missing.append(
+            notes.append(
                 f"The library has no references of the core paper “{core.title}”, so the {len(related)} "
                 "papers most similar to it take their place."
             )
         runtime.context.say(f"core paper: {core.title} ({core.year}), with {len(related)} others")
         shown = [paper.model_dump(mode="json") for paper in (core, *related)]
         cores.append({"number": number, "papers": shown})
-    return {"cores": cores, "missing": missing}
+    return {"cores": cores, "notes": notes}
 
 
 async def _closest(context: Services, topic: Topic, core: Paper, papers: list[Paper]) -> list[Paper]:
@@ -96,31 +90,47 @@ async def develop_idea(state: CoreTask, runtime: Context) -> ResearchAgentState:
     """Problem, method and experiment for one core paper."""
     number, papers = state["core"]["number"], state["core"]["papers"]
     development = build_development().compile()
-    with usage_label(f"core {number}"):
+    with usage_label(usage_name("idea", number)):
         try:
-            final = await development.ainvoke(
+            final: Any = await development.ainvoke(
                 {"topic": state["topic"], "papers": papers}, context=runtime.context
             )
         except IdeagoraError as error:
             if error.fatal:  # it concerns the whole run
                 raise
-            failure = {"branch": number, "query": papers[0]["title"], "error": str(error)}
-            return {"failures": [failure]}
-    names = ("papers", "elsewhere", "entities", "problem", "method", "reviews", "notes")
-    plan = final.get("plan") or None
-    refinement = {"suggestions": final.get("suggestions", []), "declined": final.get("declined", [])}
-    own = {name: final.get(name, []) for name in names}
-    rounds = final["rounds"]["experiment"] if plan else 0
+            return {"failures": [failure(f"the core paper “{papers[0]['title']}”: {error}")]}
+    plan = final.get("plan")
+    rounds = {"rounds": final["rounds"]["experiment"]}
+    refined = {name: final.get(name, []) for name in ("suggestions", "declined")}
     return {
-        "developed": [{**own, "number": number, "plan": plan and {**plan, **refinement, "rounds": rounds}}]
+        "drafts": [{**_draft(final), "number": number}],
+        "plans": [{"number": number, "plan": {**plan, **refined, **rounds}}] if plan else [],
+        "notes": final.get("notes", []),
+    }
+
+
+def _draft(final: DevelopmentState) -> Record:
+    """Problem and method as one idea, with the papers shown and the reviews."""
+    problem, method = final["problem"], final["method"]
+    names = ("title", "method", "novelty", "summary", "mechanism", "evaluation")
+    return {
+        **{name: method[name] for name in names},
+        "motivation": motivation_of(problem),
+        "purpose": problem["purpose"],
+        "sources": [*problem["sources"], *method["sources"]],
+        "papers": [*final["papers"], *final["elsewhere"]],
+        "extra": {
+            "core_paper": final["papers"][0]["id"],
+            "entities": [entity["name"] for entity in final["entities"]],
+            "reviews": final.get("reviews", []),
+        },
     }
 
 
 def gather(state: ResearchAgentState) -> ResearchAgentState:
     """Join the core papers; without any idea, say why."""
-    if not state.get("developed"):
-        reasons = [f"{failure['query']}: {failure['error']}" for failure in state.get("failures", [])]
-        raise AllBranchesFailed(f"No core paper led to an idea. {' '.join(reasons)}")
+    if not state.get("drafts"):
+        raise AllBranchesFailed(f"No core paper led to an idea. {reasons(state)}")
     return {}
 
 

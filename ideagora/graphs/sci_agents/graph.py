@@ -9,18 +9,18 @@ from __future__ import annotations
 import asyncio
 import operator
 from itertools import pairwise
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from ideagora.agents.sci_agents.concepts import TRIPLE_EXTRACTOR
 from ideagora.errors import AllBranchesFailed, IdeagoraError, UnreadableAnswer
+from ideagora.graphs.drafts import DraftsState, failure, reasons, usage_name
 from ideagora.graphs.sci_agents import concept_graph
 from ideagora.graphs.sci_agents.path import Context, PathState, Record, build_path
 from ideagora.graphs.services import Services
-from ideagora.graphs.single_idea import usage_name
-from ideagora.graphs.steps.first_plan import PlanTask, design_experiment, source_papers
+from ideagora.graphs.steps.first_plan import design_experiment, start_experiments
 from ideagora.graphs.steps.topic_papers import topic_papers
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper, Topic
@@ -29,21 +29,15 @@ MAX_TEXT = 6_000
 """Characters of a paper's text that triples are extracted from."""
 
 
-class SciAgentsState(TypedDict, total=False):
+class SciAgentsState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    topic: Record
     papers: list[Record]
     triples: Annotated[list[Record], operator.add]
     """Triples, each with the id of its paper."""
     paths: list[list[str]]
     relations: list[list[Record]]
     """The triples along each path."""
-    developed: Annotated[list[Record], operator.add]
-    drafts: list[Record]
-    plans: Annotated[list[Record], operator.add]
-    failures: Annotated[list[Record], operator.add]
-    notes: Annotated[list[str], operator.add]
 
 
 class PaperTask(TypedDict):
@@ -66,8 +60,8 @@ class PathTask(TypedDict):
 async def find_papers(state: SciAgentsState, runtime: Context) -> SciAgentsState:
     """The papers on the topic, for the graph."""
     topic = Topic.model_validate(state["topic"])
-    papers = await topic_papers(runtime.context, topic, runtime.context.options.papers)
-    return {"papers": [paper.model_dump(mode="json") for paper in papers]}
+    found = await topic_papers(runtime.context, topic, runtime.context.options.papers)
+    return cast(SciAgentsState, found.as_state())
 
 
 def read_papers(state: SciAgentsState) -> list[Send]:
@@ -153,30 +147,17 @@ async def develop_path(state: PathTask, runtime: Context) -> SciAgentsState:
             if error.fatal:  # it concerns the whole run
                 raise
             path = " → ".join(state["path"])
-            return {"failures": [{"branch": None, "query": None, "error": f"the path {path}: {error}"}]}
-    kept = {name: final[name] for name in ("path", "critique", "papers")}
-    return {"developed": [{**final["draft"], **kept}], "notes": final.get("notes", [])}
+            return {"failures": [failure(f"the path {path}: {error}")]}
+    extra = {name: final[name] for name in ("path", "critique")}
+    draft = {**final["draft"], "number": state["number"], "papers": final["papers"], "extra": extra}
+    return {"drafts": [draft], "notes": final.get("notes", [])}
 
 
 def gather(state: SciAgentsState) -> SciAgentsState:
     """Join the paths."""
-    if not state.get("developed"):
-        reasons = "; ".join(failure["error"] for failure in state["failures"])
-        raise AllBranchesFailed(f"No path led to an idea. {reasons}")
-    return {"drafts": state["developed"]}
-
-
-def start_experiments(state: SciAgentsState) -> list[Send]:
-    """Design the experiments, in parallel."""
-    return [
-        Send(
-            "design_experiment",
-            PlanTask(
-                topic=state["topic"], draft=draft, number=number, papers=source_papers(draft, draft["papers"])
-            ),
-        )
-        for number, draft in enumerate(state["drafts"], 1)
-    ]
+    if not state.get("drafts"):
+        raise AllBranchesFailed(f"No path led to an idea. {reasons(state)}")
+    return {}
 
 
 def build_graph() -> StateGraph[SciAgentsState, Services, SciAgentsState, SciAgentsState]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import BaseModel, Field
 
 from ideagora.config import Group
-from ideagora.graphs.agent import Agent, AgentOptions, Origin, set_option
-from ideagora.graphs.single_idea import numbered_ideas, one_idea
-from ideagora.schema import Idea, NoveltyCheck, Paper
+from ideagora.graphs.agent import Agent, AgentOptions, imported, set_option
+from ideagora.graphs.drafts import drafted_ideas
 
 
 class ScipipOptions(AgentOptions):
@@ -34,13 +30,10 @@ def agent() -> Agent:
         "by side, merges the two, and refines the best.",
         source="SciPIP, Wang et al., arXiv 2410.23166",
         options=ScipipOptions(),
-        build=_build,
-        start=lambda topic: {"topic": topic.model_dump(mode="json")},
-        ideas=_ideas,
-        failures=lambda state: list(state.get("failures", [])),
-        notes=lambda state: list(state.get("notes", [])),
+        build=imported("ideagora.graphs.scipip.graph:build_graph"),
+        ideas=drafted_ideas,
         expected_calls=_expected_calls,
-        set_ideas=_set_ideas,
+        set_ideas=set_option("ideas", sketches=lambda ideas: ideas + 1),
         steps=(
             "extract_entities",
             "find_papers",
@@ -55,36 +48,6 @@ def agent() -> Agent:
     )
 
 
-def _build() -> Any:
-    from ideagora.graphs.scipip.graph import build_graph
-
-    return build_graph()
-
-
-def _set_ideas(options: BaseModel, number: int) -> BaseModel:
-    """At least one short idea more than ideas are wanted, so that there is a choice."""
-    chosen = set_option("ideas")(options, number)
-    assert isinstance(chosen, ScipipOptions)
-    return chosen.model_copy(update={"sketches": max(chosen.sketches, number + 1)})
-
-
 def _expected_calls(options: BaseModel) -> dict[Group, int]:
     assert isinstance(options, ScipipOptions)
     return {"main": 3 + 2 * options.ideas, "reader": 1, "judge": 2 + options.ideas}
-
-
-def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    topic = state["topic"]["text"]
-
-    def make(draft: Mapping[str, Any], plan: Mapping[str, Any] | None, own: Origin) -> Idea:
-        return one_idea(
-            topic,
-            draft,
-            plan,
-            own,
-            [Paper.model_validate(paper) for paper in draft["papers"]],
-            novelty_check=NoveltyCheck.model_validate(draft["novelty_check"]),
-            extra={"merged_from": draft["merged_from"], "scores": draft["scores"]},
-        )
-
-    return numbered_ideas(state, origin, make)

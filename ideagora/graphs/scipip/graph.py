@@ -6,21 +6,24 @@ brainstorms without papers, side by side. The two are merged, filtered and refin
 
 from __future__ import annotations
 
-import operator
-from typing import Annotated, Any, TypedDict
-
 from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ideagora.agents.scipip.selection import IDEA_FILTER, IDEA_MERGER, IDEA_REFINER
-from ideagora.agents.scipip.sketches import BRAINSTORMER, ENTITY_EXTRACTOR, LITERATURE_IDEATOR, SketchView
+from ideagora.agents.scipip.selection import IDEA_FILTER, IDEA_REFINER
+from ideagora.agents.scipip.sketches import ENTITY_EXTRACTOR
 from ideagora.errors import AllBranchesFailed, UnreadableAnswer
-from ideagora.graphs.scipip import retrieval
+from ideagora.graphs.drafts import Record, failure, reasons, usage_name
+from ideagora.graphs.scipip import paths, retrieval
+from ideagora.graphs.scipip.paths import sketch_view
+from ideagora.graphs.scipip.state import Context, RefineTask, ScipipState
 from ideagora.graphs.services import Services
-from ideagora.graphs.single_idea import usage_name
 from ideagora.graphs.sources import checked_sources
-from ideagora.graphs.steps.first_plan import PlanTask, design_experiment, paper_briefs, source_papers
+from ideagora.graphs.steps.first_plan import (
+    design_experiment,
+    paper_briefs,
+    source_papers,
+    start_experiments,
+)
 from ideagora.graphs.steps.novelty import check_novelty
 from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.models.usage import usage_label
@@ -28,36 +31,6 @@ from ideagora.schema import Paper, Topic
 
 CLOSEST_PAPERS = 5
 """Papers that an idea is refined with, beside those that it takes something from."""
-
-Context = Runtime[Services]
-Record = dict[str, Any]
-
-
-class ScipipState(TypedDict, total=False):
-    """Plain JSON values only, as a checkpoint holds them."""
-
-    topic: Record
-    entities: list[str]
-    papers: list[Record]
-    """One paper of each cluster."""
-    from_literature: list[Record]
-    brainstormed: list[Record]
-    merged: list[Record]
-    chosen: list[Record]
-    """The best ideas, with their scores."""
-    refined: Annotated[list[Record], operator.add]
-    drafts: list[Record]
-    plans: Annotated[list[Record], operator.add]
-    failures: Annotated[list[Record], operator.add]
-    notes: Annotated[list[str], operator.add]
-
-
-class RefineTask(TypedDict):
-    """Payload of ``refine_idea``."""
-
-    topic: Record
-    number: int
-    idea: Record
 
 
 async def extract_entities(state: ScipipState, runtime: Context) -> ScipipState:
@@ -72,78 +45,17 @@ async def extract_entities(state: ScipipState, runtime: Context) -> ScipipState:
 async def find_papers(state: ScipipState, runtime: Context) -> ScipipState:
     """Papers by meaning, entity and co-citation; one of each cluster."""
     context, topic = runtime.context, Topic.model_validate(state["topic"])
-    by_meaning = await retrieval.find_by_meaning(context, topic)
+    by_meaning, unjudged = await retrieval.find_by_meaning(context, topic)
     by_entity = await retrieval.find_by_entity(context, topic, state["entities"])
     by_cocitation = await retrieval.find_by_cocitation(context, topic, by_meaning)
     found = {paper.id: paper for paper in (*by_meaning, *by_entity, *by_cocitation)}
     chosen = await retrieval.choose_from_clusters(context, topic, list(found.values()))
     counts = f"{len(by_meaning)} by meaning, {len(by_entity)} by entity, {len(by_cocitation)} by co-citation"
-    notes = [f"Papers found: {counts}; {len(found)} in all, {len(chosen)} clusters."]
+    notes = [*unjudged, f"Papers found: {counts}; {len(found)} in all, {len(chosen)} clusters."]
     if not by_cocitation:
         notes.append("The library knows no papers cited together with them: no co-citation was used.")
     runtime.context.say(counts)
     return {"papers": [paper.model_dump(mode="json") for paper in chosen], "notes": notes}
-
-
-async def write_from_literature(state: ScipipState, runtime: Context) -> ScipipState:
-    """The path from literature: ideas from the papers of the clusters."""
-    try:
-        answer = await LITERATURE_IDEATOR(
-            runtime.context.client,
-            topic=state["topic"]["text"],
-            papers=paper_briefs(state["papers"]),
-            count=runtime.context.options.sketches,
-        )
-    except UnreadableAnswer as error:
-        return {"from_literature": [], "failures": [_failure(f"the path from literature: {error}")]}
-    return {
-        "from_literature": [
-            {**idea.model_dump(mode="json"), "papers": [state["papers"][number] for number in idea.papers]}
-            for idea in answer.ideas
-        ]
-    }
-
-
-async def brainstorm(state: ScipipState, runtime: Context) -> ScipipState:
-    """The path without literature."""
-    try:
-        answer = await BRAINSTORMER(
-            runtime.context.client, topic=state["topic"]["text"], count=runtime.context.options.sketches
-        )
-    except UnreadableAnswer as error:
-        return {"brainstormed": [], "failures": [_failure(f"the brainstormed path: {error}")]}
-    return {"brainstormed": [{**idea.model_dump(mode="json"), "papers": []} for idea in answer.ideas]}
-
-
-async def merge_paths(state: ScipipState, runtime: Context) -> ScipipState:
-    """Ideas made of one from each path; if only one path has ideas, they go on alone."""
-    literature, brainstormed = state["from_literature"], state["brainstormed"]
-    alone = [{**idea, "merged_from": [idea["title"]]} for idea in (*literature, *brainstormed)]
-    if not alone:
-        raise AllBranchesFailed(f"Neither path has an idea. {_reasons(state)}")
-    if not literature or not brainstormed:
-        return {"merged": alone}
-    try:
-        answer = await IDEA_MERGER(
-            runtime.context.client,
-            topic=state["topic"]["text"],
-            from_literature=tuple(_view(idea) for idea in literature),
-            brainstormed=tuple(_view(idea) for idea in brainstormed),
-            count=runtime.context.options.sketches,
-        )
-    except UnreadableAnswer as error:
-        return {"merged": alone, "failures": [_failure(f"the paths were not merged: {error}")]}
-    merged = []
-    for idea in answer.ideas:
-        parents = literature[idea.from_literature], brainstormed[idea.brainstormed]
-        titles = [parent["title"] for parent in parents]
-        sketch = idea.model_dump(mode="json", include={"title", "problem", "approach"})
-        merged.append({**sketch, "papers": parents[0]["papers"], "merged_from": titles})
-    return {"merged": merged}
-
-
-def _view(idea: Record) -> SketchView:
-    return SketchView(**{name: idea[name] for name in SketchView.model_fields})
 
 
 async def filter_ideas(state: ScipipState, runtime: Context) -> ScipipState:
@@ -153,7 +65,7 @@ async def filter_ideas(state: ScipipState, runtime: Context) -> ScipipState:
         answer = await IDEA_FILTER(
             runtime.context.client,
             topic=state["topic"]["text"],
-            ideas=tuple(_view(idea) for idea in ideas),
+            ideas=tuple(sketch_view(idea) for idea in ideas),
         )
     except UnreadableAnswer as error:
         unscored = [{**idea, "scores": None} for idea in ideas[:wanted]]
@@ -188,42 +100,28 @@ async def refine_idea(state: RefineTask, runtime: Context) -> ScipipState:
     with usage_label(usage_name("idea", state["number"])):
         try:
             answer = await IDEA_REFINER(
-                context.client, topic=topic.text, idea=_view(idea), papers=paper_briefs(shown)
+                context.client, topic=topic.text, idea=sketch_view(idea), papers=paper_briefs(shown)
             )
         except UnreadableAnswer as error:
-            return {"failures": [_failure(f"the idea “{idea['title']}” was not refined: {error}")]}
+            return {"failures": [failure(f"the idea “{idea['title']}” was not refined: {error}")]}
         draft = answer.model_dump(mode="json")
         draft["sources"] = checked_sources(draft["sources"], shown)
         known = [Paper.model_validate(paper) for paper in source_papers(draft, shown)]
         check = await check_novelty(context, topic, draft, known, ())
-    kept = {"papers": shown, "merged_from": idea["merged_from"], "scores": idea["scores"]}
-    return {"refined": [{**draft, **kept, "novelty_check": check.model_dump(mode="json")}]}
+    own = {
+        "number": state["number"],
+        "papers": shown,
+        "novelty_check": check.model_dump(mode="json"),
+        "extra": {"merged_from": idea["merged_from"], "scores": idea["scores"]},
+    }
+    return {"drafts": [{**draft, **own}]}
 
 
 def gather(state: ScipipState) -> ScipipState:
     """Join the refined ideas."""
-    if not state.get("refined"):
-        raise AllBranchesFailed(f"No idea was refined. {_reasons(state)}")
-    return {"drafts": state["refined"]}
-
-
-def start_experiments(state: ScipipState) -> list[Send]:
-    """Design the experiments, in parallel."""
-    tasks = [
-        PlanTask(
-            topic=state["topic"], draft=draft, number=number, papers=source_papers(draft, draft["papers"])
-        )
-        for number, draft in enumerate(state["drafts"], 1)
-    ]
-    return [Send("design_experiment", task) for task in tasks]
-
-
-def _failure(reason: str) -> Record:
-    return {"branch": None, "query": None, "error": reason}
-
-
-def _reasons(state: ScipipState) -> str:
-    return "; ".join(failure["error"] for failure in state.get("failures", []))
+    if not state.get("drafts"):
+        raise AllBranchesFailed(f"No idea was refined. {reasons(state)}")
+    return {}
 
 
 def build_graph() -> StateGraph[ScipipState, Services, ScipipState, ScipipState]:
@@ -231,9 +129,9 @@ def build_graph() -> StateGraph[ScipipState, Services, ScipipState, ScipipState]
     graph = StateGraph(ScipipState, context_schema=Services)
     graph.add_node("extract_entities", extract_entities)
     graph.add_node("find_papers", find_papers)
-    graph.add_node("write_from_literature", write_from_literature)
-    graph.add_node("brainstorm", brainstorm)
-    graph.add_node("merge_paths", merge_paths)
+    graph.add_node("write_from_literature", paths.write_from_literature)
+    graph.add_node("brainstorm", paths.brainstorm)
+    graph.add_node("merge_paths", paths.merge_paths)
     graph.add_node("filter_ideas", filter_ideas)
     graph.add_node("refine_idea", refine_idea)
     graph.add_node("gather", gather)

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from langgraph.runtime import Runtime
+from langgraph.types import Send
 
 from ideagora.agents.views import PaperBrief, paper_brief
+from ideagora.graphs.drafts import DraftsState, Record, usage_name
 from ideagora.graphs.services import Services
-from ideagora.graphs.single_idea import usage_name
 from ideagora.graphs.steps.experiment import ExperimentState, plan_experiment
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper
@@ -18,12 +19,28 @@ from ideagora.schema import Paper
 class PlanTask(TypedDict):
     """Payload of ``design_experiment``."""
 
-    topic: dict[str, Any]
-    draft: dict[str, Any]
+    topic: Record
+    draft: Record
     number: int
     """Number of the idea, from 1."""
-    papers: list[dict[str, Any]]
+    papers: list[Record]
     """The papers that the designer is shown."""
+
+
+def start_experiments(state: DraftsState) -> list[Send]:
+    """One ``design_experiment`` per draft, in parallel, each shown the papers that the draft names."""
+    return [
+        Send(
+            "design_experiment",
+            PlanTask(
+                topic=state["topic"],
+                draft=draft,
+                number=draft["number"],
+                papers=source_papers(draft, draft.get("papers", [])),
+            ),
+        )
+        for draft in state["drafts"]
+    ]
 
 
 async def design_experiment(state: PlanTask, runtime: Runtime[Services]) -> Any:
@@ -43,7 +60,7 @@ def paper_briefs(papers: Sequence[Mapping[str, Any]]) -> tuple[PaperBrief, ...]:
     return tuple(paper_brief(Paper.model_validate(paper)) for paper in papers)
 
 
-def source_papers(draft: Mapping[str, Any], papers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def source_papers(draft: Mapping[str, Any], papers: Sequence[Mapping[str, Any]]) -> list[Record]:
     """Those of the papers that a draft names as its sources."""
-    ids = {source["paper_id"] for source in draft["sources"]}
+    ids = {source["paper_id"] for source in draft.get("sources", ())}
     return [dict(paper) for paper in papers if paper["id"] in ids]

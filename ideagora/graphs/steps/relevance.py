@@ -6,7 +6,7 @@ Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Table 9, where a pape
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,12 +55,11 @@ class Neighbours:
     cited: Sequence[Paper] = ()
 
 
-def unjudged_notes(state: Mapping[str, Any]) -> list[str]:
-    """A note for the report on papers without a judgement, by the state's ``unjudged`` titles."""
-    titles = list(dict.fromkeys(state.get("unjudged", [])))
+def unjudged_notes(titles: Sequence[str]) -> list[str]:
+    """A note for the report on papers without a judgement; none without such papers."""
     if not titles:
         return []
-    listed = "; ".join(f"“{title}”" for title in titles)
+    listed = "; ".join(f"“{title}”" for title in dict.fromkeys(titles))
     return [f"The relevance judge gave no judgement, even when asked again, so not accepted: {listed}."]
 
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature_search import search_literature
+from ideagora.graphs.steps.relevance import unjudged_notes
 from ideagora.schema import Paper, Topic
 
 
-async def topic_papers(context: Services, topic: Topic, count: int) -> list[Paper]:
+class TopicPapers(NamedTuple):
+    """Papers on a topic, and notes for the report on those that could not be judged."""
+
+    papers: list[Paper]
+    notes: list[str]
+
+    def as_state(self) -> dict[str, Any]:
+        """``papers`` and ``notes`` as plain values, for a graph's state."""
+        return {"papers": [paper.model_dump(mode="json") for paper in self.papers], "notes": self.notes}
+
+
+async def topic_papers(context: Services, topic: Topic, count: int) -> TopicPapers:
     """At most ``count`` papers on the topic that the relevance judge accepts, the best first.
 
     Papers that a benchmark supplies for the topic are used even if the judge accepts none; so is whatever
@@ -19,4 +33,5 @@ async def topic_papers(context: Services, topic: Topic, count: int) -> list[Pape
     allow_thin = getattr(context.options, "allow_thin", False)
     literature = await search_literature(context, topic, (), per_query=count, allow_thin=allow_thin)
     context.say(f"{len(literature.accepted)} of {len(literature.papers)} papers are relevant")
-    return [graded.paper for graded in literature.accepted or literature.papers][:count]
+    papers = [graded.paper for graded in literature.accepted or literature.papers][:count]
+    return TopicPapers(papers, unjudged_notes([paper.title for paper in literature.unjudged]))

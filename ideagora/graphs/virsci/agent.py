@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import BaseModel, Field
 
 from ideagora.config import Group
-from ideagora.graphs.agent import Agent, AgentOptions, Origin, set_option
-from ideagora.graphs.single_idea import numbered_ideas, one_idea
-from ideagora.schema import Idea, NoveltyCheck, Paper
+from ideagora.graphs.agent import Agent, AgentOptions, imported, set_option
+from ideagora.graphs.drafts import drafted_ideas
 
 
 class VirsciOptions(AgentOptions):
@@ -38,13 +34,10 @@ def agent() -> Agent:
         "propose ideas side by side and vote on their novelty.",
         source="VirSci, Su et al., arXiv 2410.09403",
         options=VirsciOptions(),
-        build=_build,
-        start=lambda topic: {"topic": topic.model_dump(mode="json")},
-        ideas=_ideas,
-        failures=lambda state: list(state.get("failures", [])),
-        notes=lambda state: list(state.get("notes", [])),
+        build=imported("ideagora.graphs.virsci.graph:build_graph"),
+        ideas=drafted_ideas,
         expected_calls=_expected_calls,
-        set_ideas=_set_ideas,
+        set_ideas=set_option("ideas", team=lambda ideas: ideas),
         steps=(
             "find_scientists",
             "invite",
@@ -63,43 +56,9 @@ def agent() -> Agent:
     )
 
 
-def _build() -> Any:
-    from ideagora.graphs.virsci.graph import build_graph
-
-    return build_graph()
-
-
-def _set_ideas(options: BaseModel, number: int) -> BaseModel:
-    """A team of at least as many members as ideas are wanted, since each proposes one."""
-    chosen = set_option("ideas")(options, number)
-    assert isinstance(chosen, VirsciOptions)
-    return chosen.model_copy(update={"team": max(chosen.team, number)})
-
-
 def _expected_calls(options: BaseModel) -> dict[Group, int]:
     """Calls if the team is complete, and neither vote nor review rejects an idea."""
     assert isinstance(options, VirsciOptions)
     team, ideas = options.team, min(options.ideas, options.team)
     talking = team * options.turns + 1
     return {"main": talking + team + 2 * ideas, "reader": team - 1, "judge": 1 + team + ideas}
-
-
-def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    topic = state["topic"]["text"]
-    team = [
-        {"scientist": one["number"], "papers_of": one["author"], "papers": [p["id"] for p in one["papers"]]}
-        for one in state.get("team", [])
-    ]
-
-    def make(draft: Mapping[str, Any], plan: Mapping[str, Any] | None, own: Origin) -> Idea:
-        return one_idea(
-            topic,
-            draft,
-            plan,
-            own,
-            [Paper.model_validate(paper) for paper in draft["papers"]],
-            novelty_check=NoveltyCheck.model_validate(draft["novelty_check"]),
-            extra={"team": team, "question": state["question"], "votes": draft["votes"]},
-        )
-
-    return numbered_ideas(state, origin, make)

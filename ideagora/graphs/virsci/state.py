@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 from langgraph.runtime import Runtime
 
+from ideagora.graphs.drafts import DraftsState, Record
 from ideagora.graphs.services import Services
 
 Context = Runtime[Services]
-Record = dict[str, Any]
+TOPIC_PAPERS = 5
+"""Papers on the topic that an ideator and the leader are shown, beside those that they build on."""
 
 
-class VirsciState(TypedDict, total=False):
+class VirsciState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    topic: Record
     papers: list[Record]
     scientists: list[Record]
     """The leader and those invited; number, author, profile and papers of each."""
@@ -32,11 +33,6 @@ class VirsciState(TypedDict, total=False):
     votes: Annotated[list[Record], operator.add]
     rejected: list[Record]
     chosen: list[Record]
-    written: Annotated[list[Record], operator.add]
-    drafts: list[Record]
-    plans: Annotated[list[Record], operator.add]
-    failures: Annotated[list[Record], operator.add]
-    notes: Annotated[list[str], operator.add]
 
 
 class InviteTask(TypedDict):
@@ -83,13 +79,5 @@ class AbstractTask(TypedDict):
     question: str
     idea: Record
     papers: list[Record]
-
-
-def failure(reason: str) -> Record:
-    """An entry of ``failures``."""
-    return {"branch": None, "query": None, "error": reason}
-
-
-def reasons(state: VirsciState) -> str:
-    """The reasons of all failures so far."""
-    return "; ".join(one["error"] for one in state.get("failures", []))
+    team: list[Record]
+    """Number, author and the papers' ids of each member, for the record."""

@@ -71,6 +71,11 @@ def member(number: int, author: str, papers: Sequence[Paper]) -> dict[str, Any]:
     }
 
 
+def profile_of(scientist: Mapping[str, Any]) -> Profile:
+    """The profile of a scientist in the state."""
+    return Profile(**scientist["profile"])
+
+
 def count_votes(ideas: int, votes: Iterable[Mapping[str, Any]]) -> tuple[list[int], bool]:
     """Votes by idea, and whether the team rejects all: more votes for none than for any one idea."""
     choices = Counter(vote["choice"] for vote in votes)

@@ -1,0 +1,115 @@
+"""Drafts of ideas: the state that agents share, and the ideas made from it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, TypedDict
+
+from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.agent import Origin
+from ideagora.schema import Experiment, Idea, NoveltyCheck, Paper, Source, Usage, stable_id
+
+FACETS = ("purpose", "mechanism", "evaluation")
+Record = dict[str, Any]
+
+
+class DraftsState(TypedDict, total=False):
+    """The channels of an agent that writes drafts. Plain JSON values only, as a checkpoint holds them."""
+
+    topic: Record
+    drafts: Annotated[list[Record], operator.add]
+    """Ideas as ``one_idea`` reads them, each with its number from 1, best first."""
+    plans: Annotated[list[Record], operator.add]
+    """Plans with the numbers of their ideas."""
+    failures: Annotated[list[Record], operator.add]
+    notes: Annotated[list[str], operator.add]
+
+
+def failure(reason: str) -> Record:
+    """An entry of ``failures``."""
+    return {"branch": None, "query": None, "error": reason}
+
+
+def reasons(state: Mapping[str, Any]) -> str:
+    """The reasons of all failures so far."""
+    return "; ".join(dict.fromkeys(one["error"] for one in state.get("failures", [])))
+
+
+def usage_name(name: str, number: int) -> str:
+    """The usage label of a step for the idea with this number, from 1."""
+    return name if number == 1 else f"{name} {number}"
+
+
+def drafted_ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+    """The ideas of a run that may have ended early: its drafts, each with its plan if there is one."""
+    drafts, topic = state.get("drafts", []), state["topic"]["text"]
+    plans = {plan["number"]: plan["plan"] for plan in state.get("plans", [])}
+    return [
+        one_idea(topic, draft, plans.get(draft["number"]), _origin_of(draft["number"], origin, len(drafts)))
+        for draft in drafts
+    ]
+
+
+def _origin_of(number: int, origin: Origin, count: int) -> Origin:
+    """The usage of one idea: all of the run, or of several ideas the calls that only this one needed."""
+    if count == 1:
+        return origin
+    labels = [usage_name("idea", number), usage_name("experiment", number)]
+    return replace(
+        origin,
+        usage={label: origin.usage[label] for label in labels if label in origin.usage},
+        answered={label: origin.answered[label] for label in labels if label in origin.answered},
+    )
+
+
+def needs_idea(state: Mapping[str, Any], wanted: int) -> bool:
+    """Whether another idea is to be written: not after one could not be."""
+    return len(state.get("drafts", [])) < wanted and not state.get("failures")
+
+
+def no_further_idea(drafts: Sequence[Mapping[str, Any]], error: UnreadableAnswer) -> list[Record]:
+    """The failure of an idea after the first one that could not be written.
+
+    Raises:
+        UnreadableAnswer: it would have been the first one.
+    """
+    if not drafts:
+        raise error
+    return [failure(f"idea {len(drafts) + 1} could not be written: {error}")]
+
+
+def one_idea(topic: str, draft: Mapping[str, Any], plan: Mapping[str, Any] | None, origin: Origin) -> Idea:
+    """The idea of a draft.
+
+    Args:
+        topic: the text of the topic.
+        draft: title, motivation, novelty and method; optionally summary, facets, ``sources``, the ``papers``
+            that they refer to, ``novelty_check``, ``wins`` and ``extra``, as the idea has them.
+        plan: fields of an ``Experiment``, if there is a plan.
+        origin: agent, model and usage; the usage of all labels counts for the idea.
+    """
+    sources = tuple(Source.model_validate(source) for source in draft.get("sources", ()))
+    check = draft.get("novelty_check")
+    return Idea(
+        id=stable_id(origin.agent, topic, draft["title"], draft["method"]),
+        topic=topic,
+        agent=origin.agent,
+        title=draft["title"],
+        motivation=draft["motivation"],
+        novelty=draft["novelty"],
+        method=draft["method"],
+        summary=draft.get("summary"),
+        experiment=Experiment.model_validate(plan) if plan is not None else None,
+        references=tuple(dict.fromkeys(source.paper_id for source in sources if source.verbatim)),
+        sources=sources,
+        neighbours=tuple(Paper.model_validate(paper) for paper in draft.get("papers", ())),
+        novelty_check=NoveltyCheck.model_validate(check) if check is not None else None,
+        facets={name: draft[name] for name in FACETS if draft.get(name)},
+        wins=draft.get("wins"),
+        model=origin.model,
+        usage=sum((origin.usage[name] for name in sorted(origin.usage)), Usage()),
+        created=max(origin.answered.values(), default=None),
+        extra=draft.get("extra", {}),
+    )
