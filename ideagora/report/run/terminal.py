@@ -54,8 +54,8 @@ STEPS = {
     "refine_experiment": "refining the experiment",
 }
 
-SHOWN_LEADS = 3
-"""Leads on the screen; the page lists all."""
+LISTED_LEADS = 6
+"""Leads listed on the screen without --full, the first with its text; the page has all."""
 CLAIM_WORDS, ROW_WORDS = 90, 45
 """Maximum words of a claim and of other texts on the screen, without --full."""
 
@@ -147,18 +147,18 @@ def show_idea(console: Console, idea: Idea, others: int, report: str, full: bool
 def show_leads(
     console: Console, leads: Sequence[Idea], titles: Mapping[str, str], report: str, full: bool = False
 ) -> None:
-    """Print the first lead and the titles of two others, or three leads and all remarks.
+    """Print the first lead and the titles of the others, or all leads and remarks.
 
     Args:
         console: the console to print to.
         leads: records whose kind is lead, best first.
         titles: short titles of papers by id, for the papers to read first.
         report: path of the page with links and chains.
-        full: print three leads and the novelty checks in full.
+        full: print all leads and the novelty checks in full.
     """
     body = Table.grid(padding=(0, 0, 1, 0))
     body.add_column()
-    for number, idea in enumerate(leads[:SHOWN_LEADS], 1):
+    for number, idea in enumerate(leads if full else leads[:LISTED_LEADS], 1):
         lead = lead_view(idea, number)
         if full or number == 1:
             body.add_row(_lead(lead, titles, None if full else ROW_WORDS))
@@ -170,13 +170,10 @@ def show_leads(
         body.add_row(Text(text, style="yellow"))
     title = f"{leads_heading(len(leads))}: {leads[0].topic}"
     console.print(Panel(body, title=Text(plain(title), style="bold"), title_align="left", padding=(1, 2)))
-    more = (
-        f"{len(leads) - SHOWN_LEADS} more, links and chains"
-        if len(leads) > SHOWN_LEADS
-        else "Links and chains"
-    )
+    more = "Links and chains"
     if not full:
-        more = "All of it on screen: --full. With links and chains"
+        unlisted = f"{len(leads) - LISTED_LEADS} more. " if len(leads) > LISTED_LEADS else ""
+        more = f"{unlisted}All of it on screen: --full. With links and chains"
     console.print(Text(f"{more}: {report}", overflow="fold"), soft_wrap=True)
 
 
