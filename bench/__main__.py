@@ -21,6 +21,7 @@ BENCHMARKS = {
     "arena": "2,070 verdicts of a judge who answers at once: seconds, bytes of checkpoints and verdicts",
     "side_by_side": "120 runs of agents with a model that takes 0.2 s: seconds against calls / concurrency",
     "agents": "every agent at its defaults, 1 s per call: calls, tokens, chain, seconds; for docs/agents.md",
+    "network_run": "Chain-of-Ideas on a loopback Semantic Scholar with PDFs: seconds, requests, time line",
     "chain_of_ideas": "Chain-of-Ideas with a loopback model, 1 s per call: time, calls, tokens, chain",
     "first_idea": "the offline command in a cold and in a warm home: seconds and memory",
     "store_adding": "adding papers: the embedding model's part of the time",

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 Owner = TypeVar("Owner")
 
@@ -41,12 +41,14 @@ class Connection(BaseHTTPRequestHandler):
 class BackgroundServer:
     """A server in a thread; a subclass starts it on entering its context."""
 
+    host: ClassVar[str] = "127.0.0.1"
+    """The loopback address that it listens on."""
     _lock: threading.Lock = field(init=False, repr=False, default_factory=threading.Lock)
     _closing: threading.Event = field(init=False, repr=False, default_factory=threading.Event)
 
     def _serve(self, connection: type[Connection], port: int = 0) -> int:
         """Start the server and return its port; 0 takes any that is free."""
-        self._server: Server[Any] = Server(("127.0.0.1", port), connection)
+        self._server: Server[Any] = Server((self.host, port), connection)
         self._server.owner = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()

@@ -120,7 +120,7 @@ class LiteratureServer(BackgroundServer):
 
     def url(self, service: str) -> str:
         """A service's base URL."""
-        return f"http://127.0.0.1:{self.port}/{service}"
+        return f"http://{self.host}:{self.port}/{service}"
 
     def requests_to(self, service: str) -> list[ReceivedRequest]:
         """The requests to one service."""
