@@ -89,7 +89,7 @@ class IdeaInputs(Inputs):
 
 
 def draft_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
-    """Return a lead in the fields of a ``SourcedIdea``: the handler of ideators without candidates."""
+    """Return a lead in the fields of a ``SearchableIdea``: the handler of ideators without candidates."""
     papers, fit = _best_pair(engine, inputs)
     return _write_lead(inputs, papers, fit)
 
@@ -103,7 +103,6 @@ def draft_weighed_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str,
         "claim": lead.claim,
         "might_fail": lead.doubt,
         **_write_lead(inputs, papers, fit),
-        "queries": [],
     }
 
 
@@ -135,6 +134,7 @@ def _write_lead(inputs: IdeaInputs, papers: Sequence[PaperFacts], fit: Fit) -> d
         "sources": [
             {"part": part, "paper": paper, "quote": quote} for part, paper, quote in sources if quote
         ],
+        "queries": [],
     }
 
 

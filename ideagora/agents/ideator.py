@@ -50,6 +50,15 @@ class SourcedIdea(IdeaParts):
     sources: tuple[IdeaSource, ...] = Field(description="for every part, the papers it is based on")
 
 
+class SearchableIdea(SourcedIdea):
+    """An idea with its sources and the searches of the novelty check."""
+
+    queries: tuple[str, ...] = Field(
+        description="two literature searches that would find this idea if it were published: its mechanism "
+        "in the words that another author would use, and the methods that it resembles, by name"
+    )
+
+
 class Deliberation(Answer):
     """What the ideator weighs before it writes: candidates, the claim of the chosen one, and its doubt."""
 
@@ -66,13 +75,8 @@ class Deliberation(Answer):
     might_fail: str = Field(description="1 or 2 sentences: the most likely reason why it would not work")
 
 
-class IdeaDraft(SourcedIdea, Deliberation):
+class IdeaDraft(SearchableIdea, Deliberation):
     """The deliberation first, then the idea with its sources and the searches of the novelty check."""
-
-    queries: tuple[str, ...] = Field(
-        description="two literature searches that would find this idea if it were published: its mechanism "
-        "in the words that another author would use, and the methods that it resembles, by name"
-    )
 
 
 class HasPapers(Protocol):

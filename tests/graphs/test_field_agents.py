@@ -105,6 +105,44 @@ def test_every_option_says_what_it_does(name: str) -> None:
     assert not [option for option, field in fields.items() if not field.description]
 
 
+JUDGED = ("ai-scientist", "gpt-researcher", "research-agent", "sci-agents", "scipip", "virsci")
+
+
+@each_case("name", JUDGED)
+def test_a_paper_without_a_relevance_judgement_is_named(name: str) -> None:
+    def silent(call: ScriptedCall) -> Any:
+        graded = reply(call, "Judgements")
+        titles = [paper.title for paper in call.inputs.papers]
+        return {
+            **graded,
+            "judgements": [j for j in graded["judgements"] if "part 9" not in titles[j["paper"]]],
+        }
+
+    Ran(task_of(name), folder=name, relevance_judge=silent)
+    notes = json.loads(Path(name, "run.json").read_text(encoding="utf-8"))["notes"]
+    (note,) = (note for note in notes if "gave no judgement, even when asked again" in note)
+    assert "part 9" in note
+
+
+SEARCHED = ("ai-researcher", "sci-agents", "scipip", "virsci")
+
+
+@each_case("name", SEARCHED)
+def test_the_novelty_check_searches_for_what_the_author_names(name: str) -> None:
+    searched: list[str] = []
+
+    class Searched(World):
+        async def search(self, query: str, k: int) -> list[Any]:
+            searched.append(query)
+            return await super().search(query, k)
+
+    ran = Ran(task_of(name), Searched([paper(n, n - 1) if n else paper(n) for n in range(12)]), folder=name)
+    (idea,) = ran.ideas
+    assert idea.novelty_check
+    assert idea.novelty_check.queries == ("search with language models", "tools and planning")
+    assert set(idea.novelty_check.queries) <= set(searched)
+
+
 def awkward(text: str, number: int) -> str:
     """An answer as real models wrap it, in turn."""
     forms = (

@@ -33,6 +33,10 @@ PARTS: dict[str, Any] = {
     "mechanism": "An episodic memory (Σ of critiques) in the rating prompt.",
     "evaluation": "Share solved per 1,000 tokens.",
 }
+SEARCHABLE: dict[str, Any] = {
+    **PARTS,
+    "queries": ["memory of failed branches in tree search", "Reflexion with {search}"],
+}
 MARKED = style.StyleInputs(
     title='**Title: "Search that Remembers"**',
     motivation="### Motivation\n\nTree search **forgets**: 40 tokens in 100 are spent on known dead ends.",

@@ -236,7 +236,6 @@ def _draft(prompt: str) -> dict[str, Any]:
         "claim": _text(prompt, "claim", 1),
         "might_fail": _text(prompt, "doubt", 1),
         **_idea(prompt),
-        "queries": ["search with language models", "tools and planning"],
     }
 
 
@@ -251,6 +250,7 @@ def _idea(prompt: str) -> dict[str, Any]:
         "mechanism": _text(prompt, "mechanism", 2),
         "evaluation": _text(prompt, "evaluation", 2),
         "sources": [{"part": "method", "paper": 0, "quote": "nothing that anybody wrote"}],
+        "queries": ["search with language models", "tools and planning"],
     }
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ideagora.agents.ai_researcher.literature_review import PROMPTS
 from ideagora.agents.idea_inputs import DirectionView, IdeaInputs, draft_lead
-from ideagora.agents.ideator import SourcedIdea, check_sources
+from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView, PaperBrief, ShownPaper
 from ideagora.models.call import Answer, Inputs
@@ -37,7 +37,7 @@ class ProposalInputs(Inputs):
     """Number of papers at the beginning of ``papers`` that the seed builds on."""
 
 
-class Proposal(SourcedIdea):
+class Proposal(SearchableIdea):
     """A seed expanded into a proposal."""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import Field
 
 from ideagora.agents.idea_inputs import DirectionView, IdeaInputs, draft_lead
-from ideagora.agents.ideator import SourcedIdea, check_sources
+from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, ShownPaper
 from ideagora.models.call import Inputs
@@ -49,7 +49,7 @@ class VariationInputs(Inputs):
     existing: tuple[str, ...]
 
 
-class CombinedIdea(SourcedIdea):
+class CombinedIdea(SearchableIdea):
     """An idea made from two others."""
 
     change: str = Field(
@@ -57,19 +57,19 @@ class CombinedIdea(SourcedIdea):
     )
 
 
-class SimplifiedIdea(SourcedIdea):
+class SimplifiedIdea(SearchableIdea):
     """An idea with less in it."""
 
     change: str = Field(description="1 or 2 sentences: what is left out, and why the rest suffices")
 
 
-class InvertedIdea(SourcedIdea):
+class InvertedIdea(SearchableIdea):
     """An idea from the opposite assumption."""
 
     change: str = Field(description="1 or 2 sentences: the assumption of the idea, and its opposite")
 
 
-def _check(inputs: VariationInputs, answer: SourcedIdea) -> str | None:
+def _check(inputs: VariationInputs, answer: SearchableIdea) -> str | None:
     if _key(answer.title) in {_key(title) for title in inputs.existing}:
         return "title: an idea with this title exists; write a different idea, with a title of its own"
     return check_sources(inputs, answer) if inputs.papers else None
@@ -162,11 +162,12 @@ def _simplify(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any
         "mechanism": f"{kept}.",
         "evaluation": f"Compare it with the whole mechanism on the same data. {parent.evaluation}",
         "sources": quoted or [first] * bool(first),
+        "queries": [],
         "change": change,
     }
 
 
-def _role(name: str, answer: type[SourcedIdea], offline: Callable[..., dict[str, Any]]) -> Role[Any]:
+def _role(name: str, answer: type[SearchableIdea], offline: Callable[..., dict[str, Any]]) -> Role[Any]:
     return Role(
         name=name,
         group="main",

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pydantic import Field
 
-from ideagora.agents.ideator import SourcedIdea, check_sources
+from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.sci_agents.concepts import PROMPTS
 from ideagora.agents.text.quotes import is_quoted
@@ -213,7 +213,7 @@ class WriterInputs(Inputs):
     """For each paper, a sentence of it that a relation of the path comes from."""
 
 
-class PathIdea(SourcedIdea):
+class PathIdea(SearchableIdea):
     """An idea that connects both ends of a path."""
 
 
@@ -240,6 +240,7 @@ def _write(engine: ExtractiveModel, inputs: WriterInputs) -> dict[str, Any]:
             {"part": parts[number % len(parts)], "paper": number, "quote": quote}
             for number, (_, quote) in enumerate(quoted)
         ],
+        "queries": [],
     }
 
 

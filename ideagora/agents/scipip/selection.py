@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from ideagora.agents.idea_inputs import IdeaInputs, draft_lead
-from ideagora.agents.ideator import SourcedIdea, check_sources
+from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.scipip.sketches import PROMPTS, Sketch, SketchView, distinct_titles
 from ideagora.agents.views import PaperBrief, ShownPaper
@@ -151,7 +151,7 @@ class RefineIdeaInputs(Inputs):
     papers: tuple[PaperBrief, ...]
 
 
-class RefinedIdea(SourcedIdea):
+class RefinedIdea(SearchableIdea):
     """A merged idea in full."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from ideagora.agents.idea_inputs import EarlierDraft, IdeaInputs, TooClose, draft_lead
-from ideagora.agents.ideator import SourcedIdea, check_sources
+from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.novelty import SAME
 from ideagora.agents.offline_leads.leads import find_fits, measure_pair, paper_facts, write_lead
 from ideagora.agents.role import Role
@@ -163,7 +163,7 @@ class AbstractInputs(Inputs):
     too_close: tuple[TooClose, ...]
 
 
-class TeamAbstract(SourcedIdea):
+class TeamAbstract(SearchableIdea):
     """The idea in full, by the leader."""
 
 

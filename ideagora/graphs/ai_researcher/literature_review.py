@@ -97,7 +97,10 @@ async def score_papers(state: ScoreTask, runtime: Context) -> ResearcherState:
             runtime.context.client, topic=state["topic"]["text"], papers=paper_briefs(papers)
         )
     except UnreadableAnswer as error:
-        return {"failures": [failure(f"{len(papers)} papers were not scored and not used: {error}")]}
+        titles = "; ".join(f"“{paper['title']}”" for paper in papers)
+        return {
+            "failures": [failure(f"{len(papers)} papers were not scored and not used ({titles}): {error}")]
+        }
     return {"scores": [{"paper": papers[one.paper]["id"], "score": one.score} for one in answer.scores]}
 
 

@@ -190,7 +190,9 @@ async def check_novelty(state: NoveltyTask, runtime: Context) -> PortfolioState:
     if check is None or check["status"] == "unchecked":
         with usage_label(member["label"]):
             topic = Topic.model_validate(state["topic"])
-            found = await compare_with_papers(runtime.context, topic, parts(member), papers_of(member))
+            found = await compare_with_papers(
+                runtime.context, topic, {**parts(member), "queries": member["queries"]}, papers_of(member)
+            )
         check = found.model_dump(mode="json")
     return {"checks": [{"position": state["position"], "check": check}]}
 

@@ -11,8 +11,8 @@ from ideagora.graphs.drafts import FACETS
 from ideagora.schema import Idea, Paper
 
 Member = dict[str, Any]
-"""``idea`` (an ``Idea``), ``operation``, ``agent``, ``parents`` (positions), ``round``, ``change``, and the
-``label`` of the calls that made it."""
+"""``idea`` (an ``Idea``), ``queries`` for its novelty check, ``operation``, ``agent``, ``parents``
+(positions), ``round``, ``change``, and the ``label`` of the calls that made it."""
 
 
 class PortfolioState(TypedDict, total=False):
@@ -48,6 +48,7 @@ def drafted(idea: Idea, agent: str) -> Member:
     """A member that an agent drafted."""
     return {
         "idea": idea.model_dump(mode="json"),
+        "queries": [],
         "operation": "drafted",
         "agent": agent,
         "parents": [],

@@ -111,6 +111,7 @@ async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
     draft |= {"sources": checked_sources(draft["sources"], shown), "papers": shown}
     origin = Origin(agent="portfolio", model="", usage={}, answered={})
     child = {
+        "queries": list(answer.queries),
         "idea": one_idea(state["topic"]["text"], draft, None, origin).model_dump(mode="json"),
         "operation": state["operation"],
         "agent": None,

@@ -8,7 +8,7 @@ from typing import Any
 from ideagora.agents.ai_researcher import literature_review, proposals, seeds
 from ideagora.agents.views import IdeaView
 from ideagora.models.call import Inputs
-from tests.support.baseline_samples import PAPERS, PARTS, TOPIC
+from tests.support.baseline_samples import PAPERS, PARTS, SEARCHABLE, TOPIC
 from tests.support.standin import SIDES, _count, _idea, _word
 
 SEED = proposals.SeedView(
@@ -64,7 +64,7 @@ SAMPLES: dict[str, tuple[Inputs, dict[str, Any]]] = {
     "proposal_writer": (
         proposals.ProposalInputs(topic=TOPIC, seed=SEED, papers=PAPERS, built_on=2),
         {
-            **PARTS,
+            **SEARCHABLE,
             "sources": [
                 {"part": "method", "paper": 1, "quote": "stores that critique in an episodic memory"}
             ],

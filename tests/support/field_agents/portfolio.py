@@ -6,7 +6,7 @@ from typing import Any
 
 from ideagora.agents.portfolio import overview, variation
 from ideagora.models.call import Inputs
-from tests.support.baseline_samples import PAPERS, PARTS, TOPIC
+from tests.support.baseline_samples import PAPERS, PARTS, SEARCHABLE, TOPIC
 from tests.support.standin import _count, _idea, _text
 
 PARENT = variation.ParentIdea(
@@ -20,7 +20,7 @@ SOURCES = [{"part": "method", "paper": 1, "quote": "stores that critique in an e
 
 
 def _child(title: str, change: str) -> dict[str, Any]:
-    return {**PARTS, "title": title, "sources": SOURCES, "change": change}
+    return {**SEARCHABLE, "title": title, "sources": SOURCES, "change": change}
 
 
 def _inputs(*parents: variation.ParentIdea) -> variation.VariationInputs:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ideagora.agents.sci_agents import concepts, proposal
 from ideagora.models.call import Inputs
-from tests.support.baseline_samples import PAPERS, PARTS, TOPIC
+from tests.support.baseline_samples import PAPERS, SEARCHABLE, TOPIC
 from tests.support.standin import _MATERIAL, _idea, _text, _word
 
 PATH = ("dead ends", "critique", "episodic memory")
@@ -93,7 +93,7 @@ SAMPLES: dict[str, tuple[Inputs, dict[str, Any]]] = {
             quotes=("Tree of Thoughts rates partial solutions", "stores that critique in an episodic memory"),
         ),
         {
-            **PARTS,
+            **SEARCHABLE,
             "method": "1. Search.\n2. Write a critique of dead ends.\n3. Keep an episodic memory, {small}.",
             "sources": [
                 {"part": "method", "paper": 1, "quote": "stores that critique in an episodic memory"}

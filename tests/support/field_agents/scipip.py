@@ -7,7 +7,7 @@ from typing import Any
 
 from ideagora.agents.scipip import selection, sketches
 from ideagora.models.call import Inputs
-from tests.support.baseline_samples import PAPERS, PARTS, TOPIC
+from tests.support.baseline_samples import PAPERS, SEARCHABLE, TOPIC
 from tests.support.standin import SIDES, _count, _idea, _text, _word
 
 FIRST = sketches.SketchView(
@@ -61,7 +61,7 @@ SAMPLES: dict[str, tuple[Inputs, dict[str, Any]]] = {
     "idea_refiner": (
         selection.RefineIdeaInputs(topic=TOPIC, idea=FIRST, papers=PAPERS),
         {
-            **PARTS,
+            **SEARCHABLE,
             "sources": [{"part": "method", "paper": 1, "quote": "writes a critique after a failure"}],
         },
     ),

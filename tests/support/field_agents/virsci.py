@@ -7,7 +7,7 @@ from typing import Any
 from ideagora.agents.idea_inputs import EarlierDraft, TooClose
 from ideagora.agents.virsci import ideas, team
 from ideagora.models.call import Inputs
-from tests.support.baseline_samples import PAPERS, PARTS, TOPIC
+from tests.support.baseline_samples import PAPERS, SEARCHABLE, TOPIC
 from tests.support.standin import _idea, _text, _word
 
 LEADER = team.Profile(number=1, papers=(PAPERS[0].title,), interests=("deliberate search",))
@@ -77,7 +77,7 @@ SAMPLES: dict[str, tuple[Inputs, dict[str, Any]]] = {
             too_close=(TooClose(paper=1, title=PAPERS[1].title, overlap="writes a critique"),),
         ),
         {
-            **PARTS,
+            **SEARCHABLE,
             "sources": [{"part": "method", "paper": 1, "quote": "writes a critique after a failure"}],
         },
     ),
