@@ -16,7 +16,7 @@ from ideagora.agents.offline_leads.leads import (
     paper_facts,
     write_lead,
 )
-from ideagora.agents.views import Change, EntityView, ShownPaper
+from ideagora.agents.views import Change, EntityView, PaperBrief, ShownPaper
 from ideagora.models.call import Inputs
 from ideagora.models.offline import ExtractiveModel
 
@@ -88,10 +88,36 @@ class IdeaInputs(Inputs):
     """Number of candidates to weigh; 0 for a lead, whose pair is already chosen."""
 
 
-def draft_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
-    """Return a lead in the fields of a ``SearchableIdea``: the handler of ideators without candidates."""
-    papers, fit = _best_pair(engine, inputs)
-    return _write_lead(inputs, papers, fit)
+def draft_lead(
+    engine: ExtractiveModel,
+    topic: str,
+    papers: Sequence[PaperBrief],
+    direction: DirectionView | None = None,
+    too_close: tuple[TooClose, ...] = (),
+    chain_length: int = 0,
+) -> dict[str, Any]:
+    """Return a lead in the fields of a ``SourcedIdea``: the handler of ideators without candidates.
+
+    Args:
+        engine: the offline model.
+        topic: the topic of the lead.
+        papers: papers that supply limitations and mechanisms.
+        direction: the pair to use, if it is chosen already.
+        too_close: papers that supply no mechanism.
+        chain_length: only so many of the first papers supply limitations; 0 for all.
+    """
+    inputs = IdeaInputs(
+        topic=topic,
+        papers=tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in papers),
+        chain_length=chain_length,
+        changes=(),
+        entities=(),
+        direction=direction,
+        earlier=None,
+        too_close=too_close,
+    )
+    facts, fit = _best_pair(engine, inputs)
+    return _write_lead(inputs, facts, fit)
 
 
 def draft_weighed_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
@@ -103,6 +129,7 @@ def draft_weighed_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str,
         "claim": lead.claim,
         "might_fail": lead.doubt,
         **_write_lead(inputs, papers, fit),
+        "queries": [],
     }
 
 
@@ -134,7 +161,6 @@ def _write_lead(inputs: IdeaInputs, papers: Sequence[PaperFacts], fit: Fit) -> d
         "sources": [
             {"part": part, "paper": paper, "quote": quote} for part, paper, quote in sources if quote
         ],
-        "queries": [],
     }
 
 

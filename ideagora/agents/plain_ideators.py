@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Protocol
 
-from ideagora.agents.idea_inputs import IdeaInputs, ProposedIdea, TooClose, draft_lead
+from ideagora.agents.idea_inputs import ProposedIdea, TooClose, draft_lead
 from ideagora.agents.ideator import IdeaParts, SourcedIdea, check_sources
 from ideagora.agents.role import Role
-from ideagora.agents.views import PaperBrief, ShownPaper
+from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
@@ -117,32 +117,16 @@ def _draft_lead(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
 
 
 def draft_distinct_lead(
-    engine: ExtractiveModel, topic: str, briefs: Sequence[PaperBrief], proposed: Sequence[ProposedIdea]
+    engine: ExtractiveModel, topic: str, papers: Sequence[PaperBrief], proposed: Sequence[ProposedIdea]
 ) -> dict[str, Any]:
     """Return a lead from papers that form no chain, in the fields of an ``SourcedIdea``.
 
     A lead that was already proposed gives way to one with the mechanism of another paper; when none is left,
     it is repeated.
     """
-    papers = tuple(
-        ShownPaper(title=paper.title, year=paper.year, abstract=paper.abstract, retelling=None)
-        for paper in briefs
-    )
     used: list[TooClose] = []
     while True:
-        draft = draft_lead(
-            engine,
-            IdeaInputs(
-                topic=topic,
-                papers=papers,
-                chain_length=0,
-                changes=(),
-                entities=(),
-                direction=None,
-                earlier=None,
-                too_close=tuple(used),
-            ),
-        )
+        draft = draft_lead(engine, topic, papers, too_close=tuple(used))
         mechanism = next((source["paper"] for source in draft["sources"] if source["part"] == "method"), None)
         is_new = all(_key(idea.title) != _key(draft["title"]) for idea in proposed)
         if is_new or mechanism is None or mechanism in {one.paper for one in used}:

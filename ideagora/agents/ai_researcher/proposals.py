@@ -10,10 +10,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ideagora.agents.ai_researcher.literature_review import PROMPTS
-from ideagora.agents.idea_inputs import DirectionView, IdeaInputs, draft_lead
+from ideagora.agents.idea_inputs import DirectionView, draft_lead
 from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
-from ideagora.agents.views import IdeaView, PaperBrief, ShownPaper
+from ideagora.agents.views import IdeaView, PaperBrief
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
@@ -52,23 +52,12 @@ def _expand(engine: ExtractiveModel, inputs: ProposalInputs) -> dict[str, Any]:
         mechanism_from=1,
     )
     topic = inputs.topic if pair else f"{inputs.seed.title}. {inputs.topic}"
-    lead = draft_lead(
-        engine,
-        IdeaInputs(
-            topic=topic,
-            papers=tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers),
-            chain_length=0,
-            changes=(),
-            entities=(),
-            direction=direction if pair else None,
-            earlier=None,
-            too_close=(),
-        ),
-    )
+    lead = draft_lead(engine, topic, inputs.papers, direction if pair else None)
     if pair:
-        return lead
+        return {**lead, "queries": []}
     return {
         **lead,
+        "queries": [],
         "title": inputs.seed.title,
         "motivation": f"{inputs.seed.problem} {lead['motivation']}",
         "method": f"1. {inputs.seed.mechanism}\n2. Compare it with {lead['method']}",

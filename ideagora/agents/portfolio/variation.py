@@ -13,10 +13,10 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.idea_inputs import DirectionView, IdeaInputs, draft_lead
+from ideagora.agents.idea_inputs import DirectionView, draft_lead
 from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
-from ideagora.agents.views import PaperBrief, ShownPaper
+from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
@@ -124,18 +124,7 @@ def _pair(
         mechanism=strong.mechanism,
         mechanism_from=last if strong.mechanism_from is None else min(strong.mechanism_from, last),
     )
-    papers = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
-    lead = IdeaInputs(
-        topic=inputs.topic,
-        papers=papers,
-        chain_length=0,
-        changes=(),
-        entities=(),
-        direction=direction,
-        earlier=None,
-        too_close=(),
-    )
-    return draft_lead(engine, lead)
+    return {**draft_lead(engine, inputs.topic, inputs.papers, direction), "queries": []}
 
 
 def _simplify(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any]:

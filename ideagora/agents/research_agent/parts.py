@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.idea_inputs import IdeaInputs, draft_lead
+from ideagora.agents.idea_inputs import draft_lead
 from ideagora.agents.ideator import IdeaSource, check_sources
 from ideagora.agents.role import Role
-from ideagora.agents.views import PaperBrief, ShownPaper
+from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
@@ -96,20 +96,7 @@ class ResearchProblem(Answer):
 
 def _lead(engine: ExtractiveModel, inputs: PartInputs) -> dict[str, Any]:
     """Return a lead whose limitation is the core paper's and whose mechanism is another paper's."""
-    papers = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
-    return draft_lead(
-        engine,
-        IdeaInputs(
-            topic=inputs.topic,
-            papers=papers,
-            chain_length=1,
-            changes=(),
-            entities=(),
-            direction=None,
-            earlier=None,
-            too_close=(),
-        ),
-    )
+    return draft_lead(engine, inputs.topic, inputs.papers, chain_length=1)
 
 
 def _state_problem(engine: ExtractiveModel, inputs: ProblemInputs) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.idea_inputs import IdeaInputs, draft_lead
+from ideagora.agents.idea_inputs import draft_lead
 from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.scipip.sketches import PROMPTS, Sketch, SketchView, distinct_titles
-from ideagora.agents.views import PaperBrief, ShownPaper
+from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
@@ -157,21 +157,10 @@ class RefinedIdea(SearchableIdea):
 
 def _refine(engine: ExtractiveModel, inputs: RefineIdeaInputs) -> dict[str, Any]:
     """Return the lead of the papers, with the merged approach as its last step."""
-    lead = draft_lead(
-        engine,
-        IdeaInputs(
-            topic=inputs.topic,
-            papers=tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers),
-            chain_length=0,
-            changes=(),
-            entities=(),
-            direction=None,
-            earlier=None,
-            too_close=(),
-        ),
-    )
+    lead = draft_lead(engine, inputs.topic, inputs.papers)
     check = inputs.idea.approach.partition("To see what matters: ")[2] or inputs.idea.approach
-    return {**lead, "method": f"1. {lead['method']}\n2. To see what matters: {check}"}
+    method = f"1. {lead['method']}\n2. To see what matters: {check}"
+    return {**lead, "method": method, "queries": []}
 
 
 IDEA_REFINER = Role(

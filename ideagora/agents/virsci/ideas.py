@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.idea_inputs import EarlierDraft, IdeaInputs, TooClose, draft_lead
+from ideagora.agents.idea_inputs import EarlierDraft, TooClose, draft_lead
 from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.novelty import SAME
 from ideagora.agents.offline_leads.leads import find_fits, measure_pair, paper_facts, write_lead
 from ideagora.agents.role import Role
-from ideagora.agents.views import PaperBrief, ShownPaper, check_paper_numbers
+from ideagora.agents.views import PaperBrief, check_paper_numbers
 from ideagora.agents.virsci.team import PROMPTS, Profile
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
@@ -169,20 +169,8 @@ class TeamAbstract(SearchableIdea):
 
 def _write_abstract(engine: ExtractiveModel, inputs: AbstractInputs) -> dict[str, Any]:
     """Return the lead of the papers for the idea."""
-    papers = tuple(ShownPaper(**paper.model_dump(), retelling=None) for paper in inputs.papers)
-    return draft_lead(
-        engine,
-        IdeaInputs(
-            topic=f"{inputs.title}. {inputs.topic}",
-            papers=papers,
-            chain_length=0,
-            changes=(),
-            entities=(),
-            direction=None,
-            earlier=inputs.earlier,
-            too_close=inputs.too_close,
-        ),
-    )
+    topic = f"{inputs.title}. {inputs.topic}"
+    return {**draft_lead(engine, topic, inputs.papers, too_close=inputs.too_close), "queries": []}
 
 
 ABSTRACT_WRITER = Role(
