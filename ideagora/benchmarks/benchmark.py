@@ -66,6 +66,18 @@ class Measure(Record):
     """The measures whose figures it is the mean of, by name, if it has no scores of its own."""
 
 
+class Wording(Record):
+    """What a benchmark's tables call things, each as a singular."""
+
+    sample: str = "sample"
+    agent: str = "agent"
+    has_protocols: bool = True
+    """Whether tables state the protocol."""
+
+
+WORDING = Wording()
+
+
 @dataclass(frozen=True)
 class Judgement:
     """The answer to a question."""
@@ -171,6 +183,8 @@ class Benchmark(ABC, Generic[S]):
     measures: tuple[Measure, ...]
     ideas_per_sample: int = 1
     """Default of ``--ideas``."""
+    wording: Wording = WORDING
+    """What its tables call things."""
     no_idea: str = "no idea has this sample's id or topic"
     """Why existing ideas are not on a sample."""
     literature: frozenset[str] = frozenset()

@@ -294,8 +294,9 @@ def _say_cost(run: BenchmarkRun, path: Path, request: Request, errors: Console) 
     models = set(run.models if run.judged else ())
     for one in run.contestants.agents:
         models |= set(run.settings.models if one.agent.model is None else (one.agent.model,))
-    if not costs_nothing(run.settings, models, path, request.fresh):
-        print_expected_cost(errors, expected_bill(run), agents_without_estimate(run))
+    if not costs_nothing(run.settings, models, path, request.fresh, run.identity):
+        generated = None if run.generated is None else IdeaLog(path)
+        print_expected_cost(errors, expected_bill(run, generated), agents_without_estimate(run))
 
 
 def _show(

@@ -96,9 +96,15 @@ def open_resources(settings: Settings, errors: Console, quiet: bool) -> Iterator
         yield Opened(progress, library, embedder)
 
 
-def costs_nothing(settings: Settings, models: Collection[str], path: Path, fresh: bool) -> bool:
-    """Whether no call that costs anything is left: all models are offline, or the folder's run is done."""
-    is_done = (RunFolder(path, "").read() or {}).get("status") == "done"
+def costs_nothing(
+    settings: Settings, models: Collection[str], path: Path, fresh: bool, identity: str | None = None
+) -> bool:
+    """Whether no call that costs anything is left: all models are offline, or the folder's run is done.
+
+    With an identity, only the run with this one counts: a folder may be judged again by another plan.
+    """
+    record = RunFolder(path, "").read() or {}
+    is_done = record.get("status") == "done" and identity in (None, record.get("id"))
     return set(models) <= {"offline"} or settings.replay or (is_done and not fresh)
 
 

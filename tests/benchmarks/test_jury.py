@@ -103,7 +103,7 @@ def test_drawn_judges_rate_existing_ideas_blindly() -> None:
     assert (code, asked, sum(len(chat.calls) for chat in chats.values())) == (0, 16, 0)
 
 
-def test_criteria_are_of_the_users_wording() -> None:
+def test_criteria_are_of_the_users_wording(capsys: pytest.CaptureFixture[str]) -> None:
     path = write_ideas("ideas.jsonl", {"method": "Melt it. strength 3"}, {"method": "Sell it. strength 5"})
     options = ["criterion=clarity", "criterion=Public Interest: who wants to know", "judges=2", "style=off"]
     code, chats = judged([path], [*options, "correct=judges"])
@@ -121,9 +121,14 @@ def test_criteria_are_of_the_users_wording() -> None:
     (figure,) = [one for one in result()["figures"] if one["measure"] == "clarity"]
     assert (figure["n"], figure["low"] < 4 < figure["high"]) == (2, True), "on one topic, over ideas"
 
-    request = Request(judges=PANEL[:1], settings=SETTINGS, out=Path("jury"), quiet=True, page=False)
-    assert bench.score(request, {PANEL[0]: ScriptedChatModel(replies=rate)}) == 0
-    assert {one.judge for one in verdicts()} == {PANEL[0]}
+    capsys.readouterr()
+    request = Request(judges=("scripted",), settings=SETTINGS, out=Path("jury"), page=False)
+    assert bench.score(request, {"scripted": ScriptedChatModel(replies=rate)}) == 0
+    said = capsys.readouterr()
+    assert "Expected: at most about 2 calls (2 to scripted)" in said.err
+    assert "Jury: 2 ideas by 1 author, judged by scripted\n" in said.out
+    assert "Mean over ideas" in said.out
+    assert {one.judge for one in verdicts()} == {"scripted"}
     assert means("public_interest") == {"ideas": 4.0}
 
 

@@ -13,7 +13,16 @@ from ideagora.benchmarks.ai_idea_bench.samples import Sample, cutoff, read_sampl
 from ideagora.benchmarks.ai_idea_bench.with_other_references import competition, feasibility, novelty
 from ideagora.benchmarks.ai_idea_bench.with_target_paper import matching, multiple_choice
 from ideagora.benchmarks.ai_idea_bench.with_target_paper.options import Options
-from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, ProtocolName, Question, Samples, Scores
+from ideagora.benchmarks.benchmark import (
+    Benchmark,
+    Measure,
+    Plan,
+    ProtocolName,
+    Question,
+    Samples,
+    Scores,
+    Wording,
+)
 from ideagora.errors import SourceRejected
 from ideagora.importing.records import Problem
 from ideagora.retrieval.corpus.starter import starter_corpus
@@ -46,6 +55,7 @@ class AIIdeaBench(Benchmark[Sample]):
         *competition.CRITERIA_MEASURES,
     )
     ideas_per_sample = 2
+    wording = Wording(sample="target")
     literature = frozenset({multiple_choice.GROUP, novelty.GROUP, feasibility.GROUP})
 
     def __init__(self) -> None:

@@ -30,6 +30,7 @@ from ideagora.benchmarks.benchmark import (
     Question,
     Samples,
     Scores,
+    Wording,
     no_published_figures,
     without_judges,
 )
@@ -101,6 +102,7 @@ class AidanBench(Benchmark[Sample]):
     title = "AidanBench"
     source = "AidanBench: Evaluating Novel Idea Generation on Open-Ended Questions"
     ideas_per_sample = 100
+    wording = Wording(sample="question")
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from ideagora.benchmarks.aggregation import best_of_all, criterion, mean_of_all, score_ideas
-from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores
+from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores, Wording
 from ideagora.benchmarks.ideabench import scores as scorers
 from ideagora.benchmarks.ideabench.bertscore import MODEL
 from ideagora.benchmarks.ideabench.questions import (
@@ -86,6 +86,7 @@ class IdeaBench(Benchmark[Sample]):
     title = "IdeaBench"
     source = "IdeaBench: Benchmarking Large Language Models for Research Idea Generation, arXiv 2411.02429"
     ideas_per_sample = 3
+    wording = Wording(sample="target")
     literature: frozenset[str] = frozenset()
 
     def __init__(

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ideagora.agents.style import RESTYLE, with_plain_style
-from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, Question, Samples, Scores, Unscored
+from ideagora.benchmarks.benchmark import (
+    Benchmark,
+    Measure,
+    Plan,
+    Question,
+    Samples,
+    Scores,
+    Unscored,
+    Wording,
+)
 from ideagora.benchmarks.jury.criteria import DEFAULT_CRITERIA, Criterion, parse_criteria
 from ideagora.benchmarks.jury.measures import corrected_measure, corrected_scores, rating_measure
 from ideagora.benchmarks.jury.panel import JUDGES, SIZE, resolve_panel
@@ -69,6 +78,8 @@ class Jury(Benchmark[Sample]):
         self.options = options or Options()
         self.effects = effects
         self.measures = tuple(_measures(self.options))
+        sample = "idea" if self.options.by_idea else "topic"
+        self.wording = Wording(sample=sample, agent="author", has_protocols=False)
         self.no_idea = "no further idea" if self.options.by_idea else "no idea on this topic"
 
     @property

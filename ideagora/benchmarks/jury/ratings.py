@@ -165,6 +165,6 @@ class PanelAudit:
 def _with_interval(figure: Figure) -> str:
     if figure.value is None:
         return ""
-    if figure.low is None or figure.high is None:
-        return f"{figure.value:.2f}"
-    return f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]"
+    has_interval = figure.low is not None and figure.high is not None
+    interval = f" [{figure.low:.2f}, {figure.high:.2f}]" if has_interval else ""
+    return f"{figure.value:.2f}{interval}".replace("-", "−")

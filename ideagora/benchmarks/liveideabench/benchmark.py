@@ -13,6 +13,7 @@ from ideagora.benchmarks.benchmark import (
     Question,
     Samples,
     Scores,
+    Wording,
     no_published_figures,
     without_judges,
 )
@@ -68,6 +69,7 @@ class LiveIdeaBench(Benchmark[Sample]):
         "Context, arXiv 2412.17596"
     )
     ideas_per_sample = 2
+    wording = Wording(sample="keyword")
 
     def __init__(
         self,

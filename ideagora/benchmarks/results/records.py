@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from ideagora.benchmarks.benchmark import Measure
+from ideagora.benchmarks.benchmark import WORDING, Measure, Wording
 from ideagora.errors import RunError
 from ideagora.graphs.run_folder import folder_error, write_atomically
 from ideagora.schema import Usage
@@ -189,6 +189,7 @@ class BenchmarkResult:
     usage: Usage | None = None
     """Of the judges; ``None`` if not recorded."""
     notes: tuple[str, ...] = ()
+    wording: Wording = WORDING
 
     def figure(self, agent: str, measure: str) -> AgentFigure:
         """One cell of the table; without a mean if it is not in ``figures``."""

@@ -71,16 +71,17 @@ def _with_figures(result: BenchmarkResult, tables: Sequence[ScoreTable]) -> Benc
 
 
 def _notes(result: BenchmarkResult) -> Iterator[str]:
+    agent, sample = result.wording.agent, result.wording.sample
     titles = {measure.name: measure.title for measure in result.measures}
     scored = {one.measure for one in result.figures if one.mean is not None}
     if scored and (empty := [title for name, title in titles.items() if name not in scored]):
-        yield f"Not scored for any agent: {', '.join(empty)}."
+        yield f"Not scored for any {agent}: {', '.join(empty)}."
     if len(result.agents) == 1:
-        yield "There is one agent, so nothing is compared."
+        yield f"There is one {agent}, so nothing is compared."
     if len({(one.n, one.without_idea) for one in result.figures if one.mean is not None}) > 1:
         yield (
-            "Not all means are over the same samples; two agents are compared on the samples that are scored "
-            "for both."
+            f"Not all means are over the same {sample}s; two {agent}s are compared on the {sample}s that are "
+            "scored for both."
         )
     yield from _notes_on_size(result, titles)
 
@@ -96,6 +97,7 @@ def _notes_on_size(result: BenchmarkResult, titles: Mapping[str, str]) -> Iterat
     for (n, pairs), measures in hopeless.items():
         where = "" if len(measures) == compared else f" ({', '.join(measures)})"
         yield (
-            f"{n} common samples are too few for a significant difference{where}: the smallest possible "
-            f"p-value is {smallest_p(n):.2g}, and {pairs} pair{'s are' if pairs != 1 else ' is'} compared."
+            f"{n} common {result.wording.sample}s are too few for a significant difference{where}: the "
+            f"smallest possible p-value is {smallest_p(n):.2g}, and {pairs} "
+            f"pair{'s are' if pairs != 1 else ' is'} compared."
         )

@@ -148,6 +148,7 @@ class _Scoring:
             judges=plan.judges,
             agents=tuple(self.ideas.agents),
             measures=tuple(_measures(run, plan)),
+            wording=benchmark.wording,
             lengths=idea_lengths(complete_verdicts(log, plan, unasked)),
             coverage=count_verdicts(of_protocol(log, plan), unasked),
             usage=None if tracker is None else _total(tracker),

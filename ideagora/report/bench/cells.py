@@ -68,6 +68,8 @@ class Columns:
     rows: tuple[Row, ...]
     detectable: tuple[str, ...]
     """Detectable difference on each measure; empty if there is nothing to compare."""
+    agent: str = "agent"
+    """What the rows are."""
 
 
 def shown(result: BenchmarkResult) -> BenchmarkResult:
@@ -89,6 +91,7 @@ def all_columns(result: BenchmarkResult) -> Columns:
         detectable=tuple(number(sensitivity.get(measure.name), measure) for measure in result.measures)
         if compared
         else (),
+        agent=result.wording.agent,
     )
 
 
@@ -101,6 +104,7 @@ def split(columns: Columns, parts: Sequence[Sequence[int]]) -> tuple[Columns, ..
                 replace(row, cells=tuple(row.cells[place] for place in places)) for row in columns.rows
             ),
             detectable=tuple(columns.detectable[place] for place in places) if columns.detectable else (),
+            agent=columns.agent,
         )
         for places in parts
     )
@@ -160,22 +164,31 @@ def ranks(figure: AgentFigure) -> str:
 
 def headline(result: BenchmarkResult) -> str:
     """What was compared, in one line."""
-    agents, samples = _count(len(result.agents), "agent"), _count(result.n_samples, "sample")
+    ideas = sum(one.ideas or 0 for one in result.agents)
+    by_agents = _count(len(result.agents), result.wording.agent)
+    contestants = f"{_count(ideas, 'idea')} by {by_agents}" if ideas else by_agents
+    samples = "" if result.wording.sample == "idea" else f" on {count_samples(result, result.n_samples)}"
     judges = f", judged by {', '.join(result.judges)}" if result.judges else ""
-    return f"{agents} on {samples}{judges} ({PROTOCOLS.get(result.protocol, result.protocol)})"
+    protocol = f" ({PROTOCOLS.get(result.protocol, result.protocol)})" if result.wording.has_protocols else ""
+    return f"{contestants}{samples}{judges}{protocol}"
+
+
+def count_samples(result: BenchmarkResult, number: int) -> str:
+    """Such as ``24 samples``, in the benchmark's own word."""
+    return _count(number, result.wording.sample)
 
 
 def legend(result: BenchmarkResult) -> Iterator[str]:
     """What the table's figures are."""
     cells = result.figures
-    samples = _count(result.n_samples, "sample")
+    what, samples = f"{result.wording.sample}s", count_samples(result, result.n_samples)
     if any(one.low is not None for one in cells):
         yield (
-            f"Mean over samples with its 95 % interval; {samples} unless stated otherwise. "
-            "Samples without a score or an idea are not in the mean."
+            f"Mean over {what} with its 95 % interval; {samples} unless stated otherwise. "
+            f"{what.capitalize()} without a score or an idea are not in the mean."
         )
     elif any(one.mean is not None for one in cells):
-        yield f"Mean over samples; {samples} unless stated otherwise."
+        yield f"Mean over {what}; {samples} unless stated otherwise."
     reasons = dict.fromkeys(
         one.reason for one in cells if one.mean is not None and one.low is None and one.reason
     )
@@ -183,11 +196,13 @@ def legend(result: BenchmarkResult) -> Iterator[str]:
         yield f"No interval: {reason}"
     if any(one.p is not None for one in result.comparisons):
         yield (
-            "Agents are compared on common samples at 5 %, with Holm's correction for all pairs of a measure."
+            f"{result.wording.agent.capitalize()}s are compared on common {what} at 5 %, with Holm's "
+            "correction for all pairs of a measure."
         )
     if any(one.detectable_corrected is not None for one in result.sensitivity):
         yield (
-            "Detectable: the true difference between two agents that this number of samples would show "
+            f"Detectable: the true difference between two {result.wording.agent}s that this number of "
+            f"{what} would show "
             "with a power of 80 %, after the correction."
         )
 
@@ -266,7 +281,7 @@ def reasons(result: BenchmarkResult) -> list[tuple[str, str, int]]:
     """(kind of question, reason, number of questions) of everything unscored, most frequent first."""
     rows = [(one.kind, reason, count) for one in result.coverage for reason, count in one.reasons.items()]
     rows += [
-        (one.kind, f"{UNASKED} ({_count(len(one.incomplete), 'sample')} left out)", one.unasked)
+        (one.kind, f"{UNASKED} ({count_samples(result, len(one.incomplete))} left out)", one.unasked)
         for one in result.coverage
         if one.unasked
     ]
@@ -281,7 +296,7 @@ def _readable(text: str) -> str:
 def _row(agent: str, figures: Sequence[tuple[AgentFigure | None, Measure]], result: BenchmarkResult) -> Row:
     """One agent's cells; samples that it lacks on every measure are stated once, with its name."""
     lacking = min((one.without_idea for one, _ in figures if one is not None), default=0)
-    samples = f"{result.n_samples - lacking} of {_count(result.n_samples, 'sample')}" if lacking else ""
+    samples = f"{result.n_samples - lacking} of {count_samples(result, result.n_samples)}" if lacking else ""
     return Row(
         agent, samples, tuple(_cell(one, measure, result.n_samples, lacking) for one, measure in figures)
     )

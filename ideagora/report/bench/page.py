@@ -62,7 +62,6 @@ from ideagora.report.run.write import (
 PLOTS = "plots"
 MOST_COMPARISONS = 60
 """Comparisons of a measure on the page; comparisons.csv has all of them."""
-_PLOT = "Means with 95 % intervals over samples. A hollow circle is a mean without an interval."
 
 
 @dataclass(frozen=True)
@@ -192,8 +191,11 @@ def _plots(result: BenchmarkResult) -> Iterator[Plot]:
     for part, places in enumerate(parts(measures, MOST_PANELS), 1):
         panels = [measures[place] for place in places]
         drawn = means_plot(agents, panels, result.figures)
-        titles = ", ".join(measure.title for measure in panels)
-        yield Plot(f"means-{result.protocol}-{part}", f"{titles}. {_PLOT}", drawn)
+        shows = (
+            f"{', '.join(measure.title for measure in panels)}. Means with 95 % intervals over "
+            f"{result.wording.sample}s. A hollow circle is a mean without an interval."
+        )
+        yield Plot(f"means-{result.protocol}-{part}", shows, drawn)
     by_name = {measure.name: measure for measure in measures}
     for measure in measures:
         if measure.against in by_name and len(agents) > 1:

@@ -118,7 +118,12 @@ def _explained(result: BenchmarkResult) -> Iterable[str]:
 
 def markdown_rows(columns: Columns) -> Iterable[str]:
     """The lines of a Markdown table, escaped."""
-    yield _piped(["Agent", *(escape_markdown(measure.title) for measure in columns.measures)])
+    yield _piped(
+        [
+            escape_markdown(columns.agent.capitalize()),
+            *(escape_markdown(measure.title) for measure in columns.measures),
+        ]
+    )
     yield _piped(["---", *["---:"] * len(columns.measures)])
     for row in columns.rows:
         name = escape_markdown(row.agent) + (f" ({row.samples})" if row.samples else "")
@@ -155,7 +160,9 @@ def _csv_cell(value: object) -> object:
 def _latex_rows(columns: Columns) -> Iterable[str]:
     yield f"\\begin{{tabular}}{{l{'r' * len(columns.measures)}}}"
     yield "\\toprule"
-    yield _latex_row(["Agent", *(_latex(measure.title) for measure in columns.measures)])
+    yield _latex_row(
+        [_latex(columns.agent.capitalize()), *(_latex(measure.title) for measure in columns.measures)]
+    )
     yield "\\midrule"
     for row in columns.rows:
         yield _latex_row([_latex(row.agent), *(_latex_mean(cell) for cell in row.cells)])

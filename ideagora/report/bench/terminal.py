@@ -17,6 +17,7 @@ from ideagora.report.bench.cells import (
     Cell,
     Columns,
     all_columns,
+    count_samples,
     headline,
     interval,
     legend,
@@ -76,7 +77,7 @@ def _table(columns: Columns) -> FigureTable:
     ]
     if columns.detectable:
         rows.append([Text(DETECTABLE, "dim"), *(Text(value, "dim") for value in columns.detectable)])
-    return FigureTable(["agent", *(cell(measure.title) for measure in columns.measures)], rows)
+    return FigureTable([columns.agent, *(cell(measure.title) for measure in columns.measures)], rows)
 
 
 def _text(one: Cell) -> Text:
@@ -93,7 +94,7 @@ def _lines(one: Cell) -> list[str]:
 def _differences(result: BenchmarkResult) -> Iterator[Text]:
     rows = significant(result)
     if any(one.p is not None for one in result.comparisons) and not rows:
-        yield Text("No difference between two agents is significant.")
+        yield Text(f"No difference between two {result.wording.agent}s is significant.")
     if rows:
         stars = f" (*: {BEST})" if any(f.best for f in result.figures) else ""
         yield Text(f"Significant differences{stars}:")
@@ -125,7 +126,7 @@ def _unscored(result: BenchmarkResult) -> Iterator[Text]:
     for (reason, count), names in list(missing.items())[:MOST_LINES]:
         more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         have = "have" if len(names) > 1 else "has"
-        samples = f"{count:,} sample{'' if count == 1 else 's'}"
+        samples = count_samples(result, count)
         shown = ", ".join(names[:MOST_NAMES])
         yield Text(f"{shown}{more} {have} no idea on {samples}: {cell(reason)}", "yellow")
     if len(missing) > MOST_LINES:
