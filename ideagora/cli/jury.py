@@ -17,7 +17,7 @@ EPILOG = (
     "--judge deepseek/deepseek-chat --budget 5\n\n"
     "  ideagora jury mine=runs/a theirs=published.csv --topic 'tool use' --panel ranking.txt\n\n"
     "  ideagora jury ideas.jsonl --criterion originality --criterion "
-    "'ethics: whether nobody is harmed if it is carried out'"
+    "'ethics: how safe it is to carry out'"
 )
 
 
