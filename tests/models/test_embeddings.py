@@ -306,7 +306,7 @@ def test_packaged_weights_with_another_hash_are_never_loaded(
 ) -> None:
     pretend_package(monkeypatch, model_folder(tmp_path / "model"))
     loaded: list[object] = []
-    monkeypatch.setattr(embedder, "_load_minilm", loaded.append)
+    monkeypatch.setattr(embedder, "_load_model", loaded.append)
     with pytest.raises(EmbedderError, match=MINILM_SHA256) as caught:
         load_embedder(MINILM, tmp_path / "cache").encode(["a"])
     assert hashlib.sha256(b"weights").hexdigest() in str(caught.value)
@@ -516,16 +516,6 @@ def test_a_real_vector_depends_on_its_text_alone(real: embedder.Embedder) -> Non
     with ThreadPoolExecutor(3) as pool:
         alone = list(pool.map(lambda text: real.encode([text])[0], TEXTS * 2))
     assert [row.tobytes() for row in alone] == [row.tobytes() for row in together] * 2
-
-
-@pytest.mark.weights
-@needs_weights
-def test_the_default_model_gives_the_bytes_of_sentence_transformers(real: embedder.Embedder) -> None:
-    """Vectors with the same name share caches and stores, and a folder is loaded by sentence-transformers."""
-    same_weights = load_embedder(str(find_weights(MINILM).folder), None)
-    assert same_weights.name == real.name
-    texts = [*TEXTS, *(paper_text(paper) for paper in starter_corpus().papers[::40])]
-    assert real.encode(texts).tobytes() == same_weights.encode(texts).tobytes()
 
 
 @pytest.mark.weights

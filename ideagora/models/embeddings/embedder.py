@@ -1,4 +1,4 @@
-"""Embedders: MiniLM, any sentence-transformers model, a hash embedder for tests, and a cache for each.
+"""Embedders: sentence-transformers, a hash embedder for tests, and a cache for either.
 
 A vector depends on its text alone. Batches pad their texts to one length, which changes the vectors: of 250
 abstracts encoded in batches of 32, only 24 had the same bytes as when encoded singly (differences up to
@@ -25,6 +25,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from queue import LifoQueue
@@ -89,30 +90,31 @@ def load_embedder(name: str, cache_folder: Path | None) -> Embedder:
 
 def _real_embedder(name: str) -> SentenceEmbedder:
     if is_minilm(name):
-        return SentenceEmbedder(minilm_name(), lambda: _load_minilm(find_weights(name)), MINILM_DIMENSION)
+        return SentenceEmbedder(minilm_name(), lambda: find_weights(name), MINILM_DIMENSION)
     weights = find_weights(name)
-    return SentenceEmbedder(weights.name, lambda: _load_model(weights))
-
-
-Encoder = Callable[[str], "NDArray[np.float32]"]
-"""Returns the vector of a text, of unit length. Thread-safe."""
+    return SentenceEmbedder(weights.name, lambda: weights)
 
 
 class SentenceEmbedder:
-    """A model on the CPU in fp32, loaded on first use."""
+    """A sentence-transformers model on the CPU in fp32, loaded on first use."""
 
-    def __init__(self, name: str, load: Callable[[], Encoder], dimension: int | None = None) -> None:
+    def __init__(self, name: str, locate: Callable[[], Weights], dimension: int | None = None) -> None:
         self.name = name
-        self._load = load
+        self._locate = locate
         self._dimension = dimension
-        self._loaded: Encoder | None = None
+        self._models: LifoQueue[SentenceTransformer] | None = None
         self._lock = threading.Lock()
 
     @property
     def dimension(self) -> int:
         """Length of a vector; loads the model if necessary."""
         if self._dimension is None:
-            self._dimension = len(self._encode_one(""))
+            with self._model() as model:
+                self._dimension = model.get_embedding_dimension()
+        if self._dimension is None:
+            raise EmbedderError(
+                f"embedder {self.name} does not report its dimension. Set IDEAGORA_EMBEDDER to another one."
+            )
         return self._dimension
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -134,17 +136,25 @@ class SentenceEmbedder:
             pool.shutdown(cancel_futures=True)  # drop the rest after an error or Ctrl-C
 
     def _encode_one(self, text: str) -> NDArray[np.float32]:
+        import numpy as np
         import torch
 
-        encoder = self._encoder()
-        torch.set_num_threads(1)  # the setting is per thread
-        return encoder(text)
+        with self._model() as model:
+            torch.set_num_threads(1)  # the setting is per thread
+            rows = model.encode([text], normalize_embeddings=True, show_progress_bar=False)
+        return np.asarray(rows[0], dtype=np.float32)
 
-    def _encoder(self) -> Encoder:
+    @contextmanager
+    def _model(self) -> Iterator[SentenceTransformer]:
+        """Borrow a copy of the model, since tokenizers are not thread-safe."""
         with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load()
-            return self._loaded
+            if self._models is None:
+                self._models = _copies(_load_model(self._locate()), _cores())
+        model = self._models.get()
+        try:
+            yield model
+        finally:
+            self._models.put(model)
 
 
 def _cores() -> int:
@@ -162,20 +172,8 @@ def _copies(model: SentenceTransformer, number: int) -> LifoQueue[SentenceTransf
     return models
 
 
-def _load_minilm(weights: Weights) -> Encoder:
-    """Load the default model from a folder."""
-    from safetensors import SafetensorError
-
-    from ideagora.models.embeddings.minilm import MiniLM
-
-    try:
-        return MiniLM(weights.folder).encode
-    except (*_LOAD_ERRORS, SafetensorError) as error:
-        raise _load_error(weights, error) from error
-
-
-def _load_model(weights: Weights) -> Encoder:
-    """Load a sentence-transformers model from a folder, without output or network access."""
+def _load_model(weights: Weights) -> SentenceTransformer:
+    """Load a model from a folder, without output or network access."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # or forked processes print warnings
     with hub_disabled():
         from safetensors import SafetensorError
@@ -185,34 +183,13 @@ def _load_model(weights: Weights) -> Encoder:
         transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         try:
-            model = SentenceTransformer(str(weights.folder), device="cpu", local_files_only=True).float()
+            return SentenceTransformer(str(weights.folder), device="cpu", local_files_only=True).float()
         except (*_LOAD_ERRORS, SafetensorError) as error:
-            raise _load_error(weights, error) from error
-    return _borrowing(_copies(model, _cores()))
-
-
-def _borrowing(models: LifoQueue[SentenceTransformer]) -> Encoder:
-    """An encoder that borrows one of the copies, since their tokenizers are not thread-safe."""
-
-    def encode(text: str) -> NDArray[np.float32]:
-        import numpy as np
-
-        model = models.get()
-        try:
-            rows = model.encode([text], normalize_embeddings=True, show_progress_bar=False)
-        finally:
-            models.put(model)
-        return np.asarray(rows[0], dtype=np.float32)
-
-    return encode
-
-
-def _load_error(weights: Weights, error: Exception) -> EmbedderError:
-    reason = " ".join(str(error).split())[:200]
-    return EmbedderError(
-        f"the embedder in {weights.folder} cannot be loaded ({type(error).__name__}: {reason}). "
-        "Set IDEAGORA_EMBEDDER to the folder of a complete sentence-transformers model."
-    )
+            reason = " ".join(str(error).split())[:200]
+            raise EmbedderError(
+                f"the embedder in {weights.folder} cannot be loaded ({type(error).__name__}: {reason}). "
+                "Set IDEAGORA_EMBEDDER to the folder of a complete sentence-transformers model."
+            ) from error
 
 
 class CachedEmbedder:
