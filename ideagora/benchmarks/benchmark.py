@@ -20,12 +20,13 @@ from ideagora.evaluators.judging.asking import Unscored as Unscored
 from ideagora.evaluators.statistics.scores.sample_statistics import Statistic
 from ideagora.graphs.agent import Agent, with_ideas
 from ideagora.importing.records import Problem
-from ideagora.schema import Idea, Paper, Record, Topic, Verdict
+from ideagora.schema import Idea, Record, Topic, Verdict
 
 if TYPE_CHECKING:
     from ideagora.config import Settings
     from ideagora.graphs.services import Services
     from ideagora.models.embeddings.embedder import Embedder
+    from ideagora.retrieval.corpus.sample_papers import SamplePapers
     from ideagora.retrieval.library import Library
 
 S = TypeVar("S")
@@ -260,8 +261,8 @@ class Benchmark(ABC, Generic[S]):
 
     async def papers(
         self, sample: S, library: Callable[[], Library], home: Path
-    ) -> tuple[Sequence[Paper] | None, Sequence[Problem]]:
-        """The inspiration papers as records, and what could not be read.
+    ) -> tuple[SamplePapers | None, Sequence[Problem]]:
+        """The inspiration papers with full texts as far as there are any, and what could not be read.
 
         They are the agents' literature; ``None``, the default, if the agents use the sources of the settings.
 

@@ -20,13 +20,14 @@ from ideagora.graphs.runtime.run_record import identity_parts
 from ideagora.graphs.steps.recollections import recollection_notes, with_recollections
 from ideagora.models.redact import one_line
 from ideagora.models.usage import UsageTracker
-from ideagora.schema import Idea, Paper, Topic, stable_id
+from ideagora.schema import Idea, Topic, stable_id
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.models.budget import Budget
     from ideagora.models.embeddings.embedder import Embedder
+    from ideagora.retrieval.corpus.sample_papers import SamplePapers
     from ideagora.retrieval.library import Library
     from ideagora.retrieval.target_paper import TargetPaper
 
@@ -47,7 +48,7 @@ class Task:
     agent: Agent
     options: Any
     settings: Settings
-    papers: tuple[Paper, ...] | None = None
+    papers: SamplePapers | None = None
     """The literature of a benchmark's sample; ``None`` for that of the sources in the settings."""
     with_sources: bool = False
     """Whether the agent may read the sources besides ``papers``."""
@@ -61,7 +62,7 @@ class Task:
     @property
     def identity(self) -> str:
         """The run's identity; equal for equal commands, so that a repeated command finds its run."""
-        given = [] if self.papers is None else [paper.model_dump_json() for paper in self.papers]
+        given = [] if self.papers is None else self.papers.identity
         given += ["with sources"] if given and self.with_sources else []
         parts = [self.topic.model_dump_json(), self.agent.name, _identifying_options(self.options)]
         parts += [self.agent.fingerprint] if self.agent.fingerprint else []
@@ -208,14 +209,18 @@ def _record(task: Task) -> dict[str, Any]:
 def _literature(task: Task) -> dict[str, Any]:
     if task.papers is None:
         return {}
-    return {"papers": [paper.id for paper in task.papers], "with_sources": task.with_sources}
+    return {
+        "papers": [paper.id for paper in task.papers.papers],
+        "full_texts": sorted(task.papers.texts),
+        "with_sources": task.with_sources,
+    }
 
 
 def _notes(task: Task) -> list[str]:
     if not task.agent.reads_literature:
         return []
     if task.papers is not None and not task.with_sources:
-        has_summaries = any(paper.source == "starter" for paper in task.papers)
+        has_summaries = any(paper.source == "starter" for paper in task.papers.papers)
     else:
         has_summaries = "starter" in task.settings.source.split(",")
     return [STARTER_CORPUS_NOTE] if has_summaries else []

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 from ideagora.errors import LibraryError, SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
 from ideagora.retrieval.corpus.paper_set import PaperSet, with_papers
+from ideagora.retrieval.corpus.sample_papers import SamplePapers
 from ideagora.retrieval.current_run import CurrentRun, current_run
 from ideagora.retrieval.cutoff import LiteratureFilter, title_key
 from ideagora.retrieval.exclusions import note_exclusion, resolve_exclusion
@@ -67,7 +68,7 @@ class Library:
         self._first_note = len(self._run_notes)
         self._active_runs: set[Library] = set()  # shared with the libraries derived from this one
         self._copy_of = copy_of
-        self._given: tuple[Paper, ...] | None = None
+        self._supplied: SamplePapers | None = None
         self._on_close = on_close
         self._withheld = WithheldPapers()
         self._returned_ids: set[str] = set()
@@ -83,16 +84,18 @@ class Library:
         source = with_papers(self._source, PaperSet(topic.own, self._embedder)) if topic.own else self._source
         return self._derive(source, literature_filter, (*self._excluded, *topic.excluded))
 
-    def for_sample(self, papers: Sequence[Paper], with_sources: bool) -> Library:
+    def for_sample(self, supplied: SamplePapers, with_sources: bool) -> Library:
         """The literature of a benchmark's sample: the papers that it supplies, alone or with this library's.
 
-        Full texts are those of this library. Apply the topic (``for_topic``) afterwards.
+        Full texts are those that it supplies, else those of this library. Apply the topic (``for_topic``)
+        afterwards.
         """
+        papers = supplied.papers
         given = PaperSet(papers, self._embedder)
         source = with_papers(self._source, given) if with_sources else given
         literature_filter = replace(self._filter, given_ids=frozenset(paper.id for paper in papers))
         sample = self._derive(source, literature_filter, self._excluded)
-        sample._given = tuple(papers)
+        sample._supplied = supplied
         return sample
 
     def _derive(
@@ -153,7 +156,8 @@ class Library:
     @property
     def given_ids(self) -> tuple[str, ...]:
         """Ids of the papers that a benchmark's sample supplies, as far as they may be shown."""
-        return tuple(paper.id for paper in self._given or () if self._filter.reason(paper) is None)
+        papers = () if self._supplied is None else self._supplied.papers
+        return tuple(paper.id for paper in papers if self._filter.reason(paper) is None)
 
     @property
     def fetches_texts(self) -> bool:
@@ -365,8 +369,11 @@ class Library:
 
     async def _stored_text(self, paper: Paper, tokens: int) -> str:
         """The permitted part of a paper's stored full text; empty if there is none."""
-        full_text = await asyncio.to_thread(self._texts.get, paper.id) if self._texts else None
-        return self._permitted_text(paper, full_text, tokens) if full_text else ""
+        for texts in (self._supplied, self._texts):
+            full_text = await asyncio.to_thread(texts.get, paper.id) if texts else None
+            if full_text:
+                return self._permitted_text(paper, full_text, tokens)
+        return ""
 
     def _fetched_text(self, paper: Paper, fetched: FetchedText, tokens: int) -> str:
         """The permitted part of a downloaded PDF; empty if the PDF turns out to be an excluded paper."""
@@ -433,7 +440,7 @@ class Library:
                     if name
                 ]
                 literature_filter = literature_filter.narrow(None, names)
-                if exclusion.papers or self._given is None:  # a data set's exclusions need not match
+                if exclusion.papers or self._supplied is None:  # a data set's exclusions need not match
                     note_exclusion(exclusion, self._run_notes)
         self._filter, self._are_exclusions_resolved = literature_filter, True
 

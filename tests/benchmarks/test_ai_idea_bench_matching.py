@@ -450,7 +450,8 @@ async def test_inspirations_of_published_targets_come_from_the_library_or_their_
     known = Paper(id="s2:9", title="title P:1!", abstract="From the library.")
     async with services_with(tmp_path, [known]) as services:
         library = services.library
-        papers, _ = await bench.papers(samples["1"], lambda: library, tmp_path)
+        supplied, _ = await bench.papers(samples["1"], lambda: library, tmp_path)
+    papers = supplied.papers
     assert [one.id for one in papers] == ["p:1", "p:2", "p:3"]
     assert papers[0].abstract == "From the library."
     assert "It begins like this." in (papers[1].abstract or "")

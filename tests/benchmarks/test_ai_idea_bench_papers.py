@@ -105,3 +105,27 @@ def test_agents_are_told_the_ids_of_inspirations_known_by_title(home: Path, tmp_
     )
     done = Benched(["agent.py:ideate"], data=tmp_path, limit="1")
     assert [one.motivation for one in done.ideas] == [f"{known}: True; Unknown: False; strength 3"]
+
+
+def test_agents_read_the_full_texts_of_the_data_sets_pdfs(tmp_path: Path) -> None:
+    row = {
+        "index": 1,
+        "summary": {"topic": "bridges", "motivation": "They sway."},
+        "find_cite": {"top_references": [{"title": FIRST_TITLE, "paper_local_path": "./papers_data/a.pdf"}]},
+    }
+    data = tmp_path / "data"
+    (data / "papers_data").mkdir(parents=True)
+    (data / "papers_data" / "a.pdf").write_bytes(article(FIRST_TITLE))
+    (data / "target_paper_data.json").write_text(json.dumps([row]))
+    Path("agent.py").write_text(
+        "def ideate(topic, library):\n"
+        "    texts = [library.text(one) for one in topic.inspirations]\n"
+        "    words = ' '.join([*texts, 'strength 3'])\n"
+        "    return [{'title': 'A', 'motivation': words, 'method': 'strength 3'}]\n"
+    )
+    for before, is_read in ((None, True), ("2023", True), ("2022-04", False)):  # the PDF is of May 2022
+        done = Benched(["agent.py:ideate"], data=data, limit="1", out=str(before), before=before)
+        (idea,) = done.ideas
+        assert ("Planks are cut from oak." in (idea.motivation or "")) == is_read, before
+        (run,) = Path(str(before)).glob("runs/*/*/run.json")
+        assert len(json.loads(run.read_text(encoding="utf-8"))["full_texts"]) == 1

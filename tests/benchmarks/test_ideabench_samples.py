@@ -101,9 +101,8 @@ def test_the_task_has_the_references_as_inspirations_and_hides_the_target(tmp_pa
     assert topic.text == "Research that starts from: Wind; Wind 0; Wind 1; Wind 2; Wind 3"
     assert len(high.topic(all_of_them).inspirations) == 9
     assert high.topic(all_of_them).text == "Swaying bridges"
-    papers, _ = asyncio.run(low.papers(few, no_library, tmp_path))
-    assert papers is not None
-    first = papers[0]
+    supplied, _ = asyncio.run(low.papers(few, no_library, tmp_path))
+    first = supplied.papers[0]
     assert (first.id, first.arxiv_id, first.date, first.citation_count) == (
         "arxiv:2201.00001", "2201.00001", "2022", 44,
     )  # fmt: skip

@@ -8,14 +8,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ideagora.config import Settings
+from ideagora.errors import LibraryError
 from ideagora.graphs.generate import generate
 from ideagora.graphs.task import Task
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.registry import find_agent
+from ideagora.retrieval.corpus.sample_papers import SamplePapers, SuppliedText
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.lookup import find_papers
+from ideagora.retrieval.store.fulltext import FullText, Section
 from ideagora.schema import Paper, Topic
 from tests.graphs.test_runtime import World, paper, scripted
 from tests.support import standin
@@ -41,7 +46,7 @@ def library() -> Library:
 
 
 async def test_a_samples_papers_alone_are_all_there_is() -> None:
-    sample = library().for_sample(GIVEN, with_sources=False).for_topic(TOPIC)
+    sample = library().for_sample(SamplePapers(GIVEN), with_sources=False).for_topic(TOPIC)
     found = {one.paper.id for one in await sample.search("tools", 50)}
     assert found == SHOWN, "undated and of a year that begins before the cut-off, but not late or the target"
     assert sample.size() == len(SHOWN)
@@ -56,8 +61,38 @@ async def test_a_samples_papers_alone_are_all_there_is() -> None:
     assert await sample.recommended(one) is None
 
 
+async def test_full_texts_of_a_sample_obey_cutoff_and_exclusions() -> None:
+    def text(words: str, as_of: str | None) -> SuppliedText:
+        sections = (
+            Section(kind="method", heading="Method", text=words),
+            Section(kind="related", heading="Related", text="See The Target of the Benchmark."),
+        )
+        return SuppliedText(words, lambda: FullText(sections=sections, as_of=as_of))
+
+    texts = {
+        "one": text("We file the tool.", "2020-05"),
+        "two": text("Undated words.", None),
+        "year": text("Later words.", "2022-02-03"),
+        "target": text("The answer.", "2019"),
+    }
+    sample = library().for_sample(SamplePapers(GIVEN, texts), with_sources=False).for_topic(TOPIC)
+    shown = {}
+    for one in SHOWN:
+        paper = await sample.paper(one)
+        assert paper is not None
+        shown[one] = await sample.text(paper)
+    words, kind = shown.pop("one")
+    assert kind == "full text"
+    assert "We file the tool." in words
+    assert "arget" not in words
+    assert {kind for _, kind in shown.values()} == {"abstract"}, "undated, or of the cut-off's month"
+    with pytest.raises(LibraryError, match="withheld"):
+        await sample.text(GIVEN[4])
+    assert SamplePapers(GIVEN, texts).identity != SamplePapers(GIVEN).identity
+
+
 async def test_a_samples_papers_come_before_the_same_papers_of_the_sources() -> None:
-    sample = library().for_sample(GIVEN, with_sources=True).for_topic(TOPIC)
+    sample = library().for_sample(SamplePapers(GIVEN), with_sources=True).for_topic(TOPIC)
     found = {one.paper.id for one in await sample.search("tools", 50)}
     assert found == {*SHOWN, "p0", "p1", "p2", "p4"}
     third, fourth = await sample.paper("p3"), await sample.paper("p4")
@@ -71,7 +106,7 @@ async def test_a_samples_papers_come_before_the_same_papers_of_the_sources() -> 
 async def test_a_target_that_the_sample_does_not_contain_needs_no_note() -> None:
     topic = Topic(text="tools", excluded=("No such paper anywhere",))
     alone, usual = (
-        library().for_sample(GIVEN, with_sources=False).for_topic(topic),
+        library().for_sample(SamplePapers(GIVEN), with_sources=False).for_topic(topic),
         library().for_topic(topic),
     )
     for one in (alone, usual):
@@ -107,9 +142,11 @@ def test_every_agent_reads_the_samples_papers(tmp_path: Path) -> None:
     shown: dict[str, set[str]] = {}
     for name in ("rag", f"{tmp_path}/own.py:ideate", f"command:{sys.executable} {tmp_path}/command.py"):
         agent = find_agent(name)
-        task = Task(TOPIC, agent, agent.options, settings, papers=GIVEN)
+        task = Task(TOPIC, agent, agent.options, settings, papers=SamplePapers(GIVEN))
         assert task.identity != Task(TOPIC, agent, agent.options, settings).identity
-        assert task.identity != Task(TOPIC, agent, agent.options, settings, GIVEN, True).identity
+        assert (
+            task.identity != Task(TOPIC, agent, agent.options, settings, SamplePapers(GIVEN), True).identity
+        )
         folder = tmp_path / agent.name.replace("/", "-").replace(":", "-")
         (outcome,) = asyncio.run(
             generate(
@@ -135,7 +172,7 @@ def test_given_papers_are_on_the_topic_whatever_the_judge_says(tmp_path: Path) -
 
     agent = find_agent("chain-of-ideas")
     settings = Settings(home=tmp_path / "home", embedder="hash", model="scripted")
-    task = Task(TOPIC, agent, agent.options, settings, papers=GIVEN)
+    task = Task(TOPIC, agent, agent.options, settings, papers=SamplePapers(GIVEN))
     (outcome,) = asyncio.run(
         generate(
             [(task, tmp_path / "run")], lambda: (library(), HashEmbedder), lambda event: None,

@@ -25,6 +25,7 @@ from ideagora.benchmarks.benchmark import (
 )
 from ideagora.errors import SourceRejected
 from ideagora.importing.records import Problem
+from ideagora.retrieval.corpus.sample_papers import SamplePapers
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.ingest.documents import Document
 from ideagora.retrieval.lookup import find_paper
@@ -89,18 +90,19 @@ class AIIdeaBench(Benchmark[Sample]):
 
     async def papers(
         self, sample: Sample, library: Callable[[], Library], home: Path
-    ) -> tuple[Sequence[Paper], Sequence[Problem]]:
-        """The inspirations of a sample.
+    ) -> tuple[SamplePapers, Sequence[Problem]]:
+        """The inspirations of a sample, with the full texts of the data set's PDFs.
 
         Those of shipped targets come from the starter corpus, whatever the library's sources are; others
         from the library, from the PDFs of the data set, or by title from the library again.
         """
         if self._data is None:
             corpus = {paper.id: paper for paper in starter_corpus().papers}
-            return [corpus[one.paper_id] for one in sample.inspirations if one.paper_id in corpus], ()
+            papers = [corpus[one.paper_id] for one in sample.inspirations if one.paper_id in corpus]
+            return SamplePapers(tuple(papers)), ()
         found = await inspiration_papers(sample, self._data, library(), home / _CACHE)
         documents = [await _with_abstract(one, library()) for one in found.documents]
-        return [one.paper for one in documents], found.problems
+        return SamplePapers(tuple(one.paper for one in documents), found.texts), found.problems
 
     def prepare(
         self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan
@@ -135,7 +137,7 @@ class AIIdeaBench(Benchmark[Sample]):
     async def _papers(self, sample: Sample, services: Services) -> Sequence[Paper]:
         home = services.client.settings.home
         papers, _ = await self.papers(sample, lambda: services.library, home)
-        return papers
+        return papers.papers
 
 
 def _included(plan: Plan) -> Iterator[ModuleType]:

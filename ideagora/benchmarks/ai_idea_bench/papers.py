@@ -13,9 +13,10 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
@@ -24,16 +25,18 @@ from pydantic import ValidationError
 from ideagora.benchmarks.ai_idea_bench.samples import PUBLISHED_FILE, Inspiration, Sample
 from ideagora.importing.records import Problem
 from ideagora.models.redact import one_line
+from ideagora.retrieval.corpus.sample_papers import SuppliedText
 from ideagora.retrieval.cutoff import title_key
 from ideagora.retrieval.ingest.documents import Document
 from ideagora.retrieval.ingest.formats.pdf import MAX_BYTES
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_in_subprocess
 from ideagora.retrieval.ingest.identifiers import Identifiers, make_paper_id
 from ideagora.retrieval.ingest.read_file import READERS_VERSION
-from ideagora.schema import Paper
+from ideagora.schema import Paper, stable_id
 
 if TYPE_CHECKING:
     from ideagora.retrieval.library import Library
+    from ideagora.retrieval.store.fulltext import FullText
 
 ARCHIVE = "Idea_bench_data.zip"
 PAPERS_FOLDER = "papers_data"
@@ -53,6 +56,8 @@ class InspirationPapers:
     documents: tuple[Document, ...]
     """Records, with full texts and reference lists as far as there were PDFs."""
     problems: tuple[Problem, ...]
+    texts: Mapping[str, SuppliedText] = field(default_factory=dict)
+    """The full texts of the PDFs by paper id, to be read again when they are needed."""
 
     @property
     def papers(self) -> tuple[Paper, ...]:
@@ -73,19 +78,24 @@ async def inspiration_papers(
     """
     documents: list[Document] = []
     problems: list[Problem] = []
+    texts: dict[str, SuppliedText] = {}
     for number, inspiration in enumerate(sample.inspirations, 1):
         known = await library.paper(inspiration.paper_id) if library and inspiration.paper_id else None
         if known is not None:
             documents.append(Document(paper=known))
             continue
         try:
-            documents.append(await _document(inspiration, data, cache))
+            document = await _document(inspiration, data, cache)
+            documents.append(document)
+            if inspiration.pdf is not None and (text := document.full_text) is not None:
+                read = partial(_full_text, inspiration.pdf, data, cache)
+                texts[document.paper.id] = SuppliedText(stable_id(text.model_dump_json()), read)
         except PaperUnreadable as error:
             field = f"paper_local_path of inspiration {number}"
             problems.append(Problem(PUBLISHED_FILE, f"index {sample.id}", field, str(error)))
             if inspiration.title:
                 documents.append(Document(paper=_by_title(inspiration, inspiration.title)))
-    return InspirationPapers(tuple(documents), tuple(problems))
+    return InspirationPapers(tuple(documents), tuple(problems), texts)
 
 
 async def read_paper(pdf: str, data: Path, cache: Path | None = None) -> Document:
@@ -104,6 +114,13 @@ async def _document(inspiration: Inspiration, data: Path, cache: Path | None) ->
         return Document(paper=_by_title(inspiration, inspiration.title))
     document = await read_paper(inspiration.pdf, data, cache)
     return document.model_copy(update={"paper": _as_stated(document.paper, inspiration)})
+
+
+def _full_text(pdf: str, data: Path, cache: Path | None) -> FullText | None:
+    try:
+        return _read_paper(pdf, data, cache).full_text
+    except PaperUnreadable:
+        return None
 
 
 def _by_title(inspiration: Inspiration, title: str) -> Paper:

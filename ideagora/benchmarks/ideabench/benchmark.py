@@ -31,6 +31,7 @@ from ideagora.benchmarks.ideabench.rows import Reference
 from ideagora.benchmarks.ideabench.samples import Resource, Sample, read_samples, shipped_samples
 from ideagora.errors import UsageError
 from ideagora.importing.records import Problem
+from ideagora.retrieval.corpus.sample_papers import SamplePapers
 from ideagora.schema import Idea, Paper, Topic, Verdict, last_day
 
 if TYPE_CHECKING:
@@ -147,9 +148,9 @@ class IdeaBench(Benchmark[Sample]):
 
     async def papers(
         self, sample: Sample, library: Callable[[], Library], home: Path
-    ) -> tuple[Sequence[Paper], Sequence[Problem]]:
+    ) -> tuple[SamplePapers, Sequence[Problem]]:
         """The sample's references, with the abstracts of the data set."""
-        return tuple(map(_paper, sample.references)), ()
+        return SamplePapers(tuple(map(_paper, sample.references))), ()
 
     def prepare(
         self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan

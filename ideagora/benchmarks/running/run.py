@@ -123,14 +123,14 @@ async def _plan_runs(
     for name, sample in run.samples.items() if run.contestants.agents else ():
         papers, unread = await run.benchmark.papers(sample, lambda: resources.library()[0], run.settings.home)
         problems += unread
-        topic, given = run.topic(name), None if papers is None else tuple(papers)
-        if given is not None:  # the data set need not state their ids
-            topic = topic.model_copy(update={"inspirations": tuple(paper.id for paper in given)})
+        topic = run.topic(name)
+        if papers is not None:  # the data set need not state their ids
+            topic = topic.model_copy(update={"inspirations": tuple(paper.id for paper in papers.papers)})
         for one in run.contestants.agents:
             agent = run.benchmark.agent(one.agent, run.ideas, run.plans[0])
             for epoch in range(1, run.epochs + 1):
                 settings = run.settings.model_copy(update={"seed": run.settings.seed + epoch - 1})
-                task = Task(topic, agent, agent.options, settings, given, run.with_sources)
+                task = Task(topic, agent, agent.options, settings, papers, run.with_sources)
                 planned.append(PlannedRun(agent_run(one.name, task, path), name, epoch))
     return planned, tuple(problem_notes(problems, "inspiration not read"))
 
