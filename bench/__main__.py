@@ -16,6 +16,7 @@ BENCHMARKS = {
     "arena_calibration": "how often neighbours said to be told apart are in the right order",
     "arena_separation": "whether the topics said to tell two agents apart do, played out",
     "graded_verdicts": "graded verdicts against signs at the same number of calls: tau, width of intervals",
+    "arena_runs": "several runs of each agent: how often 95 % intervals hold",
     "arena_ranks": "how often rank ranges hold, one by one and all together",
     "arena_speed": "a million verdicts, 20 agents: seconds of ratings, bootstraps, audit",
     "arena": "2,070 verdicts of a judge who answers at once: seconds, bytes of checkpoints and verdicts",

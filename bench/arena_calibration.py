@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.simulated_judges import Tournament, World, draw
-from ideagora.evaluators.statistics.ratings.intervals import bootstrap_ratings, superiority
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals
+from ideagora.evaluators.statistics.intervals.ranks import superiority
 from ideagora.evaluators.statistics.ratings.matches import settle_match
 from ideagora.evaluators.statistics.ratings.separation import CONFIDENCE
 from ideagora.schedules.pairing import Pairing
@@ -57,7 +58,7 @@ def _right_and_said(tournament: Tournament) -> NDArray[np.float64]:
         if one != other
     ]
     verdicts = tournament.judge(pairs)
-    intervals = bootstrap_ratings(settle_match(verdicts))
+    intervals = bradley_terry_intervals(settle_match(verdicts))
     if intervals.reason:
         return _NONE
     order = np.argsort(-intervals.scores)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bench.tournaments import Judge, population_ratings, tournament
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.ratings.intervals import bootstrap_ratings, resample_ratings
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals, resample_ratings
 from ideagora.evaluators.statistics.ratings.ratings import BASE, POINTS
 
 REPLICATES = 400
@@ -61,7 +61,7 @@ def coverage(
         played = tournament(generator, strengths, topics, **options)
         truth = BASE + population_ratings(strengths, position=judges[0].position)
         try:
-            found = bootstrap_ratings(played)
+            found = bradley_terry_intervals(played)
         except RatingError:
             continue
         if found.low is None or found.high is None:

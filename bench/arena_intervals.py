@@ -20,8 +20,10 @@ from bench.simulated_judges import World, draw
 from bench.tournaments import Judge, population_ratings, tournament
 from ideagora.evaluators.statistics.agreement.icc import icc
 from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals
+from ideagora.evaluators.statistics.intervals.clustered import Intervals
+from ideagora.evaluators.statistics.intervals.elo import elo_intervals
 from ideagora.evaluators.statistics.ratings.bias_aware import bias_aware
-from ideagora.evaluators.statistics.ratings.intervals import Intervals, bootstrap_ratings, elo_intervals
 from ideagora.evaluators.statistics.ratings.matches import settle_match
 from ideagora.evaluators.statistics.ratings.ratings import BASE
 from ideagora.schedules.adaptive import Adaptive
@@ -88,7 +90,7 @@ def adaptive_coverage(share: float, agents: int = 12, topics: int = 10) -> float
         drawn = draw(World(agents, topics), [9, seed])
         budget = int(share * topics * agents * (agents - 1))
         asked = play(Adaptive(budget=budget, seed=seed, confidence=None), drawn)
-        found = bootstrap_ratings(settle_match(drawn.judge(asked)))
+        found = bradley_terry_intervals(settle_match(drawn.judge(asked)))
         held.append(_coverage([found], BASE + population_ratings(drawn.strengths)))
     return float(np.mean(held))
 

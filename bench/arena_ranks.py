@@ -13,11 +13,8 @@ import json
 import numpy as np
 
 from bench.tournaments import tournament
-from ideagora.evaluators.statistics.ratings.intervals import (
-    bootstrap_ratings,
-    joint_rank_intervals,
-    rank_intervals,
-)
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals
+from ideagora.evaluators.statistics.intervals.ranks import joint_rank_intervals, rank_intervals
 from ideagora.evaluators.statistics.ratings.matches import settle_match
 
 RUNS = 500
@@ -40,7 +37,7 @@ def main() -> None:
 
 def _held(generator: np.random.Generator, agents: int, topics: int) -> list[float] | None:
     strengths = generator.normal(0.0, 0.5, agents)
-    found = bootstrap_ratings(settle_match(tournament(generator, strengths, topics)))
+    found = bradley_terry_intervals(settle_match(tournament(generator, strengths, topics)))
     if found.reason:
         return None
     truth = 1 + (strengths > strengths[:, None]).sum(axis=1)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.tournaments import population_ratings, tournament
-from ideagora.evaluators.statistics.ratings.intervals import bootstrap_ratings
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals
 from ideagora.evaluators.statistics.ratings.separation import CONFIDENCE, further_topics
 from ideagora.schedules.posterior import posterior_of
 
@@ -44,7 +44,7 @@ def main() -> None:
 
 def true_gap_and_spread(strengths: NDArray[np.float64], topics: int, seed: int) -> tuple[float, float]:
     """The difference of the first two ratings, and its standard deviation over topics, in points."""
-    found = bootstrap_ratings(tournament(np.random.default_rng(seed), strengths, topics))
+    found = bradley_terry_intervals(tournament(np.random.default_rng(seed), strengths, topics))
     covariance = found.covariance
     assert covariance is not None
     contrast = np.zeros(len(strengths))

@@ -10,13 +10,10 @@ import numpy as np
 
 from bench.tournaments import Judge, tournament
 from ideagora.evaluators.statistics.agreement.audit import audit
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals, resample_ratings
+from ideagora.evaluators.statistics.intervals.elo import elo_intervals
+from ideagora.evaluators.statistics.intervals.ranks import draws
 from ideagora.evaluators.statistics.ratings.bias_aware import bias_aware
-from ideagora.evaluators.statistics.ratings.intervals import (
-    bootstrap_ratings,
-    draws,
-    elo_intervals,
-    resample_ratings,
-)
 from ideagora.evaluators.statistics.ratings.ratings import bradley_terry, elo
 
 TOPICS = 2632
@@ -32,8 +29,8 @@ def main() -> None:
     print(f"{len(verdicts):,} verdicts on {len(verdicts.agents)} agents and {TOPICS:,} topics")
     steps: dict[str, Callable[[], object]] = {
         "ratings": lambda: bradley_terry(verdicts),
-        "ratings with intervals": lambda: bootstrap_ratings(verdicts),
-        "1,000 draws by topic": lambda: draws(bootstrap_ratings(verdicts)),
+        "ratings with intervals": lambda: bradley_terry_intervals(verdicts),
+        "1,000 draws by topic": lambda: draws(bradley_terry_intervals(verdicts)),
         "1,000 refits on resampled topics": lambda: resample_ratings(verdicts),
         "Elo": lambda: elo(verdicts),
         "bias-aware ratings": lambda: bias_aware(verdicts),

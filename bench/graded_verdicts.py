@@ -22,7 +22,7 @@ import numpy as np
 
 from bench.simulated_judges import Tournament
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.ratings.intervals import bootstrap_ratings
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals
 from ideagora.evaluators.statistics.ratings.matches import settle_match
 from ideagora.schedules.balanced import Balanced
 from ideagora.schedules.pairing import Entrants, Pairing, Schedule
@@ -122,7 +122,7 @@ def _judge(perceived: Perceived, calls: list[Pairing], form: str) -> Comparisons
 def _tau_and_width(strengths: NDArray[np.float64], verdicts: Comparisons) -> tuple[float, float]:
     from scipy.stats import kendalltau
 
-    found = bootstrap_ratings(settle_match(verdicts))
+    found = bradley_terry_intervals(settle_match(verdicts))
     assert found.low is not None
     assert found.high is not None
     width = float((found.high - found.low).mean() / found.scores.std())

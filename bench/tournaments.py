@@ -37,13 +37,16 @@ def tournament(
     share: float = 1.0,
     both_orders: bool = True,
     spread: float = IDEA_SPREAD,
+    quality: NDArray[np.float64] | None = None,
 ) -> Comparisons:
     """A round robin on every topic, or a random share of its pairs; ``lengths`` are log words by agent.
 
-    With one order only, the longer agent's idea is shown first: the worst case of unbalanced orders.
+    ``quality`` are the ideas, (topics, agents); without it they are drawn around their agents. With one order
+    only, the longer agent's idea is shown first: the worst case of unbalanced orders.
     """
     agents = len(strengths)
-    quality = strengths + generator.normal(0.0, spread, (topics, agents))
+    if quality is None:
+        quality = strengths + generator.normal(0.0, spread, (topics, agents))
     words = (np.zeros(agents) if lengths is None else lengths) + generator.normal(0.0, 0.2, (topics, agents))
     low, high = np.triu_indices(agents, 1)
     topic = np.repeat(np.arange(topics), len(low))

@@ -36,6 +36,22 @@ EPILOG = (
 
 
 @dataclass(frozen=True)
+class ContestantOptions:
+    """What the contestants generate."""
+
+    PANEL: ClassVar[str] = "Contestants"
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            help="Let each agent generate its ideas this many times under different seeds. The rating is the "
+            "mean of the runs; shown beside it: how much runs vary, the best idea of each topic, and how "
+            "different the ideas are.",
+            show_default="1",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class JudgingOptions:
     """Who judges what, and how often."""
 
@@ -155,6 +171,7 @@ def arena(
         typer.Option(help="Topic to compare ideas on; repeatable.", show_default="topics of the idea files"),
     ] = None,
     topics: options.Topics = None,
+    generation: ContestantOptions,
     judging: JudgingOptions,
     figures: FigureOptions,
     plan: Annotated[
@@ -195,7 +212,7 @@ def arena(
         topic=tuple(topic or ()),
         topics=topics,
         judges=tuple(judging.judge or ()),
-        options=_arena_options(judging, figures),
+        options=_arena_options(generation, judging, figures),
         settings=settings,
         before=literature.before,
         excluded=tuple(literature.exclude or ()),
@@ -209,9 +226,11 @@ def arena(
     raise typer.Exit(run(request))
 
 
-def _arena_options(judging: JudgingOptions, figures: FigureOptions) -> dict[str, Any]:
+def _arena_options(
+    generation: ContestantOptions, judging: JudgingOptions, figures: FigureOptions
+) -> dict[str, Any]:
     """Return the fields of ``ArenaOptions`` that the command line sets."""
-    values = {**asdict(judging), **asdict(figures)}
+    values = {**asdict(generation), **asdict(judging), **asdict(figures)}
     del values["judge"]
     values["criteria"] = None if judging.criteria is None else options.split_names(judging.criteria)
     values["votes"] = tuple(str(path) for path in figures.votes or ()) or None

@@ -24,7 +24,7 @@ from ideagora.evaluators.arena.lineup import Contestant, Lineup, build_lineup, t
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.planning import ArenaPlan, detectable_differences
 from ideagora.evaluators.arena.tournament import Arena, RunResources, expected_verdicts, run_tournament
-from ideagora.evaluators.generation import AgentRun, agent_runs, agents_without_estimate, expected_calls
+from ideagora.evaluators.generation import AgentRun, agents_without_estimate, expected_calls
 from ideagora.graphs.generate import check_topic, read_topics
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.report.arena.plan import show_plan
@@ -108,17 +108,13 @@ def _run_plan(request: Request, errors: Console) -> int:
 
 
 def _plan(arena: Arena, path: Path) -> ArenaPlan:
-    agents = [(one.name, one.agent) for one in arena.contestants.agents]
-    todo = [
-        start
-        for start in agent_runs(agents, arena.topics, arena.settings, path)
-        if RunFolder(start.folder, "").finished_ideas() is None
-    ]
+    todo = [start for start in arena.agent_runs(path) if RunFolder(start.folder, "").finished_ideas() is None]
     lineup, options = _full_lineup(arena), arena.options
     return ArenaPlan(
         contestants=lineup.names,
         topics=len(lineup.topics),
         judges=options.judges,
+        runs=options.runs,
         schedule=options.schedule,
         verdicts=expected_verdicts(lineup, options, arena.settings.seed),
         calls=tuple(_bill(arena, todo)),
@@ -132,6 +128,11 @@ def _arena(request: Request, settings: Settings) -> Arena:
     topics = _topics(request, settings)
     read_votes(options.votes)  # a mistake costs no verdict
     named = resolve_contestants(request.contestants, settings.home, topics)
+    if options.runs > 1 and not named.agents:
+        raise SettingsError(
+            f"--runs is {options.runs}, but no contestant is an agent, and existing ideas have one run. "
+            "Omit --runs."
+        )
     if options.ablation_of is not None and options.ablation_of not in named.names:
         raise SettingsError(
             f"--ablation-of is {options.ablation_of!r}: no contestant has this name; there are "
@@ -177,8 +178,7 @@ def _run_arena(
     errors: Console,
     chats: Mapping[str, BaseChatModel] | None,
 ) -> Leaderboard:
-    agents = [(one.name, one.agent) for one in arena.contestants.agents]
-    begun = agent_runs(agents, arena.topics, arena.settings, path)
+    begun = arena.agent_runs(path)
     if not request.quiet:
         _say_cost(arena, begun, path, request, errors)
     with open_resources(arena.settings, errors, request.quiet) as opened:
@@ -228,7 +228,8 @@ def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | No
 
     settings, options = arena.settings, arena.options
     calls = expected_calls(todo)
-    entries = len(arena.topics) * len(arena.contestants.names)
+    runs = options.runs * len(arena.contestants.agents) + len(arena.contestants.idea_sets)
+    entries = len(arena.topics) * runs
     if options.style:
         calls[settings.model_of(STYLE)] = calls.get(settings.model_of(STYLE), 0) + entries * len(
             options.kinds
@@ -246,11 +247,9 @@ def _bill(arena: Arena, todo: list[AgentRun]) -> list[tuple[str, int, float | No
 def _full_lineup(arena: Arena) -> Lineup:
     """The line-up if every agent has an idea with an experiment on every topic."""
     lineup = build_lineup(arena.contestants.idea_sets, arena.topics)
-    stand_in = next((idea for one in lineup.contestants for idea in one.ideas.values()), _any_idea())
-    agents = [
-        Contestant(one.name, "", {topic.text: stand_in for topic in arena.topics})
-        for one in arena.contestants.agents
-    ]
+    stand_in = next((idea for one in lineup.contestants for idea in one.ideas), _any_idea())
+    entries = {topic.text: stand_in for topic in arena.topics}
+    agents = [Contestant(one.name, "", (entries,) * arena.options.runs) for one in arena.contestants.agents]
     return Lineup(arena.topics, (*lineup.contestants, *agents))
 
 

@@ -51,11 +51,14 @@ class AgentRun:
     """The agent's name in the evaluation."""
     task: Task
     folder: Path
+    number: int = 0
+    """Which of the agent's runs on the topic, each under a seed of its own."""
 
     @property
     def title(self) -> str:
         """Agent and topic, for messages."""
-        return f"{self.name} on “{self.task.topic.text[:60]}”"
+        which = f", run {self.number + 1}" if self.number else ""
+        return f"{self.name} on “{self.task.topic.text[:60]}”{which}"
 
 
 @dataclass(frozen=True)
@@ -70,19 +73,33 @@ class RunResult:
 
 
 def agent_runs(
-    agents: Iterable[tuple[str, Agent]], topics: Sequence[Topic], settings: Settings, folder: Path
+    agents: Iterable[tuple[str, Agent]],
+    topics: Sequence[Topic],
+    settings: Settings,
+    folder: Path,
+    several: int = 1,
 ) -> list[AgentRun]:
-    """One run for each agent, given with its name, and topic."""
+    """The runs of each agent, given with its name, on each topic: the first ones, then the second ones …
+
+    Runs of the same agent and topic differ in the seed, which counts up from that of the settings.
+    """
+    named = list(agents)
     return [
-        agent_run(name, Task(topic, agent, agent.options, settings), folder)
-        for name, agent in agents
+        agent_run(name, Task(topic, agent, agent.options, with_seed(settings, number)), folder, number)
+        for number in range(several)
+        for name, agent in named
         for topic in topics
     ]
 
 
-def agent_run(name: str, task: Task, folder: Path) -> AgentRun:
+def with_seed(settings: Settings, number: int) -> Settings:
+    """The settings of a run by its number, from 0."""
+    return settings.model_copy(update={"seed": settings.seed + number}) if number else settings
+
+
+def agent_run(name: str, task: Task, folder: Path, number: int = 0) -> AgentRun:
     """The run of a task in its folder below the folder of an evaluation."""
-    return AgentRun(name, task, folder_for(task, folder / RUNS / _slug(name), several=True))
+    return AgentRun(name, task, folder_for(task, folder / RUNS / _slug(name), several=True), number)
 
 
 def _slug(name: str) -> str:

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ideagora.evaluators.statistics.ratings.intervals import (
-    bootstrap_ratings,
-    elo_intervals,
-    resample_ratings,
-)
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals, resample_ratings
+from ideagora.evaluators.statistics.intervals.elo import elo_intervals
 from tests.support.arena_verdicts import verdicts
 from tests.support.arena_world import Held, field, idea, judge, write
 
@@ -60,5 +57,5 @@ def test_the_ratable_refits_make_the_interval() -> None:
     assert np.isfinite(found.low).all()
     drawn = resample_ratings(late, 300, seed=1)
     assert 0 < len(drawn) < 300, "draws without the only topic of a contestant say nothing of it"
-    assert elo_intervals(whole).unratable == bootstrap_ratings(whole).unratable == 0
+    assert elo_intervals(whole).unratable == bradley_terry_intervals(whole).unratable == 0
     assert len(resample_ratings(whole, 300)) == 300

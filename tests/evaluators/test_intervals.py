@@ -13,15 +13,13 @@ from scipy.stats import t
 from bench.tournaments import population_ratings, tournament
 from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.ratings.intervals import (
-    Intervals,
-    bootstrap_ratings,
-    combine_intervals,
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals, resample_ratings
+from ideagora.evaluators.statistics.intervals.clustered import Intervals, combine_intervals
+from ideagora.evaluators.statistics.intervals.elo import elo_intervals
+from ideagora.evaluators.statistics.intervals.ranks import (
     draws,
-    elo_intervals,
     joint_rank_intervals,
     rank_intervals,
-    resample_ratings,
     superiority,
 )
 from ideagora.evaluators.statistics.ratings.ratings import POINTS
@@ -39,7 +37,7 @@ def test_nineteen_of_twenty_intervals_hold_the_truth_even_with_few_topics() -> N
     held = []
     for seed in range(150):
         played, strengths = simulated(4, seed)
-        found = bootstrap_ratings(played)
+        found = bradley_terry_intervals(played)
         truth = 1000 + population_ratings(strengths)
         assert found.low is not None
         assert found.high is not None
@@ -49,7 +47,7 @@ def test_nineteen_of_twenty_intervals_hold_the_truth_even_with_few_topics() -> N
 
 def test_with_many_topics_the_plain_bootstrap_says_the_same() -> None:
     played, _ = simulated(60)
-    found = bootstrap_ratings(played)
+    found = bradley_terry_intervals(played)
     assert found.low is not None
     assert found.high is not None
     error = (found.high - found.low) / 2 / t.ppf(0.975, 59)
@@ -57,7 +55,7 @@ def test_with_many_topics_the_plain_bootstrap_says_the_same() -> None:
 
 
 def test_draws_are_spread_as_the_intervals_are() -> None:
-    found = bootstrap_ratings(simulated(40)[0])
+    found = bradley_terry_intervals(simulated(40)[0])
     assert found.covariance is not None
     many = draws(found, 20_000, seed=1)
     assert many.std(axis=0) == pytest.approx(np.sqrt(np.diag(found.covariance) * 39 / 37), rel=0.05)
@@ -70,7 +68,7 @@ def test_draws_are_spread_as_the_intervals_are() -> None:
 @settings(max_examples=20, deadline=None)
 @given(tournaments())
 def test_chances_of_a_pair_sum_to_one_and_ranks_fit_in(played: Comparisons) -> None:
-    found = bootstrap_ratings(played)
+    found = bradley_terry_intervals(played)
     if found.reason:
         with pytest.raises(RatingError):
             superiority(found)
@@ -91,7 +89,7 @@ def test_all_ranks_hold_together_in_nineteen_of_twenty_tournaments() -> None:
     for seed in range(60):
         played, strengths = simulated(12, seed)
         truth = 1 + (strengths > strengths[:, None]).sum(axis=1)
-        found = bootstrap_ratings(played)
+        found = bradley_terry_intervals(played)
         for name, ranges in (("single", rank_intervals(found)), ("joint", joint_rank_intervals(found))):
             held[name].append(bool(((ranges[:, 0] <= truth) & (truth <= ranges[:, 1])).all()))
     assert np.mean(held["joint"]) >= 0.95
@@ -99,20 +97,20 @@ def test_all_ranks_hold_together_in_nineteen_of_twenty_tournaments() -> None:
 
 
 def test_one_topic_has_ratings_and_says_why_there_is_no_interval() -> None:
-    found = bootstrap_ratings(both_orders([("a", "b", 1.0, 1.0), ("b", "a", 1.0, 0.0)], topics=1))
+    found = bradley_terry_intervals(both_orders([("a", "b", 1.0, 1.0), ("b", "a", 1.0, 0.0)], topics=1))
     assert found.low is None
     assert found.covariance is None
     assert "two topics" in (found.reason or "")
 
 
 def test_nothing_but_ties_has_no_interval() -> None:
-    found = bootstrap_ratings(both_orders([("a", "b", 0.5, 0.5)]))
+    found = bradley_terry_intervals(both_orders([("a", "b", 0.5, 0.5)]))
     assert found.low is None
     assert "differ" in (found.reason or "")
 
 
 def test_a_judge_that_always_says_first_separates_nobody() -> None:
-    found = bootstrap_ratings(both_orders([("a", "b", 1.0, 1.0)], topics=10))
+    found = bradley_terry_intervals(both_orders([("a", "b", 1.0, 1.0)], topics=10))
     assert found.low is not None
     assert found.high is not None
     assert (found.low < 950).all()
@@ -120,18 +118,18 @@ def test_a_judge_that_always_says_first_separates_nobody() -> None:
 
 
 def test_three_topics_all_won_do_not_prove_an_agent_better() -> None:
-    few = bootstrap_ratings(both_orders([("a", "b", 1.0, 0.0)], topics=3))
-    many = bootstrap_ratings(both_orders([("a", "b", 1.0, 0.0)], topics=40))
+    few = bradley_terry_intervals(both_orders([("a", "b", 1.0, 0.0)], topics=3))
+    many = bradley_terry_intervals(both_orders([("a", "b", 1.0, 0.0)], topics=40))
     assert rank_intervals(few).tolist() == [[1, 2], [1, 2]]
     assert rank_intervals(many).tolist() == [[1, 1], [2, 2]]
 
 
 def test_criteria_that_agree_make_the_average_no_surer() -> None:
-    one = bootstrap_ratings(simulated(10)[0])
+    one = bradley_terry_intervals(simulated(10)[0])
     average = combine_intervals([one, one])
     assert one.low is not None
     assert average.low == pytest.approx(one.low)
-    other = bootstrap_ratings(simulated(10, seed=1)[0])
+    other = bradley_terry_intervals(simulated(10, seed=1)[0])
     independent = combine_intervals([one, other])
     assert np.mean(np.diag(independent.covariance)) < np.mean(np.diag(one.covariance))  # type: ignore[arg-type]
 
@@ -145,7 +143,7 @@ def test_elo_has_intervals_too() -> None:
     assert (found.high - found.low).mean() < 400
 
 
-@each_case("rate", [bootstrap_ratings, elo_intervals])
+@each_case("rate", [bradley_terry_intervals, elo_intervals])
 def test_verdicts_on_one_topic_are_not_independent(rate: Callable[[Comparisons], Intervals]) -> None:
     """The same verdicts dealt out to topics at random hide that those on one topic agree."""
     played, _ = simulated(30)

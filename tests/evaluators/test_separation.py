@@ -7,7 +7,8 @@ import pytest
 
 from bench.arena_separation import share_separated, true_gap_and_spread
 from bench.tournaments import tournament
-from ideagora.evaluators.statistics.ratings.intervals import bootstrap_ratings, elo_intervals
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals
+from ideagora.evaluators.statistics.intervals.elo import elo_intervals
 from ideagora.evaluators.statistics.ratings.separation import (
     CONFIDENCE,
     POWER,
@@ -30,7 +31,7 @@ def test_the_topics_named_are_enough_in_four_of_five_tournaments() -> None:
 
 def test_verdicts_are_those_that_are_asked_and_not_the_matches_made_of_them() -> None:
     played = tournament(np.random.default_rng(5), np.array([0.3, 0.0, -0.3]), 8)
-    found = bootstrap_ratings(played)
+    found = bradley_terry_intervals(played)
     wanted = topics_to_separate(played, found, ("agent 00", "agent 01"), 0.8, verdicts=48)
     assert wanted.topics
     assert wanted.verdicts == wanted.topics * 6
@@ -44,13 +45,17 @@ def test_verdicts_are_those_that_are_asked_and_not_the_matches_made_of_them() ->
 
 def test_what_is_told_apart_needs_nothing_and_what_is_equal_cannot_be_named() -> None:
     more = tournament(np.random.default_rng(6), np.array([0.3, 0.0, -0.3]), 400)
-    for found in (bootstrap_ratings(more), elo_intervals(more)):
+    for found in (bradley_terry_intervals(more), elo_intervals(more)):
         assert topics_to_separate(more, found, ("agent 00", "agent 02"), 0.96, 2400).topics == 0
     rows = [("a", "b", 1.0, "t0"), ("b", "a", 1.0, "t1"), ("a", "b", 0.5, "t2")]
     played = verdicts(rows)
-    assert "same" in (topics_to_separate(played, bootstrap_ratings(played), ("a", "b"), 0.5, 3).reason or "")
+    assert "same" in (
+        topics_to_separate(played, bradley_terry_intervals(played), ("a", "b"), 0.5, 3).reason or ""
+    )
     one = verdicts(rows[:1])
-    assert "two topics" in (topics_to_separate(one, bootstrap_ratings(one), ("a", "b"), 0.5, 1).reason or "")
+    assert "two topics" in (
+        topics_to_separate(one, bradley_terry_intervals(one), ("a", "b"), 0.5, 1).reason or ""
+    )
     assert further_topics(1e-9, 1.0) is None
 
 

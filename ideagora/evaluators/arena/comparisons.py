@@ -30,7 +30,8 @@ class Comparison(NamedTuple):
     """Two entries before one judge in one order, as positions in the lineup and the list of judges."""
 
     kind: int
-    topic: int
+    cell: int
+    """Topic and run (``Lineup.cells``), which is what schedules call a topic."""
     first: int
     second: int
     judge: int
@@ -42,7 +43,7 @@ class Comparison(NamedTuple):
     @property
     def pairing(self) -> Pairing:
         """The comparison as schedules know it."""
-        return Pairing(self.topic, self.first, self.second, self.judge)
+        return Pairing(self.cell, self.first, self.second, self.judge)
 
     @property
     def entry_kind(self) -> Kind:
@@ -91,31 +92,31 @@ def plan_comparisons(pairings: Iterable[Pairing], kind: int, asked: Iterable[Com
     known = {comparison.pairing for comparison in asked if comparison.kind == kind}
     comparisons = []
     for pairing in pairings:
-        topic, first, second, judge = map(int, pairing)
-        comparisons.append(Comparison(kind, topic, first, second, judge, int(pairing.swapped in known)))
+        cell, first, second, judge = map(int, pairing)
+        comparisons.append(Comparison(kind, cell, first, second, judge, int(pairing.swapped in known)))
         known.add(pairing)
     return comparisons
 
 
 def schedule_entrants(lineup: Lineup, entered: Sequence[Sequence[bool]], judges: int) -> Entrants:
     """The entries as schedules need them."""
-    shape = (len(lineup.topics), len(lineup.contestants))
+    shape = (lineup.cells, len(lineup.contestants))
     return Entrants(np.array(entered, dtype=bool).reshape(shape), judges)
 
 
 def verdict_columns(
     rows: Iterable[Row], lineup: Lineup, judges: Sequence[str], words: Sequence[Sequence[int]]
 ) -> Comparisons:
-    """The scored rows of one kind as columns; ``words`` has the shape (topics, contestants)."""
+    """The scored rows of one kind as columns, whose topics are cells; ``words`` is (cells, contestants)."""
     scored = np.array([row for row in rows if is_scored(row)], dtype=np.int64).reshape(-1, _CODE + 1)
     topic, first, second, judge = (scored[:, place] for place in (1, 2, 3, 4))
-    counted = np.log(np.maximum(1, np.array(words, dtype=np.float64)).reshape(len(lineup.topics), -1))
+    counted = np.log(np.maximum(1, np.array(words, dtype=np.float64)).reshape(lineup.cells, -1))
     low, high = np.minimum(first, second), np.maximum(first, second)
     pairs = np.stack([topic, low, high, judge], axis=1)
     match = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1) if len(pairs) else topic
     return Comparisons(
         agents=lineup.names,
-        topics=lineup.texts,
+        topics=tuple(map(lineup.text, range(lineup.cells))),
         judges=tuple(judges),
         first=first,
         second=second,

@@ -62,15 +62,15 @@ class ArenaEvaluation(Evaluation):
         return self.panel.lineup
 
     def items(self) -> Sequence[Key]:
-        """All entries, as (topic, contestant), if they are restyled."""
+        """All entries, as (cell, contestant), if they are restyled."""
         if self.preparation_model is None:
             return []
-        return [
-            (topic, one)
-            for topic in range(len(self.lineup.topics))
-            for one in range(len(self.lineup.contestants))
-            if self.lineup.idea(topic, one) is not None
-        ]
+        first_cell: dict[str, Key] = {}
+        for cell in range(self.lineup.cells):
+            for one in range(len(self.lineup.contestants)):
+                if (idea := self.lineup.idea(cell, one)) is not None:
+                    first_cell.setdefault(idea.id, (cell, one))
+        return list(first_cell.values())
 
     async def prepare(self, services: Services, item: Key) -> None:
         """Restyle one idea; an idea that cannot be restyled does not compete."""
@@ -104,7 +104,7 @@ class ArenaEvaluation(Evaluation):
         """Show both ideas to the judge."""
         comparison = Comparison(*question)
         first, second = [
-            await self._shown(services, self._idea(comparison.topic, one))
+            await self._shown(services, self._idea(comparison.cell, one))
             for one in (comparison.first, comparison.second)
         ]
         return await ask_judge(services.client, self.panel, comparison, (first, second))
@@ -118,16 +118,18 @@ class ArenaEvaluation(Evaluation):
     async def complete(self, services: Services, progress: Progress) -> None:
         """Restore the restyled ideas, which the record contains."""
         entered = self._entered("idea", progress)
-        for topic, one in self.items():
-            if entered[topic][one]:
-                await self._shown(services, self._idea(topic, one))
+        for cell, one in self.items():
+            if entered[cell][one]:
+                await self._shown(services, self._idea(cell, one))
 
     def _entered(self, kind: Kind, progress: Progress) -> list[list[bool]]:
-        """Whether each entry can be judged, shape (topics, contestants)."""
+        """Whether each entry can be judged, shape (cells, contestants)."""
         entered = self.lineup.entered(kind)
-        for topic, one, _ in progress.dropped:
-            entered[topic][one] = False
-        return entered
+        dropped = {self._idea(cell, one).id for cell, one, _ in progress.dropped}
+        return [
+            [is_in and self._idea(cell, one).id not in dropped for one, is_in in enumerate(row)]
+            for cell, row in enumerate(entered)
+        ]
 
     def _next_comparisons(self, progress: Progress, kind: int) -> list[Comparison]:
         rows = _without_repeats(progress, kind)
@@ -138,10 +140,16 @@ class ArenaEvaluation(Evaluation):
         entered = self._entered(KINDS[kind], progress)
         entrants = schedule_entrants(self.lineup, entered, len(self.panel.judges))
         columns = verdict_columns(rows, self.lineup, self.panel.judges, self._words[KINDS[kind]])
-        pairings = self.schedules[KINDS[kind]].next(
-            entrants, columns, [comparison.pairing for comparison in asked]
+        done = [
+            comparison.pairing._replace(topic=cell)
+            for comparison in asked
+            for cell in self.lineup.cells_of(comparison.cell, comparison.first, comparison.second)
+        ]
+        pairings = dict.fromkeys(
+            one._replace(topic=self.lineup.cells_of(*one[:3])[0])
+            for one in self.schedules[KINDS[kind]].next(entrants, columns, done)
         )
-        return plan_comparisons(pairings[:room], kind, asked)
+        return plan_comparisons(list(pairings)[:room], kind, asked)
 
     def _next_repeats(self, progress: Progress, kind: int) -> list[Comparison]:
         """A random sample of the scored comparisons, by seed, whatever the schedule."""
@@ -159,26 +167,24 @@ class ArenaEvaluation(Evaluation):
 
     @cached_property
     def _words(self) -> dict[Kind, list[list[int]]]:
-        """Word counts of the original entries, shape (topics, contestants), 1 where there is no entry.
+        """Word counts of the original entries, shape (cells, contestants), 1 where there is no entry.
 
         Schedules use these because they are the same after a restart; verdicts count the words shown.
         """
         places = range(len(self.lineup.contestants))
         return {
-            kind: [
-                [self._length(topic, one, kind) for one in places] for topic in range(len(self.lineup.topics))
-            ]
+            kind: [[self._length(cell, one, kind) for one in places] for cell in range(self.lineup.cells)]
             for kind in self.schedules
         }
 
-    def _length(self, topic: int, contestant: int, kind: Kind) -> int:
-        idea = self.lineup.idea(topic, contestant)
-        competes = self.lineup.competes(topic, contestant, kind)
+    def _length(self, cell: int, contestant: int, kind: Kind) -> int:
+        idea = self.lineup.idea(cell, contestant)
+        competes = self.lineup.competes(cell, contestant, kind)
         return count_words(idea, kind) if idea is not None and competes else 1
 
-    def _idea(self, topic: int, contestant: int) -> Idea:
-        idea = self.lineup.idea(topic, contestant)
-        assert idea is not None, f"contestant {contestant} has no entry on topic {topic}"
+    def _idea(self, cell: int, contestant: int) -> Idea:
+        idea = self.lineup.idea(cell, contestant)
+        assert idea is not None, f"contestant {contestant} has no entry in cell {cell}"
         return idea
 
     async def _shown(self, services: Services, idea: Idea) -> Idea:

@@ -10,7 +10,14 @@ from typing import Any
 from ideagora.config import Settings
 from ideagora.errors import RunError
 from ideagora.evaluators.arena.leaderboard.records import Leaderboard, leaderboard_from_json
-from ideagora.evaluators.arena.lineup import PARTS, Contestant, Lineup, MissingEntry, flag_injections
+from ideagora.evaluators.arena.lineup import (
+    PARTS,
+    Contestant,
+    Lineup,
+    MissingEntry,
+    flag_injections,
+    run_number,
+)
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE, recover_verdicts
 from ideagora.graphs.run_folder import RunFolder, folder_error, write_atomically
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
@@ -44,7 +51,8 @@ def write_entries(folder: RunFolder, lineup: Lineup, shown: Mapping[str, Mapping
             else idea
             for topic in lineup.texts
             for contestant in lineup.contestants
-            if (idea := contestant.ideas.get(topic)) is not None
+            for entries in contestant.runs
+            if (idea := entries.get(topic)) is not None
         ]
     )
 
@@ -102,10 +110,14 @@ def load_finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
 
 
 def _contestant(entry: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
+    own = [idea for idea in ideas if idea.agent == entry["agent"]]
     return Contestant(
         name=entry["agent"],
         source=entry["source"],
-        ideas={idea.topic: idea for idea in ideas if idea.agent == entry["agent"]},
+        runs=tuple(
+            {idea.topic: idea for idea in own if run_number(idea) == number}
+            for number in range(1, entry.get("runs", 1) + 1)
+        ),
         missing=tuple(MissingEntry(gap["topic"], gap["reason"]) for gap in entry["missing"]),
         left_out=entry["left_out"],
     )

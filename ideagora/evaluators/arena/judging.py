@@ -85,7 +85,7 @@ async def ask_judge(
         IdeagoraError: the judge is unavailable, or the budget is spent.
     """
     ideas = _ideas(panel.lineup, comparison)
-    judge, topic = panel.judges[comparison.judge], panel.lineup.topics[comparison.topic].text
+    judge, topic = panel.judges[comparison.judge], panel.lineup.text(comparison.cell)
     answer, reason, usage = await ask_or_reason(judge, _compare(client, panel, comparison, ideas, shown))
     return Verdict(
         id=verdict_id(panel, comparison),
@@ -125,7 +125,7 @@ async def _compare(
         client,
         model=panel.judges[comparison.judge],
         sample=comparison.sample,
-        topic=panel.lineup.topics[comparison.topic].text,
+        topic=panel.lineup.text(comparison.cell),
         first=first,
         second=second,
     )
@@ -134,8 +134,8 @@ async def _compare(
 
 def _ideas(lineup: Lineup, comparison: Comparison) -> tuple[Idea, Idea]:
     first, second = (
-        lineup.idea(comparison.topic, comparison.first),
-        lineup.idea(comparison.topic, comparison.second),
+        lineup.idea(comparison.cell, comparison.first),
+        lineup.idea(comparison.cell, comparison.second),
     )
     assert first is not None, f"{comparison} lacks an entry"
     assert second is not None, f"{comparison} lacks an entry"

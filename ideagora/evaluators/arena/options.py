@@ -16,6 +16,8 @@ ScheduleName = Literal["round-robin", "swiss", "adaptive", "balanced"]
 
 ANALYSIS = ("bootstrap", "bias_aware", "ablation_of", "protocol", "votes")
 """Options that change the figures but not the verdicts."""
+MEMBERS = ("runs",)
+"""Options that add ideas, so that an arena grows by them as by topics."""
 ADDED = ("repeat", "verdict")
 """Options of later versions, which identify a run only where they are used."""
 
@@ -37,6 +39,8 @@ class ArenaOptions(BaseModel):
     """Maximum number of comparisons of ideas, and of experiments."""
     verdict: VerdictForm = "signs"
     """``graded``: judges say by how much an idea is better, and the share is rated, not the sign."""
+    runs: int = Field(default=1, ge=1, le=100)
+    """Runs of each agent on each topic, under different seeds; each idea meets those of the same run."""
     repeat: float | None = Field(default=None, gt=0, le=1)
     """Share of the comparisons that are judged once more in the same order, beyond the maximum."""
     confidence: float | None = Field(default=None, gt=0.5, lt=1, alias="certainty")
@@ -70,6 +74,11 @@ class ArenaOptions(BaseModel):
             )
         if self.schedule != "adaptive" and (self.confidence is not None or self.top_k is not None):
             raise ValueError("--confidence and --top-k need the adaptive schedule: add --schedule adaptive")
+        if self.runs > 1 and self.schedule == "adaptive":
+            raise ValueError(
+                "the adaptive schedule stops by a model of one idea per agent and topic; with --runs choose "
+                "another --schedule"
+            )
         if len(set(self.judges)) < len(self.judges):
             raise ValueError("a judge is given twice")
         return self
@@ -96,5 +105,5 @@ class ArenaOptions(BaseModel):
     def known_by(self) -> str:
         """The options that the verdicts depend on, as part of the run's identity."""
         unset = {name for name in ADDED if getattr(self, name) == type(self).model_fields[name].default}
-        options: dict[str, Any] = self.model_dump(mode="json", exclude={*ANALYSIS, *unset})
+        options: dict[str, Any] = self.model_dump(mode="json", exclude={*ANALYSIS, *MEMBERS, *unset})
         return f"{'paper' if self.is_paper else 'default'} {sorted(options.items())}"

@@ -2,12 +2,13 @@
 
 The spread of a difference of two ratings over topics is unknown before there are verdicts. It is taken from
 simulated arenas with the same topics, contestants, judges and schedule: strengths N(0, 0.5) in logits, each
-idea N(its agent, ``idea_spread``), a logistic judge whose verdicts are signs with noise of their own.
+idea N(its agent, ``idea_spread``), a logistic judge whose verdicts are signs with noise of their own. With
+several runs, half of the ideas' variance is the same in all runs on a topic.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,6 +68,8 @@ class ArenaPlan:
     contestants: tuple[str, ...]
     topics: int
     judges: tuple[str, ...]
+    runs: int
+    """Runs of each agent on each topic."""
     schedule: str
     verdicts: int
     """At most."""
@@ -107,8 +110,8 @@ def _simulate(
     """The verdicts on ideas of one simulated arena."""
     entrants = schedule_entrants(lineup, lineup.entered("idea"), len(options.judges))
     strengths = random.normal(0.0, AGENT_SPREAD, entrants.agents)
-    ideas = strengths + random.normal(0.0, idea_spread, entrants.entered.shape)
-    schedule, words = schedule_of(options, seed), [[1] * entrants.agents for _ in lineup.topics]
+    ideas = strengths + _idea_effects(lineup, idea_spread, random)
+    schedule, words = schedule_of(options, seed), [[1] * entrants.agents for _ in range(lineup.cells)]
     asked: list[Comparison] = []
     rows: list[list[int]] = []
     while True:
@@ -116,10 +119,22 @@ def _simulate(
         room = None if options.max_comparisons is None else options.max_comparisons - len(rows)
         drawn = schedule.next(entrants, seen, [one.pairing for one in asked])[:room]
         if not drawn:
-            return seen
+            cell = seen.topic
+            topic, run = cell // lineup.runs, cell % lineup.runs
+            return replace(seen, topics=lineup.texts, topic=topic, run=run)
         new = plan_comparisons(drawn, 0, asked)
         asked += new
-        rows += [to_row(one, _verdict(ideas[one.topic], one, random)) for one in new]
+        rows += [to_row(one, _verdict(ideas[one.cell], one, random)) for one in new]
+
+
+def _idea_effects(lineup: Lineup, spread: float, random: np.random.Generator) -> NDArray[np.float64]:
+    """Ideas around their agents, (cells, contestants); a contestant with one run has the same idea in all."""
+    agents, topics, runs = len(lineup.contestants), len(lineup.topics), lineup.runs
+    if runs == 1:
+        return random.normal(0.0, spread, (topics, agents))
+    of_topic, of_run = (random.normal(0.0, spread * 0.5**0.5, (topics, n, agents)) for n in (1, runs))
+    has_runs = np.array([len(one.runs) > 1 for one in lineup.contestants])
+    return np.asarray(of_topic + np.where(has_runs, of_run, of_run[:, :1])).reshape(-1, agents)
 
 
 def _verdict(ideas: NDArray[np.float64], comparison: Comparison, random: np.random.Generator) -> float:

@@ -6,7 +6,7 @@ into one match: a judge whose answer changes with the order has no preference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log, nan
 
 import numpy as np
@@ -61,6 +61,7 @@ def comparisons(
     judges: Sequence[str],
     agents: Sequence[str],
     value: Values,
+    run_of: Mapping[str, int] | None = None,
 ) -> Comparisons:
     """Scored verdicts as columns, one row per verdict.
 
@@ -70,13 +71,14 @@ def comparisons(
         judges: names by position.
         agents: names by position; verdicts on other agents are skipped.
         value: outcome of a verdict.
+        run_of: idea id -> run, for ideas of contestants with several runs.
     """
     place = {name: number for number, name in enumerate(agents)}
     about = {text: number for number, text in enumerate(topics)}
     named = {name: number for number, name in enumerate(judges)}
     rows = [one for one in verdicts if one.criteria is not None and set(one.agents) <= place.keys()]
     matches: dict[tuple[str, ...], int] = {}
-    keys = [(one.topic, one.judge, *sorted(one.agents)) for one in rows]
+    keys = [(one.topic, one.judge, *sorted(one.subject)) for one in rows]
     numbers = [matches.setdefault(key, len(matches)) for key in keys]
     whole = [
         (place[one.agents[0]], place[one.agents[1]], about[one.topic], named[one.judge], number)
@@ -94,7 +96,13 @@ def comparisons(
         judge=table[:, 3],
         match=table[:, 4],
         length=np.array([_log_ratio(one.words) for one in rows], dtype=np.float64),
+        run=np.array([run_of_verdict(one, run_of) for one in rows], dtype=np.int64) if run_of else None,
     )
+
+
+def run_of_verdict(verdict: Verdict, run_of: Mapping[str, int]) -> int:
+    """The run in which two ideas met; 0 if both contestants have a single one."""
+    return max(run_of.get(idea, 0) for idea in verdict.subject)
 
 
 def _log_ratio(words: tuple[int, ...]) -> float:

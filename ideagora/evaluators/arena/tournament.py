@@ -16,6 +16,7 @@ from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted
 from ideagora.evaluators.arena.comparisons import repeat_count, schedule_entrants
 from ideagora.evaluators.arena.contestants import ResolvedContestants
+from ideagora.evaluators.arena.diversity import diversity_by_agent
 from ideagora.evaluators.arena.evaluation import STYLE, ArenaEvaluation
 from ideagora.evaluators.arena.extension import FIELD as GROWTH
 from ideagora.evaluators.arena.extension import find_smaller_arena, growth_record
@@ -46,7 +47,14 @@ from ideagora.evaluators.arena.lineup import (
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.progress import LiveStanding
 from ideagora.evaluators.arena.protocol import schedule_of
-from ideagora.evaluators.generation import AgentRun, generate_ideas, literature_notes, outage_lines
+from ideagora.evaluators.generation import (
+    AgentRun,
+    agent_runs,
+    generate_ideas,
+    literature_notes,
+    outage_lines,
+    with_seed,
+)
 from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
 from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder
@@ -86,9 +94,10 @@ class Arena:
     def members(self) -> tuple[str, ...]:
         """Hashes of topics, agents and ideas; with more of them, the same arena is extended."""
         agents = [
-            f"{one.name} {Task(topic, one.agent, one.agent.options, self.settings).identity}"
+            f"{one.name} {Task(topic, one.agent, one.agent.options, settings).identity}"
             for one in self.contestants.agents
             for topic in self.topics
+            for settings in (with_seed(self.settings, number) for number in range(self.options.runs))
         ]
         idea_sets = [identity for ideas in self.contestants.idea_sets for identity in _idea_identities(ideas)]
         return (*(topic.model_dump_json() for topic in self.topics), *sorted(agents), *sorted(idea_sets))
@@ -97,6 +106,11 @@ class Arena:
     def frame(self) -> tuple[str, ...]:
         """Options and settings that the verdicts depend on."""
         return (self.options.known_by(), *identity_parts(self.settings, self.models))
+
+    def agent_runs(self, folder: Path) -> list[AgentRun]:
+        """The runs of all agents, in folders below that of the arena."""
+        agents = [(one.name, one.agent) for one in self.contestants.agents]
+        return agent_runs(agents, self.topics, self.settings, folder, self.options.runs)
 
     @property
     def title(self) -> str:
@@ -151,7 +165,7 @@ async def run_tournament(
             lineup, usage = finished
             verdicts = load_verdicts(folder.path)
             result = JudgingResult(verdicts, _expected_verdicts(arena, lineup), usage)
-            return _write_leaderboard(arena, folder.path, lineup, result)
+            return _write_leaderboard(arena, folder.path, lineup, result, resources.embedder)
         budget = load_budget(arena.settings, [path, *(agent_run.folder for agent_run in runs)])
         results = await generate_ideas(runs, resources.library, resources.listener, resources.chats, budget)
         generated = generated_ideas(runs, results)
@@ -185,7 +199,7 @@ async def _judge(
         verdicts = load_verdicts(folder.path)
         status: Ending = "incomplete" if down else "complete"
         result = JudgingResult(verdicts, _expected_verdicts(arena, final), usage, status, down)
-        board = _write_leaderboard(arena, folder.path, final, result)
+        board = _write_leaderboard(arena, folder.path, final, result, resources.embedder)
         boards.append(board)
         return {
             "contestants": [one.as_json() for one in board.contestants],
@@ -216,7 +230,7 @@ async def _judge(
         )
     except BudgetExhausted:
         result = JudgingResult(load_verdicts(folder.path), _expected_verdicts(arena, lineup), status="budget")
-        _write_leaderboard(arena, folder.path, lineup, result)
+        _write_leaderboard(arena, folder.path, lineup, result, resources.embedder)
         raise
     return boards[-1]
 
@@ -245,8 +259,11 @@ def _is_offline(board: Leaderboard) -> bool:
     return "offline" in board.judges or any("offline" in one.models for one in board.contestants)
 
 
-def _write_leaderboard(arena: Arena, path: Path, lineup: Lineup, result: JudgingResult) -> Leaderboard:
-    board = build_leaderboard(lineup, result, arena.options, arena.settings)
+def _write_leaderboard(
+    arena: Arena, path: Path, lineup: Lineup, result: JudgingResult, embedder: Callable[[], Embedder]
+) -> Leaderboard:
+    diversity = diversity_by_agent(lineup, embedder)
+    board = build_leaderboard(lineup, result, arena.options, arena.settings, diversity)
     write_leaderboard(path, board)
     return board
 
@@ -269,11 +286,14 @@ def expected_verdicts(lineup: Lineup, options: ArenaOptions, seed: int) -> int:
 def without_unstyled(lineup: Lineup, unstyled: Iterable[Sequence[Any]]) -> Lineup:
     """The lineup without the entries that could not be restyled."""
     contestants = list(lineup.contestants)
-    for topic, position, reason in unstyled:
-        text, contestant = lineup.topics[topic].text, contestants[position]
-        ideas = {name: idea for name, idea in contestant.ideas.items() if name != text}
-        missing = (*contestant.missing, MissingEntry(text, str(reason)))
-        contestants[position] = replace(contestant, ideas=ideas, missing=missing)
+    for cell, position, reason in unstyled:
+        text, contestant = lineup.text(cell), contestants[position]
+        runs = list(contestant.runs)
+        run = cell % lineup.runs if len(runs) > 1 else 0
+        runs[run] = {topic: idea for topic, idea in runs[run].items() if topic != text}
+        which = f"run {run + 1}: " if len(runs) > 1 else ""
+        missing = (*contestant.missing, MissingEntry(text, f"{which}{reason}"))
+        contestants[position] = replace(contestant, runs=tuple(runs), missing=missing)
     return replace(lineup, contestants=tuple(contestants))
 
 

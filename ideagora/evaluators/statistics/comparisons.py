@@ -35,11 +35,19 @@ class Comparisons:
     """Rows with the same number are the same two ideas shown to the same judge, in either order."""
     length: NDArray[np.float64]
     """log(words of the first / words of the second)."""
+    run: NDArray[np.int64] | None = None
+    """Which run of the agents made the ideas, from 0; ``None``: each agent has one idea on a topic."""
 
     def __len__(self) -> int:
         return len(self.outcome)
 
     def rows(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> Comparisons:
         """The chosen rows (a mask, or positions, which may repeat) with the same names."""
-        columns = ("first", "second", "outcome", "topic", "judge", "match", "length")
+        columns = ["first", "second", "outcome", "topic", "judge", "match", "length"]
+        columns += ["run"] if self.run is not None else []
         return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
+
+    @property
+    def run_of_row(self) -> NDArray[np.int64]:
+        """(n,) the run of each row; 0 where there is only one."""
+        return np.zeros(len(self), dtype=np.int64) if self.run is None else self.run

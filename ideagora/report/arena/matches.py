@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ideagora.evaluators.arena.folder import as_judged
+from ideagora.evaluators.arena.lineup import run_number
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE, recover_verdicts
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.report.run.load import map_strings
@@ -46,6 +47,11 @@ class Match:
     names: tuple[str, str]
     ideas: tuple[Idea, Idea]
     statements: tuple[JudgeStatement, ...]
+
+    @property
+    def run(self) -> int:
+        """The run in which the two met, from 1."""
+        return max(map(run_number, self.ideas))
 
     @property
     def result(self) -> str:

@@ -15,14 +15,18 @@ from typing import Literal
 from ideagora.errors import FolderUnusable
 from ideagora.evaluators.arena.folder import read_leaderboard
 from ideagora.evaluators.arena.leaderboard.records import AuditFigure, Leaderboard, Rows, Standings
+from ideagora.evaluators.arena.lineup import run_number
+from ideagora.report.arena.csv_ratings import csv_ratings, other_rankings
 from ideagora.report.arena.matches import TopicMatches, ids_that_fit, matches_by_topic
 from ideagora.report.arena.plots import criteria_plot, ratings_plot, win_rate_plot
+from ideagora.report.arena.terminal import RUN_NOTES, missing_run_figures
 from ideagora.report.run.load import load_run, map_strings
 from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
 from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea
 
 PLOTS = "plots"
+CSV_FILE = "leaderboard.csv"
 KINDS: tuple[Literal["svg", "png"], ...] = ("svg", "png")
 MISSING = "–"
 
@@ -78,6 +82,16 @@ class ArenaPage:
     matches: Mapping[str, TopicMatches]
     """Topic -> its matches; a topic without a readable verdict is not in it."""
 
+    @staticmethod
+    def run_of(idea: Idea) -> int:
+        """The run of an entry, from 1."""
+        return run_number(idea)
+
+    @property
+    def run_notes(self) -> Sequence[str]:
+        """What the figures between runs mean, and which are missing."""
+        return (*RUN_NOTES, *missing_run_figures(self.leaderboard.runs))
+
     @property
     def is_smoke_test(self) -> bool:
         """Whether only the offline model judged, so that nothing is ranked."""
@@ -85,7 +99,7 @@ class ArenaPage:
 
 
 def write_arena_report(folder: Path) -> tuple[Path, Path]:
-    """Write report.md, report.html and plots/ beside the leaderboard of a run.
+    """Write report.md, report.html, leaderboard.csv and plots/ beside the leaderboard of a run.
 
     Raises:
         RunError: the folder has no readable leaderboard.
@@ -95,6 +109,7 @@ def write_arena_report(folder: Path) -> tuple[Path, Path]:
     for plot in (plot for board in page.boards for plot in board.plots):
         for kind in KINDS:
             _write_bytes(folder / PLOTS / f"{plot.name}.{kind}", plot.draw(kind))
+    write_file(folder / CSV_FILE, csv_ratings(page.leaderboard))
     write_file(folder / MARKDOWN_FILE, markdown_page("arena.md", page=page))
     write_file(folder / HTML_FILE, html_page("arena.html", page=page, image=_image))
     return folder / MARKDOWN_FILE, folder / HTML_FILE
@@ -116,21 +131,11 @@ def _page(folder: Path) -> ArenaPage:
             for name, meaning in AUDIT.items()
             for whose, figure in breakdown_of(board, name)
         ],
-        other_rankings=[(name, rows) for name, rows in _other_rankings(board) if rows],
+        other_rankings=list(other_rankings(board)),
         entries={topic: [idea for idea in ideas if idea.topic == topic] for topic in topics},
         in_full=ids_that_fit(ideas),
         matches=matches_by_topic(folder, ideas, [row.agent for row in board.ranking]),
     )
-
-
-def _other_rankings(standings: Standings) -> Iterator[tuple[str, Rows]]:
-    """Ratings of the same verdicts by other methods."""
-    yield "corrected for position, length and judge", standings.bias_aware or ()
-    yield (
-        "by people: verdicts corrected by votes",
-        standings.voted.ranking if standings.voted is not None else (),
-    )
-    yield "as in the paper (Elo)", standings.paper.ranking if standings.paper is not None else ()
 
 
 def _view(name: str, file: str, standings: Standings) -> LeaderboardView:

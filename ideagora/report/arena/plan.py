@@ -15,9 +15,10 @@ MISSING = "–"
 
 def show_plan(console: Console, plan: ArenaPlan) -> None:
     """Print the size, the cost and what can be told apart."""
+    runs = f", {plan.runs} runs of each agent" if plan.runs > 1 else ""
     head = (
-        f"{len(plan.contestants)} contestants on {_count(plan.topics, 'topic')}, schedule {plan.schedule}, "
-        f"at most {_count(plan.verdicts, 'verdict')} by {', '.join(map(cell, plan.judges))}"
+        f"{len(plan.contestants)} contestants on {_count(plan.topics, 'topic')}{runs}, schedule "
+        f"{plan.schedule}, at most {_count(plan.verdicts, 'verdict')} by {', '.join(map(cell, plan.judges))}"
     )
     console.print(Text(head, style="bold"))
     console.print(_costs(plan) if plan.calls else Text("The offline model judges, which costs nothing."))
@@ -29,7 +30,8 @@ def show_plan(console: Console, plan: ArenaPlan) -> None:
         f"apart with a confidence of {CONFIDENCE:.0%} in {POWER:.0%} of such arenas.",
         "How much an agent's ideas vary from topic to topic is unknown before there are verdicts, so three "
         f"spreads are assumed; strengths vary by {AGENT_SPREAD} logits. The judge is simulated as one that "
-        "says which idea is better, with noise of its own in each verdict.",
+        "says which idea is better, with noise of its own in each verdict."
+        + (" Half of the variance of ideas is assumed to be from run to run." if plan.runs > 1 else ""),
         "Answers that are cached cost nothing, so the cost is an upper limit.",
     )
     for note in notes:

@@ -18,6 +18,7 @@ from ideagora.evaluators.arena.leaderboard.records import (
     AuditFigure,
     Leaderboard,
     Rows,
+    RunFigures,
     Standings,
     VotedRatings,
 )
@@ -37,6 +38,12 @@ UNBOUNDED_MEANS = (
     "won or lost every comparison on this criterion: the rating shows the direction, not the distance"
 )
 SMOKE_TEST = "Smoke test, not a ranking"
+RUN_NOTES = (
+    "Varies by: standard deviation of a rating from a single run of each agent on these topics; of variance: "
+    "the part of the rating's variance that more runs would reduce (the rest takes more topics).",
+    "Best: if judges chose the best idea of each topic, rated against ordinary ideas of the others; it is no "
+    "part of the ratings above. Distance and near twins: the ideas of an agent on a topic, by embeddings.",
+)
 
 
 class ArenaProgress(LiveView):
@@ -142,6 +149,8 @@ def _show_standings(console: Console, standings: Standings, both: bool) -> None:
             console.print(Text(f"{UNBOUNDED} {UNBOUNDED_MEANS}", style="dim"))
     if standings.bias_aware:
         console.print(_side_by_side(standings.bias_aware, standings.ranking))
+    if standings.runs:
+        _show_runs(console, standings.runs)
     if standings.voted:
         _show_voted(console, standings.voted, standings.ranking)
     if standings.ablation:
@@ -208,6 +217,38 @@ def _side_by_side(corrected: Rows, ranking: Rows) -> FigureTable:
         for row in corrected
     ]
     return FigureTable(titles, rows)
+
+
+def _show_runs(console: Console, runs: Sequence[RunFigures]) -> None:
+    """How much runs vary, the best of them, and how different their ideas are."""
+    number = max(one.runs for one in runs)
+    is_bounded = any(one.best_low is not None for one in runs)
+    titles = ["between runs", "varies by", "of variance", f"best of {number}", *["95 %"] * is_bounded]
+    titles += ["distance", "near twins"]
+    rows = [
+        [
+            _short(one.agent),
+            MISSING if one.spread is None else f"±{one.spread:.0f}",
+            MISSING if one.variance_share is None else f"{one.variance_share:.0%}",
+            _number(one.best),
+            *[_range(one.best_low, one.best_high)] * is_bounded,
+            MISSING if one.distance is None else f"{one.distance:.2f}",
+            MISSING if one.twins is None else f"{one.twins} of {one.pairs}",
+        ]
+        for one in runs
+    ]
+    console.print(FigureTable(titles, rows))
+    for note in (*RUN_NOTES, *missing_run_figures(runs)):
+        console.print(Text(cell(note), style="dim"))
+
+
+def missing_run_figures(runs: Sequence[RunFigures]) -> list[str]:
+    """One line per reason why figures between runs are missing."""
+    agents: dict[str, list[str]] = {}
+    for one in runs:
+        for reason in one.reasons:
+            agents.setdefault(reason, []).append(one.agent)
+    return [f"No figure (–) for {', '.join(names)}: {reason}" for reason, names in agents.items()]
 
 
 def _show_voted(console: Console, voted: VotedRatings, ranking: Rows) -> None:

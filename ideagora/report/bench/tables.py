@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ideagora.benchmarks.results.records import AgentFigure, BenchmarkResult
 from ideagora.report.bench.cells import (
@@ -18,6 +16,7 @@ from ideagora.report.bench.cells import (
     page_columns,
     shown,
 )
+from ideagora.report.csv_text import csv_text
 from ideagora.report.text_cleaning import escape_markdown
 
 _FIGURES = (
@@ -27,8 +26,6 @@ _FIGURES = (
 _RANKS = ("rank", "rank_low", "rank_high", "best")
 DETECTABLE = "Detectable difference"
 _LATEX_COLUMNS = 4
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of a text that a spreadsheet would calculate."""
 
 
 def markdown_table(result: BenchmarkResult) -> str:
@@ -44,7 +41,7 @@ def markdown_table(result: BenchmarkResult) -> str:
 def csv_table(result: BenchmarkResult) -> str:
     """All figures as CSV, one row per measure and agent, not rounded; empty where there is no value."""
     result = shown(result)
-    return _csv([*_FIGURES, "n_samples", *_RANKS, "reason"], (
+    return csv_text([*_FIGURES, "n_samples", *_RANKS, "reason"], (
         (*_figure_cells(one, result), result.n_samples, one.rank, one.rank_low, one.rank_high, int(one.best),
          one.reason)
         for one in result.figures
@@ -54,7 +51,7 @@ def csv_table(result: BenchmarkResult) -> str:
 def csv_categories(result: BenchmarkResult) -> str:
     """All figures by category as CSV, one row per category, measure and agent."""
     result = shown(result)
-    return _csv(["category", *_FIGURES, "reason"], (
+    return csv_text(["category", *_FIGURES, "reason"], (
         (category, *_figure_cells(one, result), one.reason)
         for category, figures in result.categories.items()
         for one in figures
@@ -76,7 +73,7 @@ def csv_comparisons(result: BenchmarkResult) -> str:
     measures = {measure.name: measure for measure in result.measures}
     rows = (better_first(one, measures[one.measure]) for one in result.comparisons if one.measure in measures)
     of_result = result.benchmark, result.protocol
-    return _csv(
+    return csv_text(
         header.split(),
         (
             (*of_result, one.measure, one.first, one.second, one.difference, one.low, one.high, one.n, one.p,
@@ -140,21 +137,6 @@ def _markdown_cell(cell: Cell) -> str:
 
 def _piped(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_csv_cell(value) for value in row] for row in rows)
-    return file.getvalue()
-
-
-def _csv_cell(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    text = " ".join(value.split())
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _latex_rows(columns: Columns) -> Iterable[str]:

@@ -67,7 +67,7 @@ def audit_figures(answers: Answers, lineup: Lineup) -> dict[str, AuditFigure]:
     agents = {
         one.name: family
         for one in lineup.contestants
-        if (family := family_of([idea.model for idea in one.ideas.values()]))
+        if (family := family_of([idea.model for idea in one.ideas]))
     }
     result = audit(columns, judges, agents)
     figures = {

@@ -21,6 +21,7 @@ from ideagora.evaluators.arena.leaderboard.standings import RatingInput, compute
 from ideagora.evaluators.arena.leaderboard.voted import read_votes
 from ideagora.evaluators.arena.lineup import Contestant, Lineup
 from ideagora.evaluators.arena.options import ArenaOptions
+from ideagora.evaluators.statistics.runs.diversity import Diversity
 from ideagora.schema import Usage, Verdict
 
 Ending = Literal["complete", "budget", "incomplete"]
@@ -43,9 +44,16 @@ class JudgingResult:
 
 
 def build_leaderboard(
-    lineup: Lineup, result: JudgingResult, options: ArenaOptions, settings: Settings
+    lineup: Lineup,
+    result: JudgingResult,
+    options: ArenaOptions,
+    settings: Settings,
+    diversity: Mapping[str, Diversity | str],
 ) -> Leaderboard:
-    """All figures of an arena, with notes on their limits."""
+    """All figures of an arena, with notes on their limits.
+
+    ``diversity`` is that of the ideas of each agent with several runs, or why it is unknown.
+    """
     votes = tuple(read_votes(options.votes))
     data = {
         kind: RatingInput(
@@ -56,6 +64,7 @@ def build_leaderboard(
             settings.seed,
             tuple(one for one in result.verdicts if one.kind == kind and one.is_repeat),
             votes,
+            diversity,
         )
         for kind in options.kinds
     }
@@ -94,7 +103,7 @@ def _fields(standings: Standings) -> dict[str, Any]:
 
 def summarize(contestant: Contestant, lineup: Lineup | None = None) -> ContestantSummary:
     """What a contestant competed with; ideas that address the judge are flagged if ``lineup`` is given."""
-    ideas = [contestant.ideas[topic] for topic in sorted(contestant.ideas)]
+    ideas = sorted(contestant.ideas, key=lambda idea: idea.topic)
     flags = {} if lineup is None else lineup.flags
     return ContestantSummary(
         agent=contestant.name,
@@ -102,6 +111,7 @@ def summarize(contestant: Contestant, lineup: Lineup | None = None) -> Contestan
         source=contestant.source,
         missing=contestant.missing,
         left_out=contestant.left_out,
+        runs=len(contestant.runs),
         models=tuple(sorted({idea.model for idea in ideas})),
         usage=sum((idea.usage for idea in ideas), Usage()),
         flagged=tuple(

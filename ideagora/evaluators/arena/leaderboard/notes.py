@@ -30,6 +30,7 @@ def leaderboard_notes(board: Leaderboard, lineup: Lineup, overall: Comparisons) 
         *_of_contestants(board, lineup),
         *_of_judges(board, overall),
         *_of_size(board, lineup),
+        *_of_runs(board),
         *_of_intervals(board),
         *_of_records(board),
         *lineup.notes,
@@ -86,11 +87,15 @@ def _of_contestants(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
             why = one.missing[0].reason if one.missing else "no idea"
             yield f"{one.agent} has no entry and no rating ({why})."
         elif one.missing:
-            topics = "topic" if len(one.missing) == 1 else "topics"
-            first = one.missing[0]
+            first, number = one.missing[0], len(one.missing)
+            lacking = (
+                f"is missing on {_number(number, 'topic')}"
+                if one.runs == 1
+                else f"lacks {number} of its {one.ideas + number} ideas"
+            )
             yield (
-                f"{one.agent} is missing on {len(one.missing)} {topics}; this counts neither for nor "
-                f"against it (“{first.topic[:40]}”: {first.reason})."
+                f"{one.agent} {lacking}; this counts neither for nor against it (“{first.topic[:40]}”: "
+                f"{first.reason})."
             )
     apart = [
         pair for pair in pairs_without_common_topic(lineup) if all(_has_ideas(lineup, name) for name in pair)
@@ -197,6 +202,16 @@ def _need(step: Separation) -> str:
 
 def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def _of_runs(board: Leaderboard) -> Iterator[str]:
+    """Agents whose runs hardly differ."""
+    alike = [one.agent for one in board.runs if one.pairs and one.twins == one.pairs]
+    if alike:
+        yield (
+            f"On every topic, all runs of {', '.join(alike)} gave near twins: more runs add verdicts, but "
+            "hardly any ideas."
+        )
 
 
 def _of_intervals(board: Leaderboard) -> Iterator[str]:

@@ -133,6 +133,30 @@ class VotedRatings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunFigures:
+    """What the runs of one agent say beside its rating, which is that of all runs."""
+
+    agent: str
+    runs: int = 1
+    """Existing ideas have one run, and no other figures."""
+    spread: float | None = None
+    """Standard deviation, in points, of a rating from one run of each agent on the same topics."""
+    variance_share: float | None = None
+    """Part of the rating's variance that more runs would reduce."""
+    best: float | None = None
+    """Rating of the best idea of each topic, against ordinary ideas of the others."""
+    best_low: float | None = None
+    best_high: float | None = None
+    distance: float | None = None
+    """Mean cosine distance between two ideas on a topic."""
+    twins: int | None = None
+    """Near twins among ``pairs`` of ideas on a topic."""
+    pairs: int | None = None
+    reasons: tuple[str, ...] = ()
+    """Why figures are missing."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class AblationRow:
     """Points of an ablation by criterion; ``full`` is what the full agent would have against itself."""
 
@@ -187,6 +211,8 @@ class Standings:
     refits: Refits | None = None
     alone: tuple[str, ...] = ()
     """Contestants that meet the others on one topic only and therefore have no interval."""
+    runs: Annotated[tuple[RunFigures, ...], Field(exclude_if=lambda runs: not runs)] = ()
+    """Figures between runs, in the order of the ranking; empty if no agent has several."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +234,8 @@ class ContestantSummary:
     missing: tuple[MissingEntry, ...] = ()
     left_out: int = 0
     """Further ideas on a topic; only the first one competes."""
+    runs: Annotated[int, Field(exclude_if=lambda runs: runs == 1)] = 1
+    """Runs on each topic, under different seeds."""
     models: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     flagged: tuple[FlaggedIdea, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ideagora.errors import RatingError
@@ -21,6 +21,7 @@ from ideagora.evaluators.arena.leaderboard.records import (
     Status,
 )
 from ideagora.evaluators.arena.leaderboard.rows import DIGITS, rated_rows, unrated_rows, win_rates
+from ideagora.evaluators.arena.leaderboard.run_figures import run_figures
 from ideagora.evaluators.arena.leaderboard.uncertainty import (
     Bounds,
     Spread,
@@ -33,11 +34,12 @@ from ideagora.evaluators.arena.lineup import Kind, Lineup
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.protocol import Values, by_all, by_criterion, comparisons
 from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.evaluators.statistics.intervals.clustered import Intervals, combine_intervals
 from ideagora.evaluators.statistics.ratings.bias_aware import bias_aware
 from ideagora.evaluators.statistics.ratings.connectivity import missing_pairs
-from ideagora.evaluators.statistics.ratings.intervals import Intervals, combine_intervals
 from ideagora.evaluators.statistics.ratings.matches import Points, ablation_points, settle_match
 from ideagora.evaluators.statistics.ratings.ratings import Ratings, bradley_terry, combine, elo
+from ideagora.evaluators.statistics.runs.diversity import Diversity
 from ideagora.schema import Verdict
 
 
@@ -54,6 +56,8 @@ class RatingInput:
     """Verdicts on questions that were asked before, which enter no rating."""
     votes: tuple[Verdict, ...] = ()
     """Votes by people."""
+    diversity: Mapping[str, Diversity | str] = field(default_factory=dict)
+    """How different an agent's ideas are, by agent, or why that is unknown; empty without several runs."""
 
     @cached_property
     def agents(self) -> tuple[str, ...]:
@@ -61,7 +65,7 @@ class RatingInput:
         return tuple(
             contestant.name
             for contestant in self.lineup.contestants
-            if any(self.kind == "idea" or idea.experiment is not None for idea in contestant.ideas.values())
+            if any(self.kind == "idea" or idea.experiment is not None for idea in contestant.ideas)
         )
 
     @cached_property
@@ -71,7 +75,16 @@ class RatingInput:
 
     def columns(self, value: Values) -> Comparisons:
         """Scored verdicts, one row each."""
-        return comparisons(self.verdicts, self.lineup.texts, self.options.judges, self.agents, value)
+        return self._columns(self.verdicts, value)
+
+    def _columns(self, verdicts: Sequence[Verdict], value: Values) -> Comparisons:
+        names = self.lineup.texts, self.options.judges, self.agents
+        return comparisons(verdicts, *names, value, self.run_of)
+
+    @cached_property
+    def run_of(self) -> dict[str, int]:
+        """Idea id -> run, for ideas of contestants with several runs."""
+        return self.lineup.run_of
 
     def repeated(self, value: Values) -> tuple[Comparisons, Comparisons] | None:
         """First and second verdicts on the same questions, row by row; ``None`` if none were asked for."""
@@ -83,10 +96,8 @@ class RatingInput:
             for one in self.repeats
             if one.criteria is not None and _question(one) in first
         ]
-        columns = (self.lineup.texts, self.options.judges, self.agents, value)
-        return comparisons([one for one, _ in pairs], *columns), comparisons(
-            [again for _, again in pairs], *columns
-        )
+        first_ones, second_ones = ([pair[place] for pair in pairs] for place in (0, 1))
+        return self._columns(first_ones, value), self._columns(second_ones, value)
 
     @cached_property
     def overall(self) -> Comparisons:
@@ -169,6 +180,7 @@ def _rank(data: RatingInput, standings: Standings) -> Standings:
         return rated_rows(ratings[name], columns[name], data.unscored, spread(columns[name], intervals[name]))
 
     overall_spread = spread(overall, interval)
+    has_runs = data.kind == "idea" and not data.options.is_paper
     rows, biases = _bias_aware_ratings(data) if data.options.bias_aware else (None, None)
     return replace(
         standings,
@@ -180,9 +192,10 @@ def _rank(data: RatingInput, standings: Standings) -> Standings:
         unbounded=tuple(rating.unbounded),
         separation=compute_separation(interval, data.overall, rating.ranking, len(data.verdicts)),
         bias_aware=rows,
-        voted=voted_ratings(data.overall, data.votes, data.kind) if data.votes else None,
+        voted=voted_ratings(data.overall, data.votes, data.kind, data.run_of) if data.votes else None,
         biases=biases,
         paper=None if data.options.is_paper else paper_ratings(data),
+        runs=run_figures(data.lineup, overall, rating, interval, data.diversity) if has_runs else (),
     )
 
 
@@ -273,6 +286,10 @@ def without_bounds(standings: Standings) -> Standings:
         bias_aware=None if standings.bias_aware is None else _unbounded_rows(standings.bias_aware),
         biases=biases,
         paper=paper,
+        runs=tuple(
+            replace(one, spread=None, variance_share=None, best_low=None, best_high=None)
+            for one in standings.runs
+        ),
     )
 
 

@@ -11,15 +11,10 @@ import numpy as np
 
 from ideagora.evaluators.arena.leaderboard.records import Refits, Separation
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.ratings.intervals import (
-    LEVEL,
-    Intervals,
-    bootstrap_ratings,
-    elo_intervals,
-    joint_rank_intervals,
-    rank_intervals,
-    resample_ratings,
-)
+from ideagora.evaluators.statistics.intervals.bradley_terry import bradley_terry_intervals, resample_ratings
+from ideagora.evaluators.statistics.intervals.clustered import LEVEL, Intervals
+from ideagora.evaluators.statistics.intervals.elo import elo_intervals
+from ideagora.evaluators.statistics.intervals.ranks import joint_rank_intervals, rank_intervals
 from ideagora.evaluators.statistics.ratings.ratings import BASE, POINTS
 from ideagora.evaluators.statistics.ratings.separation import topics_to_separate
 from ideagora.schedules.posterior import posterior_of
@@ -81,7 +76,7 @@ class Spread:
 
 def compute_intervals(columns: Comparisons, request: IntervalRequest) -> Intervals:
     """Intervals of the ratings by the protocol's method."""
-    return elo_intervals(columns) if request.is_paper else bootstrap_ratings(columns)
+    return elo_intervals(columns) if request.is_paper else bradley_terry_intervals(columns)
 
 
 def compute_spread(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -13,16 +13,18 @@ from ideagora.errors import RatingError, UsageError
 from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.leaderboard.records import LeaderboardRow, Rows, VotedRatings
 from ideagora.evaluators.arena.leaderboard.rows import DIGITS
+from ideagora.evaluators.arena.protocol import run_of_verdict
 from ideagora.evaluators.judging.verdict_files import read_verdicts
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.ratings.intervals import Intervals, rank_intervals
+from ideagora.evaluators.statistics.intervals.clustered import Intervals
+from ideagora.evaluators.statistics.intervals.ranks import rank_intervals
 from ideagora.evaluators.statistics.ratings.matches import settle_match
 from ideagora.evaluators.statistics.ratings.prediction_powered import VotedPairs, prediction_powered
 from ideagora.schema import Verdict
 
 PERSON = "human:"
-Pair = tuple[int, int, int]
-"""Topic and two agents, the lower position first."""
+Pair = tuple[int, int, int, int]
+"""Topic, run and two agents, the lower position first."""
 
 
 def read_votes(paths: Sequence[str]) -> list[Verdict]:
@@ -40,13 +42,18 @@ def read_votes(paths: Sequence[str]) -> list[Verdict]:
     return votes
 
 
-def voted_ratings(judged: Comparisons, votes: Sequence[Verdict], kind: str) -> VotedRatings:
-    """Ratings from the judges' verdicts (columns of one kind, overall) and the votes on their pairs."""
+def voted_ratings(
+    judged: Comparisons, votes: Sequence[Verdict], kind: str, run_of: Mapping[str, int]
+) -> VotedRatings:
+    """Ratings from the judges' verdicts (columns of one kind, overall) and the votes on their pairs.
+
+    ``run_of`` is the run of each idea of contestants with several, by id.
+    """
     votes = [one for one in votes if one.kind == kind and one.criteria is not None]
     points = _judged_points(judged)
-    voted = _voted_points(judged, votes)
+    voted = _voted_points(judged, votes, run_of)
     places = sorted(points)
-    topic, low, high = np.array(places, dtype=np.int64).reshape(-1, 3).T
+    topic, _, low, high = np.array(places, dtype=np.int64).reshape(-1, 4).T
     pairs = VotedPairs(
         agents=judged.agents, topic=topic, low=low, high=high,
         judged=np.array([points[place] for place in places], dtype=np.float64),
@@ -72,14 +79,13 @@ def voted_ratings(judged: Comparisons, votes: Sequence[Verdict], kind: str) -> V
 def _judged_points(judged: Comparisons) -> dict[Pair, float]:
     """Points of the lower agent in each pair: the mean over judges of their settled matches."""
     matches = settle_match(judged)
-    places = np.stack([matches.topic, matches.first, matches.second], axis=1).tolist()
-    return _means(
-        (topic, first, second, outcome)
-        for (topic, first, second), outcome in zip(places, matches.outcome.tolist(), strict=True)
-    )
+    places = np.stack([matches.topic, matches.run_of_row, matches.first, matches.second], axis=1).tolist()
+    return _means((*place, outcome) for place, outcome in zip(places, matches.outcome.tolist(), strict=True))
 
 
-def _voted_points(judged: Comparisons, votes: Sequence[Verdict]) -> dict[Pair, float]:
+def _voted_points(
+    judged: Comparisons, votes: Sequence[Verdict], run_of: Mapping[str, int]
+) -> dict[Pair, float]:
     """The same of the votes, the mean over voters; each vote counts by the majority of its criteria."""
     topic, agent = (_place_of(names) for names in (judged.topics, judged.agents))
     rows = []
@@ -87,7 +93,7 @@ def _voted_points(judged: Comparisons, votes: Sequence[Verdict]) -> dict[Pair, f
         first, second = map(agent, one.agents)
         if min(topic(one.topic), first, second) >= 0:
             outcome = majority_outcome((one.criteria or {}).values())
-            rows.append((topic(one.topic), first, second, outcome))
+            rows.append((topic(one.topic), run_of_verdict(one, run_of), first, second, outcome))
     return _means(rows)
 
 
@@ -96,11 +102,11 @@ def _place_of(names: Sequence[str]) -> Callable[[str], int]:
     return lambda name: places.get(name, -1)
 
 
-def _means(rows: Iterable[tuple[int, int, int, float]]) -> dict[Pair, float]:
+def _means(rows: Iterable[tuple[int, int, int, int, float]]) -> dict[Pair, float]:
     points: dict[Pair, list[float]] = defaultdict(list)
-    for topic, first, second, outcome in rows:
+    for topic, run, first, second, outcome in rows:
         of_lower = outcome if first < second else 1.0 - outcome
-        points[topic, min(first, second), max(first, second)].append(of_lower)
+        points[topic, run, min(first, second), max(first, second)].append(of_lower)
     return {pair: fmean(values) for pair, values in points.items()}
 
 

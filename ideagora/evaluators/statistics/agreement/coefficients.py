@@ -151,7 +151,7 @@ def compare_ratings(first: Ratings, second: Ratings) -> dict[str, Figure]:
 
 
 Unit = tuple[str, str, str, int]
-"""Topic, two agents by name, and which of their matches on that topic."""
+"""Topic, two agents by name, and which of their matches on that topic: the run."""
 
 
 def judge_scores(comparisons: Comparisons) -> dict[str, dict[Unit, float]]:
@@ -168,13 +168,13 @@ def judge_scores(comparisons: Comparisons) -> dict[str, dict[Unit, float]]:
         lower,
         higher,
         matches.judge.tolist(),
+        matches.run_of_row.tolist(),
         ((1.0 + np.sign(score_of_lower(matches) - 0.5)) / 2.0).tolist(),
     )
-    for topic, low, high, judge, score in zip(*columns, strict=True):
+    for topic, low, high, judge, number, score in zip(*columns, strict=True):
         pair = (comparisons.agents[low], comparisons.agents[high])
         first, second = sorted(pair)
         scores = result[comparisons.judges[judge]]
-        number = 0
         while (unit := (comparisons.topics[topic], first, second, number)) in scores:
             number += 1
         scores[unit] = score if first == pair[0] else 1.0 - score

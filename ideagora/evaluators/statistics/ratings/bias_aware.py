@@ -25,7 +25,7 @@ import numpy as np
 
 from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.figures import Figure, missing_figure
-from ideagora.evaluators.statistics.ratings.intervals import LEVEL, Intervals, intervals
+from ideagora.evaluators.statistics.intervals.clustered import LEVEL, Intervals, intervals
 from ideagora.evaluators.statistics.ratings.ratings import BASE, POINTS, Ratings, require_ratable
 from ideagora.evaluators.statistics.ratings.slot_preference import slot_preference
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.ratings.intervals import LEVEL, Intervals, intervals
+from ideagora.evaluators.statistics.intervals.clustered import LEVEL, Intervals, intervals
 from ideagora.evaluators.statistics.ratings.ratings import BASE, POINTS, Ratings
 from ideagora.evaluators.statistics.ratings.strengths import information, is_connected
 

@@ -21,7 +21,7 @@ from ideagora.errors import RatingError
 
 if TYPE_CHECKING:
     from ideagora.evaluators.statistics.comparisons import Comparisons
-    from ideagora.evaluators.statistics.ratings.intervals import Intervals
+    from ideagora.evaluators.statistics.intervals.clustered import Intervals
 
 CONFIDENCE = 0.95
 """Probability of the order from which two agents count as separated."""

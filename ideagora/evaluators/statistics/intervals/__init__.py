@@ -1,0 +1,1 @@
+"""Intervals of ratings and ranks over topics."""
