@@ -21,6 +21,7 @@ every other branch, topic or agent would fail too, so it ends the command.
     │   ├── MissingKey                       the provider's key is missing or invalid
     │   ├── ModelUnavailable        exit 4   transient failures outlasted the retries
     │   │   └── QuotaExhausted               the account with the provider is used up
+    │   ├── NoTokenProbabilities    exit 2   the provider gives no probabilities of tokens
     │   ├── RequestRejected                  the provider rejected the request
     │   ├── UnreadableAnswer                 no reply could be parsed; keeps the replies
     │   ├── ReplayMiss                       --replay, and the answer is not in the cache
@@ -160,6 +161,19 @@ class QuotaExhausted(ModelUnavailable):
 
 class RequestRejected(ModelError):
     """The provider rejected the request (a 4xx that no retry fixes)."""
+
+
+class NoTokenProbabilities(ModelError):
+    """The provider gives no probabilities of tokens."""
+
+    exit_code = 2
+    fatal = True
+
+    def __init__(self, model: str, detail: str = "") -> None:
+        super().__init__(
+            f"{model} gives no probabilities of tokens{f' ({detail})' if detail else ''}. Choose another "
+            "--judge, or omit --verdict probabilities; what was answered is kept and not paid for again."
+        )
 
 
 class UnreadableAnswer(ModelError):

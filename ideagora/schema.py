@@ -510,7 +510,7 @@ class Idea(Record):
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
-GRADED = "graded"
+GRADED, PROBABILITIES = "graded", "probabilities"
 """``Verdict.variant`` of a comparison with degrees."""
 
 
@@ -554,6 +554,11 @@ class Verdict(Record):
     def is_graded(self) -> bool:
         """Whether the criteria say by how much an idea is better: 1, 0.75, 0.5, 0.25 or 0."""
         return self.evaluator == "arena" and self.variant == GRADED
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether the criteria are shares of the point, from grades or probabilities, and not its winner."""
+        return self.is_graded or (self.evaluator == "arena" and self.variant == PROBABILITIES)
 
     @property
     def is_repeat(self) -> bool:

@@ -8,17 +8,19 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
 from ideagora.config import Group
+from ideagora.errors import NoTokenProbabilities
 from ideagora.models.call import COMPLETION_LIMIT, A, Call, FreeText, Inputs
 from ideagora.prompts.loader import Prompt, check_prompt, load_prompt
 
 if TYPE_CHECKING:
+    from ideagora.models.cache.answers import Alternatives
     from ideagora.models.call import OfflineHandler
     from ideagora.models.client import LLMClient
 
@@ -58,6 +60,21 @@ class Role(Generic[A]):
     ) -> A:
         """Ask ``model``, or by default the model of this role's group, and return the typed answer."""
         return await client.ask(self.call(self.inputs(**inputs), sample, model))
+
+    async def with_alternatives(
+        self, client: LLMClient, *, sample: int = 0, model: str | None = None, **inputs: Any
+    ) -> tuple[A, Alternatives]:
+        """Like calling the role; also returns what might have stood in place of each choice.
+
+        Raises:
+            NoTokenProbabilities: the provider does not say.
+        """
+        call = self.call(self.inputs(**inputs), sample, model)
+        reply = await client.reply(replace(call, token_probabilities=True))
+        if reply.response.alternatives is None:
+            raise NoTokenProbabilities(reply.response.model)
+        assert reply.answer is not None
+        return reply.answer, reply.response.alternatives
 
     def call(self, inputs: Inputs, sample: int = 0, model: str | None = None) -> Call[A]:
         """Return the call for these inputs."""

@@ -26,6 +26,7 @@ class VerdictForm(StrEnum):
 
     signs = "signs"
     graded = "graded"
+    probabilities = "probabilities"
 
 
 EPILOG = (
@@ -86,7 +87,8 @@ class JudgingOptions:
         VerdictForm,
         typer.Option(
             help="signs: which idea is better on each criterion. graded: also by how much, which is rated "
-            "by the share of the point."
+            "by the share of the point. probabilities: as signs, but rated by how probable the judge's "
+            "answers are, for providers that report it."
         ),
     ] = VerdictForm.signs
     repeat: Annotated[

@@ -127,6 +127,10 @@ def _arena(request: Request, settings: Settings) -> Arena:
     options = _options(request, settings)
     topics = _topics(request, settings)
     read_votes(options.votes)  # a mistake costs no verdict
+    if options.verdict == "probabilities" and not settings.replay:
+        from ideagora.models.transport.providers import require_token_probabilities
+
+        require_token_probabilities(options.judges, settings)
     named = resolve_contestants(request.contestants, settings.home, topics)
     if options.runs > 1 and not named.agents:
         raise SettingsError(

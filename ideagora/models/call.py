@@ -67,5 +67,7 @@ class Call(Generic[A]):
     """Maximum tokens of the answer; a reasoning model gets a multiple of it for its thinking."""
     model: str | None = None
     """Overrides the group's model (one of several judges)."""
+    token_probabilities: bool = False
+    """Whether the probabilities of the tokens with which the answer's choices begin are requested."""
     check: Callable[[Inputs, A], str | None] | None = None
     """Checks what a schema cannot express (indices that exist, …); returns a complaint, or ``None``."""

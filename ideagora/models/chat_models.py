@@ -1,15 +1,15 @@
 """The chat models of ``LLMClient``, as langchain-core chat models.
 
 ``ainvoke`` takes the rest of a call (role, inputs, handler, answer type, temperature) as keyword
-arguments. A reply's ``response_metadata`` has ``finish_reason`` and ``cost_usd`` (``None``: unknown),
-its ``usage_metadata`` the tokens (absent: not reported).
+arguments. A reply's ``response_metadata`` has ``finish_reason``, ``cost_usd`` (``None``: unknown) and
+``alternatives`` to its choices (``None``: unknown), its ``usage_metadata`` the tokens (absent: not reported).
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,10 +20,16 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel, PrivateAttr
 
 from ideagora.config import Settings
-from ideagora.errors import IdeagoraError
+from ideagora.errors import IdeagoraError, NoTokenProbabilities
 from ideagora.models.budget import completion_limit
 from ideagora.models.call import FreeText
 from ideagora.models.parsing.json_extract import fix_surrogates
+from ideagora.models.parsing.token_probabilities import (
+    MOST_TOKENS,
+    choice_fields,
+    find_alternatives,
+    read_tokens,
+)
 from ideagora.models.redact import one_line
 from ideagora.models.request import Message
 from ideagora.models.transport.providers import FREE, Price, Provider, load_litellm, resolve_provider
@@ -210,6 +216,7 @@ class LiteLLMChatModel(ManagedChatModel):
         answer: type[Answer] | None = None,
         temperature: float | None = None,
         limit: int | None = None,
+        token_probabilities: bool = False,
         received: OnReply | None = None,
         **kwargs: Any,
     ) -> ChatResult:
@@ -222,12 +229,14 @@ class LiteLLMChatModel(ManagedChatModel):
         options = {n: v for n, v in optional.items() if v is not None and n not in self._rejected}
         if self._limit_name is not None and limit is not None:
             options[self._limit_name] = limit
+        if token_probabilities:
+            options |= {"logprobs": True, "top_logprobs": MOST_TOKENS}
         try:
             async with asyncio.timeout(self.settings.timeout):  # litellm's own limits each read only
                 response = await _complete(request | options)
         except (OpenAIError, OSError) as error:
             raise self._convert(error, provider, options) from None
-        result = _litellm_result(response, provider)
+        result = _litellm_result(response, provider, choice_fields(answer) if schema is not None else ())
         if received is not None:  # at once: any await from here on lets other tasks run first
             received(cast("AIMessage", result.generations[0].message))
         return result
@@ -235,6 +244,8 @@ class LiteLLMChatModel(ManagedChatModel):
     def _convert(
         self, error: Exception, provider: Provider, sent: Mapping[str, Any]
     ) -> TransientError | IdeagoraError:
+        if "logprobs" in sent and "logprob" in str(error):
+            return NoTokenProbabilities(self.model, one_line(str(error), 120))
         setting = rejected_setting(error, sent)
         if setting is None or (setting == self._limit_name and not self._lower_limit(error, sent[setting])):
             return to_model_error(error, self.model, provider.key_names)
@@ -277,17 +288,18 @@ async def _complete(request: dict[str, Any]) -> Any:
         return await _complete({other: value for other, value in request.items() if other != name})
 
 
-def _litellm_result(response: Any, provider: Provider) -> ChatResult:
+def _litellm_result(response: Any, provider: Provider, choices: Sequence[str]) -> ChatResult:
     if not response.choices:
         raise TransientError("the response has no choices", may_be_billed=True)
     choice = response.choices[0]
     fields = getattr(choice.message, "provider_specific_fields", None) or {}
     text = choice.message.content or fields.get("refusal") or ""
+    alternatives = find_alternatives(text, read_tokens(getattr(choice, "logprobs", None)), choices)
     usage = getattr(response, "usage", None)
     if usage is None or not usage.total_tokens:
-        return _result(text, choice.finish_reason, None, _unreported_cost(provider))
+        return _result(text, choice.finish_reason, None, _unreported_cost(provider), alternatives)
     tokens = (usage.prompt_tokens, usage.completion_tokens)
-    return _result(text, choice.finish_reason, tokens, _cost(usage, provider))
+    return _result(text, choice.finish_reason, tokens, _cost(usage, provider), alternatives)
 
 
 def _unreported_cost(provider: Provider) -> float | None:
@@ -310,12 +322,16 @@ def _cost(usage: Any, provider: Provider) -> float | None:
 
 
 def _result(
-    text: str, finish_reason: str | None, tokens: tuple[int, int] | None, cost_usd: float | None
+    text: str,
+    finish_reason: str | None,
+    tokens: tuple[int, int] | None,
+    cost_usd: float | None,
+    alternatives: Mapping[str, Mapping[str, float]] | None = None,
 ) -> ChatResult:
     usage = None
     if tokens is not None:
         usage = UsageMetadata(input_tokens=tokens[0], output_tokens=tokens[1], total_tokens=sum(tokens))
-    metadata = {"finish_reason": finish_reason, "cost_usd": cost_usd}
+    metadata = {"finish_reason": finish_reason, "cost_usd": cost_usd, "alternatives": alternatives}
     message = AIMessage(content=fix_surrogates(text), response_metadata=metadata, usage_metadata=usage)
     return ChatResult(generations=[ChatGeneration(message=message)])
 

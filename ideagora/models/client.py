@@ -120,6 +120,12 @@ class LLMClient:
             UnreadableAnswer: no reply could be parsed; ``raw`` and a file keep them all.
             SettingsError: a budget is set and the model's price is unknown.
         """
+        answer = (await self.reply(call)).answer
+        assert answer is not None
+        return answer
+
+    async def reply(self, call: Call[A]) -> ParsedReply[A]:
+        """Like ``ask``, with the stored response beside the answer, which is not ``None``."""
         first = build_request(call, self.settings, self.cutoff)
         request = replace(first, retry=self._retry_counts.get(first.key, 0))
         replies: list[ParsedReply[A]] = []
@@ -127,7 +133,7 @@ class LLMClient:
         for number in range(1, turns + 1):
             reply = await self._reply(Turn(call, request, number))
             if reply.answer is not None:
-                return reply.answer
+                return reply
             replies.append(reply)
             request = request.with_correction(reply.response.text, reply.complaint)
         self._log.emit({"event": UNREADABLE, "key": first.key, "role": call.role})

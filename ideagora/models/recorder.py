@@ -97,6 +97,7 @@ class TurnRecorder(Generic[A]):
             run_id=self._run_id,
             created=utc_now(),
             request=attempt.request,
+            alternatives=message.response_metadata.get("alternatives"),
         )
         self._response = self._cache.put(self._turn.request.key, response)
 

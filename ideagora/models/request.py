@@ -44,6 +44,8 @@ class Request:
     """The run's seed: another seed gives another sample of every answer."""
     offline: str | None = None
     """For the offline model: what its answer depends on besides the messages."""
+    token_probabilities: bool = False
+    """Part of the key only where it is set."""
     retry: int = 0
     """How many times failed runs have repeated the request (``cache/retry_failed.py``)."""
 
@@ -52,6 +54,8 @@ class Request:
         """SHA-256 of the canonical JSON, in hex."""
         fields = {"format": FORMAT, **vars(self), "schema": _canonical(json.loads(self.schema))}
         retry = fields.pop("retry")
+        if not self.token_probabilities:
+            del fields["token_probabilities"]
         if retry:
             fields["asking"] = retry
         return hashlib.sha256(_canonical(fields).encode()).hexdigest()
@@ -96,6 +100,7 @@ def build_request(call: Call[A], settings: Settings, cutoff: str | None = None) 
         sample=call.sample,
         seed=settings.seed,
         offline=_offline_state(call, settings) if model == "offline" else None,
+        token_probabilities=call.token_probabilities,
     )
 
 

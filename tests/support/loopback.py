@@ -36,6 +36,8 @@ class Reply:
     finish_reason: str = "stop"
     usage: bool = True
     refusal: str | None = None
+    logprobs: list[dict[str, Any]] | None = None
+    """The tokens of the text, each as OpenAI reports it: token, logprob, bytes, top_logprobs."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,8 @@ def completion(body: Body, reply: Reply) -> dict[str, Any]:
         "model": body.get("model", "unknown"),
         "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
     }
+    if reply.logprobs is not None:
+        answer["choices"][0]["logprobs"] = {"content": reply.logprobs}
     if reply.usage:
         answer["usage"] = _usage(body, reply)
     return answer

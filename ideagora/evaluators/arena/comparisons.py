@@ -23,7 +23,8 @@ KINDS: tuple[Kind, ...] = ("idea", "experiment")
 UNSCORED = -1
 """Code of an unscored comparison."""
 _CODES = 240
-"""Code of an outcome of 1. Means of up to five graded criteria are whole multiples of 1/240."""
+"""Code of an outcome of 1. Means of up to five graded criteria are whole multiples of 1/240; shares from
+probabilities are rounded, for the schedule only."""
 
 
 class Comparison(NamedTuple):
@@ -76,9 +77,9 @@ def repeat_count(comparisons: int, share: float) -> int:
     return ceil(round(share * comparisons, 9))
 
 
-def overall_outcome(values: Iterable[float], graded: bool = False) -> float:
-    """The outcome of all criteria: their majority, or the mean of graded ones."""
-    return fmean(values) if graded else majority_outcome(values)
+def overall_outcome(values: Iterable[float], are_shares: bool = False) -> float:
+    """The outcome of all criteria: their majority, or the mean of shares."""
+    return fmean(values) if are_shares else majority_outcome(values)
 
 
 def majority_outcome(values: Iterable[float]) -> float:

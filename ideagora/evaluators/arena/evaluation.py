@@ -112,7 +112,7 @@ class ArenaEvaluation(Evaluation):
     def row(self, question: Key, verdict: Verdict) -> Sequence[int]:
         """The comparison with its outcome."""
         values = None if verdict.criteria is None else verdict.criteria.values()
-        outcome = None if values is None else overall_outcome(values, verdict.is_graded)
+        outcome = None if values is None else overall_outcome(values, verdict.has_shares)
         return to_row(Comparison(*question), outcome)
 
     async def complete(self, services: Services, progress: Progress) -> None:

@@ -5,7 +5,7 @@ The judge sees a topic and two texts, without names or ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +28,14 @@ from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.evaluators.arena.comparisons import Comparison
 from ideagora.evaluators.arena.lineup import PARTS, Kind, Lineup, word_count
-from ideagora.evaluators.judging.asking import Unscored, ask_or_reason
+from ideagora.evaluators.judging.asking import UNREADABLE, Unscored, ask_or_reason
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.models.call import Inputs
-from ideagora.schema import GRADED, Idea, Verdict, stable_id
+from ideagora.models.parsing.token_probabilities import choice_probabilities
+from ideagora.schema import GRADED, PROBABILITIES, Idea, Verdict, stable_id
 
 if TYPE_CHECKING:
+    from ideagora.models.cache.answers import Alternatives
     from ideagora.models.client import LLMClient
 
 JUDGES: dict[tuple[Kind, bool], Role[Any]] = {
@@ -45,7 +47,10 @@ JUDGES: dict[tuple[Kind, bool], Role[Any]] = {
 """The role by kind of entry, without and with degrees."""
 Preference = IdeaPreference | PlanPreference | GradedIdeaPreference | GradedPlanPreference
 
-VALUES: dict[str, float] = {"first": FIRST, "second": SECOND, "tie": TIE, **GRADES}
+CHOICES = {"first": FIRST, "second": SECOND, "tie": TIE}
+VALUES: dict[str, float] = {**CHOICES, **GRADES}
+DIGITS = 4
+"""Decimal places of probabilities."""
 
 ALL_CRITERIA: dict[Kind, tuple[str, ...]] = {"idea": CRITERIA, "experiment": EXPERIMENT_CRITERIA}
 
@@ -62,14 +67,23 @@ class JudgePanel:
     protocol: str
     criteria: dict[Kind, tuple[str, ...]]
     """Recorded criteria. Judges are always asked for all, so that the choice does not change the call."""
-    graded: bool = False
-    """Whether judges say by how much an idea is better."""
+    form: str = "signs"
+    """``graded``: judges say by how much an idea is better; ``probabilities``: how probable answers are."""
+
+    def role(self, kind: Kind) -> Role[Any]:
+        """The judges' role."""
+        return JUDGES[kind, self.form == GRADED]
+
+    @property
+    def variant(self) -> str:
+        """The form in verdicts and their ids; empty for signs."""
+        return self.form if self.form in (GRADED, PROBABILITIES) else ""
 
 
 def verdict_id(panel: JudgePanel, comparison: Comparison) -> str:
     """Id of the verdict, derived from the two ideas in their order and the judge."""
     first, second = _ideas(panel.lineup, comparison)
-    more = [f"sample {comparison.sample}"] * bool(comparison.sample) + [GRADED] * panel.graded
+    more = [f"sample {comparison.sample}"] * bool(comparison.sample) + [panel.variant] * bool(panel.variant)
     judge = panel.judges[comparison.judge]
     return stable_id("arena", comparison.entry_kind, first.topic, first.id, second.id, judge, *more)
 
@@ -86,26 +100,26 @@ async def ask_judge(
     """
     ideas = _ideas(panel.lineup, comparison)
     judge, topic = panel.judges[comparison.judge], panel.lineup.text(comparison.cell)
-    answer, reason, usage = await ask_or_reason(judge, _compare(client, panel, comparison, ideas, shown))
+    found, reason, usage = await ask_or_reason(judge, _compare(client, panel, comparison, ideas, shown))
     return Verdict(
         id=verdict_id(panel, comparison),
         evaluator="arena",
         protocol=panel.protocol,
         topic=topic,
         subject=tuple(idea.id for idea in ideas),
-        criteria=None if answer is None else _values(answer, panel.criteria[comparison.entry_kind]),
-        status="unscored" if answer is None else "scored",
+        criteria=None if found is None else found.criteria,
+        status="unscored" if found is None else "scored",
         reason=reason,
         judge=judge,
         order=comparison.order,
         epoch=1 + comparison.sample,
-        variant=GRADED if panel.graded else "",
-        details=_details(answer) if panel.graded else {},
+        variant=panel.variant,
+        details={} if found is None else found.details,
         usage=usage,
         kind=comparison.entry_kind,
         agents=tuple(idea.agent for idea in ideas),
         words=tuple(count_words(idea, comparison.entry_kind) for idea in shown),
-        rationale=None if answer is None else answer.reason,
+        rationale=None if found is None else found.reason,
         flags=_flags(panel.lineup, ideas),
     )
 
@@ -116,20 +130,51 @@ async def _compare(
     comparison: Comparison,
     ideas: tuple[Idea, Idea],
     shown: tuple[Idea, Idea],
-) -> Preference:
+) -> _Outcome:
     kind = comparison.entry_kind
     if _are_the_same(ideas, shown, kind):
         raise Unscored(SAME)
     first, second = map(idea_view if kind == "idea" else plan_view, shown)
-    answer: Preference = await JUDGES[kind, panel.graded](
-        client,
-        model=panel.judges[comparison.judge],
-        sample=comparison.sample,
-        topic=panel.lineup.text(comparison.cell),
-        first=first,
-        second=second,
-    )
-    return answer
+    role, criteria = panel.role(kind), panel.criteria[kind]
+    question = {
+        "model": panel.judges[comparison.judge],
+        "sample": comparison.sample,
+        "topic": panel.lineup.text(comparison.cell),
+        "first": first,
+        "second": second,
+    }
+    if panel.form == PROBABILITIES:
+        return _from_probabilities(*await role.with_alternatives(client, **question), criteria)
+    answer: Preference = await role(client, **question)
+    values = {name: VALUES[getattr(answer, name)] for name in criteria}
+    return _Outcome(values, answer.reason, _overall_grade(answer))
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """A judge's answer as numbers."""
+
+    criteria: dict[str, float]
+    reason: str
+    details: dict[str, Any]
+
+
+def _from_probabilities(answer: Preference, alternatives: Alternatives, criteria: Sequence[str]) -> _Outcome:
+    """The expected points of the first idea, by criterion; the probabilities are kept in ``details``."""
+    by_criterion = {
+        name: choice_probabilities(of_field, tuple(CHOICES)) for name, of_field in alternatives.items()
+    }
+    if missing := [name for name in criteria if by_criterion.get(name) is None]:
+        raise Unscored(f"{UNREADABLE}: no probabilities of first, second or tie for {', '.join(missing)}")
+    known = {name: _rounded(found) for name, found in by_criterion.items() if found is not None}
+    values = {
+        name: round(sum(CHOICES[one] * p for one, p in known[name].items()), DIGITS) for name in criteria
+    }
+    return _Outcome(values, answer.reason, {PROBABILITIES: known})
+
+
+def _rounded(probabilities: Mapping[str, float]) -> dict[str, float]:
+    return {choice: round(probability, DIGITS) for choice, probability in probabilities.items()}
 
 
 def _ideas(lineup: Lineup, comparison: Comparison) -> tuple[Idea, Idea]:
@@ -142,11 +187,7 @@ def _ideas(lineup: Lineup, comparison: Comparison) -> tuple[Idea, Idea]:
     return first, second
 
 
-def _values(answer: Preference, criteria: Sequence[str]) -> dict[str, float]:
-    return {name: VALUES[getattr(answer, name)] for name in criteria}
-
-
-def _details(answer: Preference | None) -> dict[str, Any]:
+def _overall_grade(answer: Preference) -> dict[str, Any]:
     """The overall grade, which the judge weighs in its own way; the rating takes the mean of the criteria."""
     return {"overall": VALUES[answer.overall]} if isinstance(answer, GradedIdeaPreference) else {}
 

@@ -11,7 +11,7 @@ from ideagora.evaluators.arena.judging import ALL_CRITERIA
 from ideagora.evaluators.arena.lineup import Kind
 
 Protocol = Literal["default", "paper", "both"]
-VerdictForm = Literal["signs", "graded"]
+VerdictForm = Literal["signs", "graded", "probabilities"]
 ScheduleName = Literal["round-robin", "swiss", "adaptive", "balanced"]
 
 ANALYSIS = ("bootstrap", "bias_aware", "ablation_of", "protocol", "votes")
@@ -38,7 +38,8 @@ class ArenaOptions(BaseModel):
     max_comparisons: int | None = Field(default=None, ge=1, alias="verdicts")
     """Maximum number of comparisons of ideas, and of experiments."""
     verdict: VerdictForm = "signs"
-    """``graded``: judges say by how much an idea is better, and the share is rated, not the sign."""
+    """``graded``: judges say by how much an idea is better, and the share is rated, not the sign;
+    ``probabilities``: the share is the probability of the judge's answer."""
     runs: int = Field(default=1, ge=1, le=100)
     """Runs of each agent on each topic, under different seeds; each idea meets those of the same run."""
     repeat: float | None = Field(default=None, gt=0, le=1)
@@ -68,9 +69,10 @@ class ArenaOptions(BaseModel):
             raise ValueError(f"criteria are among {', '.join(CRITERIA)}, not {', '.join(unknown) or 'none'}")
         if self.is_paper and self.schedule != "round-robin":
             raise ValueError("the paper's protocol is a round robin; omit --schedule")
-        if self.is_graded and self.protocol != "default":
+        if self.has_shares and self.protocol != "default":
             raise ValueError(
-                "the paper's protocol knows no degrees; omit --verdict graded, or take --protocol default"
+                f"the paper's protocol knows no degrees; omit --verdict {self.verdict}, or take --protocol "
+                "default"
             )
         if self.schedule != "adaptive" and (self.confidence is not None or self.top_k is not None):
             raise ValueError("--confidence and --top-k need the adaptive schedule: add --schedule adaptive")
@@ -89,9 +91,9 @@ class ArenaOptions(BaseModel):
         return self.protocol == "paper"
 
     @property
-    def is_graded(self) -> bool:
-        """Whether verdicts have degrees."""
-        return self.verdict == "graded"
+    def has_shares(self) -> bool:
+        """Whether verdicts are shares of the point."""
+        return self.verdict != "signs"
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

@@ -23,7 +23,7 @@ class LiveStanding:
         """Count a verdict on ideas (1 point for a win, half a point for a tie) and send the event."""
         if verdict.criteria is not None and verdict.kind == "idea" and not verdict.is_repeat:
             first, second = verdict.agents
-            outcome = overall_outcome(verdict.criteria.values(), verdict.is_graded)
+            outcome = overall_outcome(verdict.criteria.values(), verdict.has_shares)
             self._points[first] += outcome
             self._points[second] += FIRST - outcome
             self._counts.update((first, second))

@@ -49,9 +49,9 @@ def by_criterion(name: str) -> Values:
 
 
 def by_all(names: Sequence[str]) -> Values:
-    """The outcome of these criteria: their majority, or the mean of graded ones."""
+    """The outcome of these criteria: their majority, or the mean of shares."""
     return lambda verdict: overall_outcome(
-        ((verdict.criteria or {})[name] for name in names), verdict.is_graded
+        ((verdict.criteria or {})[name] for name in names), verdict.has_shares
     )
 
 

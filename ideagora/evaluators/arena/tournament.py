@@ -242,7 +242,7 @@ def _create_evaluation(arena: Arena, lineup: Lineup) -> ArenaEvaluation:
         options.judges,
         "paper" if options.is_paper else "default",
         {kind: options.criteria_of(kind) for kind in ALL_CRITERIA},
-        options.is_graded,
+        options.verdict,
     )
     return ArenaEvaluation(
         panel,

@@ -21,12 +21,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from pydantic import Field
+
 from ideagora.errors import FolderUnusable
 from ideagora.models.cache.salvage import TABLE, VERSION, Salvage, checksum, is_header_intact, salvage
 from ideagora.models.sqlite import Database, error_code, open_database, transaction, upgrade_schema
 from ideagora.schema import Record, Usage
 
 T = TypeVar("T")
+Alternatives = dict[str, dict[str, float]]
+"""Field of the answer -> beginning of a value -> its probability."""
 log = logging.getLogger(__name__)
 
 LOCK_TIMEOUT = 30.0
@@ -47,6 +51,8 @@ class CachedResponse(Record):
     """UTC, ISO 8601."""
     request: str = ""
     """Id of the request in that run's events; empty: from an older version."""
+    alternatives: Alternatives | None = Field(default=None, exclude_if=lambda value: value is None)
+    """What might have stood in place of each choice; ``None``: not requested, or not given."""
 
 
 def utc_now() -> str:

@@ -230,6 +230,7 @@ class RequestAttempt:
             "answer": self.call.answer,
             "temperature": self.request.temperature,
             "limit": attempt.completion_limit,
+            "token_probabilities": self.request.token_probabilities,
             "received": partial(self._receive, attempt),
         }
 

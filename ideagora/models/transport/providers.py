@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from types import ModuleType
@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ideagora.config import Settings
-from ideagora.errors import MissingKey, RealCallForbidden, SettingsError, UnknownModel
+from ideagora.errors import MissingKey, NoTokenProbabilities, RealCallForbidden, SettingsError, UnknownModel
 from ideagora.models.redact import one_line
 from ideagora.models.transport.response_limit import limit_response_size
 
@@ -175,6 +175,26 @@ def model_price(model: str, settings: Settings) -> Price | None:
     configured = _configured_price(settings, known)
     is_used = configured is not None and (known is None or settings.api_base is not None)
     return configured if is_used else known
+
+
+def require_token_probabilities(models: Sequence[str], settings: Settings) -> None:
+    """Check, as far as litellm knows, that models give probabilities of tokens; no request is made.
+
+    A server of the user's own may give them or not, which only its first answer tells.
+
+    Raises:
+        NoTokenProbabilities: a model does not.
+        UnknownModel: litellm knows no provider for the name.
+    """
+    for model in models:
+        if model == "offline":
+            raise NoTokenProbabilities(model)
+        if model in LOCAL_MODELS:
+            continue
+        name, kind = _provider_of(model, settings)
+        known = load_litellm().get_supported_openai_params(model=name, custom_llm_provider=kind)
+        if "top_logprobs" not in (known or ()):
+            raise NoTokenProbabilities(model)
 
 
 def is_loopback(api_base: str | None) -> bool:

@@ -145,10 +145,12 @@ def _statement(verdict: Verdict) -> JudgeStatement:
 
 
 def _better(verdict: Verdict, value: float) -> str:
-    """The better contestant; “much” if the verdict has degrees and this is the highest."""
+    """The better contestant; with its share of the point, or “much” if this is the highest degree."""
     if value == TIE:
         return "tie"
     name = verdict.agents[0 if value > TIE else 1]
+    if verdict.has_shares and not verdict.is_graded:
+        return f"{name} ({max(value, 1 - value):.0%} of the point)"
     return f"{name} (much)" if verdict.is_graded and value in (FIRST, SECOND) else name
 
 

@@ -223,7 +223,7 @@ def paper_ratings(data: RatingInput) -> PaperRatings | None:
 
     ``None`` unless both orders are judged, and without degrees, which Elo does not know.
     """
-    if data.options.schedule != "round-robin" or data.options.is_graded:
+    if data.options.schedule != "round-robin" or data.options.has_shares:
         return None
     columns = {name: data.columns(by_criterion(name)) for name in data.criteria}
     ratings = {name: elo(rows) for name, rows in columns.items()}
