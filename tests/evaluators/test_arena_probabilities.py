@@ -76,7 +76,7 @@ def test_the_share_is_the_expected_points_by_hand() -> None:
 
 def test_a_model_without_probabilities_is_an_error_and_nothing_is_lost() -> None:
     contestants = field({"alpha": 2, "beta": 1}, TOPICS[:1])
-    shared = ["arena", *contestants, "--no-style", "--out", "arena", "--concurrency", "1"]
+    shared = ["arena", *contestants, "--no-style", "--concurrency", "1"]
     for judge in ("offline", "anthropic/claude-sonnet-4-5"):
         done = command.run(
             [*shared, "--judge", judge, "--verdict", "probabilities"], {"ANTHROPIC_API_KEY": "k"}
@@ -84,15 +84,16 @@ def test_a_model_without_probabilities_is_an_error_and_nothing_is_lost() -> None
         assert done.code == 2
         assert f"{judge} gives no probabilities of tokens" in done.err
         assert not Path("arena").exists()
-    for refusal in (
+    refusals = (
         lambda body: Reply(json.dumps(REPLY)),
         lambda body: (
             Fault(400, "logprobs is not supported by this model") if "logprobs" in body else Reply("{}")
         ),
-    ):
+    )
+    for place, refusal in enumerate(refusals):
         with Loopback(refusal) as server:
-            own = [*shared, "--judge", "openai/own", "--api-base", server.base, "--verdict", "probabilities"]
-            done = command.run(own)
+            own = ["--judge", "openai/own", "--api-base", server.base, "--out", f"arena-{place}"]
+            done = command.run([*shared, *own, "--verdict", "probabilities"])
             assert (done.code, server.count) == (2, 1), done.err
             assert "openai/own gives no probabilities of tokens" in done.err
             assert "--verdict" in done.err
