@@ -236,7 +236,7 @@ class LiteLLMChatModel(ManagedChatModel):
                 response = await _complete(request | options)
         except (OpenAIError, OSError) as error:
             raise self._convert(error, provider, options) from None
-        result = _litellm_result(response, provider, choice_fields(answer) if schema is not None else ())
+        result = _litellm_result(response, provider, choice_fields(schema) if schema is not None else ())
         if received is not None:  # at once: any await from here on lets other tasks run first
             received(cast("AIMessage", result.generations[0].message))
         return result

@@ -107,7 +107,9 @@ def test_alternatives_are_read_where_the_value_begins() -> None:
     head, tail = text.split('second"')
     reply = [token(head), token("sec", sec=0.5, f=0.3, T=0.15, x=0.05), token("ond"), token('"'), token(tail)]
     found = find_alternatives(text, reply, ["novelty", "clarity"])
-    assert found == {"novelty": pytest.approx({"sec": 0.5, "f": 0.3, "T": 0.15, "x": 0.05})}
+    assert found is not None
+    assert list(found) == ["novelty"]
+    assert found["novelty"] == pytest.approx({"sec": 0.5, "f": 0.3, "T": 0.15, "x": 0.05})
     choices = ("first", "second", "tie")
     shares = choice_probabilities(found["novelty"], choices)
     assert shares == pytest.approx({"first": 0.3 / 0.95, "second": 0.5 / 0.95, "tie": 0.15 / 0.95})

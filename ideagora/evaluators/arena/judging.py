@@ -136,7 +136,7 @@ async def _compare(
         raise Unscored(SAME)
     first, second = map(idea_view if kind == "idea" else plan_view, shown)
     role, criteria = panel.role(kind), panel.criteria[kind]
-    question = {
+    question: dict[str, Any] = {
         "model": panel.judges[comparison.judge],
         "sample": comparison.sample,
         "topic": panel.lineup.text(comparison.cell),
