@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
@@ -25,19 +26,22 @@ _OTHER_LETTER = re.compile(
     r"|\bA\s(?:also|and|but|could|fits|is|may|might|not|or|seems|was|would)\b"
 )
 """Another option in the text after a letter; "a" as an article is none, nor is "A" that begins a sentence."""
+_SCALE = re.compile(r"\bon (?:a|the) scale (?:of|from) \d{1,3} ?(?:to|[-–—]) ?(\d{1,3})\b[\s,:]*+", re.I)
 _SCORE = re.compile(
-    r"(?:(?:the|my|a|final|overall|score|rating|similarity|coherence|alignment|match|is|of)\b[\s:=*_]*+)*"
+    r"(?:(?:i|i['’]d|would|rate|give|it|this|the|my|a|an|as|with|at|idea|final|overall|score|rating|similarity"
+    r"|coherence|alignment|overlap|match|relevance|is|of)\b[\s:=*_]*+)*"
     r"[(\[*_]*+([-+]?\d{1,9}+(?:\.\d{1,9}+)?)"
     r"(?:\s*+(?:/|out of)\s*+(?P<highest>\d{1,9}+)(?:\.0)?|\s?(?P<percent>%))?[*_\])]*+"
     r"(?:\s*+[(:;,–—-](?P<rest>[^\d]*+))?",
     re.I | re.S,
 )
-_NUMBER_WORD = re.compile(r"\b(?:zero|one|two|three|four|five|half)\b", re.I)
-_SCALE = re.compile(r"\b1 ?(?:to|through|and|[-–—]) ?10\b|(?:/|\bout of) ?10\b")
-_FIGURE = r"(?<![\w.-])(\d{1,4}(?:\.\d{1,4})?)(?!\.?\w)"
-_FIGURES = re.compile(_FIGURE)
-_LABELLED = re.compile(rf"\b(?:rat(?:e|ed|ing)|score)\b[^\d]{{0,20}}{_FIGURE}(?! ?(?:-|–|—|to|or|and) ?\d)")
-_RANGE = re.compile(r"\d ?[-–—] ?(?=\d)")
+_OTHER_NUMBER = re.compile(
+    r"\W*+(?:(?:to|or|and|maybe|perhaps)\s)?(?:zero|half|one|two|three|four|five|six|seven|eight"
+    r"|nine|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred)\b"
+    r"(?!\s[a-z])",
+    re.I,
+)
+"""A number as a word at the beginning of the text after a number, unless it counts something."""
 
 
 def read_letter(value: Any) -> Any:
@@ -62,23 +66,25 @@ def only_text(value: Any) -> str:
 def read_score(value: Any, highest: int) -> Any:
     """The number that a judge states on a scale to ``highest``: 4, "4/5", "Score: 4", "4 (same problem)".
 
-    It is stricter than ``read_rating``: the number is the whole reply, or followed by its reason.
+    The number is the whole reply, or followed by its reason.
 
-    >>> read_score("**85/100**", 100), read_score("Score: 3.5", 5)
-    (85.0, 3.5)
+    >>> read_score("**85/100**", 100), read_score("On a scale of 1 to 10 I rate 8", 10)
+    (85.0, 8.0)
 
     Raises:
-        ValueError: it states no number, several, a range, a word, or a number on another scale.
+        ValueError: it states no number, several, a range, a bound, a word, or a number on another scale.
     """
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
-    text = only_text(value)
-    found = _SCORE.fullmatch(text) if text else None
-    if found is None or _NUMBER_WORD.search(found["rest"] or "") or not _is_scale(found, highest):
+    text = " ".join(only_text(value).split())
+    scale = _SCALE.search(text)
+    found = _SCORE.fullmatch(only_text(_SCALE.sub("", text)))
+    is_other = scale is not None and int(scale[1]) != highest
+    if found is None or is_other or _OTHER_NUMBER.match(found["rest"] or "") or not _is_scale(found, highest):
         raise ValueError(f"must be one number up to {highest}, in digits")
-    return float(found[1])
+    return float(found[1]) + 0.0  # no negative zero
 
 
 def _is_scale(found: re.Match[str], highest: int) -> bool:
@@ -86,20 +92,5 @@ def _is_scale(found: re.Match[str], highest: int) -> bool:
     return stated == highest
 
 
-def read_rating(value: Any) -> Any:
-    """Return the number that a text gives as its rating: 8 for ``on a scale of 1 to 10 I rate 8``.
-
-    Raises:
-        ValueError: the text gives no number, several, or a range.
-    """
-    if not isinstance(value, str):
-        return value
-    text = _SCALE.sub(" ", " ".join(value[:MAX_TEXT].lower().split()))
-    figures = set(map(float, _LABELLED.findall(text) or _FIGURES.findall(text)))
-    if len(figures) == 1 and not (_RANGE.search(text) and not _LABELLED.search(text)):
-        return figures.pop()
-    raise ValueError("give one number from 1 to 10")
-
-
-Rating = Annotated[float, BeforeValidator(read_rating)]
-"""The type of a rating from 1 to 10, also as text that gives one number."""
+Rating = Annotated[float, BeforeValidator(partial(read_score, highest=10))]
+"""The type of a rating up to 10, also as text that gives one number."""

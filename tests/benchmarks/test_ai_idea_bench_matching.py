@@ -234,6 +234,20 @@ def letter_of(said: Any) -> str | None:
         ("A", ["A", "a)", "A: both add a mass", "Answer: a"]),
         (None, ["A or B", "A/B", "A and B", "A, B", "AB", "B-C", "B) or A)", "B. or c", "A, not D"]),
         (None, [["A", "B"], "both", "none", "None of them", "E", "", None, 2, "2", "second", True, {}]),
+        (
+            None,
+            [
+                "not A",
+                "A B",
+                "B > A",
+                "B 90 %, A 10 %",
+                "1) B",
+                "Neither",
+                "B = A",
+                "both B and C",
+                "B; C second",
+            ],
+        ),
         (None, ["A plan that damps", "I choose the bridge", "A | B | C | D", "<letter>"]),
     ],
 )
@@ -254,6 +268,7 @@ def score_of(said: Any) -> float | None:
         (4, [4, 4.0, "4", "4.0", " 4. ", "4/5", "4 / 5", "4 out of 5", "**4**", [4], "[4]", "(4)"]),
         (4, ["Score: 4", "Rating: **4**", "the score is 4", "4 (same problem)", "4: most aspects"]),
         (3.5, [3.5, "3.5", "3.5/5"]),
+        (None, ["at most 4", "4+", "~4", "5 max", "4 points", "not 4", "4 ± 1", "4\n5", "−4", "n/a 4"]),
         (None, ["3-4", "3 - 4", "3–4", "3 to 4", "3 or 4", "3, 4", "4 - five", "between 3 and 4", [3, 4]]),
         (None, ["four", "high", "", None, True, "4/10", "80%", "4 stars of 6", "N/A", {}, "NaN", "1e0"]),
     ],

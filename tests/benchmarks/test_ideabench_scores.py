@@ -14,7 +14,7 @@ from ideagora.benchmarks.ideabench.bertscore import Tokens, bertscore, f1
 from ideagora.benchmarks.ideabench.replies import read_ranking, split_ranking
 from ideagora.benchmarks.ideabench.roles import RANK, Overlap, Ranking, RankingInputs
 from ideagora.benchmarks.ideabench.scores import insight_score, relative_rank
-from ideagora.benchmarks.replies import read_rating
+from ideagora.benchmarks.replies import read_score
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.schema import Verdict, stable_id
 
@@ -118,6 +118,13 @@ def test_awkward_rankings_are_read_as_meant_or_rejected() -> None:
         ([2, 1, 4], "there is no idea 4"),
         ([0, 1, 2], "there is no idea 0"),
         ("2 > 1 = 3", "does not identify one idea"),
+        ("Idea 2 is the worst, then idea 1, idea 3 is the best", "the worst"),
+        ("Idea 2 is best, then idea 1, idea 3 is the worst", (2, 1, 3)),
+        ("213", "there is no idea 213"),
+        (["2 or 1", "1", "3"], "does not identify one idea"),
+        (["2", "1", "three"], "does not identify one idea"),
+        ("2 < 1 < 3", "does not identify one idea"),
+        ("3. worst, 2. best, 1. middle", "the worst"),
         (["Cables", "Springs with a mass", "Cables of glass fibre"], "does not identify one idea"),
         (["Idea 2 or idea 3", "1", "3"], "does not identify one idea"),
         (
@@ -141,6 +148,9 @@ def test_awkward_rankings_are_read_as_meant_or_rejected() -> None:
             parse_answer(bare, Ranking)
 
 
+NO_NUMBER = "must be one number up to 10"
+
+
 def test_awkward_ratings_are_read_as_meant_or_rejected() -> None:
     cases: list[tuple[Any, float | str]] = [
         (8, 8.0),
@@ -149,15 +159,32 @@ def test_awkward_ratings_are_read_as_meant_or_rejected() -> None:
         ("8 out of 10.", 8.0),
         ("On a scale of 1 to 10 I rate 8", 8.0),
         ("on a scale from 1-10, the overlap is 8", 8.0),
-        ("Rating: 8. Both have 2 of 3 parts.", 8.0),
+        ("Rating: 8. Both have 2 of 3 parts.", NO_NUMBER),
+        ("I rate it 8 (one part differs)", 8.0),
+        ("On a scale of 1 to 5 I rate 4", NO_NUMBER),
+        ("4/5", NO_NUMBER),
+        ("between seven and 8", NO_NUMBER),
+        ("seven or 8", NO_NUMBER),
+        ("8 - nine", NO_NUMBER),
+        ("less than 4", NO_NUMBER),
+        ("not 4", NO_NUMBER),
+        ("at most 7", NO_NUMBER),
+        ("7+", NO_NUMBER),
+        ("~7", NO_NUMBER),
+        ("10 max", NO_NUMBER),
+        ("4..5", NO_NUMBER),
+        ("4\n5", NO_NUMBER),
+        ("4 ± 1", NO_NUMBER),
+        ("−4", NO_NUMBER),
+        ("n/a 4", NO_NUMBER),
         ("10 on a scale of 1–10", 10.0),
         ("7.5", 7.5),
-        ("7-8", "give one number"),
-        ("7 to 8", "give one number"),
-        ("I rate it 7 or 8", "give one number"),
-        ("1 to 10", "give one number"),
-        ("high", "give one number"),
-        ("eight", "give one number"),
+        ("7-8", NO_NUMBER),
+        ("7 to 8", NO_NUMBER),
+        ("I rate it 7 or 8", NO_NUMBER),
+        ("1 to 10", NO_NUMBER),
+        ("high", NO_NUMBER),
+        ("eight", NO_NUMBER),
         (True, "rating"),
         (None, "rating"),
         ([8, 9], "rating"),
@@ -176,5 +203,5 @@ def test_awkward_replies_are_read_in_linear_time() -> None:
         entries = split_ranking(hostile)
         with pytest.raises(ValueError, match="idea"):
             read_ranking([*entries, hostile], IDEAS)
-        with pytest.raises(ValueError, match="give one number"):
-            read_rating(hostile)
+        with pytest.raises(ValueError, match=NO_NUMBER):
+            read_score(hostile, 10)

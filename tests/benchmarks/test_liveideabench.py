@@ -236,7 +236,10 @@ def test_replies_have_the_reading_that_the_judge_means() -> None:
                 "clarity": 8,
             }
     assert CRITIC.check is not None
-    for clarity in ("11", "0", "-3", '"7 to 9"', '"nan"', "null"):  # out of range, or no number
+    for clarity in (  # out of range, or no number
+        "11", "0", "-3", '"7 to 9"', '"nan"', "null", '"at most 7"', '"7+"', '"7 or eight"', '"7/5"', '"70%"',
+        "[7, 8]", "true", '"not 7"', '"VII"', '"7, 8"',
+    ):  # fmt: skip
         text = f'{{"analysis": "ok", "originality": 7, "feasibility": 6, "clarity": {clarity}}}'
         with done.case(clarity):
             try:

@@ -19,6 +19,8 @@ _NAME = r"(?i:idea|hypothesis|candidate|proposal)[ _#-]{0,3}\(?(\d{1,3}|[A-Z])\b
 _NAMED = re.compile(rf"\b{_NAME}")
 _WITH_REASON = re.compile(rf"\W{{0,4}}(?:\d{{1,3}}[.)]\W{{0,4}})?{_NAME}\W{{0,4}}[:–—]")
 _BARE = re.compile(r"\W{0,4}(?:no\. ?|number )?(\d{1,3}|[a-z])\W{0,4}", re.IGNORECASE)
+_WORST = re.compile(r"\b(?:worst|weakest|lowest|last)\b", re.IGNORECASE)
+"""What the first entry of a ranking says that begins with the worst idea."""
 _IDEA_KEYS = ("idea", "hypothesis", "number", "idea_number", "candidate")
 
 
@@ -51,8 +53,11 @@ def read_ranking(entries: Sequence[str], ideas: Sequence[str]) -> tuple[int, ...
     An entry is a number, a letter, ``Hypothesis 2: reason``, or the beginning of one idea's text.
 
     Raises:
-        ValueError: an idea is missing or repeated, or an entry does not identify one; the message says which.
+        ValueError: an idea is missing or repeated, an entry does not identify one, or the worst comes first;
+            the message says which.
     """
+    if entries and _WORST.search(entries[0][:MAX_TEXT].partition(":")[0]):
+        raise ValueError("the first entry is called the worst: give the best idea first")
     ranking = [_number(entry, ideas) for entry in entries]
     expected = set(range(1, len(ideas) + 1))
     if unknown := [number for number in ranking if number not in expected]:

@@ -18,7 +18,7 @@ from ideagora.benchmarks.jury.questions import QUALITY
 from ideagora.benchmarks.liveideabench.questions import FLUENCY, checked_text
 from ideagora.benchmarks.liveideabench.roles import DIMENSIONS
 from ideagora.benchmarks.liveideabench.samples import Sample
-from ideagora.benchmarks.replies import read_rating
+from ideagora.benchmarks.replies import read_score
 from ideagora.schema import Idea
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _rating(name: str, value: Any) -> float:
         Unscored: it is none.
     """
     try:
-        rating = float(read_rating(value))
+        rating = float(read_score(value, int(SCALE.highest)))
     except (TypeError, ValueError):
         rating = math.nan
     if isinstance(value, bool) or not SCALE.lowest <= rating <= SCALE.highest:
