@@ -19,6 +19,7 @@ from ideagora.agents.offline_leads.leads import (
 from ideagora.agents.views import Change, EntityView, PaperBrief, ShownPaper
 from ideagora.models.call import Inputs
 from ideagora.models.offline import ExtractiveModel
+from ideagora.models.offline import text as texts
 
 
 class TooClose(Inputs):
@@ -154,7 +155,7 @@ def _write_lead(inputs: IdeaInputs, papers: Sequence[PaperFacts], fit: Fit) -> d
         "motivation": lead.motivation,
         "novelty": lead.novelty,
         "method": lead.method,
-        "summary": f"{fit.clause}. {lead.mechanism}",
+        "summary": f"{texts.without_stop(lead.limitation)}. {lead.mechanism}",
         "purpose": lead.limitation,
         "mechanism": lead.mechanism,
         "evaluation": lead.test,
@@ -205,7 +206,8 @@ def _best_fit(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[Pape
     if fits:
         return fits[0]
     limited = [i for i in weak if papers[i].limitation] or [weak[-1]]
-    place = limited[-1] if inputs.chain_length else limited[0]
-    others = [i for i in range(len(papers)) if i != place and i not in excluded] or [place]
-    best = next((i for i in others if papers[i].method), others[0])
-    return measure_pair(engine, papers, place, best)
+    places = limited[-1:] if inputs.chain_length else limited
+    others = [i for i in range(len(papers)) if i not in excluded] or [places[0]]
+    strong = [i for i in others if papers[i].method] or others
+    pairs = [(i, j) for i in places for j in strong if i != j] or [(places[0], strong[0])]
+    return max((measure_pair(engine, papers, *pair) for pair in pairs), key=lambda fit: fit.closeness)

@@ -46,7 +46,8 @@ def list_all(as_json: bool, options: Mapping[str, int]) -> int:
         for line in _entry_lines(row):
             console.print(line, soft_wrap=True)
     console.print(
-        "\nCalls: expected model calls of a run with these options.\n"
+        "\nCalls: model calls expected of a run with these options; fewer if little is found or ideas repeat "
+        "one another, more if an idea is rejected and written again.\n"
         "Create your own with: ideagora agents new NAME. --agent also accepts path.py:object, "
         "module:object, 'command:…' and ideas:FILE.",
         style="dim",

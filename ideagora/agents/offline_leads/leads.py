@@ -111,6 +111,11 @@ class Fit:
     to_method: float
     score: float
 
+    @property
+    def closeness(self) -> float:
+        """How similar the other paper is to the limitation, by its problem first and then by its method."""
+        return self.to_problem + 0.5 * self.to_method
+
 
 def paper_facts(
     engine: ExtractiveModel,

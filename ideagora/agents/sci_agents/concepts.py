@@ -50,7 +50,11 @@ def _extract_triples(engine: ExtractiveModel, inputs: TripleInputs) -> dict[str,
     """Return neighbouring noun phrases of a sentence, related by the words between them."""
     triples = []
     for sentence in texts.sentences(inputs.text):
-        phrases = [phrase for phrase in texts.phrases(sentence) if not texts.is_generic(phrase)]
+        phrases = [
+            phrase
+            for phrase in texts.phrases(sentence)
+            if not texts.is_generic(phrase) and texts.ends_in_noun(phrase)
+        ]
         for first, second in pairwise(phrases):
             between = sentence.lower().partition(first.lower())[2].partition(second.lower())[0]
             words = texts.clip(" ".join(texts.words(between)), RELATION_WORDS)

@@ -155,10 +155,13 @@ async def check_novelty(state: NoveltyTask, runtime: Context) -> ArchiveState:
 
 
 def choose_ideas(state: ArchiveState, runtime: Context) -> ArchiveState:
-    """The best ideas by the model's own ratings; those that are not new come last."""
+    """The best ideas by the model's own ratings, of equal ones the farthest from any paper.
+
+    Those that are not new come last.
+    """
     checks = {check["number"]: check for check in state["checks"]}
     known = {number for number, check in checks.items() if check["check"]["status"] == "too_close"}
-    ranked = sorted(state["archive"], key=lambda draft: (draft["number"] in known, -_rating(draft)))
+    ranked = sorted(state["archive"], key=lambda draft: _order(draft, checks[draft["number"]]["check"]))
     chosen = ranked[: runtime.context.options.ideas]
     return {
         "drafts": [_checked(draft, state["papers"], checks[draft["number"]]) for draft in chosen],
@@ -180,6 +183,11 @@ def _checked(draft: Record, papers: list[Record], check: Record) -> Record:
         "novelty_check": check["check"],
         "extra": {**kept, "searched": check["queries"]},
     }
+
+
+def _order(draft: Record, check: Record) -> tuple[bool, float, float]:
+    nearest = max((close["similarity"] for close in check["closest"]), default=0.0)
+    return check["status"] == "too_close", -_rating(draft), nearest
 
 
 def _rating(draft: Record) -> float:

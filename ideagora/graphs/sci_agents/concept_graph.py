@@ -59,20 +59,22 @@ def sample_paths(
 ) -> list[list[str]]:
     """Up to ``count`` paths, each from the most relevant concept that has one to a distant end of its own.
 
-    Edges get random weights, so that a path is short but not the shortest: the paper samples paths that
-    pass through more than the closest concepts.
+    Names of several words, or of systems, come first as ends, since they say more than single words. Edges
+    get random weights, so that a path is short but not the shortest: the paper samples paths that pass
+    through more than the closest concepts.
     """
     import networkx
 
     random = Random(seed)
     paths: list[list[str]] = []
     used: set[str] = set()
-    starts = sorted(graph, key=lambda name: (-relevance[name], name))
+    starts = sorted(graph, key=lambda name: (not _is_specific(name), -relevance[name], name))
     for papers in (2, 1):  # a path within one paper only if there is no other
         for start in starts:
             hops = networkx.single_source_shortest_path_length(graph, start)
             ends = sorted(name for name, number in hops.items() if number >= MIN_HOPS and name not in used)
             relevant = [name for name in ends if relevance[name] >= MIN_RELEVANCE] or ends
+            relevant = [name for name in relevant if _is_specific(name)] or relevant
             random.shuffle(relevant)
             drawn = (_random_path(graph, start, end, random) for end in relevant[:TRIALS])
             path = next((path for path in drawn if len(path_papers(graph, path)) >= papers), None)
@@ -80,6 +82,10 @@ def sample_paths(
                 paths.append(path)
                 used |= {start, path[-1]}
     return paths
+
+
+def _is_specific(name: str) -> bool:
+    return not name.isalpha() or not name.islower()
 
 
 def path_papers(graph: networkx.Graph, path: Sequence[str]) -> set[str]:

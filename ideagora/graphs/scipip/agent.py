@@ -36,6 +36,7 @@ def agent() -> Agent:
         set_ideas=set_option("ideas", sketches=lambda ideas: ideas + 1),
         steps=(
             "extract_entities",
+            "find_by_meaning",
             "find_papers",
             "write_from_literature",
             "brainstorm",

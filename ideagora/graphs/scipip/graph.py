@@ -25,6 +25,7 @@ from ideagora.graphs.steps.first_plan import (
     start_experiments,
 )
 from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.topic_papers import topic_papers
 from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper, Topic
@@ -42,16 +43,23 @@ async def extract_entities(state: ScipipState, runtime: Context) -> ScipipState:
     return {"entities": list(answer.entities)}
 
 
+async def find_by_meaning(state: ScipipState, runtime: Context) -> ScipipState:
+    """The papers closest to the topic that the relevance judge accepts."""
+    topic = Topic.model_validate(state["topic"])
+    found = await topic_papers(runtime.context, topic, runtime.context.options.papers)
+    return {"by_meaning": found.as_state()["papers"], "notes": found.notes}
+
+
 async def find_papers(state: ScipipState, runtime: Context) -> ScipipState:
-    """Papers by meaning, entity and co-citation; one of each cluster."""
+    """Further papers by entity and co-citation; one of each cluster of all."""
     context, topic = runtime.context, Topic.model_validate(state["topic"])
-    by_meaning, unjudged = await retrieval.find_by_meaning(context, topic)
+    by_meaning = [Paper.model_validate(paper) for paper in state["by_meaning"]]
     by_entity = await retrieval.find_by_entity(context, topic, state["entities"])
     by_cocitation = await retrieval.find_by_cocitation(context, topic, by_meaning)
     found = {paper.id: paper for paper in (*by_meaning, *by_entity, *by_cocitation)}
     chosen = await retrieval.choose_from_clusters(context, topic, list(found.values()))
     counts = f"{len(by_meaning)} by meaning, {len(by_entity)} by entity, {len(by_cocitation)} by co-citation"
-    notes = [*unjudged, f"Papers found: {counts}; {len(found)} in all, {len(chosen)} clusters."]
+    notes = [f"Papers found: {counts}; {len(found)} in all, {len(chosen)} clusters."]
     if not by_cocitation:
         notes.append("The library knows no papers cited together with them: no co-citation was used.")
     runtime.context.say(counts)
@@ -128,6 +136,7 @@ def build_graph() -> StateGraph[ScipipState, Services, ScipipState, ScipipState]
     """The graph of the agent, not compiled."""
     graph = StateGraph(ScipipState, context_schema=Services)
     graph.add_node("extract_entities", extract_entities)
+    graph.add_node("find_by_meaning", find_by_meaning)
     graph.add_node("find_papers", find_papers)
     graph.add_node("write_from_literature", paths.write_from_literature)
     graph.add_node("brainstorm", paths.brainstorm)
@@ -138,7 +147,8 @@ def build_graph() -> StateGraph[ScipipState, Services, ScipipState, ScipipState]
     graph.add_node("design_experiment", design_experiment)
     graph.add_edge(START, "extract_entities")
     graph.add_edge(START, "brainstorm")
-    graph.add_edge("extract_entities", "find_papers")
+    graph.add_edge(START, "find_by_meaning")
+    graph.add_edge(["extract_entities", "find_by_meaning"], "find_papers")
     graph.add_edge("find_papers", "write_from_literature")
     graph.add_edge(["write_from_literature", "brainstorm"], "merge_paths")
     graph.add_edge("merge_paths", "filter_ideas")

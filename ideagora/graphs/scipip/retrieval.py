@@ -1,4 +1,4 @@
-"""Retrieval by meaning, by entity and by co-citation, and clusters of what is found."""
+"""Retrieval by entity and by co-citation, and clusters of what is found."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ from collections.abc import Sequence
 
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.topic_papers import TopicPapers, topic_papers
 from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.schema import Paper, Topic
 
 CITING = 10
 """Papers that cite one paper, of which the references are counted."""
-
-
-async def find_by_meaning(context: Services, topic: Topic) -> TopicPapers:
-    """The papers closest to the topic that the relevance judge accepts."""
-    return await topic_papers(context, topic, context.options.papers)
 
 
 async def find_by_entity(context: Services, topic: Topic, entities: Sequence[str]) -> list[Paper]:

@@ -16,6 +16,7 @@ class ScipipState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them. Short ideas hold their papers themselves."""
 
     entities: list[str]
+    by_meaning: list[Record]
     papers: list[Record]
     """One paper of each cluster."""
     from_literature: list[Record]

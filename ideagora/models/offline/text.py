@@ -189,7 +189,10 @@ def _subject(title: str, text: str) -> str | None:
             is_own = (
                 "-" in name or any(letter.isupper() for letter in name[1:]) or name.lower() in title.lower()
             )
-            if is_own and again.count(name.lower()) > 1 and _is_subject(words[:length], words[length:]):
+            is_common = length == 1 and f" {name.lower()} " in text  # a word that the text uses as any other
+            if not is_own or is_common or again.count(name.lower()) < 2:
+                continue
+            if _is_subject(words[:length], words[length:]):
                 return _as_in(title, name)
     return None
 
@@ -248,6 +251,14 @@ def listed(items: tuple[str, ...] | list[str]) -> str:
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def ends_in_noun(phrase: str) -> bool:
+    """Whether the last word of a phrase can be a noun; an unknown word can."""
+    from lemminflect import getAllLemmas
+
+    kinds = getAllLemmas(phrase.split()[-1].lower())
+    return not kinds or bool({"NOUN", "PROPN"} & kinds.keys())
 
 
 def is_generic(phrase: str) -> bool:
