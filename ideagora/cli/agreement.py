@@ -30,8 +30,8 @@ def agreement(
     jury are compared with each other, and their mean with people's scores. A .csv file of scores has a column
     that names the item (idea, id, item or agent; a judged idea by its id in ideas.jsonl), an optional topic
     column, and columns of numbers. With a column reviewer, an idea may have any number of reviews; without
-    one, several rows of an idea are reviews by unknown people. Where two people rated the same items, their
-    agreement with each other is shown beside that of the judges with them: it is the ceiling.
+    one, several rows on the same idea are reviews by unknown people. If two people rated the same items,
+    their agreement with each other is shown next to the judges': it is the ceiling for a judge.
     """
     from ideagora.commands.agreement import run
 

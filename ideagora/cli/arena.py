@@ -69,7 +69,7 @@ class JudgingOptions:
         typer.Option(
             help="default: Bradley-Terry ratings with intervals; a judge that changes its mind when the "
             "order is swapped counts as a tie. paper: Elo over all verdicts, as in the Chain-of-Ideas paper. "
-            "both: default, with the paper's ratings beside it."
+            "both: default, and the paper's ratings next to it."
         ),
     ] = options.Protocol.default
     schedule: Annotated[
@@ -86,22 +86,22 @@ class JudgingOptions:
     verdict: Annotated[
         VerdictForm,
         typer.Option(
-            help="signs: which idea is better on each criterion. graded: also by how much, which is rated "
-            "by the share of the point. probabilities: as signs, but rated by how probable the judge's "
-            "answers are, for providers that report it."
+            help="signs: which idea is better on each criterion. graded: also by how much; a narrow win "
+            "counts less. probabilities: as signs, but weighted by the probability of the judge's answers, "
+            "for providers that report it."
         ),
     ] = VerdictForm.signs
     repeat: Annotated[
         float | None,
         typer.Option(
             help="Judge this share of the comparisons (such as 0.05) once more in the same order, to tell "
-            "the judge's noise from its preference for a position. Repetitions enter no rating."
+            "the judge's noise from its position bias. Repetitions do not affect ratings."
         ),
     ] = None
     confidence: Annotated[
         float | None,
         typer.Option(
-            help="Stop when the order of every two neighbours in the ranking is at least this probable "
+            help="Stop when the order of any two neighbours in the ranking has at least this probability "
             "(adaptive schedule).",
             show_default="0.95",
         ),
@@ -135,8 +135,9 @@ class FigureOptions:
     votes: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Votes by people on pairs of this arena, as saved by 'ideagora vote import' in votes/; "
-            "repeatable. Adds ratings by people: judges' verdicts on all pairs, corrected by the votes."
+            help="File of people's votes on pairs of this arena, as saved by 'ideagora vote import' in "
+            "votes/; repeatable. Adds ratings by people: judges' verdicts on all pairs, corrected by the "
+            "votes."
         ),
     ] = None
     bootstrap: Annotated[
@@ -180,8 +181,8 @@ def arena(
         bool,
         typer.Option(
             "--plan",
-            help="Only say which difference in rating this arena could tell apart, and what it costs; no "
-            "call is made.",
+            help="Only print which difference in rating this arena could detect, and what it would cost; "
+            "make no calls.",
         ),
     ] = False,
     agent_timeout: options.AgentTimeout = None,

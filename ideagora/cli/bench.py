@@ -49,7 +49,7 @@ class SampleOptions:
     ideas: Annotated[
         int | None,
         typer.Option(
-            min=1, max=100, help="Ideas per agent and sample that count.", show_default="the benchmark's own"
+            min=1, max=100, help="Number of ideas per agent and sample.", show_default="the benchmark's own"
         ),
     ] = None
     benchmark_option: Annotated[
@@ -58,7 +58,7 @@ class SampleOptions:
             "--benchmark-option",
             "-T",
             metavar="NAME=VALUE",
-            help="An option of the benchmark itself, see its page in docs/; repeatable.",
+            help="Option of the benchmark itself (see its page in docs/); repeatable.",
             show_default=False,
         ),
     ] = None
@@ -80,8 +80,8 @@ class JudgingOptions:
     protocol: Annotated[
         options.Protocol,
         typer.Option(
-            help="paper: every definition to the letter. default: with corrections where they are unsound, "
-            "see the benchmark's page in docs/. both: two tables."
+            help="paper: follow the paper to the letter. default: correct what is unsound (see the "
+            "benchmark's page in docs/). both: print both tables."
         ),
     ] = options.Protocol.default
     only: Annotated[
@@ -112,7 +112,7 @@ class ExportOptions:
         list[Export] | None,
         typer.Option(
             help="Also write the results for another tool: inspect (log for Inspect's viewer), hf "
-            "(folder with Parquet and a card); repeatable."
+            "(Parquet files and a data set card); repeatable."
         ),
     ] = None
     no_page: options.NoPage = False
@@ -204,8 +204,8 @@ class AidanBenchOptions(OwnOptions):
         bool,
         typer.Option(
             "--no-speculation",
-            help="Make an answer only after the last one is judged: saves the answer that is thrown away "
-            "when a loop ends, and takes about twice as long.",
+            help="Request an answer only after the previous one is judged: saves the answer that is "
+            "discarded when a loop ends, but takes about twice as long.",
         ),
     ] = False
 
@@ -267,23 +267,23 @@ def _command_for(name: str) -> Any:
 _HELP = {
     "ai-idea-bench": "Match ideas with target papers: AI Idea Bench 2025 (arXiv 2504.14191).\n\n"
     "Agents get a topic and its inspiration papers, and propose ideas. Judges compare these with the paper "
-    "that came from there (multiple choice, idea to idea, idea to topic), with each other, and with other "
+    "that built on them (multiple choice, idea to idea, idea to topic), with each other, and with other "
     "literature. Every verdict is saved, so the same command resumes. Without --model or --judge, everything "
     "runs offline, as a smoke test: no key needed.",
-    "aidanbench": "Count different coherent answers to open-ended questions: AidanBench.\n\n"
-    "A model (model:NAME) answers a question again and again, told its earlier answers, until a judge finds "
-    "one incoherent or it repeats an earlier one; --ideas is the maximum. Answers of agents and imported "
-    "answers are judged in their order. Every verdict is saved, so the same command resumes. model:offline "
+    "aidanbench": "Count distinct, coherent answers to open-ended questions: AidanBench.\n\n"
+    "A model (model:NAME) answers a question repeatedly, seeing its earlier answers, until a judge finds one "
+    "incoherent or it repeats an earlier one; --ideas is the maximum. Answers of agents and imported answers "
+    "are judged in order. Every verdict is saved, so the same command resumes. model:offline "
     "without --judge runs offline, as a smoke test: no key needed.",
     "ideabench": "Rank ideas among target papers: IdeaBench (arXiv 2411.02429).\n\n"
     "Agents get the abstracts of a paper's references. Judges rank their ideas together with the paper's own "
-    "(Insight Score) and rate the overlap. Every verdict is saved, so the same command resumes. Without "
+    "idea (Insight Score) and rate the overlap. Every verdict is saved, so the same command resumes. Without "
     "--model or --judge, everything runs offline, as a smoke test: no key needed.",
     "liveideabench": "Judge ideas from a single keyword: LiveIdeaBench (arXiv 2412.17596).\n\n"
-    "Models (model:NAME) or agents get a keyword and propose two ideas of about 100 words. Three judges are "
-    "drawn for each idea from the panel (--judge, best first, or -T panel=FILE), never its author: "
-    "originality, feasibility, clarity. One judge says how different the ideas are (fluency); flexibility is "
-    "the 30th percentile over keywords. Every verdict is saved, so the same command resumes.",
+    "Models (model:NAME) or agents get a keyword and propose two ideas of about 100 words. Three judges, "
+    "drawn for each idea from the panel (--judge, best first, or -T panel=FILE) and never its author, rate "
+    "originality, feasibility and clarity. One judge says how different the ideas are (fluency); flexibility "
+    "is the 30th percentile over keywords. Every verdict is saved, so the same command resumes.",
 }
 
 for _name in BENCHMARKS:
@@ -312,8 +312,8 @@ def score(
 ) -> None:
     """Judge the ideas of a benchmark run without generating them again.
 
-    For runs with --no-score, and to try other judges or measures. Earlier verdicts and results are kept in
-    files beside the new ones.
+    Use it after --no-score, or to try other judges or measures. Earlier verdicts and results are kept in
+    separate files.
     """
     from ideagora.commands.bench import Request, score
 
@@ -332,9 +332,9 @@ def score(
 def fetch(
     benchmark: Annotated[str, typer.Argument(help="Name of a benchmark whose data set is published.")],
     folder: Annotated[
-        Path | None, typer.Option(help="Where to put it.", show_default="<home>/data/BENCHMARK")
+        Path | None, typer.Option(help="Folder to download to.", show_default="<home>/data/BENCHMARK")
     ] = None,
-    papers: Annotated[bool, typer.Option("--papers", help="Also the PDFs of the papers.")] = False,
+    papers: Annotated[bool, typer.Option("--papers", help="Also download the PDFs of the papers.")] = False,
     repository: Annotated[
         str | None, typer.Option(help="OWNER/NAME of a copy on the hub.", show_default="the authors' own")
     ] = None,
@@ -343,11 +343,11 @@ def fetch(
         typer.Option(help="Address of the hub.", show_default="HF_ENDPOINT, else the Hugging Face hub"),
     ] = None,
     revision: Annotated[str, typer.Option(help="Branch, tag or commit.")] = "main",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the download.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     home: options.Home = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Download a published data set. Says size and licence first; a stopped download continues."""
+    """Download a published data set. Shows its size and licence first; run it again to resume."""
     from ideagora.commands.bench_data import FetchRequest, fetch
 
     request = FetchRequest(benchmark, folder, papers, repository, endpoint, revision, yes, quiet)
@@ -362,9 +362,9 @@ def fetch(
 @options.expand_groups
 def build(
     *,
-    benchmark: Annotated[str, typer.Argument(help="ideabench.")],
+    benchmark: Annotated[str, typer.Argument(help="Name of the benchmark: ideabench.")],
     data: Annotated[
-        Path, typer.Option(help="Folder with target_papers.csv and raw_references.csv of your own.")
+        Path, typer.Option(help="Folder with your own target_papers.csv and raw_references.csv.")
     ],
     judge: Annotated[
         str | None, typer.Option(help="Model that rates references.", show_default="--judge-model")
@@ -376,7 +376,7 @@ def build(
 ) -> None:
     """Filter the references of new targets by the rules of the benchmark's paper.
 
-    Writes filtered_references.csv into the folder of the data. Answers are cached, so the same command
+    Writes filtered_references.csv to the data folder. Answers are cached, so the same command
     resumes.
     """
     from ideagora.commands.bench_data import build

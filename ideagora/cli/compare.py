@@ -18,7 +18,7 @@ def compare(
         ),
     ],
     by: Annotated[
-        str, typer.Option(help="Column with the condition, such as who made the idea.")
+        str, typer.Option(help="Column with the condition, such as the author of the idea.")
     ] = "condition",
     reference: Annotated[
         str | None,
@@ -35,12 +35,12 @@ def compare(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare scores of ideas by condition: do reviewers score the ideas of one agent higher than of another?
+    """Compare scores of ideas by condition, e.g. whether one agent's ideas score higher than another's.
 
-    The table has the columns idea, condition, scores, and where known reviewer and topic. Shown are each
+    The table has the columns idea, condition, scores, and, if known, reviewer and topic. The output has each
     condition's mean over ideas with its 95 % interval, Welch's test on ideas, and a linear model that allows
     for strict reviewers and difficult topics, with p-values corrected for the number of criteria (Holm). For
-    verdicts on pairs use 'ideagora arena'; for how far reviewers agree, 'ideagora agreement'.
+    pairwise verdicts, use 'ideagora arena'; for how far reviewers agree, use 'ideagora agreement'.
     """
     from ideagora.commands.compare import run
 

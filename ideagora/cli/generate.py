@@ -21,21 +21,19 @@ EPILOG = (
 
 @dataclass(frozen=True)
 class AgentOptions:
-    """Which agent makes the ideas, and its own options."""
+    """Which agent generates the ideas, and its own options."""
 
     PANEL: ClassVar[str] = options.AGENTS
     agent: Annotated[
         str,
         typer.Option(
-            help="Agent that makes the ideas: a name listed by 'ideagora agents', path.py:object, "
+            help="Agent that generates the ideas: a name listed by 'ideagora agents', path.py:object, "
             "module:object, 'command:PROGRAM ARGUMENTS', ideas:FILE or real-paper:FILE_OR_ID."
         ),
     ] = "chain-of-ideas"
     ideas: Annotated[
         int | None,
-        typer.Option(
-            help="Number of ideas that the agent is asked for; it may give fewer.", show_default="its own"
-        ),
+        typer.Option(help="Number of ideas to request; the agent may return fewer.", show_default="its own"),
     ] = None
     branches: Annotated[
         int | None,
@@ -65,8 +63,8 @@ class AgentOptions:
         list[str] | None,
         typer.Option(
             "--set",
-            help="Any option of the agent, as NAME=VALUE; can be repeated. 'ideagora agents show AGENT' "
-            "lists them.",
+            help="Any option of the agent, as NAME=VALUE; repeatable. 'ideagora agents show AGENT' lists "
+            "them.",
             metavar="NAME=VALUE",
         ),
     ] = None
@@ -75,26 +73,26 @@ class AgentOptions:
 
 @dataclass(frozen=True)
 class SteeringOptions:
-    """What the ideas should start from, repeat or aim at."""
+    """What the ideas should aim at, build on or avoid."""
 
     PANEL: ClassVar[str] = "Steer the ideas"
     focus: Annotated[
         str | None,
-        typer.Option(help="What you wish for, in your own words, e.g. 'needs no training'."),
+        typer.Option(help="What you prefer, in your own words, e.g. 'needs no training'."),
     ] = None
     like: Annotated[
         list[Path] | None,
         typer.Option(
-            help="File with ideas or notes of your own, which are read like further papers; any format of "
-            "'ideagora ideas import', or a text with one per line. Repeatable.",
+            help="File with your own ideas or notes, to be read along with the papers: any format of "
+            "'ideagora ideas import', or plain text with one per line. Repeatable.",
             metavar="FILE",
         ),
     ] = None
     avoid: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Ideas that must not come again: such a file, the folder of an earlier run, or a folder of "
-            "runs. Repeatable.",
+            help="Ideas that must not be proposed again: a file as for --like, the folder of an earlier run, "
+            "or a folder of runs. Repeatable.",
             metavar="FILE",
         ),
     ] = None

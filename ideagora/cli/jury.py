@@ -23,13 +23,13 @@ EPILOG = (
 
 @dataclass(frozen=True)
 class JuryOptions:
-    """Who judges by what."""
+    """Who judges, and by which criteria."""
 
     PANEL: ClassVar[str] = "Judging"
     judge: Annotated[
         list[str] | None,
         typer.Option(
-            help="Model of the panel, best first; repeatable. At most ten are used: one per base model, two "
+            help="Model of the panel; repeatable, best first. At most ten are used: one per base model, two "
             "per organisation.",
             show_default="--judge-model",
         ),
@@ -37,7 +37,7 @@ class JuryOptions:
     panel: Annotated[
         str | None,
         typer.Option(
-            help="Instead of --judge: a file with one model per line, best first, or listed for the list "
+            help="Instead of --judge: a file with one model per line, best first, or 'listed' for the list "
             "that ships with ideagora.",
             show_default=False,
         ),
@@ -52,7 +52,8 @@ class JuryOptions:
         list[str] | None,
         typer.Option(
             metavar="NAME: QUESTION",
-            help="What is rated from 1 to 10, in your words; repeatable. A default one needs only its name.",
+            help="Criterion to rate from 1 to 10, in your own words; repeatable. A default criterion needs "
+            "only its name.",
             show_default="originality, feasibility, clarity",
         ),
     ] = None
@@ -65,7 +66,7 @@ class JuryOptions:
         ),
     ] = False
     judge_effects: Annotated[
-        bool, typer.Option("--judge-effects", help="Add figures without the harshness of each judge.")
+        bool, typer.Option("--judge-effects", help="Add figures corrected for each judge's harshness.")
     ] = False
 
 
@@ -113,10 +114,9 @@ def jury(
 ) -> None:
     """Rate existing ideas with a panel of models: originality, feasibility, clarity, or your own criteria.
 
-    Three judges are drawn for each idea from those that did not write it. They see its topic and text,
-    never who wrote it or how it scores itself. The table has a mean with its interval for each author.
-    Every verdict is saved, so the same command resumes. Without --judge, it runs offline, as a smoke test:
-    no key needed.
+    Three judges are drawn for each idea, excluding its author. They see its topic and text, but neither its
+    author nor its own scores. The table has a mean with its interval for each author. Every verdict is
+    saved, so the same command resumes. Without --judge, it runs offline, as a smoke test: no key needed.
     """
     from ideagora.commands.bench import Request
     from ideagora.commands.jury import run

@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 
 FLAGS = ("branches", "length", "refinements", "rewrites", "papers", "allow_thin")
+"""Options of agents that the command line offers."""
 FLAG_NAMES = {"allow_thin": "allow-off-topic"}
 """Names on the command line, where they differ."""
-"""Options of agents that the command line offers."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,9 @@ def _no_option(agent: Agent, name: str) -> str:
     known = [f"--{FLAG_NAMES.get(option, option)}" for option in FLAGS if option in fields]
     known += [f"--set {option}" for option in fields if option not in (*FLAGS, "ideas")]
     known += ["--ideas"] if agent.set_ideas else []
-    return f"the agent {agent.name} has no option --{name}. It has {', '.join(known) or 'no options'}."
+    field = name.replace("-", "_")
+    option = f"--{FLAG_NAMES.get(field, name)}" if field in (*FLAGS, "ideas") else f"--set {field}"
+    return f"the agent {agent.name} has no option {option}. It has {', '.join(known) or 'no options'}."
 
 
 def _topics(request: Request, settings: Settings, agent: Agent) -> list[Topic]:
@@ -200,9 +202,9 @@ def _topics(request: Request, settings: Settings, agent: Agent) -> list[Topic]:
 def _steering(request: Request, agent: Agent) -> Steering | None:
     if (request.focus is not None or request.avoid) and not agent.is_steerable:
         option = "--avoid" if request.avoid else "--focus"
-        raise UsageError(f"{agent.name} takes no {option}; chain-of-ideas, rag and direct do.")
+        raise UsageError(f"{agent.name} does not support {option}; chain-of-ideas, rag and direct do.")
     if request.like and not agent.reads_literature:
-        raise UsageError(f"{agent.name} takes no --like, because it reads no papers.")
+        raise UsageError(f"{agent.name} does not support --like, because it reads no papers.")
     return read_steering(request.focus, request.like, request.avoid, request.topic or "any")
 
 

@@ -81,7 +81,7 @@ def _with_stylist(jury: Jury, plan: Plan, settings: Settings) -> Settings:
 
 def _notes(jury: Jury, settings: Settings) -> Iterator[str]:
     if jury.options.by_idea:
-        yield "All ideas are on one topic, so intervals are over ideas, which are paired by their place."
+        yield "All ideas are on one topic, so intervals are over ideas, which are paired by position."
     stylist = settings.model_of(RESTYLE.group)
     if not jury.options.is_styled:
         yield "Judges saw the ideas as written, so they may recognise authors by their style."

@@ -132,7 +132,7 @@ def _print_summary(summary: IngestSummary, settings: Settings, console: Console,
         errors.print(Text(plain(text)), soft_wrap=True)
     if len(summary.problems) > _MOST_PROBLEMS:
         errors.print(f"… and {len(summary.problems) - _MOST_PROBLEMS} more; --json lists all.")
-    parts = [f"{summary.added} added", f"{summary.updated} updated", f"{summary.same} same"]
+    parts = [f"{summary.added} added", f"{summary.updated} updated", f"{summary.same} unchanged"]
     if summary.full_texts:
         parts.append(f"{summary.full_texts} with full text")
     if summary.citations:
@@ -246,7 +246,7 @@ def _print_migration(moved: MigrationSummary, console: Console) -> None:
     lines = [
         f"Papers: all {moved.papers:,} of {moved.source} are in {moved.target}.",
         f"Sent now: {moved.sent:,}, already there: {moved.papers - moved.sent:,}.",
-        f"Citations: {moved.citations:,}, all copied.",
+        f"Citations beyond the papers' own references: {moved.citations:,}, all copied.",
     ]
     if moved.embedded:
         lines.append(f"Embedded again: {moved.embedded:,}.")

@@ -72,7 +72,7 @@ def _export(folder: Path, voter: str, out: Path | None, number: int, seed: int, 
         summary = {"file": str(path), "ballots": len(ballots), "pairs": len(pairs), "criteria": criteria}
         print(json.dumps(summary, ensure_ascii=False))
         return 0
-    _print(f"{len(ballots)} ballots (of {len(pairs)} pairs) in {path}.")
+    _print(f"Ballots: {len(ballots)} of {len(pairs)} pairs, in {path}.")
     _print(
         f"In the columns {', '.join(criteria)}: 1 if the first is better, 2 if the second is, tie if "
         "neither is; leave a cell empty where you can't say."

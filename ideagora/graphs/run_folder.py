@@ -114,7 +114,7 @@ class RunFolder:
                 (self.path / name).rename(self.path / f"{name}.{suffix}")
         self.delete_checkpoints()
         log.warning(
-            "%s could not be read and is renamed to run.json.%s; the run begins again from the cache",
+            "%s could not be read and was renamed to run.json.%s; the run starts over, from the cache",
             self.path / "run.json",
             suffix,
         )
@@ -154,7 +154,7 @@ class RunFolder:
         try:
             if record.get(IDEAS_HASH, self.ideas_hash()) != self.ideas_hash():
                 log.warning(
-                    "%s has changed since it was written: the run begins again", self.path / "ideas.jsonl"
+                    "%s has changed since it was written: the run starts over", self.path / "ideas.jsonl"
                 )
                 return None
             text = (self.path / "ideas.jsonl").read_text(encoding="utf-8")

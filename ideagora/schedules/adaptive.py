@@ -53,7 +53,7 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         if self.goal not in ("ranking", "top_k"):
-            raise UsageError(f"the goal {self.goal!r} is unknown; take ranking or top_k")
+            raise UsageError(f"the goal {self.goal!r} is unknown; use ranking or top_k")
         if self.k < 1:
             raise UsageError(f"the top {self.k} is empty; k must be at least 1")
         require_budget(self.budget)

@@ -202,7 +202,7 @@ def test_the_command_configures_the_benchmark() -> None:
     assert [measure.name for measure in found.measures][:2] == ["insight_surprise", "insight_novelty"]
     cases = [
         (("resource=some",), "use low or high"),
-        (("ressource=high",), "has the options indicator, resource"),
+        (("ressource=high",), "unknown option; ideabench has indicator, resource"),
         (("bertscore",), "use a model or a folder"),
         (("indicator=a=b", "indicator=A=c"), "given twice"),
     ]

@@ -144,7 +144,7 @@ def test_unusable_answers_are_unscored_and_unusable_input_is_refused(
     refused: dict[tuple[str, ...], str] = {
         (): "Name the ideas",
         ("direct",): "is an agent",
-        ("nothing.jsonl",): "is no file or folder",
+        ("nothing.jsonl",): "is not a file or folder",
         ("ideas.jsonl", "ideas.jsonl"): "Two contestants are called 'ideas'",
     }
     done = Cases()

@@ -65,7 +65,8 @@ def test_each_bad_file_is_named_with_what_to_do_and_the_rest_is_read(tmp_path: P
 def test_add_search_and_stats(papers: Path, tmp_path: Path) -> None:
     done = library("add", papers)
     assert done.code == 0, done.err
-    assert "Papers: 2 added, 0 updated, 0 same, 1 with full text, 1 new citations between papers." in done.out
+    papers_line = "Papers: 2 added, 0 updated, 0 unchanged, 1 with full text, 1 new citations between papers."
+    assert papers_line in done.out
     assert "Files: 2 read, 0 read before, 1 without a paper." in done.out
     assert f"{papers}/b.bib, line 2: " in done.err
     assert f"{papers}/c.pdf: it has the suffix .pdf, but is a web page (HTML)." in done.err

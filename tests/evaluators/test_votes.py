@@ -91,7 +91,7 @@ def test_a_ballot_file_says_nothing_of_who_made_an_idea_and_starts_no_formula(
     path = tmp_path / "ada.csv"
     done = vote("export", arena, "--voter", "ada", "--pairs", "5", "--out", path)
     assert done.code == 0, done.err
-    assert "5 ballots (of 18 pairs)" in done.out
+    assert "Ballots: 5 of 18 pairs, in " in done.out
     text = path.read_text(encoding="utf-8-sig")
     assert not [agent for agent in AGENTS if agent in text]
     assert "\n'=A title" not in text  # the topic comes first in a row

@@ -186,7 +186,7 @@ def test_a_stop_and_a_replay_change_nothing(name: str, home: Path) -> None:
             "--ideas is 21, which direct does not support",
         ),
         (["--agent", "real-paper:arxiv:2210.03629", "--ideas", "2"], "has no option --ideas"),
-        (["--agent", "rag", "--set", "questions=2"], "the agent rag has no option --questions"),
+        (["--agent", "rag", "--set", "questions=2"], "the agent rag has no option --set questions"),
         (["--agent", "gpt-researcher", "--set", "questions=99"], "--set questions=99: input should be less"),
         (["--agent", "gpt-researcher", "--set", "questions"], "--set is 'questions'. Write NAME=VALUE"),
     ],

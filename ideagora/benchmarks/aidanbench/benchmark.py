@@ -232,7 +232,7 @@ def _sum_note(agent: str, by_sample: Mapping[str, float | None], endings: Counte
     scored = [one for one in by_sample.values() if one is not None]
     questions = f"{len(scored)} question{'' if len(scored) == 1 else 's'}"
     ended = ", ".join(f"{ending} {number}×" for ending, number in endings.most_common())
-    return f"{agent}: novelty in all {sum(scored):.2f} over {questions}; ended {ended}."
+    return f"{agent}: total novelty {sum(scored):.2f} over {questions}; ended {ended}."
 
 
 def _score(score: scorers.Score, verdict: Verdict) -> float | None:
@@ -261,7 +261,9 @@ def _parse_options(given: Sequence[str], options: Options) -> Options:
     """
     stated = {name.strip(): value.strip() for name, _, value in (one.partition("=") for one in given)}
     if unknown := [name for name in stated if name not in Options.model_fields]:
-        raise UsageError(f"-T {unknown[0]}: aidanbench has the options {', '.join(Options.model_fields)}.")
+        raise UsageError(
+            f"-T {unknown[0]}: unknown option; aidanbench has {', '.join(Options.model_fields)}."
+        )
     try:
         return Options.model_validate({**options.model_dump(), **stated})
     except ValidationError as error:

@@ -195,7 +195,7 @@ class IdeaBench(Benchmark[Sample]):
 
 def _check_option(name: str, value: str) -> str:
     if name not in OPTIONS:
-        raise UsageError(f"-T {name}: ideabench has the options indicator, {', '.join(OPTIONS)}.")
+        raise UsageError(f"-T {name}: unknown option; ideabench has indicator, {', '.join(OPTIONS)}.")
     if not value or value not in (OPTIONS[name] or (value,)):
         raise UsageError(f"-T {name}={value}: use {' or '.join(OPTIONS[name]) or 'a model or a folder'}.")
     return value

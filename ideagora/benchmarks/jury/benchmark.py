@@ -241,7 +241,7 @@ def _parse_options(given: Sequence[str]) -> Options:
     }
     for name, value in values.items():
         if name not in allowed:
-            raise UsageError(f"-T {name}: a jury has the options criterion, {', '.join(allowed)}.")
+            raise UsageError(f"-T {name}: unknown option; a jury has criterion, {', '.join(allowed)}.")
         if (choices := allowed[name]) and value not in choices:
             raise UsageError(f"-T {name}={value}: use {' or '.join(choices)}.")
     judges = values.get("judges", str(JUDGES))

@@ -68,8 +68,8 @@ def _parse(text: str) -> Criterion:
     is_taken = name == ANALYSIS or name.startswith(("_", "model_")) or hasattr(Answer, name)
     if is_taken or not name.isidentifier():
         raise UsageError(
-            f"--criterion {text[:80]!r} has no usable name. Write NAME: WHAT IS ASKED, with letters, digits "
-            'and spaces in the name, such as "relevance: whether it answers the topic".'
+            f"--criterion {text[:80]!r} has no valid name. Write NAME: QUESTION, with letters, digits and "
+            'spaces in the name, such as "relevance: whether it answers the topic".'
         )
     if len(name) > LONGEST_NAME or len(question) > LONGEST_QUESTION:
         raise UsageError(
@@ -82,7 +82,7 @@ def _parse(text: str) -> Criterion:
     if known is None:
         listed = ", ".join(one.name for one in DEFAULT_CRITERIA)
         raise UsageError(
-            f'--criterion {stated!r} does not say what is asked. Write "{stated}: WHAT IS ASKED"; only '
-            f"{listed} have a wording of their own."
+            f'--criterion {stated!r} has no question. Write "{stated}: QUESTION"; only {listed} have a '
+            "default question."
         )
     return known

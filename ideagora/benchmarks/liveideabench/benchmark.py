@@ -96,7 +96,7 @@ class LiveIdeaBench(Benchmark[Sample]):
         """
         given = dict(option.partition("=")[::2] for option in options)
         if unknown := [name for name in given if name not in OPTIONS]:
-            raise UsageError(f"-T {unknown[0]}: liveideabench has the options {', '.join(OPTIONS)}.")
+            raise UsageError(f"-T {unknown[0]}: unknown option; liveideabench has {', '.join(OPTIONS)}.")
         for name in ("correct", "figures"):
             if name in given and given[name] != OPTIONS[name]:
                 raise UsageError(f"-T {name}={given[name]}: use {OPTIONS[name]}.")

@@ -98,16 +98,18 @@ def resolve_idea_sets(specs: Sequence[str], home: Path, topic: Topic) -> Resolve
         topic: of ideas without one.
 
     Raises:
-        UsageError: what is named is no ideas, or two authors have the same name.
+        UsageError: a name does not lead to ideas, or two authors have the same name.
         IdeagoraError: ideas cannot be read.
     """
     for _, spec in map(_split, specs):
         if not locate_ideas(spec, home):
             is_agent = spec in AGENTS or spec.endswith(".py")
-            what = "is an agent, and only existing ideas are judged" if is_agent else "is no file or folder"
+            what = (
+                "is an agent, and only existing ideas are judged" if is_agent else "is not a file or folder"
+            )
             raise UsageError(
-                f"{spec} {what}. Name files of ideas, run folders, benchmark folders or imports; an agent's "
-                "ideas come from ideagora generate --agent."
+                f"{spec} {what}. Name files of ideas, run folders, benchmark folders or imports; to judge an "
+                "agent's ideas, generate them first with: ideagora generate --agent."
             )
     return resolve_contestants(specs, home, [topic], at_least=1)
 

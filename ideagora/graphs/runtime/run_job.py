@@ -232,9 +232,9 @@ async def _stream_or_restart(
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FOLDER_ERRORS:
             raise folder_error(folder.path, error) from None
-        log.warning("the checkpoints in %s cannot be read (%s): the run begins again", folder.path, error)
+        log.warning("the checkpoints in %s cannot be read (%s): the run starts over", folder.path, error)
     except DamagedCheckpoints as error:
-        log.warning("the checkpoints in %s cannot be used (%s): the run begins again", folder.path, error)
+        log.warning("the checkpoints in %s cannot be used (%s): the run starts over", folder.path, error)
     folder.delete_checkpoints()
     on_event(BeginEvent(event="begin"))
     return await _stream(job, builder, folder, context, on_event)

@@ -14,7 +14,7 @@ MISSING = "–"
 
 
 def show_plan(console: Console, plan: ArenaPlan) -> None:
-    """Print the size, the cost and what can be told apart."""
+    """Print the size, the cost and the detectable differences."""
     runs = f", {plan.runs} runs of each agent" if plan.runs > 1 else ""
     head = (
         f"{len(plan.contestants)} contestants on {_count(plan.topics, 'topic')}{runs}, schedule "
@@ -26,18 +26,18 @@ def show_plan(console: Console, plan: ArenaPlan) -> None:
         console.print(Text(f"Not included: calls of {cell(', '.join(plan.without_estimate))}."))
     console.print(_differences(plan))
     notes = (
-        "Differences are in points of the ratings (100 points: an expected score of 64 %). They are told "
-        f"apart with a confidence of {CONFIDENCE:.0%} in {POWER:.0%} of such arenas.",
+        "Differences are in rating points (100 points: an expected score of 64 %). Each is detected with a "
+        f"confidence of {CONFIDENCE:.0%} in {POWER:.0%} of such arenas.",
         "How much an agent's ideas vary from topic to topic is unknown before there are verdicts, so three "
-        f"spreads are assumed; strengths vary by {AGENT_SPREAD} logits. The judge is simulated as one that "
-        "says which idea is better, with noise of its own in each verdict."
-        + (" Half of the variance of ideas is assumed to be from run to run." if plan.runs > 1 else ""),
+        f"spreads are assumed; strengths vary by {AGENT_SPREAD} logits. The simulated judge says which idea "
+        "is better, with independent noise in each verdict."
+        + (" Half of the variance of ideas is assumed to be between runs." if plan.runs > 1 else ""),
         "Answers that are cached cost nothing, so the cost is an upper limit.",
     )
     for note in notes:
         console.print(Text(f"• {note}", style="dim"))
     if plan.topics < 2:
-        console.print(Text("• A single topic tells nothing about others, so no difference is told apart."))
+        console.print(Text("• A single topic says nothing about others, so no difference can be detected."))
 
 
 def _costs(plan: ArenaPlan) -> FigureTable:
@@ -50,7 +50,7 @@ def _costs(plan: ArenaPlan) -> FigureTable:
 
 def _differences(plan: ArenaPlan) -> FigureTable:
     topics = _count(plan.topics, "topic")
-    titles = ["ideas vary by (logits)", f"told apart on {topics}"]
+    titles = ["ideas vary by (logits)", f"detectable on {topics}"]
     titles += [f"topics for {points} points" for points in DIFFERENCES]
     return FigureTable(titles, [_row(one) for one in plan.detectable])
 

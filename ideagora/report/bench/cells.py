@@ -26,13 +26,13 @@ PROTOCOLS = {"default": "default protocol", "paper": "protocol of the paper"}
 STATUS = {
     "nothing_scored": "Nothing is scored; the reasons are below.",
     "budget": "The budget is spent; the table covers what was judged before.",
-    "incomplete": "A provider or source was down; the same command asks what is missing.",
+    "incomplete": "A provider or source was down; the same command requests only what is missing.",
 }
 UNASKED = "not asked: the budget was spent, or a provider was down"
 SMOKE_TEST = "Smoke test, not a ranking"
 OFFLINE = (
-    "Only the offline model judged, which compares texts without understanding them. What it answered only "
-    "shows that the command works."
+    "The offline model was the only judge; it compares texts without understanding them. Its answers only "
+    "show that the command works."
 )
 BEST = "significantly better than every other agent"
 
@@ -182,10 +182,11 @@ def legend(result: BenchmarkResult) -> Iterator[str]:
     """What the table's figures are."""
     cells = result.figures
     what, samples = f"{result.wording.sample}s", count_samples(result, result.n_samples)
+    absent = "a score" if what == "ideas" else "a score or an idea"
     if any(one.low is not None for one in cells):
         yield (
             f"Mean over {what} with its 95 % interval; {samples} unless stated otherwise. "
-            f"{what.capitalize()} without a score or an idea are not in the mean."
+            f"{what.capitalize()} without {absent} are not in the mean."
         )
     elif any(one.mean is not None for one in cells):
         yield f"Mean over {what}; {samples} unless stated otherwise."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 10.0
 _READ_SECONDS = 120.0
 _HEARTBEAT = "/api/v2/heartbeat"
-_START = "Start it (chroma run --path FOLDER), or set IDEAGORA_STORE to another place."
+_START = "Start it (chroma run --path FOLDER), or set IDEAGORA_STORE to another store."
 
 
 def connect(url: str) -> ClientAPI:

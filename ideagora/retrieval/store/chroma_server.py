@@ -288,7 +288,8 @@ class ChromaServerBackend:
         if manifest["version"] != STORE_VERSION:
             raise LibraryError(
                 f"the store on {self.location} has version {manifest['version']}, this program reads "
-                f"{STORE_VERSION}. Use the ideagora that made it, or set IDEAGORA_STORE to another place."
+                f"{STORE_VERSION}. Use the version of ideagora that wrote it, or set "
+                "IDEAGORA_STORE to another store."
             )
         if manifest["embedder"] != self._embedder.name:
             raise LibraryError(

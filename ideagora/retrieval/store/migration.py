@@ -101,7 +101,7 @@ def migrate(
         LibraryError: there is no store, one cannot be opened, or papers are missing at the end.
     """
     if (source.url or source.folder.resolve()) == (target.url or target.folder.resolve()):
-        raise UsageError(f"the store in {source} cannot be copied to itself. Name another place.")
+        raise UsageError(f"the store in {source} cannot be copied to itself. Name another target.")
     with ExitStack() as stack:
         old = stack.enter_context(_open_source(source, embedder, on_wait))
         new = stack.enter_context(Store.open_at(target.url, target.folder, embedder, on_wait=on_wait))
