@@ -104,6 +104,9 @@ def test_each_text_is_embedded_once_for_all_time(tmp_path: Path) -> None:
     first, inner = cached(tmp_path)
     rows = first.encode(["a b", "c", "a b", "ü"])
     assert inner.asked == ["a b", "c", "ü"]
+    (tmp_path / "vectors.sqlite").rename(tmp_path / "away")
+    assert np.array_equal(first.encode(["ü", "c"]), rows[[3, 1]]), "the latest are in memory"
+    (tmp_path / "away").rename(tmp_path / "vectors.sqlite")
     again, other = cached(tmp_path)
     assert np.array_equal(again.encode(["ü", "a b"]), rows[[3, 0]])
     assert other.asked == []
@@ -170,9 +173,11 @@ def test_a_cache_that_cannot_be_written_costs_time_only(
     (tmp_path / "file").write_text("in the way")
     embedder, inner = cached(tmp_path / "file")
     with caplog.at_level(logging.WARNING):
-        embedder.encode(["a"])
-        assert np.array_equal(embedder.encode(["a"]), HashEmbedder().encode(["a"]))
-    assert inner.asked == ["a", "a"]
+        for _ in range(2):
+            assert np.array_equal(embedder.encode(["a"]), HashEmbedder().encode(["a"]))
+        again, later = cached(tmp_path / "file")
+        again.encode(["a"])
+    assert inner.asked == later.asked == ["a"], "in memory, but not in the file"
     assert "is not used" in caplog.text
 
 

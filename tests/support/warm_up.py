@@ -39,6 +39,7 @@ import ideagora.graphs.rag.graph
 import ideagora.models.chat_models
 import ideagora.report.arena.page
 import ideagora.report.bench.terminal
+import tests.support.command
 from ideagora.agents.role import ROLES
 from ideagora.graphs.runtime import run_record
 from ideagora.models import request

@@ -6,8 +6,8 @@ marks clauses about how far a paper was tested, which no mechanism resolves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ideagora.models.offline.text import words
 
@@ -41,7 +41,8 @@ class Difficulty:
         return frozenset(word for word in words(text) if _matches_stem(word, self.stems))
 
 
-def _matches_stem(word: str, stems: Iterable[str]) -> bool:
+@lru_cache(maxsize=65_536)
+def _matches_stem(word: str, stems: Stems) -> bool:
     """Return whether a word is one of the stems, or begins with one that ends in ``*``."""
     return any(word.startswith(stem[:-1]) if stem.endswith("*") else word == stem for stem in stems)
 

@@ -23,7 +23,7 @@ import hashlib
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 HASH = "hash"
 _MAX_PARALLEL = 4
+_MAX_RECENT = 4096
+"""Vectors of an embedder that stay in memory: 6 MB of all-MiniLM-L6-v2."""
 _LOAD_ERRORS = (OSError, ValueError, LookupError, RuntimeError, TypeError, AttributeError, ImportError)
 """What the libraries raise for a folder without a complete model."""
 
@@ -193,11 +195,12 @@ def _load_model(weights: Weights) -> SentenceTransformer:
 
 
 class CachedEmbedder:
-    """Caches the vectors of an embedder by the SHA-256 of the text."""
+    """Caches the vectors of an embedder by the SHA-256 of the text, the latest ones also in memory."""
 
     def __init__(self, inner: Embedder, cache: VectorCache) -> None:
         self._inner = inner
         self._cache = cache
+        self._recent: dict[str, NDArray[np.float32]] = {}
 
     @property
     def name(self) -> str:
@@ -215,15 +218,28 @@ class CachedEmbedder:
 
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
-        by_key = {_key(text): text for text in texts}
-        vectors = {
-            key: np.frombuffer(value, dtype="<f4") for key, value in self._cached(list(by_key)).items()
-        }
-        missing = {key: text for key, text in by_key.items() if key not in vectors}
-        if missing:
+        keys = [_key(text) for text in texts]
+        by_key = dict(zip(keys, texts, strict=True))
+        recent = self._recent
+        vectors = {key: recent[key] for key in by_key if key in recent}
+        if missing := {key: text for key, text in by_key.items() if key not in vectors}:
+            vectors.update(self._load(missing))
+            if len(recent) > _MAX_RECENT:
+                self._recent = vectors  # not emptied: other threads look into it
+            else:
+                recent.update(vectors)
+        return np.stack([vectors[key] for key in keys]).astype(np.float32)
+
+    def _load(self, by_key: Mapping[str, str]) -> dict[str, NDArray[np.float32]]:
+        """Vectors from the file; the others are computed and stored."""
+        import numpy as np
+
+        stored = self._cached(list(by_key))
+        vectors = {key: np.frombuffer(value, dtype="<f4") for key, value in stored.items()}
+        if missing := {key: text for key, text in by_key.items() if key not in vectors}:
             vectors.update(zip(missing, self._inner.encode(list(missing.values())), strict=True))
             self._cache.put(self.name, {key: vectors[key].astype("<f4").tobytes() for key in missing})
-        return np.stack([vectors[_key(text)] for text in texts]).astype(np.float32)
+        return vectors
 
     def _cached(self, keys: Sequence[str]) -> dict[str, bytes]:
         vectors = self._cache.get(self.name, keys)
@@ -250,26 +266,37 @@ class HashEmbedder:
         """Encode texts, one row of unit length each, shape (len(texts), 512)."""
         import numpy as np
 
-        rows = np.zeros((len(texts), self.dimension), dtype=np.float64)
-        for row, text in zip(rows, texts, strict=True):
-            for feature, weight in _features(text):
-                index, sign = _bucket(feature, self.dimension)
-                row[index] += sign * weight
-            if not row.any():  # no words
-                row[0] = 1.0
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows.astype(np.float32)
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        rows = np.stack([_bag(text, self.dimension) for text in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
-def _features(text: str) -> Iterator[tuple[str, float]]:
-    for word in re.findall(r"\w+", text.casefold()):
-        yield word, (min(len(word), 8) / 8) ** 2
-        marked = f"<{word}>"
-        for start in range(len(marked) - 2):
-            yield marked[start : start + 3], 0.1
+@lru_cache(maxsize=2048)
+def _bag(text: str, dimension: int) -> NDArray[np.float64]:
+    """The summed weights of a text's features, shape (dimension,); do not write to it."""
+    import numpy as np
+
+    features = [_weights(word, dimension) for word in re.findall(r"\w+", text.casefold())]
+    if not features:
+        return np.eye(1, dimension)[0]
+    indices, weights = (np.concatenate(parts) for parts in zip(*features, strict=True))
+    return np.bincount(indices, weights, dimension)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
+def _weights(word: str, dimension: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Indices and signed weights of a word and of its trigrams."""
+    import numpy as np
+
+    marked = f"<{word}>"
+    trigrams = [marked[start : start + 3] for start in range(len(marked) - 2)]
+    buckets = [_bucket(feature, dimension) for feature in (word, *trigrams)]
+    sizes = [(min(len(word), 8) / 8) ** 2, *[0.1] * len(trigrams)]
+    indices = np.array([index for index, _ in buckets], dtype=np.intp)
+    return indices, np.array([sign * size for (_, sign), size in zip(buckets, sizes, strict=True)])
+
+
 def _bucket(feature: str, dimension: int) -> tuple[int, int]:
     number = int.from_bytes(hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest())
     return number % dimension, 1 if number >> 63 else -1
