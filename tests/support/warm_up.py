@@ -13,39 +13,39 @@ from functools import cache
 
 import chromadb
 import evalica
+import langchain_core.messages.block_translators.langchain_v0
+import langchain_core.tracers.context
+import langchain_core.tracers.run_collector
 import langchain_core.tracers.stdout
 import langgraph.checkpoint.sqlite.aio
 import lemminflect
 import litellm.proxy._types
 import markdown_it
+import matplotlib.backends.backend_svg
 import matplotlib.figure
+import networkx
 import openai.resources
+import rich.markdown
+import scipy.cluster.hierarchy
 import scipy.stats
+import sklearn.cluster
+import typer._adapters
+import typer._click.decorators
 import typer.main
+import typer.rich_utils
 
-import ideagora.benchmarks.ai_idea_bench.benchmark
 import ideagora.cli.main
-import ideagora.commands.agents
-import ideagora.commands.arena
-import ideagora.commands.bench
-import ideagora.commands.doctor
-import ideagora.commands.generate
-import ideagora.evaluators.arena.evaluation
-import ideagora.evaluators.judging.graph
-import ideagora.graphs.chain_of_ideas.agent
-import ideagora.graphs.chain_of_ideas.graph
-import ideagora.graphs.direct.graph
-import ideagora.graphs.rag.graph
-import ideagora.models.chat_models
-import ideagora.report.arena.page
-import ideagora.report.bench.terminal
 import tests.support.command
 from ideagora.agents.role import ROLES
 from ideagora.graphs.runtime import run_record
 from ideagora.models import request
 from ideagora.prompts import loader
 from ideagora.report.run.write import _html_environment, _markdown_environment
+from ideagora.retrieval.corpus.starter import starter_corpus
+from tests.support.growth import modules
 
+list(modules())  # imports them
+starter_corpus()
 lemminflect.getAllLemmas("walks")  # reads its tables
 for environment, endings in (
     (_html_environment(), (".html", ".css", ".svg")),

@@ -269,7 +269,8 @@ class HashEmbedder:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         rows = np.stack([_bag(text, self.dimension) for text in texts])
-        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows.astype(np.float32)
 
 
 @lru_cache(maxsize=2048)
@@ -279,9 +280,10 @@ def _bag(text: str, dimension: int) -> NDArray[np.float64]:
 
     features = [_weights(word, dimension) for word in re.findall(r"\w+", text.casefold())]
     if not features:
-        return np.eye(1, dimension)[0]
-    indices, weights = (np.concatenate(parts) for parts in zip(*features, strict=True))
-    return np.bincount(indices, weights, dimension)
+        return np.asarray(np.eye(1, dimension)[0])
+    indices = np.concatenate([places for places, _ in features])
+    weights = np.concatenate([values for _, values in features])
+    return np.asarray(np.bincount(indices, weights, dimension), dtype=np.float64)
 
 
 @lru_cache(maxsize=16_384)
