@@ -135,8 +135,9 @@ def _print_graph(agent: Agent, lines: list[str]) -> None:
     console.print(Text(f"\n{LEGEND}", style="dim"), soft_wrap=True)
     for name, field in type(agent.options).model_fields.items():
         value = getattr(agent.options, name)
-        about = f"   {plain(field.description)}" if field.description else ""
-        console.print(Text.assemble((f"--set {name}={value}", "bold"), about), soft_wrap=True)
+        written = ",".join(map(str, value)) if isinstance(value, tuple) else value
+        about = f"   {plain(' '.join(field.description.split()))}" if field.description else ""
+        console.print(Text.assemble((f"--set {name}={written}", "bold"), about), soft_wrap=True)
 
 
 def new(name: str, kind: str) -> int:

@@ -34,7 +34,7 @@ class PortfolioOptions(AgentOptions):
         default=("ai-researcher", "ai-scientist", "gpt-researcher", "research-agent", "sci-agents"),
         min_length=1,
     )
-    """Agents that draft, each at a small setting."""
+    """Agents that draft, each at a small setting; with commas between them."""
     drafts: int = Field(default=2, ge=1, le=20)
     """Ideas that each of them drafts."""
     rounds: int = Field(default=1, ge=0, le=6)
@@ -44,6 +44,11 @@ class PortfolioOptions(AgentOptions):
     """Ideas made from others in each round: combined, simplified and inverted ones in turn."""
     comparisons: int = Field(default=24, ge=0, le=400)
     """Maximum comparisons that rank the ideas."""
+
+    @field_validator("drafters", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
 
     @field_validator("drafters")
     @classmethod
