@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ideagora.config import Settings
 from ideagora.graphs.portfolio.agent import PortfolioOptions
-from ideagora.graphs.portfolio.budget import may_begin_round
+from ideagora.graphs.portfolio.budget import calls_of_end, calls_of_round, may_begin_round, total_calls
 from ideagora.graphs.portfolio.ranking import next_pairs, rate
 from ideagora.graphs.portfolio.spread import choose_parents, farthest, similarities, two_dimensions
+from ideagora.models.budget import expected_cost
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.embedder import load_embedder
 from ideagora.schema import Idea
@@ -43,10 +45,10 @@ def test_far_ideas_are_chosen_by_hand() -> None:
     assert farthest(similarity, 0, 9) == [0, 4, 3, 1, 2]
     assert farthest(similarity[:0, :0], 0, 2) == []
     first = choose_parents(similarity, [5, 9, 1, 1, 1], [], 4)
-    assert first == [("combined", (0, 4)), ("simplified", (1,)), ("inverted", (0,)), ("combined", (1, 4))]
+    assert first == [("combined", (0, 4)), ("simplified", (1,)), ("inverted", (2,)), ("combined", (0, 3))]
     assert choose_parents(similarity, [5, 9, 1, 1, 1], first, 2) == [
-        ("combined", (2, 4)),
-        ("simplified", (0,)),
+        ("combined", (1, 4)),
+        ("simplified", (2,)),
     ]
     assert [op for op, _ in choose_parents(similarity[:1, :1], [5], [], 3)] == ["simplified", "inverted"]
 
@@ -146,6 +148,26 @@ def test_a_child_that_loses_to_its_parent_does_not_survive(winner: str) -> None:
         assert any("lost to" in note for note in record()["notes"])
 
 
+def test_an_idea_gives_way_to_a_child_that_beats_it() -> None:
+    ran = Ran(small(ideas=3), idea_judge=preferring("child"), **CHILDREN)
+    assert all(idea.title.startswith("Child") for idea in ran.ideas)
+    points = record()["portfolio"]["points"]
+    parents = {parent for point in points for parent in point["parents"]}
+    assert parents == {place for place, point in enumerate(points) if point["fate"] == "surpassed"}
+    assert all("won in both orders" in points[parent]["why"] for parent in parents)
+
+
+def test_a_variation_is_shown_other_ideas_and_the_papers_of_its_parents() -> None:
+    """The new idea must differ from all others, so their summaries are shown; parents are shown once."""
+    ran = Ran(small(), **CHILDREN)
+    for call in ran.calls:
+        if call.role in CHILDREN:
+            shown = {idea.title for idea in (*call.inputs.parents, *call.inputs.proposed)}
+            assert len(shown) == len(call.inputs.parents) + len(call.inputs.proposed) == 4
+            assert all(idea.summary in call.messages[1][1] for idea in call.inputs.proposed)
+            assert all(parent.cites for parent in call.inputs.parents)
+
+
 def test_a_drafter_that_fails_costs_only_itself() -> None:
     ran = Ran(small(), question_planner=lambda call: "I'd rather not.")
     assert {idea.lineage.agent for idea in ran.ideas if idea.lineage} >= {"rag"}
@@ -175,6 +197,16 @@ def test_a_budget_decides_on_rounds() -> None:
     assert not may_begin_round(client, options, 1, 10)
     assert may_begin_round(client, options, 1, 7), "ideas are missing"
     assert not may_begin_round(client, options, 3, 7)
+    client.settings = Settings(model="openai/priced", price_prompt=1.0, price_completion=1.0)
+    calls = total_calls([calls_of_round(options), calls_of_end(options)])
+    cost = expected_cost(calls, client.settings)
+    assert cost
+    client.budget.limit = 2 * cost
+    client.budget.spent = cost
+    assert may_begin_round(client, options, 1, 10), "the rest covers the round and what comes after it"
+    assert not may_begin_round(client, options, 6, 10), "at most six"
+    client.budget.spent = 1.01 * cost
+    assert not may_begin_round(client, options, 0, 7)
 
 
 # --- ranking ----------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ class ListedIdea(Inputs):
     purpose: str
     mechanism: str
     evaluation: str
+    made_from: tuple[str, ...] = ()
+    """Titles of the ideas that it was made from, whether they are listed or not."""
 
 
 class OverviewInputs(Inputs):
@@ -45,7 +47,9 @@ class Overview(Answer):
     """What the ideas have in common, where they part, and their questions."""
 
     common: str = Field(description="2 to 4 sentences: the problems and assumptions that the ideas share")
-    differences: str = Field(description="2 to 4 sentences: the choices on which they part, naming ideas")
+    differences: str = Field(
+        description="3 to 5 sentences: the choices on which they part, and which exclude or need each other"
+    )
     questions: tuple[IdeaQuestion, ...] = Field(description="one entry for each idea, in their order")
 
 

@@ -13,16 +13,23 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.idea_inputs import DirectionView, draft_lead
+from ideagora.agents.idea_inputs import DirectionView, ProposedIdea, draft_lead
 from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
-from ideagora.models.call import Inputs
+from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
 PROMPTS = Path(__file__).parent / "prompts"
 _CLAUSE = re.compile(r"[;:,.] ")
+
+
+class Citation(Inputs):
+    """The papers that one part of an idea cites, by their numbers."""
+
+    part: str
+    papers: tuple[int, ...]
 
 
 class ParentIdea(Inputs):
@@ -35,42 +42,68 @@ class ParentIdea(Inputs):
     purpose: str
     mechanism: str
     evaluation: str
-    purpose_from: int | None
-    mechanism_from: int | None
-    """Numbers of the papers that purpose and mechanism are based on; ``None`` if no source says so."""
+    cites: tuple[Citation, ...]
+    """The papers that its parts cite, as far as they are shown."""
+
+    def source_of(self, part: str) -> int | None:
+        """Number of the first paper that a part cites; ``None`` if no source says so."""
+        return next((citation.papers[0] for citation in self.cites if citation.part == part), None)
 
 
 class VariationInputs(Inputs):
-    """One parent, or two; papers that they build on and close ones; titles of all ideas so far."""
+    """One parent, or two; papers that they build on and close ones; the other ideas so far."""
 
     topic: str
     parents: tuple[ParentIdea, ...]
     papers: tuple[PaperBrief, ...]
-    existing: tuple[str, ...]
+    proposed: tuple[ProposedIdea, ...]
+
+    @property
+    def titles(self) -> set[str]:
+        """The titles of all ideas so far, as they are compared."""
+        return {_key(idea.title) for idea in self.parents} | {_key(idea.title) for idea in self.proposed}
 
 
-class CombinedIdea(SearchableIdea):
-    """An idea made from two others."""
+class Combination(Answer):
+    """What becomes of two ideas."""
 
     change: str = Field(
-        description="1 or 2 sentences: what it takes from each of the two, what it leaves out"
+        description="2 or 3 sentences: the point at which the two need each other, what is taken from each, "
+        "what is left out"
     )
 
 
-class SimplifiedIdea(SearchableIdea):
-    """An idea with less in it."""
-
-    change: str = Field(description="1 or 2 sentences: what is left out, and why the rest suffices")
+class CombinedIdea(SearchableIdea, Combination):
+    """An idea made from two others, after the decision on what it takes from them."""
 
 
-class InvertedIdea(SearchableIdea):
-    """An idea from the opposite assumption."""
+class Simplification(Answer):
+    """What an idea can do without."""
 
-    change: str = Field(description="1 or 2 sentences: the assumption of the idea, and its opposite")
+    change: str = Field(
+        description="2 or 3 sentences: the component that carries the claim, what is left out, and why the "
+        "rest suffices"
+    )
+
+
+class SimplifiedIdea(SearchableIdea, Simplification):
+    """An idea with less in it, after the decision on what is left out."""
+
+
+class Inversion(Answer):
+    """The opposite of an assumption."""
+
+    change: str = Field(
+        description="2 or 3 sentences: the assumption of the idea, its opposite, and where the opposite holds"
+    )
+
+
+class InvertedIdea(SearchableIdea, Inversion):
+    """An idea from the opposite assumption, after that assumption."""
 
 
 def _check(inputs: VariationInputs, answer: SearchableIdea) -> str | None:
-    if _key(answer.title) in {_key(title) for title in inputs.existing}:
+    if _key(answer.title) in inputs.titles:
         return "title: an idea with this title exists; write a different idea, with a title of its own"
     return check_sources(inputs, answer) if inputs.papers else None
 
@@ -83,11 +116,10 @@ def _combine(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any]
     """Return the lead from one parent's limitation and the other's mechanism, the new one of the two."""
     first, second = inputs.parents
     leads = [
-        (_pair(engine, inputs, weak, strong), weak, strong)
+        (_pair(engine, inputs, _purpose(weak), _mechanism(strong)), weak, strong)
         for weak, strong in ((first, second), (second, first))
     ]
-    known = {_key(title) for title in inputs.existing}
-    new = [lead for lead in leads if _key(lead[0]["title"]) not in known]
+    new = [lead for lead in leads if _key(lead[0]["title"]) not in inputs.titles]
     lead, weak, strong = (new or leads)[0]
     change = f"The limitation is that of “{weak.title}”, the mechanism that of “{strong.title}”."
     return {**lead, "change": change}
@@ -98,31 +130,41 @@ def _invert(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any]:
 
     The mechanism is that of the paper that gave the limitation, or of another one if that lead exists.
     """
-    parent, known = inputs.parents[0], {_key(title) for title in inputs.existing}
-    weak = parent.model_copy(update={"purpose": "", "purpose_from": parent.mechanism_from})
+    parent = inputs.parents[0]
+    weak = parent.source_of("method")
     leads: list[dict[str, Any]] = []
-    for number in dict.fromkeys([parent.purpose_from or 0, *range(len(inputs.papers))]):
-        if number == weak.purpose_from and leads:
+    for number in dict.fromkeys([parent.source_of("motivation") or 0, *range(len(inputs.papers))]):
+        if number == weak and leads:
             continue
-        strong = parent.model_copy(update={"mechanism": "", "mechanism_from": number})
-        leads.append(_pair(engine, inputs, weak, strong))
-        if _key(leads[-1]["title"]) not in known:
+        leads.append(_pair(engine, inputs, ("", weak), ("", number)))
+        if _key(leads[-1]["title"]) not in inputs.titles:
             break
     change = f"The paper that gave “{parent.title}” its mechanism gives the limitation here."
     return {**leads[-1], "change": change}
 
 
+def _purpose(parent: ParentIdea) -> tuple[str, int | None]:
+    return parent.purpose, parent.source_of("motivation")
+
+
+def _mechanism(parent: ParentIdea) -> tuple[str, int | None]:
+    return parent.mechanism, parent.source_of("method")
+
+
 def _pair(
-    engine: ExtractiveModel, inputs: VariationInputs, weak: ParentIdea, strong: ParentIdea
+    engine: ExtractiveModel,
+    inputs: VariationInputs,
+    limitation: tuple[str, int | None],
+    mechanism: tuple[str, int | None],
 ) -> dict[str, Any]:
-    """Return the lead from the purpose of one parent and the mechanism of another."""
+    """Return the lead from a limitation and a mechanism, each with the number of its paper."""
     last = len(inputs.papers) - 1
     direction = DirectionView(
         text="",
-        limitation=weak.purpose,
-        limitation_from=min(weak.purpose_from or 0, last),
-        mechanism=strong.mechanism,
-        mechanism_from=last if strong.mechanism_from is None else min(strong.mechanism_from, last),
+        limitation=limitation[0],
+        limitation_from=min(limitation[1] or 0, last),
+        mechanism=mechanism[0],
+        mechanism_from=last if mechanism[1] is None else min(mechanism[1], last),
     )
     return {**draft_lead(engine, inputs.topic, inputs.papers, direction), "queries": []}
 
@@ -137,8 +179,8 @@ def _simplify(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any
     )
     quoted = [
         {"part": part, "paper": number, "quote": inputs.papers[number].title}
-        for part, number in (("motivation", parent.purpose_from), ("method", parent.mechanism_from))
-        if number is not None and number < len(inputs.papers)
+        for part in ("motivation", "method")
+        if (number := parent.source_of(part)) is not None and number < len(inputs.papers)
     ]
     first = {"part": "method", "paper": 0, "quote": inputs.papers[0].title} if inputs.papers else None
     return {

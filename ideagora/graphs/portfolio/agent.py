@@ -48,7 +48,9 @@ class PortfolioOptions(AgentOptions):
     @field_validator("drafters", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
-        return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+        return (
+            [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+        )
 
     @field_validator("drafters")
     @classmethod

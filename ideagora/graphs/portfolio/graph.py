@@ -17,19 +17,29 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ideagora.agents.portfolio.overview import OVERVIEW_WRITER, ListedIdea
-from ideagora.errors import AllBranchesFailed, IdeagoraError, UnreadableAnswer
+from ideagora.errors import AllBranchesFailed, IdeagoraError
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import failure
 from ideagora.graphs.portfolio import variation
 from ideagora.graphs.portfolio.budget import may_begin_round
 from ideagora.graphs.portfolio.drafters import small_agent
-from ideagora.graphs.portfolio.members import PortfolioState, alive, drafted, papers_of, parts, text_of
+from ideagora.graphs.portfolio.finish import finish, write_overview
+from ideagora.graphs.portfolio.members import (
+    PortfolioState,
+    alive,
+    closest_papers,
+    drafted,
+    known_ideas,
+    papers_of,
+    parts,
+    surpassed,
+    text_of,
+)
 from ideagora.graphs.portfolio.ranking import next_pairs, pair_tasks, rate
 from ideagora.graphs.portfolio.spread import farthest, similarities, two_dimensions
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.duplicates import find_same_ideas
-from ideagora.graphs.steps.first_plan import PlanTask, design_experiment
+from ideagora.graphs.steps.first_plan import design_experiment
 from ideagora.graphs.steps.novelty import check_novelty as compare_with_papers
 from ideagora.graphs.steps.swiss_ranking import judge_pair
 from ideagora.models.usage import label_scope, usage_label
@@ -153,14 +163,16 @@ def select_children(state: PortfolioState) -> PortfolioState:
 async def choose_ideas(state: PortfolioState, runtime: Context) -> PortfolioState:
     """The survivors that are far from one another, the first one the closest to the topic.
 
-    A known idea is passed over unless too few others are left.
+    Ideas that a child of theirs surpasses are passed over unless too few others are left, and known ideas
+    unless even then too few are left.
     """
-    known = {one["position"] for one in state.get("checks", []) if one["check"]["status"] == "too_close"}
     wanted, living = runtime.context.options.ideas, alive(state)
-    new = [position for position in living if position not in known]
+    known, beaten = known_ideas(state), surpassed(state)
+    new = [position for position in living if position not in known and position not in beaten]
     first = await _spread(state, runtime.context, new, wanted)
+    second = [position for position in living if position in beaten and position not in known]
     rest = [position for position in living if position in known]
-    return {"chosen": [*first, *rest[: wanted - len(first)]]}
+    return {"chosen": [*first, *[*second, *rest][: wanted - len(first)]]}
 
 
 async def _spread(state: PortfolioState, context: Services, positions: list[int], wanted: int) -> list[int]:
@@ -194,7 +206,9 @@ async def check_novelty(state: NoveltyTask, runtime: Context) -> PortfolioState:
                 runtime.context, topic, {**parts(member), "queries": member["queries"]}, papers_of(member)
             )
         check = found.model_dump(mode="json")
-    return {"checks": [{"position": state["position"], "check": check}]}
+    closest = await closest_papers(runtime.context.library, check)
+    papers = [paper.model_dump(mode="json") for paper in closest]
+    return {"checks": [{"position": state["position"], "check": check, "papers": papers}]}
 
 
 def draw_comparisons(state: PortfolioState) -> PortfolioState:
@@ -223,39 +237,6 @@ async def rank_ideas(state: PortfolioState, runtime: Context) -> PortfolioState:
         "map": two_dimensions(vectors),
         "similarity": similarities(vectors)[np.ix_(ranked, ranked)].tolist(),
     }
-
-
-def finish(state: PortfolioState) -> list[Hashable | Send]:
-    """The experiments that are missing and the overview, side by side."""
-    members = state["members"]
-    tasks = [
-        PlanTask(
-            topic=state["topic"],
-            draft=parts(members[position]),
-            number=place,
-            papers=[paper.model_dump(mode="json") for paper in papers_of(members[position])],
-        )
-        for place, position in enumerate(state["chosen"], 1)
-        if members[position]["idea"]["experiment"] is None
-    ]
-    return [*(Send("design_experiment", task) for task in tasks), "write_overview"]
-
-
-async def write_overview(state: PortfolioState, runtime: Context) -> PortfolioState:
-    """What the ideas have in common, and the question that each one answers."""
-    listed = [parts(state["members"][position]) for position in state["chosen"]]
-    with usage_label("overview"):
-        try:
-            answer = await OVERVIEW_WRITER(
-                runtime.context.client,
-                topic=state["topic"]["text"],
-                ideas=tuple(
-                    ListedIdea(**{name: idea[name] for name in ListedIdea.model_fields}) for idea in listed
-                ),
-            )
-        except UnreadableAnswer as error:
-            return {"notes": [f"There is no overview: {error}"]}
-    return {"overview": answer.model_dump(mode="json")}
 
 
 def build_graph() -> StateGraph[PortfolioState, Services, PortfolioState, PortfolioState]:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import FACETS
 from ideagora.schema import Idea, Paper
 
+if TYPE_CHECKING:
+    from ideagora.retrieval.library import Library
+
+CLOSEST_PAPERS = 3
+"""Papers of a novelty check that the roles are shown."""
 Member = dict[str, Any]
 """``idea`` (an ``Idea``), ``queries`` for its novelty check, ``operation``, ``agent``, ``parents``
 (positions), ``round``, ``change``, and the ``label`` of the calls that made it."""
@@ -30,7 +35,7 @@ class PortfolioState(TypedDict, total=False):
     """Those of all rounds: number, round, operation, parents."""
     games: Annotated[list[dict[str, Any]], operator.add]
     checks: Annotated[list[dict[str, Any]], operator.add]
-    """Novelty checks by position."""
+    """``position``, ``check`` and ``papers`` (the closest ones) of each novelty check."""
     chosen: list[int]
     """The ideas that the portfolio ends with; after ``rank_ideas``, best first."""
     ratings: list[dict[str, Any]]
@@ -69,6 +74,21 @@ def known_ideas(state: Mapping[str, Any]) -> set[int]:
     return {one["position"] for one in state.get("checks", []) if one["check"]["status"] == "too_close"}
 
 
+def surpassed(state: Mapping[str, Any]) -> dict[int, int]:
+    """Ideas that a child of theirs beats in both orders, with that child; both are still in the portfolio.
+
+    A child that is too close to a paper surpasses nothing.
+    """
+    members, games, living = state["members"], state.get("games", []), alive(state)
+    return {
+        parent: child
+        for child in living
+        if child not in known_ideas(state)
+        for parent in members[child]["parents"]
+        if parent in living and sum(outcome(games, child, parent)) > 1
+    }
+
+
 def parts(member: Mapping[str, Any]) -> dict[str, Any]:
     """An idea's parts as roles read them; an imported idea without facets gives its own texts instead."""
     idea = member["idea"]
@@ -91,6 +111,13 @@ def papers_of(member: Mapping[str, Any]) -> list[Paper]:
     shown = {paper.id: paper for paper in (*(link.paper for link in links), *idea.neighbours)}
     cited = dict.fromkeys([*(source.paper_id for source in idea.sources), *idea.references])
     return [shown[paper_id] for paper_id in cited if paper_id in shown]
+
+
+async def closest_papers(library: Library, check: Mapping[str, Any] | None) -> list[Paper]:
+    """The papers that a novelty check found the closest to an idea, the closest first."""
+    closest = (check or {"closest": ()})["closest"][:CLOSEST_PAPERS]
+    papers = [await library.paper(one["paper_id"]) for one in closest]
+    return [paper for paper in papers if paper]
 
 
 def own_origin(origin: Origin, member: Mapping[str, Any], place: int | None) -> Origin:

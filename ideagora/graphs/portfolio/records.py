@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ideagora.schema import Record
 
-Fate = Literal["chosen", "left over", "twin", "lost", "known"]
+Fate = Literal["chosen", "left over", "surpassed", "twin", "lost", "known"]
 
 
 class MapPoint(Record):

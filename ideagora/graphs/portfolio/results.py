@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ideagora.graphs.portfolio.members import known_ideas
+from ideagora.graphs.portfolio.members import known_ideas, surpassed
 from ideagora.graphs.portfolio.records import (
+    Fate,
     MapPoint,
     OverviewRecord,
     PortfolioRecord,
     QuestionOfIdea,
 )
-
-_WHY = {"known": "too close to a paper", "left over": "close to an idea that was chosen", "chosen": None}
 
 
 def results(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,8 +34,7 @@ def results(state: Mapping[str, Any]) -> dict[str, Any]:
 def _point(state: Mapping[str, Any], position: int) -> MapPoint:
     member, chosen = state["members"][position], state["chosen"]
     removed = next((one for one in state.get("removed", []) if one["position"] == position), None)
-    known = "known" if position in known_ideas(state) else "left over"
-    fate = removed["kind"] if removed else "chosen" if position in chosen else known
+    fate, why = (removed["kind"], removed["why"]) if removed else _fate(state, position)
     return MapPoint.model_validate(
         {
             "title": member["idea"]["title"],
@@ -45,9 +43,21 @@ def _point(state: Mapping[str, Any], position: int) -> MapPoint:
             "y": state["map"][position][1],
             "fate": fate,
             "place": chosen.index(position) + 1 if fate == "chosen" else None,
-            "why": removed["why"] if removed else _WHY[fate],
+            "why": why,
         }
     )
+
+
+def _fate(state: Mapping[str, Any], position: int) -> tuple[Fate, str | None]:
+    """What became of an idea that was not removed, and why it was not chosen."""
+    if position in state["chosen"]:
+        return "chosen", None
+    if position in known_ideas(state):
+        return "known", "too close to a paper"
+    child = surpassed(state).get(position)
+    if child is None:
+        return "left over", "closer to the chosen ideas than they are to one another"
+    return "surpassed", f"“{state['members'][child]['idea']['title']}”, made from it, won in both orders"
 
 
 def _overview(state: Mapping[str, Any]) -> OverviewRecord | None:

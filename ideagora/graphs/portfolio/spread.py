@@ -5,6 +5,7 @@ Pure functions of embeddings: rows of unit length.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
@@ -49,7 +50,7 @@ def choose_parents(
     """The next variations, the operations in turn, none of them done before.
 
     The two ideas that are farthest apart are combined, the one with the longest method is simplified, and the
-    one that is nearest to another is inverted.
+    one that is nearest to another is inverted; each among those that were parents least often.
     """
     nearest = (similarity - 2 * np.eye(len(similarity))).max(axis=1, initial=-1.0)
     pairs = sorted(combinations(range(len(similarity)), 2), key=lambda pair: float(similarity[pair]))
@@ -63,7 +64,9 @@ def choose_parents(
         operation = OPERATIONS[number % len(OPERATIONS)]
         used = {parents for name, parents in (*done, *chosen) if name == operation}
         new = [parents for parents in ranked[operation] if parents not in used]
-        chosen += [(operation, new[0])] if new else []
+        uses = Counter(parent for _, parents in (*done, *chosen) for parent in parents)
+        fresh = min(new, key=lambda parents: sum(uses[parent] for parent in parents), default=None)
+        chosen += [(operation, fresh)] if fresh else []
     return chosen
 
 

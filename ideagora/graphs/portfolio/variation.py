@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any, TypedDict
 
 from langgraph.runtime import Runtime
 
+from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.agents.portfolio.variation import (
     IDEA_COMBINER,
     IDEA_INVERTER,
     IDEA_SIMPLIFIER,
+    Citation,
     ParentIdea,
 )
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import failure, one_idea
-from ideagora.graphs.portfolio.members import PortfolioState, alive, outcome, papers_of, parts, text_of
+from ideagora.graphs.portfolio.members import (
+    PortfolioState,
+    alive,
+    closest_papers,
+    outcome,
+    papers_of,
+    parts,
+    text_of,
+)
 from ideagora.graphs.portfolio.spread import choose_parents, similarities
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
@@ -26,7 +37,7 @@ from ideagora.models.usage import usage_label
 
 ROLES = {"combined": IDEA_COMBINER, "simplified": IDEA_SIMPLIFIER, "inverted": IDEA_INVERTER}
 CITED_PAPERS, CLOSE_PAPERS = 6, 3
-"""Papers that a variation is shown: those that its parents cite, and others close to the first parent."""
+"""Papers that a variation is shown: those that its parents cite, and others close to the parents."""
 PARENTS = {"combined": 2, "simplified": 1, "inverted": 1}
 
 Context = Runtime[Services]
@@ -42,7 +53,8 @@ class VariationTask(TypedDict):
     operation: str
     parents: list[int]
     members: list[dict[str, Any]]
-    existing: list[str]
+    proposed: list[dict[str, str]]
+    """Title and summary of the other ideas of the portfolio."""
 
 
 def next_variations(context: Services, state: PortfolioState, round_number: int) -> list[dict[str, Any]]:
@@ -83,7 +95,11 @@ def variation_task(state: PortfolioState, variation: Mapping[str, Any]) -> Varia
         operation=variation["operation"],
         parents=list(variation["parents"]),
         members=[members[position] for position in variation["parents"]],
-        existing=[members[position]["idea"]["title"] for position in alive(state)],
+        proposed=[
+            {name: parts(members[position])[name] for name in ("title", "summary")}
+            for position in alive(state)
+            if position not in variation["parents"]
+        ],
     )
 
 
@@ -102,7 +118,7 @@ async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
                 topic=state["topic"]["text"],
                 parents=tuple(_parent(member, numbers) for member in state["members"]),
                 papers=paper_briefs(shown),
-                existing=tuple(state["existing"]),
+                proposed=proposed_ideas(state["proposed"]),
             )
         except UnreadableAnswer as error:
             return _not_made(state, str(error))
@@ -130,25 +146,30 @@ def _not_made(state: VariationTask, reason: str) -> PortfolioState:
 
 
 async def _papers(context: Services, state: VariationTask) -> list[Any]:
-    """The papers that the parents cite, in turn, and others close to the first parent."""
-    cited = [papers_of(member)[: CITED_PAPERS // len(state["members"])] for member in state["members"]]
-    close = await context.library.search(text_of(state["members"][0]), CLOSE_PAPERS)
-    papers = [paper for some in cited for paper in some] + [scored.paper for scored in close]
-    return list({paper.id: paper for paper in papers}.values())
+    """The papers that the parents cite, and others that are close to them, those of a novelty check first."""
+    members, library = state["members"], context.library
+    cited = [paper for member in members for paper in papers_of(member)[: CITED_PAPERS // len(members)]]
+    papers = {paper.id: paper for paper in cited}
+    checked = [await closest_papers(library, member["idea"]["novelty_check"]) for member in members]
+    queries = [f"{state['topic']['text']}. {parts(m)['title']}. {parts(m)['purpose']}" for m in members]
+    found = [[one.paper for one in await library.search(query, CITED_PAPERS)] for query in queries]
+    near = [paper for row in zip_longest(*checked, *found) for paper in row if paper]
+    new = {paper.id: paper for paper in near if paper.id not in papers}
+    return [*papers.values(), *list(new.values())[:CLOSE_PAPERS]]
 
 
 def _parent(member: Mapping[str, Any], numbers: Mapping[str, int]) -> ParentIdea:
     idea = parts(member)
-    based_on = {
-        source["part"]: numbers[source["paper_id"]]
-        for source in reversed(idea["sources"])
-        if source["paper_id"] in numbers
-    }
+    cited: dict[str, list[int]] = {}
+    for source in idea["sources"]:
+        if source["paper_id"] in numbers:
+            cited.setdefault(source["part"], []).append(numbers[source["paper_id"]])
     names = ("title", "motivation", "novelty", "method", "purpose", "mechanism", "evaluation")
     return ParentIdea(
         **{name: idea[name] for name in names},
-        purpose_from=based_on.get("motivation"),
-        mechanism_from=based_on.get("method"),
+        cites=tuple(
+            Citation(part=part, papers=tuple(dict.fromkeys(papers))) for part, papers in cited.items()
+        ),
     )
 
 

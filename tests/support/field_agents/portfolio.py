@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ideagora.agents.idea_inputs import ProposedIdea
 from ideagora.agents.portfolio import overview, variation
 from ideagora.models.call import Inputs
 from tests.support.baseline_samples import PAPERS, PARTS, SEARCHABLE, TOPIC
@@ -12,10 +13,12 @@ from tests.support.standin import _count, _idea, _text
 PARENT = variation.ParentIdea(
     **{name: PARTS[name] for name in ("title", "motivation", "novelty", "method")},
     **{name: PARTS[name] for name in ("purpose", "mechanism", "evaluation")},
-    purpose_from=0,
-    mechanism_from=1,
+    cites=(
+        variation.Citation(part="motivation", papers=(0,)),
+        variation.Citation(part="method", papers=(1, 0)),
+    ),
 )
-OTHER = PARENT.model_copy(update={"title": "Voting with Fewer Chains", "mechanism_from": 0})
+OTHER = PARENT.model_copy(update={"title": "Voting with Fewer Chains", "cites": PARENT.cites[:1]})
 SOURCES = [{"part": "method", "paper": 1, "quote": "stores that critique in an episodic memory"}]
 
 
@@ -24,8 +27,8 @@ def _child(title: str, change: str) -> dict[str, Any]:
 
 
 def _inputs(*parents: variation.ParentIdea) -> variation.VariationInputs:
-    titles = tuple(parent.title for parent in parents)
-    return variation.VariationInputs(topic=TOPIC, parents=parents, papers=PAPERS, existing=titles)
+    other = ProposedIdea(title="A Memory of Tools", summary="Tools are remembered with their failures.")
+    return variation.VariationInputs(topic=TOPIC, parents=parents, papers=PAPERS, proposed=(other,))
 
 
 SAMPLES: dict[str, tuple[Inputs, dict[str, Any]]] = {

@@ -1,0 +1,67 @@
+"""The end of a portfolio: the experiments that are missing, and the overview of the chosen ideas."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
+from ideagora.agents.portfolio.overview import OVERVIEW_WRITER, ListedIdea
+from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.portfolio.members import Member, PortfolioState, papers_of, parts
+from ideagora.graphs.services import Services
+from ideagora.graphs.steps.first_plan import PlanTask
+from ideagora.models.usage import usage_label
+
+Context = Runtime[Services]
+
+
+def finish(state: PortfolioState) -> list[Hashable | Send]:
+    """The experiments that are missing and the overview, side by side.
+
+    An experiment is planned with the papers that the idea cites and the closest ones of its novelty check.
+    """
+    members = state["members"]
+    closest = {one["position"]: one["papers"] for one in state.get("checks", [])}
+    tasks = [
+        PlanTask(
+            topic=state["topic"],
+            draft=parts(members[position]),
+            number=place,
+            papers=_without_repetitions(
+                [paper.model_dump(mode="json") for paper in papers_of(members[position])]
+                + closest.get(position, [])
+            ),
+        )
+        for place, position in enumerate(state["chosen"], 1)
+        if members[position]["idea"]["experiment"] is None
+    ]
+    return [*(Send("design_experiment", task) for task in tasks), "write_overview"]
+
+
+def _without_repetitions(papers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return list({paper["id"]: paper for paper in papers}.values())
+
+
+async def write_overview(state: PortfolioState, runtime: Context) -> PortfolioState:
+    """What the ideas have in common, and the question that each one answers."""
+    members = state["members"]
+    with usage_label("overview"):
+        try:
+            answer = await OVERVIEW_WRITER(
+                runtime.context.client,
+                topic=state["topic"]["text"],
+                ideas=tuple(_listed(members, position) for position in state["chosen"]),
+            )
+        except UnreadableAnswer as error:
+            return {"notes": [f"There is no overview: {error}"]}
+    return {"overview": answer.model_dump(mode="json")}
+
+
+def _listed(members: list[Member], position: int) -> ListedIdea:
+    idea, parents = parts(members[position]), members[position]["parents"]
+    names = ("title", "summary", "purpose", "mechanism", "evaluation")
+    made_from = tuple(members[parent]["idea"]["title"] for parent in parents)
+    return ListedIdea(**{name: idea[name] for name in names}, made_from=made_from)
