@@ -5,12 +5,10 @@ It computes no figures; missing figures are shown as missing, with their reason.
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 from ideagora.errors import FolderUnusable
 from ideagora.evaluators.arena.folder import read_leaderboard
@@ -20,6 +18,7 @@ from ideagora.report.arena.csv_ratings import csv_ratings, other_rankings
 from ideagora.report.arena.matches import TopicMatches, ids_that_fit, matches_by_topic
 from ideagora.report.arena.plots import criteria_plot, ratings_plot, win_rate_plot
 from ideagora.report.arena.terminal import RUN_NOTES, missing_run_figures
+from ideagora.report.drawings.plots import Plot, image_url
 from ideagora.report.run.load import load_run, map_strings
 from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
 from ideagora.report.text_cleaning import clean, hide_folders
@@ -27,7 +26,6 @@ from ideagora.schema import Idea
 
 PLOTS = "plots"
 CSV_FILE = "leaderboard.csv"
-KINDS: tuple[Literal["svg", "png"], ...] = ("svg", "png")
 MISSING = "–"
 
 AUDIT = {
@@ -42,15 +40,6 @@ AUDIT = {
     "intransitive_triples": "cyclic triples of agents (A beats B, B beats C, C beats A)",
 }
 """Meaning of the figures of the audit, in display order; others follow."""
-
-
-@dataclass(frozen=True)
-class Plot:
-    """A plot: file name, caption and function that draws it."""
-
-    name: str
-    shows: str
-    draw: Callable[[Literal["svg", "png"]], bytes]
 
 
 @dataclass(frozen=True)
@@ -107,11 +96,11 @@ def write_arena_report(folder: Path) -> tuple[Path, Path]:
     """
     page = _page(folder)
     for plot in (plot for board in page.boards for plot in board.plots):
-        for kind in KINDS:
-            _write_bytes(folder / PLOTS / f"{plot.name}.{kind}", plot.draw(kind))
+        for kind, content in plot.files.items():
+            _write_bytes(folder / PLOTS / f"{plot.name}.{kind}", content)
     write_file(folder / CSV_FILE, csv_ratings(page.leaderboard))
     write_file(folder / MARKDOWN_FILE, markdown_page("arena.md", page=page))
-    write_file(folder / HTML_FILE, html_page("arena.html", page=page, image=_image))
+    write_file(folder / HTML_FILE, html_page("arena.html", page=page, image=image_url))
     return folder / MARKDOWN_FILE, folder / HTML_FILE
 
 
@@ -153,12 +142,12 @@ def _plots(file: str, standings: Standings) -> Iterator[Plot]:
             if bounded
             else "Ratings, without intervals."
         )
-        yield Plot(f"{file}-ratings", shows, partial(ratings_plot, ranking))
+        yield Plot(f"{file}-ratings", shows, ratings_plot(ranking))
     if len(rated) > 1:
-        yield Plot(f"{file}-criteria", "Ratings by criterion.", partial(criteria_plot, rated))
+        yield Plot(f"{file}-criteria", "Ratings by criterion.", criteria_plot(rated))
     if len(rates.agents) > 1:
         shows = "Share of points of the row against the column; a tie is half a point."
-        yield Plot(f"{file}-win-rates", shows, partial(win_rate_plot, rates.agents, rates.matrix))
+        yield Plot(f"{file}-win-rates", shows, win_rate_plot(rates.agents, rates.matrix))
 
 
 def _audit(figures: Mapping[str, AuditFigure]) -> list[tuple[str, AuditFigure]]:
@@ -177,10 +166,6 @@ def breakdown_of(standings: Standings, name: str) -> list[tuple[str, AuditFigure
         for one in standings.audit_breakdown
         if (figure := one.figures.get(name)) is not None and figure.value is not None
     ]
-
-
-def _image(drawn: bytes) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode()}"
 
 
 def _write_bytes(path: Path, content: bytes) -> None:

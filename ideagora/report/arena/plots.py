@@ -6,16 +6,24 @@ All text is plain text, since names are untrusted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ideagora.report.drawings.plots import ACCENT, INK, name_rows, plot_figure, render, short_name
+from ideagora.report.drawings.plots import (
+    ACCENT,
+    INK,
+    Files,
+    name_rows,
+    plot_figure,
+    render_files,
+    short_name,
+)
 from ideagora.report.text_cleaning import clean
 
 if TYPE_CHECKING:
     from ideagora.evaluators.arena.leaderboard.records import LeaderboardRow
 
 
-def ratings_plot(rows: Sequence[LeaderboardRow], kind: Literal["svg", "png"] = "svg") -> bytes:
+def ratings_plot(rows: Sequence[LeaderboardRow]) -> Files:
     """Ratings, best on top, each with its interval where there is one."""
     with plot_figure(len(rows)) as (figure, axes):
         for place, row in enumerate(rows):
@@ -25,12 +33,10 @@ def ratings_plot(rows: Sequence[LeaderboardRow], kind: Literal["svg", "png"] = "
                 axes.plot(row.rating, place, "o", color=ACCENT, ms=6)
         name_rows(axes, [row.agent for row in rows])
         axes.set_xlabel("rating")
-        return render(figure, kind)
+        return render_files(figure)
 
 
-def criteria_plot(
-    criteria: Mapping[str, Sequence[LeaderboardRow]], kind: Literal["svg", "png"] = "svg"
-) -> bytes:
+def criteria_plot(criteria: Mapping[str, Sequence[LeaderboardRow]]) -> Files:
     """One panel per criterion, with agents in the order of the first panel."""
     names = [row.agent for row in next(iter(criteria.values()))]
     with plot_figure(len(names), panels=len(criteria)) as (figure, _):
@@ -45,12 +51,10 @@ def criteria_plot(
                 panel.plot(row.rating, place, "o", color=ACCENT, ms=5)
             name_rows(panel, names if panel is figure.axes[0] else [""] * len(names))
             panel.set_title(clean(criterion).replace("_", " "), fontsize=10, color=INK)
-        return render(figure, kind)
+        return render_files(figure)
 
 
-def win_rate_plot(
-    agents: Sequence[str], matrix: Sequence[Sequence[float | None]], kind: Literal["svg", "png"] = "svg"
-) -> bytes:
+def win_rate_plot(agents: Sequence[str], matrix: Sequence[Sequence[float | None]]) -> Files:
     """Share of verdicts in which the row beat the column (ties count half); empty if they never met."""
     import numpy as np
 
@@ -66,4 +70,4 @@ def win_rate_plot(
         axes.set_yticks(range(len(agents)), [short_name(name, 24) for name in agents])
         axes.xaxis.tick_top()
         axes.tick_params(length=0)
-        return render(figure, kind)
+        return render_files(figure)

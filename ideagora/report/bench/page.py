@@ -5,8 +5,7 @@ It computes no figures; missing figures are shown as missing, with their reason.
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,9 +34,7 @@ from ideagora.report.bench.cells import (
     usage,
 )
 from ideagora.report.bench.plots import (
-    KINDS,
     MOST_PANELS,
-    Kind,
     category_plot,
     length_plot,
     means_plot,
@@ -50,6 +47,7 @@ from ideagora.report.bench.tables import (
     latex_table,
     markdown_rows,
 )
+from ideagora.report.drawings.plots import Plot, image_url
 from ideagora.report.run.write import (
     HTML_FILE,
     MARKDOWN_FILE,
@@ -62,15 +60,6 @@ from ideagora.report.run.write import (
 PLOTS = "plots"
 MOST_COMPARISONS = 60
 """Comparisons of a measure on the page; comparisons.csv has all of them."""
-
-
-@dataclass(frozen=True)
-class Plot:
-    """A plot as a file of both kinds."""
-
-    name: str
-    shows: str
-    drawn: Mapping[Kind, bytes]
 
 
 @dataclass(frozen=True)
@@ -162,7 +151,7 @@ def write_report(folder: Path, *results: BenchmarkResult) -> tuple[Path, Path]:
         write_file(folder / "categories.csv", _joined([csv_categories(result) for result in results]))
     words = {"smoke_test": SMOKE_TEST, "offline": OFFLINE, "best": BEST}
     write_file(folder / MARKDOWN_FILE, markdown_page("bench.md", views=views, **words))
-    write_file(folder / HTML_FILE, html_page("bench.html", views=views, image=_image, **words))
+    write_file(folder / HTML_FILE, html_page("bench.html", views=views, image=image_url, **words))
     return folder / MARKDOWN_FILE, folder / HTML_FILE
 
 
@@ -260,10 +249,6 @@ def _joined(tables: Sequence[str]) -> str:
     return "".join(table if place == 0 else table.split("\n", 1)[1] for place, table in enumerate(tables))
 
 
-def _image(drawn: bytes) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode()}"
-
-
 def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
     """Replace the plots, including those of measures that are no longer computed."""
     try:
@@ -272,8 +257,8 @@ def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
         if plots:
             folder.mkdir(exist_ok=True)
         for plot in plots:
-            for kind in KINDS:
-                (folder / f"{plot.name}.{kind}").write_bytes(plot.drawn[kind])
+            for kind, content in plot.files.items():
+                (folder / f"{plot.name}.{kind}").write_bytes(content)
     except OSError as error:
         raise FolderUnusable(
             f"{folder} cannot be written ({error.strerror}): "

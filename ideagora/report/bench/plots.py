@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import nan
 from textwrap import wrap
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ideagora.benchmarks.benchmark import Measure
 from ideagora.benchmarks.results.records import AgentFigure, IdeaLength
@@ -15,9 +15,10 @@ from ideagora.report.drawings.plots import (
     INK,
     SECOND,
     SOFT,
+    Files,
     name_rows,
     plot_figure,
-    render,
+    render_files,
     short_name,
 )
 from ideagora.report.text_cleaning import clean
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
-Kind = Literal["svg", "png"]
-KINDS: tuple[Kind, ...] = ("svg", "png")
 MOST_PANELS = 4
 """Measures side by side."""
 _COLORS = (ACCENT, SECOND, "#6b4c9a", "#3f7d20", "#b03060", "#20242b", "#c9a227", "#5b8db8")
@@ -36,9 +35,7 @@ _TITLE_WIDTH = 22
 """Characters of a panel's title, and of its unit, in one line."""
 
 
-def means_plot(
-    agents: Sequence[str], measures: Sequence[Measure], figures: Sequence[AgentFigure]
-) -> dict[Kind, bytes]:
+def means_plot(agents: Sequence[str], measures: Sequence[Measure], figures: Sequence[AgentFigure]) -> Files:
     """One panel per measure, agents in table order; a mean without an interval is a hollow circle."""
     with plot_figure(len(agents), panels=len(measures)) as (figure, first):
         figure.set_figheight(figure.get_figheight() + 0.5)  # titles and units of two lines
@@ -49,12 +46,12 @@ def means_plot(
             if panel is not first:
                 panel.set_yticks([])
             _label(panel, measure, any(one.mean is not None for one in found.values()))
-        return {kind: render(figure, kind) for kind in KINDS}
+        return render_files(figure)
 
 
 def trade_off_plot(
     agents: Sequence[str], across: Measure, up: Measure, figures: Sequence[AgentFigure]
-) -> dict[Kind, bytes]:
+) -> Files:
     """Two measures of each agent, higher being better on both, and a line along the Pareto front."""
     means = {(one.agent, one.measure): one.mean for one in figures}
     points = []
@@ -75,12 +72,12 @@ def trade_off_plot(
         others = [point for point in points if point not in front]
         labels = [Label(short_name(agent, 24), x, y) for agent, x, y in (*front, *others)]
         place_labels(panel, labels, [(x, y) for _, x, y in front])
-        return {kind: render(figure, kind) for kind in KINDS}
+        return render_files(figure)
 
 
 def category_plot(
     agents: Sequence[str], measure: Measure, categories: Mapping[str, Sequence[AgentFigure]]
-) -> dict[Kind, bytes]:
+) -> Files:
     """A heat map of the means of one measure: agents as rows, categories as columns."""
     means = {
         (one.agent, name): one.mean
@@ -103,7 +100,7 @@ def category_plot(
             side.set_visible(False)
         _write_values(panel, image, rows)
         figure.colorbar(image, ax=panel, shrink=0.9, pad=0.02).set_label(_lines(measure.title), fontsize=9)
-        return {kind: render(figure, kind) for kind in KINDS}
+        return render_files(figure)
 
 
 def _write_values(panel: Axes, image: AxesImage, rows: Sequence[Sequence[float | None]]) -> None:
@@ -117,7 +114,7 @@ def _write_values(panel: Axes, image: AxesImage, rows: Sequence[Sequence[float |
             panel.text(across, up, text, ha="center", va="center", fontsize=7, color=color)
 
 
-def length_plot(agents: Sequence[str], ideas: Sequence[IdeaLength], unit: str) -> dict[Kind, bytes]:
+def length_plot(agents: Sequence[str], ideas: Sequence[IdeaLength], unit: str) -> Files:
     """The mean rating of each idea against its length in words, on a logarithmic scale if it spans much."""
     with plot_figure(14) as (figure, panel):
         for place, agent in enumerate(agents):
@@ -134,7 +131,7 @@ def length_plot(agents: Sequence[str], ideas: Sequence[IdeaLength], unit: str) -
         panel.set_ylabel(_lines(f"mean rating ({unit})"), fontsize=9)
         if len(agents) <= len(_COLORS):
             figure.legend(loc="outside right upper", fontsize=8, frameon=False)
-        return {kind: render(figure, kind) for kind in KINDS}
+        return render_files(figure)
 
 
 def pareto_front(points: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:

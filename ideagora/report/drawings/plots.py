@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ideagora.report.text_cleaning import clean, cut_middle
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Kind = Literal["svg", "png"]
+Files = Mapping[Kind, bytes]
+"""A plot's content by format."""
+KINDS: tuple[Kind, ...] = ("svg", "png")
 INK, SOFT, ACCENT, SECOND, LINE = "#20242b", "#555d69", "#0e5a66", "#9c5a1c", "#dfdbd1"
 LONGEST_NAME = 34
 _INCHES_A_ROW = 0.36
@@ -30,6 +36,20 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "ideagora",  # the same figures give the same bytes
 }
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot: file name, caption and files."""
+
+    name: str
+    shows: str
+    files: Files
+
+
+def image_url(svg: bytes) -> str:
+    """The picture as a URL that contains it, for a page without other files."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
 
 
 @contextmanager
@@ -63,7 +83,12 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
     return cut_middle(shown, longest)
 
 
-def render(figure: Figure, kind: Literal["svg", "png"]) -> bytes:
+def render_files(figure: Figure) -> Files:
+    """The figure in every format."""
+    return {kind: _render(figure, kind) for kind in KINDS}
+
+
+def _render(figure: Figure, kind: Kind) -> bytes:
     """The file's content; the same figure gives the same bytes. The layout is that of the first file."""
     file = io.BytesIO()
     with warnings.catch_warnings():  # a name may have characters that the font lacks
