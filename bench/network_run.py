@@ -144,7 +144,7 @@ class Model(Timeline):
                 for n, cure in enumerate(fields["cures"]):
                     cure["query"] = f"{cure['field']} for {_words(prompt, n)}"
             case "IdeaDraft" | "Review":
-                fields["queries"] = [_words(prompt, n) for n in range(2)]
+                fields["queries"] = [_words(prompt, n) for n in range(len(fields["queries"]))]
         return json.dumps(fields)
 
 

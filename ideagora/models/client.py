@@ -30,7 +30,14 @@ from ideagora.models.redact import redact_keys
 from ideagora.models.request import build_request
 from ideagora.models.single_flight import SingleFlight
 from ideagora.models.transport.attempt import ModelAvailability, RequestAttempt
-from ideagora.models.transport.providers import CONNECTIONS, LOCAL_MODELS, MILLION, Price, load_litellm
+from ideagora.models.transport.providers import (
+    CONNECTIONS,
+    LOCAL_MODELS,
+    MILLION,
+    Price,
+    load_litellm,
+    needs_litellm,
+)
 from ideagora.models.transport.retry import Sleep
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Usage
@@ -155,8 +162,7 @@ class LLMClient:
     def warm_up(self, models: Sequence[str] | None = None) -> None:
         """Import litellm in the background if one of the models (default: the settings') needs it."""
         chosen = self.settings.models if models is None else models
-        real = [m for m in chosen if m not in LOCAL_MODELS and m not in self._chats]
-        if real and not self.settings.replay:
+        if needs_litellm(chosen, self._chats, self.settings):
             threading.Thread(target=load_litellm, name="litellm import", daemon=True).start()
 
     async def aclose(self) -> None:

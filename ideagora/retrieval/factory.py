@@ -111,7 +111,7 @@ def open_access_texts(settings: Settings, cache: HttpCache, clock: Clock) -> Ope
     allowed = {origin for url in urls if url and (origin := origin_of(url))}
     arxiv_origin = origin_of(arxiv_url)
     rate_limits = (
-        {arxiv_origin.host: (arxiv.INTERVAL, _shared_rate_limit(settings, arxiv.NAME))}
+        {arxiv_origin.host: (arxiv.PDF_INTERVAL, _shared_rate_limit(settings, f"{arxiv.NAME}-pdf"))}
         if arxiv_origin
         else {}
     )
@@ -240,6 +240,7 @@ def _open_with_services(
         run_notes=run_notes,
         copy_of=store.copy_of,
         on_close=close,
+        on_warm_up=store.warm_up,
     )
 
 

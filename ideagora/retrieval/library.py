@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 
 from ideagora.errors import LibraryError, SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
+from ideagora.retrieval.background import BackgroundTasks
 from ideagora.retrieval.corpus.paper_set import PaperSet, with_papers
 from ideagora.retrieval.corpus.sample_papers import SamplePapers
 from ideagora.retrieval.current_run import CurrentRun, current_run
@@ -22,6 +23,7 @@ from ideagora.retrieval.protocols import (
     Source,
     SupportsCutoff,
     SupportsListing,
+    SupportsPrefetch,
     SupportsRecommendations,
     SupportsWords,
 )
@@ -56,6 +58,7 @@ class Library:
         run_notes: RunNotes | None = None,
         copy_of: Path | None = None,
         on_close: Callable[[], None] | None = None,
+        on_warm_up: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
         self._embedder = embedder
@@ -70,8 +73,10 @@ class Library:
         self._copy_of = copy_of
         self._supplied: SamplePapers | None = None
         self._on_close = on_close
+        self._on_warm_up = on_warm_up
         self._withheld = WithheldPapers()
         self._returned_ids: set[str] = set()
+        self._background = BackgroundTasks()
 
     def for_topic(self, topic: Topic) -> Library:
         """The same literature with a topic's cut-off and exclusions on top of those in force, for one run.
@@ -107,6 +112,7 @@ class Library:
         derived._are_exclusions_resolved = not excluded
         derived._first_note = len(self._run_notes)
         derived._withheld, derived._returned_ids = WithheldPapers(), set()
+        derived._background = BackgroundTasks()
         derived._on_close = None
         return derived
 
@@ -147,6 +153,11 @@ class Library:
         self._run_notes.end()
         self._active_runs.discard(self)
         current_run.set(None)
+
+    def warm_up(self) -> None:
+        """Import what will be needed to store papers. Blocks; for a thread that runs while others wait."""
+        if self._on_warm_up:
+            self._on_warm_up()
 
     @property
     def embedder(self) -> Embedder:
@@ -271,6 +282,28 @@ class Library:
         """The papers that cite a paper, oldest first; [] for a withheld paper."""
         return await self._neighbors(paper, self._source.citations)
 
+    def prefetch(self, *, neighbors_of: Sequence[Paper] = (), texts_of: Sequence[Paper] = ()) -> None:
+        """Fetch in the background what will be needed soon, while a model is waited for.
+
+        Returns at once. Results and notes do not depend on it: what fails here is fetched again where it is
+        needed.
+
+        Args:
+            neighbors_of: papers whose references and citations will be asked for, most important first.
+            texts_of: papers that will be read.
+        """
+        source = self._source
+        if neighbors_of and isinstance(source, SupportsPrefetch):
+            self._background.start(source.prefetch(neighbors_of), [paper.id for paper in neighbors_of])
+        for paper in texts_of if self._open_access_texts else ():
+            self._background.start(self._prefetch_text(paper))
+
+    async def _prefetch_text(self, paper: Paper) -> None:
+        """Download the PDF of a paper, unless its text is stored."""
+        texts = self._open_access_texts
+        if texts and not await self._stored_text(paper, READER_TOKENS):
+            await texts.read(paper, first_version=self._filter.cutoff is not None)
+
     async def recommended(self, paper: Paper, k: int = 10) -> list[Paper] | None:
         """Up to k papers recommended to readers of a paper; [] for a withheld paper.
 
@@ -353,6 +386,7 @@ class Library:
 
     async def disconnect(self) -> None:
         """Close the connections of this event loop unless another run uses them; the library stays usable."""
+        await self._background.cancel()
         if not self._active_runs - {self}:
             await self._source.disconnect()
 
@@ -407,6 +441,7 @@ class Library:
     async def _neighbors(self, paper: Paper, fetch: Callable[[str], Awaitable[list[Paper]]]) -> list[Paper]:
         if not await self._allows(paper):
             return []
+        await self._background.wait_for(paper.id)
         return [self._redact(other) for other in await fetch(paper.id) if await self._allows_record(other)]
 
     async def _allows(self, paper: Paper) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from ideagora.schema import Paper, ScoredPaper
@@ -73,6 +73,18 @@ class SupportsRecommendations(Protocol):
 
 
 @runtime_checkable
+class SupportsPrefetch(Protocol):
+    """A source that can fetch references and citations of several papers together."""
+
+    async def prefetch(self, papers: Sequence[Paper]) -> None:
+        """Fetch the lists in few requests, for later calls of ``references`` and ``citations``.
+
+        What cannot be fetched is left to those calls, so this raises no ``SourceUnavailable``.
+        """
+        ...
+
+
+@runtime_checkable
 class SupportsWords(Protocol):
     """A source that can list the words of its papers."""
 
@@ -132,6 +144,22 @@ class RemoteSource(Protocol):
 
     async def disconnect(self) -> None:
         """Close connections; the source stays usable."""
+        ...
+
+
+@runtime_checkable
+class PrefetchesNeighbors(Protocol):
+    """A source on the network that can fetch references and citations of several papers in one request."""
+
+    name: str
+    prefixes: tuple[str, ...]
+
+    async def prefetch(self, papers: Mapping[str, Paper]) -> None:
+        """Fetch and cache the lists of papers, by the id that the source understands, most important first.
+
+        Raises:
+            SourceUnavailable: the source did not respond.
+        """
         ...
 
 

@@ -145,6 +145,12 @@ class Searched:
     def __init__(self, hits: dict[str, list[str]], nearness: dict[str, float]) -> None:
         self.hits, self.nearness = hits, nearness
 
+    def size(self) -> int:
+        return 4
+
+    def prefetch(self, **papers: list[Paper]) -> None:
+        return None
+
     async def search(self, query: str, k: int) -> list[ScoredPaper]:
         return await self.similar([Paper(id=name, title=name) for name in self.hits[query]], query)
 

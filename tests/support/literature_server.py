@@ -175,7 +175,9 @@ class LiteratureServer(BackgroundServer):
             return {"total": len(found), **self._offset(found, request.query)}
         if path == "batch":
             works = [self.find(request.service, name) for name in request.body["ids"]]
-            return [self._s2(work) if work else None for work in works]
+            is_nested = "citations.title" in request.query["fields"]
+            describe = self._s2_with_lists if is_nested else self._s2
+            return [describe(work) if work else None for work in works]
         name = path.removesuffix("/references").removesuffix("/citations")
         work = self.find(request.service, name)
         if work is None or not path.endswith(("/references", "/citations")):
@@ -183,6 +185,17 @@ class LiteratureServer(BackgroundServer):
         both = (self.cited, "citedPaper") if path.endswith("/references") else (self.citing, "citingPaper")
         items = [{both[1]: self._s2(other)} for other in both[0](request.service, work)]
         return self._offset(items, request.query)
+
+    def _s2_with_lists(self, work: Work) -> dict[str, Any]:
+        """A record of Semantic Scholar with references and citations."""
+        cited, citing = self.cited("semantic-scholar", work), self.citing("semantic-scholar", work)
+        return {
+            **self._s2(work),
+            "references": [self._s2(other) for other in cited],
+            "citations": [self._s2(other) for other in citing],
+            "referenceCount": len(cited),
+            "citationCount": len(citing),
+        }
 
     def _recommended(self, request: ReceivedRequest) -> Any:
         work = self.find(request.service, request.path.removeprefix("/recommendations/v1/papers/forpaper/"))

@@ -24,7 +24,12 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     context, topic = runtime.context, load_topic(state)
     options = context.options
     literature = await search_literature(
-        context, topic, state["queries"], reword=options.reword, allow_thin=options.allow_thin
+        context,
+        topic,
+        state["queries"],
+        reword=options.reword,
+        allow_thin=options.allow_thin,
+        follow=True,
     )
     anchors = await _assign_anchors(context, literature)
     if len(anchors) < options.branches:

@@ -116,7 +116,10 @@ async def find_cures(state: IdeationState, runtime: Context) -> IdeationState:
         free = sorted(free, key=lambda paper: paper.id in last)
         chosen = [*(note for note in notes if note.id not in own), *free][:most]
         shown |= {paper.id for paper in chosen}
-        updates[number] = {"neighbours": [paper.model_dump(mode="json") for paper in chosen]}
+        updates[number] = {
+            "neighbours": [paper.model_dump(mode="json") for paper in chosen],
+            "pool": [paper.id for paper in papers],
+        }
     return {"chains": updates}
 
 

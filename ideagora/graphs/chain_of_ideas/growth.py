@@ -9,12 +9,12 @@ not say how it uses them, so the relevance judge grades them with the citing pap
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 from langgraph.types import Send
 
-from ideagora.graphs.chain_of_ideas.options import MILESTONE_CITATIONS
+from ideagora.graphs.chain_of_ideas.options import MILESTONE_CITATIONS, ChainOptions
 from ideagora.graphs.chain_of_ideas.state import (
     BranchState,
     Context,
@@ -26,6 +26,7 @@ from ideagora.graphs.chain_of_ideas.state import (
     live_chains,
     load_links,
     load_topic,
+    merge_chains,
     new_chain,
 )
 from ideagora.graphs.services import Services
@@ -36,6 +37,8 @@ from ideagora.schema import Link, Paper, Topic
 
 SIDES = ("forward", "backward")
 
+POOL = 20
+"""The nearest papers of each list of citations or references, with which the branch's idea is compared."""
 CITING_CANDIDATES, CITED_CANDIDATES = 4, 3
 """Papers that the relevance judge sees; Chain of Ideas takes the most similar citing paper unseen."""
 
@@ -52,7 +55,16 @@ async def place_anchors(state: IdeationState, runtime: Context) -> IdeationState
             runtime.context.say(f"anchor: {anchor.title} ({anchor.year})")
         if not runtime.context.options.chain:
             chain["links"] += await _retrieved(runtime.context, chain["query"], anchor)
+    runtime.context.library.prefetch(texts_of=_new_papers(chains))
     return {"chains": chains}
+
+
+def _new_papers(chains: Mapping[str, BranchState]) -> list[Paper]:
+    """The papers of new links, the earliest first: they are read to follow their references."""
+    links = [link for chain in chains.values() for link in chain["links"]]
+    return [
+        Paper.model_validate(link["paper"]) for link in sorted(links, key=lambda link: int(link["position"]))
+    ]
 
 
 async def _retrieved(context: Services, query: str, anchor: Paper) -> list[dict[str, Any]]:
@@ -101,10 +113,13 @@ async def _propose(task: GrowthTask, context: Services) -> BranchState:
     stopped: dict[str, str] = {}
     citing: list[Paper] = []
     cited: list[Paper] = []
+    pool: list[str] = []
     if "forward" in task["sides"]:
         anchor = Paper.model_validate(task["chain"]["anchor"])
         about = f"{topic.text}. {anchor.title}. {anchor.abstract or ''}"
-        citing = await _nearest(context, await context.library.citations(latest), task["taken"], about)
+        near = await _nearest(context, await context.library.citations(latest), task["taken"], about)
+        pool += [paper.id for paper in near[:POOL]]
+        citing = near[:CITING_CANDIDATES]
         if not citing:
             stopped["forward"] = f"the library has no other paper that cites {latest.title}"
     if "backward" in task["sides"]:
@@ -113,7 +128,9 @@ async def _propose(task: GrowthTask, context: Services) -> BranchState:
         else:
             about = f"{topic.text}. {earliest.title}"
             references = await context.library.references(earliest)
-            cited = await _nearest(context, references, task["taken"], about, MAX_REFERENCES)
+            near = await _nearest(context, references, task["taken"], about)
+            pool += [paper.id for paper in near[:POOL]]
+            cited = near[:MAX_REFERENCES]
             if not cited:
                 stopped["backward"] = f"the library has no other reference of {earliest.title}"
     forward, backward, read = await _grade_ends(context, topic, latest, citing, earliest, cited)
@@ -126,6 +143,7 @@ async def _propose(task: GrowthTask, context: Services) -> BranchState:
         "stopped": stopped,
         "readings": read.as_state()["readings"],
         "unread": read.unread,
+        "pool": pool,
     }
 
 
@@ -136,15 +154,11 @@ def _why_no_reference(paper: Paper, read: Readings) -> str:
 
 
 async def _nearest(
-    context: Services,
-    papers: Sequence[Paper],
-    taken: Collection[str],
-    about: str,
-    most: int = CITING_CANDIDATES,
+    context: Services, papers: Sequence[Paper], taken: Collection[str], about: str
 ) -> list[Paper]:
     """The papers that stand in no chain, those closest to a text first."""
     free = [paper for paper in papers if paper.id not in taken]
-    return [scored.paper for scored in (await context.library.similar(free, about))[:most]]
+    return [scored.paper for scored in await context.library.similar(free, about)]
 
 
 async def _grade_ends(
@@ -182,11 +196,14 @@ def _proposal(paper: Paper, reason: str) -> Proposal:
     return {"paper": paper.model_dump(mode="json"), "reason": reason}
 
 
-def grow(state: IdeationState, runtime: Context) -> IdeationState:
-    """Give every chain the best of its proposals that no other chain has; shorter chains choose first."""
+async def grow(state: IdeationState, runtime: Context) -> IdeationState:
+    """Give every chain the best of its proposals that no other chain has; shorter chains choose first.
+
+    What the next steps need of the new papers is fetched meanwhile.
+    """
     chains = live_chains(state)
     new: set[str] = set()
-    updates = {}
+    updates: dict[str, BranchState] = {}
     for chain in sorted(chains, key=lambda chain: (len(chain["links"]), chain["branch"])):
         taken = _taken(state, chain, runtime.context) | (new if runtime.context.options.apart else set())
         update = _take(chain, taken, runtime.context.options.length)
@@ -196,7 +213,21 @@ def grow(state: IdeationState, runtime: Context) -> IdeationState:
                 runtime.context.say(f"{side}: {link['paper']['title']}")
         new |= {link["paper"]["id"] for link in update["links"]}
         updates[str(chain["branch"])] = update
+    ends = _open_ends(merge_chains(state["chains"], updates), updates, runtime.context.options)
+    runtime.context.library.prefetch(neighbors_of=ends, texts_of=_new_papers(updates))
     return {"chains": updates}
+
+
+def _open_ends(
+    chains: Mapping[str, BranchState], numbers: Collection[str], options: ChainOptions
+) -> list[Paper]:
+    """The papers at the ends that these chains will be extended at."""
+    ends = []
+    for number in numbers:
+        papers = [link.paper for link in load_links(chains[number])]
+        places = {"forward": papers[-1], "backward": papers[0]}
+        ends += [places[side] for side in _open_sides(chains[number], options)]
+    return ends
 
 
 def _take(chain: BranchState, taken: Collection[str], length: int) -> BranchState:

@@ -19,7 +19,7 @@ from ideagora.graphs.chain_of_ideas.state import (
 )
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
-from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.novelty import check_novelty, requests_left
 from ideagora.graphs.steps.steering import avoided_ideas
 from ideagora.schema import Direction, DroppedDraft, NoveltyCheck, Paper
 
@@ -122,8 +122,16 @@ async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
     sources = await _find_papers(_source_ids(state), runtime.context)
     direction = state["direction"]
     from_memory = [direction["mechanism"]] if direction and direction["mechanism_from"] is None else []
+    near = state.get("pool", ()) if runtime.context.library.size() is None else ()
     check = await check_novelty(
-        runtime.context, load_topic(state), state["draft"], sources, dropped, from_memory
+        runtime.context,
+        load_topic(state),
+        state["draft"],
+        sources,
+        dropped,
+        from_memory,
+        pool=await _find_papers(near, runtime.context),
+        requests=requests_left(runtime.context.options.branches, state["branch"], len(dropped)),
     )
     text = {"novel": "no paper too close", "too_close": "too close to a paper", "unchecked": "unchecked"}
     runtime.context.say(f"novelty: {text[check.status]}")

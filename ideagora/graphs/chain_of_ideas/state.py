@@ -52,6 +52,8 @@ class BranchState(TypedDict, total=False):
     unread: Annotated[dict[str, str], operator.or_]
     """Why a paper could not be read, by paper id."""
     stopped: Annotated[dict[str, str], operator.or_]
+    pool: list[str]
+    """Ids of papers near the chain, which its idea is compared with; each once."""
     proposed: dict[str, list[dict[str, Any]]]
     """Papers that may extend the chain, best first, by side."""
     transitions: list[dict[str, Any]]
@@ -79,6 +81,7 @@ def merge_chains(chains: dict[str, BranchState], updates: dict[str, BranchState]
         new = {**chain, **update}
         if "links" in update:
             new["links"] = merge_links(chain.get("links", []), update["links"])
+        new["pool"] = list(dict.fromkeys([*chain.get("pool", []), *update.get("pool", [])]))
         for name in ("readings", "unread", "stopped"):
             new[name] = {**chain.get(name, {}), **cast(dict[str, Any], update).get(name, {})}
         merged[number] = cast(BranchState, new)

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from inspect import isawaitable
@@ -37,6 +37,7 @@ from ideagora.models.budget import Budget, create_budget
 from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.cache.retry_failed import keys_to_retry, retry_counts
 from ideagora.models.client import LLMClient
+from ideagora.models.transport.providers import load_litellm, needs_litellm
 from ideagora.models.usage import UsageTracker, current_label, usage_label
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ async def run_job(
         IdeagoraError: the run failed for a reason other than an outage, or the budget is spent.
     """
     if job.first_text:
-        _warm_up(embedder, job.first_text)
+        _warm_up(embedder, job, chats or {}, library)
     graph = job.build()  # before the record: it defines the roles, whose prompts are recorded
     budget = budget or create_budget(job.settings, {})
     run = _begin_run(job, folder, listener, budget)
@@ -280,12 +281,21 @@ async def _stream(
         return values, failure
 
 
-def _warm_up(embedder: Callable[[], Embedder], text: str) -> None:
-    """Load the embedding model during the first call, unless the text's vector is cached."""
+def _warm_up(
+    embedder: Callable[[], Embedder], job: Job, chats: Collection[str], library: Library | None
+) -> None:
+    """Load the embedding model during the first call, unless the topic's vector is cached, then the store.
+
+    Imports share one core, so what the first call needs comes first.
+    """
 
     def load() -> None:
+        if needs_litellm(job.allowed_models, chats, job.settings):
+            load_litellm()
         with suppress(IdeagoraError):  # the error is raised again where the model is needed
-            embedder().encode([text])
+            embedder().encode([job.first_text])
+        if library is not None:
+            library.warm_up()
 
     threading.Thread(target=load, name="embedder warm-up", daemon=True).start()
 

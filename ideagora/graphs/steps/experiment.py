@@ -5,6 +5,7 @@ A graph of its own, so that any agent can run it for any of its ideas (``plan_ex
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
@@ -116,8 +117,10 @@ async def search_for_experiment(state: ExperimentState, runtime: Context) -> Exp
     """Run the reviewer's searches, without papers that are far from the query or found by an earlier one."""
     searches: list[dict[str, Any]] = []
     seen: set[str] = set()
-    for query in state["review"]["queries"][:MAX_QUERIES]:
-        found = await runtime.context.library.search(query, RESULTS_PER_QUERY)
+    queries = state["review"]["queries"][:MAX_QUERIES]
+    library = runtime.context.library
+    lists = await asyncio.gather(*(library.search(query, RESULTS_PER_QUERY) for query in queries))
+    for query, found in zip(queries, lists, strict=True):
         near = [one.paper for one in found if one.similarity >= NEAR_QUERY and one.paper.id not in seen]
         seen.update(paper.id for paper in near)
         searches.append({"query": query, "papers": [paper.model_dump(mode="json") for paper in near]})

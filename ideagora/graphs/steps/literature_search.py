@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from pydantic import Field
 
@@ -56,10 +57,13 @@ async def search_literature(
     per_query: int = CANDIDATES,
     reword: bool = True,
     allow_thin: bool = False,
+    follow: bool = False,
 ) -> SearchedLiterature:
     """Search for the topic and each query, and grade what they find.
 
-    Rewording runs beside the first judgement; what the new queries find is judged afterwards.
+    Rewording runs beside the first judgement; what the new queries find is judged afterwards. A web service
+    searches for words and makes every request wait, so it is asked for the topic itself only if the queries,
+    the first of which is for the whole topic, find nothing.
 
     Args:
         context: the run's services.
@@ -68,17 +72,24 @@ async def search_literature(
         per_query: candidates of each query.
         reword: reword queries that find little, once.
         allow_thin: return the candidates, none of them accepted, instead of raising.
+        follow: whether references and citations of accepted papers will be asked for; those of the candidates
+            are fetched while they are judged.
 
     Raises:
         TopicNotCovered: the library has nothing on the topic.
     """
     search = _Searches(context, topic, per_query)
-    await search.run([_topic_query(topic), *queries])
+    is_service = context.library.size() is None
+    await search.run(queries if queries and is_service else [_topic_query(topic), *queries])
+    if is_service and not any(search.hits.values()):
+        await search.run([_topic_query(topic)])
     if not any(search.hits.values()):
         raise TopicNotCovered(
             "The library has no paper that may be used for this topic. Use a later --before, or exclude "
             "fewer papers."
         )
+    if follow:
+        context.library.prefetch(neighbors_of=search.by_rank())
     weak = [query for query in queries if reword and search.found_little(query)]
     graded, reworded = await asyncio.gather(
         grade_papers(context, topic, search.new_candidates()), _reword(context, topic, weak, search)
@@ -132,6 +143,11 @@ class _Searches:
         new = [paper for paper_id, paper in self._candidates.items() if paper_id not in self._judged]
         self._judged |= set(self._candidates)
         return new
+
+    def by_rank(self) -> list[Paper]:
+        """The candidates, the best of each query in turn."""
+        rows = zip_longest(*self.hits.values())
+        return list({s.paper.id: s.paper for row in rows for s in row if s is not None}.values())
 
     def queries_of(self, paper_id: str) -> tuple[str, ...]:
         """The queries that found a paper, the closest first."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from types import ModuleType
@@ -72,6 +72,11 @@ class Provider:
     price_from_map: bool
     """Whether the price is litellm's own, which includes discounts for cached tokens."""
     traits: ModelTraits = ModelTraits()
+
+
+def needs_litellm(models: Iterable[str], chats: Collection[str], settings: Settings) -> bool:
+    """Whether a run with these models calls a provider; ``chats`` are models that are given."""
+    return not settings.replay and any(model not in (*LOCAL_MODELS, *chats) for model in models)
 
 
 def load_litellm() -> ModuleType:

@@ -29,6 +29,8 @@ NAME = "arxiv"
 URL = "https://export.arxiv.org"
 INTERVAL = 3.0
 """Seconds between requests, one at a time, as arXiv's terms of use demand."""
+PDF_INTERVAL = 0.5
+"""Seconds between PDFs; arXiv's page on bulk data allows four in a second, then a pause of a second."""
 
 _PATH = "/api/query"
 _ATOM = "{http://www.w3.org/2005/Atom}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
 from ideagora.errors import SourceRejected, SourceUnavailable
 from ideagora.retrieval.corpus.dedup import is_same_paper, merge_papers, merge_records
-from ideagora.retrieval.protocols import Neighbors, RemoteSource
+from ideagora.retrieval.protocols import Neighbors, PrefetchesNeighbors, RemoteSource
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper
 
@@ -69,6 +70,20 @@ class FederatedSource:
         """The papers that cite a paper."""
         return await self._neighbors(ids, lambda remote: remote.citations(_id_for(remote, ids)))
 
+    async def prefetch(self, papers: Sequence[tuple[Sequence[str], Paper]]) -> None:
+        """Fetch references and citations of papers, each with its ids, where a source has requests for it.
+
+        A source that does not respond is passed over: the calls that need its lists report it.
+        """
+
+        async def prefetch_from(remote: PrefetchesNeighbors) -> None:
+            known = {_id_for(remote, ids): paper for ids, paper in papers if _understands(remote, ids)}
+            with suppress(SourceUnavailable):
+                await remote.prefetch(known)
+
+        remotes = [remote for remote in self._remotes if isinstance(remote, PrefetchesNeighbors)]
+        await asyncio.gather(*map(prefetch_from, remotes))
+
     async def recommended(self, ids: Sequence[str], k: int) -> FederatedResult | None:
         """Up to k papers recommended to readers of a paper; ``None`` if no source recommends any."""
         remotes = self._supporting(ids)
@@ -109,7 +124,7 @@ class FederatedSource:
 
     def _supporting(self, ids: Iterable[str]) -> list[RemoteSource]:
         """The sources that understand one of a paper's ids."""
-        return [remote for remote in self._remotes if any(name.startswith(remote.prefixes) for name in ids)]
+        return [remote for remote in self._remotes if _understands(remote, ids)]
 
     async def _query_all(
         self, remotes: Sequence[RemoteSource], query: Callable[[RemoteSource], Awaitable[T]]
@@ -145,6 +160,11 @@ def _combine(downs: Sequence[SourceUnavailable]) -> SourceUnavailable:
     return kind(" ".join(str(error) for error in downs))
 
 
-def _id_for(remote: RemoteSource, ids: Sequence[str]) -> str:
+def _understands(remote: RemoteSource | PrefetchesNeighbors, ids: Iterable[str]) -> bool:
+    """Whether a source understands one of a paper's ids."""
+    return any(name.startswith(remote.prefixes) for name in ids)
+
+
+def _id_for(remote: RemoteSource | PrefetchesNeighbors, ids: Sequence[str]) -> str:
     """The id of a paper that a source prefers."""
     return next(name for prefix in remote.prefixes for name in ids if name.startswith(prefix))

@@ -8,9 +8,11 @@ configures the root logger; and writes the key to debug logs.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from ideagora.retrieval.clients.normalize import (
     as_list,
@@ -22,7 +24,7 @@ from ideagora.retrieval.clients.normalize import (
     parse_papers,
     query_words,
 )
-from ideagora.retrieval.http.client import HttpClient, HttpRequest
+from ideagora.retrieval.http.client import HttpClient, HttpRequest, NotCached, cache_only
 from ideagora.retrieval.protocols import MAX_NEIGHBORS, Neighbors, NoRecommendations
 from ideagora.schema import Paper
 
@@ -40,6 +42,19 @@ _NEIGHBOR_PAGE = 1_000
 _MAX_SERVED_NEIGHBORS = 9_999
 """References or citations that the service returns at most."""
 _BATCH = 500
+_NESTED_LISTS = ("references", "citations")
+_NESTED_FIELDS = ",".join(
+    [
+        "paperId,referenceCount,citationCount",
+        *(f"{kind}.{name}" for kind in _NESTED_LISTS for name in _FIELDS.split(",")),
+    ]
+)
+_MAX_NESTED = 1_000
+"""A list in a record with this many papers may be cut."""
+_MAX_PREFETCHED = 3_000
+"""Papers in the lists of one batch: about 7 MB, and the service sends at most 10 MB and 9,999 citations."""
+_USUAL_LIST = 60
+"""Assumed length of a list of unknown length."""
 _MAX_RECOMMENDED = 500
 
 
@@ -92,11 +107,43 @@ class SemanticScholar(NoRecommendations):
 
     async def references(self, paper_id: str) -> Neighbors:
         """The papers that a paper cites; those without an id have only a title."""
-        return await self._neighbors(paper_id, "references", "citedPaper")
+        return await self._prefetched(paper_id, "references") or await self._neighbors(
+            paper_id, "references", "citedPaper"
+        )
 
     async def citations(self, paper_id: str) -> Neighbors:
         """The papers that cite a paper, newest first."""
-        return await self._neighbors(paper_id, "citations", "citingPaper")
+        return await self._prefetched(paper_id, "citations") or await self._neighbors(
+            paper_id, "citations", "citingPaper"
+        )
+
+    async def prefetch(self, papers: Mapping[str, Paper]) -> None:
+        """Fetch references and citations of papers, by id, in one request, as far as it may be complete.
+
+        The first papers come first; those with over 1,000 citations are left out.
+        """
+        chosen, room = [], _MAX_PREFETCHED
+        for paper_id, paper in papers.items():
+            cited = _USUAL_LIST if paper.citation_count is None else paper.citation_count
+            room -= (size := _USUAL_LIST + cited)
+            if cited < _MAX_NESTED and room >= 0:
+                chosen.append(paper_id)
+            else:
+                room += size
+        await self._client.prefetch([_nested(paper_id) for paper_id in chosen], _batch_of, _split_batch)
+
+    async def _prefetched(self, paper_id: str, kind: str) -> Neighbors | None:
+        """A list from ``prefetch``; ``None`` if there is none or it may be cut."""
+        with cache_only(), suppress(NotCached):
+            response = await self._client.fetch(_nested(paper_id), parse_json_object)
+            records = None if response is None else response.value.get(kind)
+            if response is None or not isinstance(records, list) or len(records) >= _MAX_NESTED:
+                return None
+            if not records and response.value.get(f"{kind[:-1]}Count") != 0:
+                return None  # left out because the batch had too many citations
+            found = filter(_is_identified, map(as_map, records))
+            return Neighbors(parse_papers(found, parse_paper, response.day))
+        return None
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
         """Papers recommended for a paper, from all of computer science (not only recent papers).
@@ -167,6 +214,22 @@ def parse_paper(record: Any, day: str) -> Paper:
 
 def _is_identified(record: Mapping[str, Any]) -> bool:
     return bool(record.get("paperId") or record.get("title"))
+
+
+def _nested(paper_id: str) -> HttpRequest:
+    """The request for a paper with its references and citations."""
+    return HttpRequest(f"{_GRAPH}/paper/{_quoted_id(paper_id)}", {"fields": _NESTED_FIELDS})
+
+
+def _batch_of(requests: Sequence[HttpRequest]) -> HttpRequest:
+    """Several requests for papers as one."""
+    ids = [unquote(request.path.removeprefix(f"{_GRAPH}/paper/")) for request in requests]
+    return HttpRequest(f"{_GRAPH}/paper/batch", dict(requests[0].params), {"ids": ids})
+
+
+def _split_batch(body: bytes) -> list[bytes | None]:
+    """The records of a batch, each as a body of its own."""
+    return [json.dumps(record).encode() if record else None for record in parse_json_array(body)]
 
 
 def _quoted_id(paper_id: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -92,6 +92,28 @@ class WriteThroughSource:
         papers = await self._neighbors(paper_id, "citations")
         return sorted(papers, key=lambda paper: (paper.date is None, paper.date or "", paper.id))
 
+    async def prefetch(self, papers: Sequence[Paper]) -> None:
+        """Fetch references and citations of papers that are neither cached nor stored, in few requests."""
+        wanted = [
+            (await self._names(paper.id), paper)
+            for paper in papers
+            if not await self._has_neighbors(paper.id)
+        ]
+        if wanted:
+            await self._sources.prefetch(wanted)
+
+    async def _has_neighbors(self, paper_id: str) -> bool:
+        """Whether references and citations of a paper need no request."""
+        names = await self._names(paper_id)
+        for kind, fetch in self._fetchers.items():
+            try:
+                with cache_only():
+                    await fetch(names)
+            except NotCached:
+                if await self._stored_list(paper_id, kind) is None:
+                    return False
+        return True
+
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
         """Up to k papers recommended to readers of a paper; ``None`` if no source supports it."""
         result = await self._sources.recommended(await self._names(paper_id), k)
@@ -106,23 +128,34 @@ class WriteThroughSource:
         await self._sources.disconnect()
 
     async def _neighbors(self, paper_id: str, kind: ListKind) -> list[Paper]:
-        names = await self._names(paper_id)
-        fetch = self._sources.references if kind == "references" else self._sources.citations
+        names, fetch = await self._names(paper_id), self._fetchers[kind]
         try:
             with cache_only():
                 result = await fetch(names)
         except NotCached:
-            neighbor_list = await asyncio.to_thread(self._citation_lists.get, paper_id, kind, self._editions)
-            if neighbor_list and neighbor_list.day > (self._today() - timedelta(days=self._days)).isoformat():
+            if neighbor_list := await self._stored_list(paper_id, kind):
                 return await self._load(neighbor_list)
             try:
                 result = await fetch(names)
             except SourceUnavailable:
+                neighbor_list = await asyncio.to_thread(
+                    self._citation_lists.get, paper_id, kind, self._editions
+                )
                 if neighbor_list is None:
                     raise
                 self._run_notes.note("as of", paper_id, f"{kind} from the store, as of {neighbor_list.day}")
                 return await self._load(neighbor_list)
         return await self._save_list(paper_id, kind, result)
+
+    @property
+    def _fetchers(self) -> dict[ListKind, Callable[[Sequence[str]], Awaitable[FederatedResult]]]:
+        return {"references": self._sources.references, "citations": self._sources.citations}
+
+    async def _stored_list(self, paper_id: str, kind: ListKind) -> NeighborList | None:
+        """The list in the store, unless it is too old."""
+        stored = await asyncio.to_thread(self._citation_lists.get, paper_id, kind, self._editions)
+        oldest = (self._today() - timedelta(days=self._days)).isoformat()
+        return stored if stored and stored.day > oldest else None
 
     async def _save_list(self, paper_id: str, kind: ListKind, result: FederatedResult) -> list[Paper]:
         """Store a list of references or citations with its papers."""

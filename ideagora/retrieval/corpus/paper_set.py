@@ -15,6 +15,7 @@ from ideagora.retrieval.protocols import (
     Source,
     SupportsCutoff,
     SupportsListing,
+    SupportsPrefetch,
     SupportsRecommendations,
     SupportsWords,
 )
@@ -117,6 +118,11 @@ class PapersAndSource:
         if not isinstance(others, SupportsRecommendations):
             return None
         return await others.citations_per_year(paper_id)
+
+    async def prefetch(self, papers: Sequence[Paper]) -> None:
+        """See ``SupportsPrefetch``."""
+        if isinstance(self._others, SupportsPrefetch):
+            await self._others.prefetch(papers)
 
     async def disconnect(self) -> None:
         """Close connections, if any."""

@@ -10,8 +10,8 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -155,7 +155,11 @@ class _LoopState:
         self.loop = loop
         self.client = client
         self.slots = asyncio.Semaphore(max_concurrency)
-        self.locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, key: str) -> asyncio.Lock:
+        """The lock of a request."""
+        return self._locks.setdefault(key, asyncio.Lock())
 
 
 class HttpClient:
@@ -209,8 +213,7 @@ class HttpClient:
         """
         key = request.key(self.name, self.base)
         loop = self._loop_state()
-        lock = loop.locks.setdefault(key, asyncio.Lock())
-        async with lock:
+        async with loop.lock(key):
             cached = await asyncio.to_thread(self._cache.get, key) if self._cache else None
             if cached:
                 with suppress(ValueError):  # stored by a version that accepted other bodies
@@ -222,6 +225,52 @@ class HttpClient:
                 await asyncio.to_thread(self._cache.put, key, response)
         return None if value is None else ParsedResponse(value, response.day)
 
+    async def prefetch(
+        self,
+        requests: Sequence[HttpRequest],
+        combine: Callable[[Sequence[HttpRequest]], HttpRequest],
+        split: Callable[[bytes], Sequence[bytes | None]],
+    ) -> None:
+        """Send several requests as one and cache a response to each, which ``fetch`` waits for and uses.
+
+        Requests that are cached or under way are left out. Without a cache, nothing is sent.
+
+        Args:
+            combine: the one request.
+            split: the bodies of the single responses in order, ``None`` for unknown; raises ``ValueError``
+                if the combined body is truncated or invalid.
+        If the service does not respond, nothing is cached, and ``fetch`` asks again: a service may be unable
+        to answer many requests at once.
+
+        Raises:
+            SourceUnavailable: it rejected the request.
+        """
+        if self._cache is None or self._cache.replay or self._is_down():
+            return
+        loop = self._loop_state()
+        locks = {key: lock for key in self._keys(requests) if not (lock := loop.lock(key)).locked()}
+        async with AsyncExitStack() as stack:
+            for lock in locks.values():  # all are free, so this does not wait
+                await stack.enter_async_context(lock)
+            cached = [await asyncio.to_thread(self._cache.get, key) for key in locks]
+            missing = [key for key, response in zip(locks, cached, strict=True) if response is None]
+            if not missing:
+                return
+            chosen = self._keys(requests)
+            try:
+                response, bodies = await self._attempt(
+                    combine([chosen[key] for key in missing]), split, loop, retries=1
+                )
+            except TransientError:
+                return
+            for key, body in zip(missing, bodies or (), strict=False):
+                single = CachedHttpResponse(200 if body else 404, body or b"", response.day)
+                await asyncio.to_thread(self._cache.put, key, single)
+
+    def _keys(self, requests: Sequence[HttpRequest]) -> dict[str, HttpRequest]:
+        """The requests by their keys in the cache."""
+        return {request.key(self.name, self.base): request for request in requests}
+
     async def disconnect(self) -> None:
         """Close the connections; the next request opens new ones."""
         loop, self._loop = self._loop, None
@@ -231,8 +280,25 @@ class HttpClient:
     async def _request(
         self, request: HttpRequest, parse: Callable[[bytes], T], loop: _LoopState
     ) -> tuple[CachedHttpResponse, T | None]:
-        if self._down and self._clock.monotonic() < self._down[0]:
+        if self._is_down():
+            assert self._down
             raise SourceUnavailable(self._down[1])
+        try:
+            result = await self._attempt(request, parse, loop, self._policy.retries)
+        except TransientError as error:
+            reason = f"{self.name} did not respond ({error}). Try again later, or remove it from --source."
+            self._down = (self._clock.monotonic() + self._policy.cooldown, reason)
+            raise SourceUnavailable(reason) from None
+        self._down = None
+        return result
+
+    def _is_down(self) -> bool:
+        return self._down is not None and self._clock.monotonic() < self._down[0]
+
+    async def _attempt(
+        self, request: HttpRequest, parse: Callable[[bytes], T], loop: _LoopState, retries: int
+    ) -> tuple[CachedHttpResponse, T | None]:
+        """The response and its parsed value; raises ``TransientError`` if the retries do not suffice."""
 
         async def attempt() -> tuple[CachedHttpResponse, T | None]:
             async with loop.slots:
@@ -241,14 +307,7 @@ class HttpClient:
             day = self._clock.now().date().isoformat()
             return CachedHttpResponse(status, body, day), None if status == 404 else _parse(parse, body)
 
-        try:
-            result = await with_retries(attempt, self._policy.retries, self._clock.sleep)
-        except TransientError as error:
-            reason = f"{self.name} did not respond ({error}). Try again later, or remove it from --source."
-            self._down = (self._clock.monotonic() + self._policy.cooldown, reason)
-            raise SourceUnavailable(reason) from None
-        self._down = None
-        return result
+        return await with_retries(attempt, retries, self._clock.sleep)
 
     async def _send_within_timeout(
         self, request: HttpRequest, client: httpx.AsyncClient

@@ -53,6 +53,7 @@ class DownloadLimits:
     timeout: float = 90.0
     max_redirects: int = 5
     max_concurrency: int = 3
+    """Downloads at a time from one host."""
     interval: float = 1.0
     """Between two requests to one host."""
     connect_timeout: float = 15.0
@@ -111,7 +112,7 @@ class PdfDownloader:
         self._rate_limits = rate_limits or {}
         self._limiters: dict[str, Limiter] = {}
         self._unreachable: dict[str, tuple[float, str]] = {}
-        self._slots: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self._slots: tuple[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] | None = None
 
     async def fetch(self, link: str, path: Path) -> None:
         """Download the PDF at a link to a file.
@@ -121,7 +122,7 @@ class PdfDownloader:
         """
         import httpx
 
-        async with self._download_slots():
+        async with self._download_slots(link):
             try:
                 async with asyncio.timeout(self._limits.timeout):
                     await self._follow(httpx.URL(link), path)
@@ -237,12 +238,13 @@ class PdfDownloader:
             self._limiters[host] = Limiter(interval, self._clock, shared)
         return self._limiters[host]
 
-    def _download_slots(self) -> asyncio.Semaphore:
-        """The semaphore that limits concurrent downloads in the running event loop."""
-        loop = asyncio.get_running_loop()
+    def _download_slots(self, link: str) -> asyncio.Semaphore:
+        """The semaphore that limits concurrent downloads from the link's host in the running event loop."""
+        loop, origin = asyncio.get_running_loop(), origin_of(link)
         if self._slots is None or self._slots[0] is not loop:
-            self._slots = (loop, asyncio.Semaphore(self._limits.max_concurrency))
-        return self._slots[1]
+            self._slots = (loop, {})
+        host = origin.host if origin else ""
+        return self._slots[1].setdefault(host, asyncio.Semaphore(self._limits.max_concurrency))
 
 
 def _check_pdf_head(head: bytes) -> bytes:

@@ -174,6 +174,10 @@ class Store:
             copy_if_read_only=copy_if_read_only,
         )
 
+    def warm_up(self) -> None:
+        """Import the vector database, which the first write needs."""
+        import chromadb  # noqa: F401
+
     def close(self) -> None:
         """Close files and release locks; delete a temporary copy."""
         self.backend.close()
