@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle, islice
 from typing import Any
@@ -119,6 +119,17 @@ def draft_lead(
     )
     facts, fit = _best_pair(engine, inputs)
     return _write_lead(inputs, facts, fit)
+
+
+def lead_as_steps(lead: Mapping[str, Any]) -> str:
+    """Return the method of a lead as steps: take the mechanism, apply it, make the first test."""
+    return "\n".join(
+        (
+            f"1. Take this mechanism: {lead['method']}.",
+            f"2. Apply it to this limitation: {lead['motivation']}.",
+            f"3. {lead['evaluation']}",
+        )
+    )
 
 
 def draft_weighed_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:

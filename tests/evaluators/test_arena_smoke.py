@@ -7,9 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from ideagora.evaluators.arena.leaderboard.records import leaderboard_from_json
+from ideagora.registry import AGENTS
 from ideagora.report.arena.terminal import show_leaderboard
 from tests.support import command
 from tests.support.arena_samples import leaderboard
@@ -83,3 +85,20 @@ def test_no_width_of_terminal_cuts_a_figure(columns: int) -> None:
     assert told.getvalue().count("1080") == told.getvalue().count("940") == 1 + len(board["criteria"])
     assert "…" not in told.getvalue().split("•")[0]
     assert columns < 80 or "1040 to 1120" in told.getvalue()
+
+
+@pytest.mark.slow
+def test_all_agents_meet_in_one_arena(home: Path) -> None:
+    """Every built-in agent but the ablations, and a published paper, on two topics, offline."""
+    agents = sorted(name for name in AGENTS if "/" not in name and name != "real-paper")
+    contestants = [*agents, "paper=real-paper:arxiv:2210.03629"]
+    assert len(contestants) == 12
+    topics = [argument for topic in TOPICS[:2] for argument in ("--topic", topic)]
+    done = command.run(["arena", *contestants, *topics, "--out", "arena"])
+    assert done.code == 0, done.err
+    board = json.loads(Path("arena/leaderboard.json").read_text(encoding="utf-8"))
+    assert sorted(row["agent"] for row in board["ranking"]) == [*agents, "paper"]
+    rows = Path("arena/report.md").read_text(encoding="utf-8")
+    for name in (*agents, "paper"):
+        assert f"| {name} |" in rows, name
+        assert name in done.out

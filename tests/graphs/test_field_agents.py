@@ -143,6 +143,47 @@ def test_the_novelty_check_searches_for_what_the_author_names(name: str) -> None
     assert set(idea.novelty_check.queries) <= set(searched)
 
 
+BARE = [
+    {
+        "title": f"Listening to Hives, Part {number}",
+        "abstract": f"Beekeepers notice swarms too late. Method {number} listens to the hive at night. "
+        f"It found {number + 3} of 20 swarms. Rain masks the sound of method {number}.",
+        "date": "2021",
+    }
+    for number in range(12)
+]
+INSTEAD = {
+    "virsci": "names its authors, and virsci draws its team from them. Use a source with authors",
+    "research-agent": "no references of the core paper “Listening to Hives, Part 0”, so the 10 papers most similar",
+    "scipip": "knows no papers cited together with them: no co-citation was used",
+    "sci-agents": "The graph has",
+    "ai-researcher": "Searched: keyword query",
+}
+
+
+def test_a_small_library_without_authors_and_citations_is_named(home: Path, server: Loopback) -> None:
+    """From the command line: twelve papers of one's own with title, abstract and date alone."""
+    Path("papers.jsonl").write_text("".join(f"{json.dumps(paper)}\n" for paper in BARE), encoding="utf-8")
+    assert command.run(["library", "add", "papers.jsonl"]).code == 0
+    model = ["--model", "openai/standin", "--api-base", server.base]
+    for name, text in INSTEAD.items():
+        asked = [
+            "generate",
+            "listening to hives",
+            "--agent",
+            name,
+            "--source",
+            "local",
+            "--out",
+            name,
+            *model,
+        ]
+        done = command.run([*asked, "--json"])
+        assert done.code == (1 if name == "virsci" else 0), (name, done.err)
+        shown = done.err if name == "virsci" else Path(name, "report.md").read_text(encoding="utf-8")
+        assert text in " ".join(shown.split()), name
+
+
 def awkward(text: str, number: int) -> str:
     """An answer as real models wrap it, in turn."""
     forms = (

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ideagora.agents.ai_researcher.literature_review import PROMPTS
-from ideagora.agents.idea_inputs import DirectionView, draft_lead
+from ideagora.agents.idea_inputs import DirectionView, draft_lead, lead_as_steps
 from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView, PaperBrief
@@ -54,7 +54,7 @@ def _expand(engine: ExtractiveModel, inputs: ProposalInputs) -> dict[str, Any]:
     topic = inputs.topic if pair else f"{inputs.seed.title}. {inputs.topic}"
     lead = draft_lead(engine, topic, inputs.papers, direction if pair else None)
     if pair:
-        return {**lead, "queries": []}
+        return {**lead, "method": lead_as_steps(lead), "queries": []}
     return {
         **lead,
         "queries": [],

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.idea_inputs import DirectionView, ProposedIdea, draft_lead
+from ideagora.agents.idea_inputs import DirectionView, ProposedIdea, draft_lead, lead_as_steps
 from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
@@ -166,7 +166,8 @@ def _pair(
         mechanism=mechanism[0],
         mechanism_from=last if mechanism[1] is None else min(mechanism[1], last),
     )
-    return {**draft_lead(engine, inputs.topic, inputs.papers, direction), "queries": []}
+    lead = draft_lead(engine, inputs.topic, inputs.papers, direction)
+    return {**lead, "method": lead_as_steps(lead), "queries": []}
 
 
 def _simplify(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any]:

@@ -73,8 +73,8 @@ def sample_paths(
         for start in starts:
             hops = networkx.single_source_shortest_path_length(graph, start)
             ends = sorted(name for name, number in hops.items() if number >= MIN_HOPS and name not in used)
-            relevant = [name for name in ends if relevance[name] >= MIN_RELEVANCE] or ends
-            relevant = [name for name in relevant if _is_specific(name)] or relevant
+            specific = [name for name in ends if _is_specific(name)] or ends
+            relevant = [name for name in specific if relevance[name] >= MIN_RELEVANCE] or specific
             random.shuffle(relevant)
             drawn = (_random_path(graph, start, end, random) for end in relevant[:TRIALS])
             path = next((path for path in drawn if len(path_papers(graph, path)) >= papers), None)

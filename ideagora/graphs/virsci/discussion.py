@@ -24,7 +24,8 @@ async def find_scientists(state: VirsciState, runtime: Context) -> VirsciState:
     if not drawn:
         raise TopicNotCovered(
             f"None of the {len(papers)} papers found names its authors, and virsci draws its team from them. "
-            "Use a source with authors (--source semantic-scholar,openalex) or another agent."
+            "Use a source with authors (--source semantic-scholar,openalex), add authors to your own papers "
+            "(ideagora library add), or use another agent."
         )
     authored = papers_by_author(papers)
     scientists = [member(number, author, authored[author]) for number, author in enumerate(drawn, 1)]
