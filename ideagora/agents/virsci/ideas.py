@@ -58,9 +58,10 @@ def _propose(engine: ExtractiveModel, inputs: TeamIdeaInputs) -> dict[str, Any]:
     papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
     places, own = range(len(papers)), range(min(inputs.own, len(papers)))
     fits = [fit for fit in find_fits(engine, inputs.topic, papers, places) if fit.strong in own]
-    fits += [
+    pairs = [
         measure_pair(engine, papers, weak, strong) for strong in own for weak in places if weak != strong
     ] or [measure_pair(engine, papers, 0, len(papers) - 1)]
+    fits += sorted(pairs, key=lambda fit: -fit.closeness)
     earlier = {idea.title.casefold() for idea in inputs.rejected}
     leads = [(fit, write_lead(fit, papers[fit.weak], papers[fit.strong], "")) for fit in fits]
     fit, lead = next((pair for pair in leads if pair[1].title.casefold() not in earlier), leads[0])
@@ -168,9 +169,10 @@ class TeamAbstract(SearchableIdea):
 
 
 def _write_abstract(engine: ExtractiveModel, inputs: AbstractInputs) -> dict[str, Any]:
-    """Return the lead of the papers for the idea."""
+    """Return the lead of the two papers that the idea builds on; of all papers if it is too close to one."""
     topic = f"{inputs.title}. {inputs.topic}"
-    return {**draft_lead(engine, topic, inputs.papers, too_close=inputs.too_close), "queries": []}
+    papers = inputs.papers if inputs.too_close else inputs.papers[:2]
+    return {**draft_lead(engine, topic, papers, too_close=inputs.too_close), "queries": []}
 
 
 ABSTRACT_WRITER = Role(
