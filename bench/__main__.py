@@ -18,6 +18,7 @@ BENCHMARKS = {
     "graded_verdicts": "graded verdicts against signs at the same number of calls: tau, width of intervals",
     "arena_runs": "several runs of each agent: how often 95 % intervals hold",
     "arena_ranks": "how often rank ranges hold, one by one and all together",
+    "condition_effects": "ideagora compare: how often its tests err, and widths of its intervals",
     "arena_speed": "a million verdicts, 20 agents: seconds of ratings, bootstraps, audit",
     "arena": "2,070 verdicts of a judge who answers at once: seconds, bytes of checkpoints and verdicts",
     "side_by_side": "120 runs of agents with a model that takes 0.2 s: seconds against calls / concurrency",

@@ -38,9 +38,10 @@ def compare(
     """Compare scores of ideas by condition, e.g. whether one agent's ideas score higher than another's.
 
     The table has the columns idea, condition, scores, and, if known, reviewer and topic. The output has each
-    condition's mean over ideas with its 95 % interval, Welch's test on ideas, and a linear model that allows
-    for strict reviewers and difficult topics, with p-values corrected for the number of criteria (Holm). For
-    pairwise verdicts, use 'ideagora arena'; for how far reviewers agree, use 'ideagora agreement'.
+    condition's mean over ideas with its 95 % interval, Welch's test on ideas, and two models that allow for
+    strict reviewers and difficult topics: a linear one, and a mixed one (needs the extra 'stats'). P-values
+    are corrected for the number of criteria (Holm). For pairwise verdicts, use 'ideagora arena'; for how far
+    reviewers agree, use 'ideagora agreement'.
     """
     from ideagora.commands.compare import run
 

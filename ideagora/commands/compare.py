@@ -16,10 +16,9 @@ from ideagora.report.console import cell, print_error
 from ideagora.report.figure_table import FigureTable
 
 ALPHA = 0.05
-MODEL = (
-    "Model: least squares with an effect of each condition{effects}; errors clustered by idea (CR2). "
-    "It stands in for a mixed model."
-)
+TESTS = {"welch": "Welch, ideas", "linear": "linear model", "mixed": "mixed model"}
+LINEAR = "Linear model: a fixed effect of each condition{effects}; errors clustered by idea (CR2)."
+MIXED = "Mixed model: the condition, and random effects of {effects} (restricted maximum likelihood)."
 
 
 def run(path: Path, by: str, reference: str | None, criteria: Sequence[str], as_json: bool) -> int:
@@ -40,9 +39,10 @@ def _compare(path: Path, by: str, reference: str | None, criteria: Sequence[str]
     from ideagora.evaluators.agreement.score_tables import read_score_table
     from ideagora.evaluators.statistics.scores.condition_effects import (
         condition_mean,
-        model_effect,
+        linear_effect,
         welch_effect,
     )
+    from ideagora.evaluators.statistics.scores.mixed_model import mixed_effect
     from ideagora.evaluators.statistics.scores.paired_tests import holm
 
     table = read_score_table(path, by, criteria)
@@ -65,17 +65,19 @@ def _compare(path: Path, by: str, reference: str | None, criteria: Sequence[str]
             {
                 "criterion": criterion, "condition": name,
                 "welch": asdict(welch_effect(columns, code, base)),
-                "model": asdict(model_effect(columns, code, base)),
+                "linear": asdict(linear_effect(columns, code, base)),
+                "mixed": asdict(mixed_effect(columns, code, base)),
             }
             for code, name in enumerate(conditions)
             if code != base
         ]  # fmt: skip
-    for test in ("welch", "model"):
+    for test in TESTS:
         for effect, corrected in zip(effects, holm([one[test]["p"] for one in effects]), strict=True):
             effect[test]["p_holm"] = corrected
     return {
         "scores": str(path), "by": by, "reference": against, "reviews": len(table.rows),
         "model_effects": [name for name in (table.reviewer, table.topic) if name is not None],
+        "conclusion_by": "mixed" if all(one["mixed"]["p"] is not None for one in effects) else "linear",
         "means": means, "effects": effects,
     }  # fmt: skip
 
@@ -96,29 +98,31 @@ def _show(console: Console, report: Mapping[str, Any]) -> None:
     effects = [
         [cell(one["criterion"]), cell(one["condition"]), test, *_effect_cells(one[key])]
         for one in report["effects"]
-        for test, key in (("Welch, ideas", "welch"), ("model", "model"))
+        for key, test in TESTS.items()
     ]
     titles = ["criterion", report["by"], "test", "difference", "95 %", "p", "p (Holm)"]
     console.print(FigureTable(titles, effects, names=3))
     console.print()
-    named = " and ".join(report["model_effects"])
-    notes = [MODEL.format(effects=f", {named.replace(' and ', ', ')}" if named else " alone")]
+    named = report["model_effects"]
+    notes = [LINEAR.format(effects="".join(f", {name}" for name in named) or " alone")]
+    if any(one["mixed"]["p"] is not None for one in report["effects"]):
+        notes.append(MIXED.format(effects=" and ".join([*named, "idea"])))
     notes.append("Holm: corrected for all criteria and conditions of a test. Intervals are not corrected.")
-    reasons = [one[key]["reason"] for one in report["effects"] for key in ("welch", "model")]
+    reasons = [one[key]["reason"] for one in report["effects"] for key in TESTS]
     notes += [f"No figure (–): {reason}" for reason in dict.fromkeys(filter(None, reasons))]
     for note in notes:
         console.print(Text(cell(note), style="dim"))
 
 
 def _conclusion(report: Mapping[str, Any]) -> str:
-    """One sentence on what differs after correction, by the model."""
-    sure = [one for one in report["effects"] if (p := one["model"]["p_holm"]) is not None and p <= ALPHA]
+    """One sentence on what differs after correction, by the best model that can be fitted."""
+    by = report["conclusion_by"]
+    how, reference = f"{TESTS[by]}, Holm", report["reference"]
+    sure = [one for one in report["effects"] if (p := one[by]["p_holm"]) is not None and p <= ALPHA]
     if not sure:
-        return (
-            f"No condition differs from {report['reference']} beyond chance on any criterion (model, Holm)."
-        )
-    said = [f"{one['condition']} by {one['model']['difference']:+.2f} on {one['criterion']}" for one in sure]
-    return f"Beyond chance (model, Holm), these differ from {report['reference']}: {'; '.join(said)}."
+        return f"No condition differs from {reference} beyond chance on any criterion ({how})."
+    said = [f"{one['condition']} by {one[by]['difference']:+.2f} on {one['criterion']}" for one in sure]
+    return f"Beyond chance ({how}), these differ from {reference}: {'; '.join(said)}."
 
 
 def _effect_cells(effect: Mapping[str, Any]) -> list[str]:

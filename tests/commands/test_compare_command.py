@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_ind
+from scipy.stats import t, ttest_ind, ttest_rel
 
+from ideagora.commands.compare import run as run_compare
+from ideagora.evaluators.statistics.scores import mixed_model
 from tests.support.command import Done, run
 
 HUMAN, AGENT = (4.0, 5.0, 6.0, 4.0, 7.0), (6.0, 8.0, 7.0, 9.0)
@@ -38,12 +40,12 @@ def test_one_review_of_each_idea_is_welchs_test_in_both_ways(tmp_path: Path) -> 
     (effect,) = report["effects"]
     expected = ttest_ind(AGENT, HUMAN, equal_var=False)
     low, high = expected.confidence_interval()
-    for test in ("welch", "model"):
+    for test in ("welch", "linear"):
         assert effect[test]["difference"] == pytest.approx(7.5 - 5.2), test
         assert effect[test]["degrees"] == pytest.approx(expected.df, rel=0.1), test
     assert effect["welch"]["p"] == effect["welch"]["p_holm"] == pytest.approx(expected.pvalue)
     assert (effect["welch"]["low"], effect["welch"]["high"]) == pytest.approx((low, high))
-    errors = [(effect[test]["high"] - effect[test]["difference"]) for test in ("welch", "model")]
+    errors = [(effect[test]["high"] - effect[test]["difference"]) for test in ("welch", "linear")]
     assert errors[0] == pytest.approx(errors[1], rel=0.02)  # the degrees of freedom differ a little
     assert report["means"]["novelty"]["human"]["n"] == 5
 
@@ -65,13 +67,48 @@ def test_a_strict_reviewer_and_a_difficult_topic_do_not_count_against_a_conditio
     report = read(path, "--reference", "human")
     effect = report["effects"][0]
     assert effect["welch"]["difference"] < 0, "the strict reviewer's fault"
-    assert effect["model"]["low"] < 1.0 < effect["model"]["high"]
-    assert effect["model"]["difference"] == pytest.approx(1.0, abs=0.2)
-    assert effect["model"]["p_holm"] == pytest.approx(2 * effect["model"]["p"])
+    assert effect["linear"]["low"] < 1.0 < effect["linear"]["high"]
+    assert effect["linear"]["difference"] == pytest.approx(1.0, abs=0.2)
+    assert effect["linear"]["p_holm"] == pytest.approx(2 * effect["linear"]["p"])
     assert report["model_effects"] == ["reviewer", "topic"]
     shown = compare(path, "--reference", "human")
     assert "agent by +" in shown.out
-    assert "strict" not in shown.out
+    assert "strict" not in shown.out.split()
+
+
+def test_the_mixed_model_is_the_paired_test_in_a_balanced_design(tmp_path: Path) -> None:
+    """Every reviewer scores both ideas on every topic: difference and error are those of pairs of ideas."""
+    pytest.importorskip("statsmodels")
+    random = np.random.default_rng(7)
+    scores = 5 + random.normal(size=(12, 1, 1)) + random.normal(size=(12, 2, 1)) + random.normal(size=4)
+    scores = np.round(scores + random.normal(size=scores.shape), 2)
+    rows = [
+        f"t{topic}-{side},{('human', 'agent')[side]},t{topic},r{reviewer},{scores[topic, side, reviewer]}"
+        for topic, side, reviewer in np.ndindex(scores.shape)
+    ]
+    report = read(table(tmp_path / "scores.csv", "idea,condition,topic,reviewer,novelty", rows))
+    mixed, means = report["effects"][0]["mixed"], scores.mean(axis=2)
+    paired = ttest_rel(means[:, 1], means[:, 0])
+    assert mixed["difference"] == pytest.approx((means[:, 1] - means[:, 0]).mean())
+    half = mixed["high"] - mixed["difference"]
+    error = half / t.ppf(0.975, mixed["degrees"])
+    assert mixed["difference"] / error == pytest.approx(paired.statistic, rel=1e-3)
+    assert report["conclusion_by"] == "mixed"
+
+
+def test_without_statsmodels_the_linear_model_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(mixed_model, "is_installed", lambda: False)
+    rows = [f"h{n},human,{x}" for n, x in enumerate(HUMAN)] + [f"a{n},agent,{x}" for n, x in enumerate(AGENT)]
+    path = table(tmp_path / "scores.csv", "idea,condition,novelty", rows)
+    for as_json in (True, False):
+        assert run_compare(path, "condition", None, (), as_json) == 0
+    written, shown = capsys.readouterr().out.split("\n", 1)
+    report = json.loads(written)
+    assert report["conclusion_by"] == "linear"
+    assert report["effects"][0]["mixed"]["p_holm"] is None
+    assert "pip install 'ideagora[stats]'" in " ".join(shown.split())
 
 
 def test_columns_of_ai_researcher_are_read(tmp_path: Path) -> None:

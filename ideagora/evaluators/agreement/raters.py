@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ideagora.errors import UsageError
+from ideagora.evaluators.agreement.columns import IDEA_COLUMNS
 from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.leaderboard.records import Rows, leaderboard_from_json
 from ideagora.evaluators.judging.verdict_files import read_verdicts
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Kind = Literal["verdicts", "scores", "ratings"]
-ITEM_COLUMNS = ("idea", "id", "item", "agent", "name")
-TOPIC_COLUMN = "topic"
+ITEM_COLUMNS = (*IDEA_COLUMNS, "agent", "name")
 OVERALL = "overall"
 
 

@@ -6,7 +6,6 @@ first, second … review: that suffices for figures that do not depend on who wr
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.agreement.raters import ITEM_COLUMNS, TOPIC_COLUMN, Item, Rater
-
-REVIEWER_COLUMNS = ("reviewer", "reviewer_id", "rater", "annotator")
+from ideagora.evaluators.agreement.columns import REVIEWER_COLUMNS, TOPIC_COLUMNS, find_column, number_of
+from ideagora.evaluators.agreement.raters import ITEM_COLUMNS, Item, Rater
 
 
 @dataclass(frozen=True)
@@ -44,19 +42,20 @@ def read_reviews(path: Path, rows: Sequence[Mapping[str, Any]]) -> Reviews:
         UsageError: no column names the item, or a reviewer has two rows for one.
     """
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    key = next((column for column in ITEM_COLUMNS if column in columns), None)
+    key = find_column(columns, ITEM_COLUMNS)
     if key is None:
         raise UsageError(
             f"{path} has no column that names the item: call it {', '.join(ITEM_COLUMNS)} "
             f"(it has: {', '.join(map(str, columns)) or 'none'})."
         )
-    reviewer = next((column for column in REVIEWER_COLUMNS if column in columns), None)
-    numeric = {column for row in rows for column, cell in row.items() if _number(cell) is not None}
-    criteria = [one for one in columns if one in numeric and one not in (key, reviewer, TOPIC_COLUMN)]
+    reviewer = find_column(columns, REVIEWER_COLUMNS)
+    topic = find_column(columns, TOPIC_COLUMNS)
+    numeric = {column for row in rows for column, cell in row.items() if number_of(cell) is not None}
+    criteria = [one for one in columns if one in numeric and one not in (key, reviewer, topic)]
     scores: dict[str, _Scores] = {}
     seen: Counter[Item] = Counter()
     for number, row in enumerate(rows, 1):
-        item = Item((str(row.get(key, "")),), str(row[TOPIC_COLUMN]) if row.get(TOPIC_COLUMN) else None)
+        item = Item((str(row.get(key, "")),), str(row[topic]) if topic and row.get(topic) else None)
         seen[item] += 1
         name = f"review {seen[item]}" if reviewer is None else str(row.get(reviewer) or "").strip()
         if not name:
@@ -77,7 +76,7 @@ def read_reviews(path: Path, rows: Sequence[Mapping[str, Any]]) -> Reviews:
 
 def _add(path: Path, scores: _Scores, reviewer: str, item: Item, row: Mapping[str, Any]) -> None:
     for column, cell in row.items():
-        number = _number(cell)
+        number = number_of(cell)
         if number is None:
             scores.left_out[column] += 1
         elif item in scores.values.setdefault(column, {}):
@@ -87,13 +86,3 @@ def _add(path: Path, scores: _Scores, reviewer: str, item: Item, row: Mapping[st
             )
         else:
             scores.values[column][item] = number
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or value is None:
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None

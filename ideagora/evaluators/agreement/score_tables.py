@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,19 @@ from typing import Any
 import numpy as np
 
 from ideagora.errors import UsageError
+from ideagora.evaluators.agreement.columns import (
+    IDEA_COLUMNS,
+    REVIEWER_COLUMNS,
+    TOPIC_COLUMNS,
+    find_column,
+    number_of,
+)
 from ideagora.evaluators.agreement.table_files import read_table
 from ideagora.evaluators.judging.verdict_files import read_verdicts
 from ideagora.evaluators.statistics.scores.condition_effects import ReviewColumns
 
-IDEA_COLUMNS = ("idea", "idea_id", "id", "item")
-REVIEWER_COLUMNS = ("reviewer", "reviewer_id", "reviewer_name", "rater", "annotator", "name", "judge")
-TOPIC_COLUMNS = ("topic", "topic_name", "topic_id")
+MORE_REVIEWER_COLUMNS = (*REVIEWER_COLUMNS, "name", "judge")
+"""AI-Researcher calls the reviewer ``name``."""
 SCORE = "_score"
 """End of the names of criteria; without any such column, every column of numbers is one."""
 MOST_REVIEWS = 5_000
@@ -65,15 +70,13 @@ def read_score_table(path: Path, by: str, criteria: Sequence[str] = ()) -> Score
     rows = _rows(path)
     names = list(dict.fromkeys(name for row in rows for name in row))
     listed = ", ".join(names) or "none"
-    idea = next((name for name in IDEA_COLUMNS if name in names), None)
+    idea = find_column(names, IDEA_COLUMNS)
     if by not in names:
         raise UsageError(f"{path} has no column {by!r} for --by (it has: {listed}).")
     if idea is None:
         raise UsageError(f"{path} has no column that names the idea: call it idea (it has: {listed}).")
-    reviewer, topic = (
-        next((name for name in known if name in names and name != by), None)
-        for known in (REVIEWER_COLUMNS, TOPIC_COLUMNS)
-    )
+    others = [name for name in names if name != by]
+    reviewer, topic = (find_column(others, known) for known in (MORE_REVIEWER_COLUMNS, TOPIC_COLUMNS))
     for number, row in enumerate(rows, 1):
         for name in (by, idea, reviewer, topic):
             if name is not None and not str(row.get(name, "")).strip():
@@ -82,17 +85,6 @@ def read_score_table(path: Path, by: str, criteria: Sequence[str] = ()) -> Score
         path, rows, [name for name in names if name not in (by, idea, reviewer, topic)], criteria
     )
     return ScoreTable(path, tuple(rows), by, idea, reviewer, topic, chosen)
-
-
-def number_of(value: Any) -> float | None:
-    """The finite number that a cell starts with (``6``, ``"6.5"``, ``"6 (good)"``), or ``None``."""
-    if isinstance(value, bool) or value is None:
-        return None
-    try:
-        number = float(str(value).strip().split(" ", 1)[0])
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _criteria(

@@ -1,10 +1,10 @@
 """Scores of reviews by condition: means, Welch's test on ideas, and a linear model of reviewers and topics.
 
 The idea is the unit: its reviews are averaged for the means and Welch's test (1947), and are one cluster of
-the model's errors. The model is least squares with an effect of each condition, reviewer and topic. So a
-strict reviewer or a difficult topic does not count against a condition. Errors are cluster-robust with the
-correction CR2 and the degrees of freedom of Bell and McCaffrey (2002). It takes the place of a mixed model
-with random reviewers and topics, which assumes that their effects are independent of the condition.
+the model's errors. The linear model is least squares with a fixed effect of each condition, reviewer and
+topic. So a strict reviewer or a difficult topic does not count against a condition. Errors are cluster-robust
+with the correction CR2 and the degrees of freedom of Bell and McCaffrey (2002). ``mixed_model`` takes
+reviewers and topics as random instead.
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ class ReviewColumns:
     idea: NDArray[np.int64]
     effects: tuple[NDArray[np.int64], ...] = ()
     """What else a score depends on: reviewer and topic, where they are known."""
+
+    def rows(self, chosen: NDArray[np.bool_]) -> ReviewColumns:
+        """The chosen reviews, with the same codes."""
+        columns = (self.score, self.condition, self.idea)
+        score, condition, idea = (column[chosen] for column in columns)
+        return ReviewColumns(score, condition, idea, tuple(codes[chosen] for codes in self.effects))
 
 
 @dataclass(frozen=True)
@@ -63,10 +69,10 @@ def welch_effect(reviews: ReviewColumns, condition: int, reference: int, level: 
     if parts.sum() <= _NOTHING:
         return Effect(difference, reason="All ideas of a condition have the same score.")
     degrees = float(parts.sum() ** 2 / (parts**2 / [len(sample) - 1 for sample in samples]).sum())
-    return _effect(difference, float(np.sqrt(parts.sum())), degrees, level)
+    return effect_of(difference, float(np.sqrt(parts.sum())), degrees, level)
 
 
-def model_effect(reviews: ReviewColumns, condition: int, reference: int, level: float = LEVEL) -> Effect:
+def linear_effect(reviews: ReviewColumns, condition: int, reference: int, level: float = LEVEL) -> Effect:
     """The condition's effect in the linear model with reviewers and topics, clustered by idea."""
     design = _design(reviews, reference)
     contrast = np.zeros(design.shape[1])
@@ -91,7 +97,7 @@ def model_effect(reviews: ReviewColumns, condition: int, reference: int, level: 
     if variance <= _NOTHING:
         return Effect(difference, reason="The scores do not vary beyond the model.")
     degrees = float(np.trace(products) ** 2 / (products**2).sum())
-    return _effect(difference, float(np.sqrt(variance)), degrees, level)
+    return effect_of(difference, float(np.sqrt(variance)), degrees, level)
 
 
 def _idea_means(reviews: ReviewColumns, condition: int) -> NDArray[np.float64]:
@@ -114,7 +120,8 @@ def _root(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(vectors * inverse @ vectors.T)
 
 
-def _effect(difference: float, error: float, degrees: float, level: float) -> Effect:
+def effect_of(difference: float, error: float, degrees: float, level: float) -> Effect:
+    """The effect with its interval and test by Student's t."""
     from scipy.special import stdtr
 
     half = t_quantile((1 + level) / 2, degrees) * error
