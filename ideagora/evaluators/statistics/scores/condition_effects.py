@@ -35,9 +35,8 @@ class ReviewColumns:
 
     def rows(self, chosen: NDArray[np.bool_]) -> ReviewColumns:
         """The chosen reviews, with the same codes."""
-        columns = (self.score, self.condition, self.idea)
-        score, condition, idea = (column[chosen] for column in columns)
-        return ReviewColumns(score, condition, idea, tuple(codes[chosen] for codes in self.effects))
+        effects = tuple(codes[chosen] for codes in self.effects)
+        return ReviewColumns(self.score[chosen], self.condition[chosen], self.idea[chosen], effects)
 
 
 @dataclass(frozen=True)
