@@ -6,17 +6,19 @@ ideagora bench examples/own_benchmark/benchmark.py:Falsifiability direct rag
 import json
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from ideagora.agents.role import Role
 from ideagora.benchmarks.aggregation import best_of_all, criterion, score_ideas
 from ideagora.benchmarks.benchmark import Benchmark, Judgement, Measure, Question, Samples, Unscored
+from ideagora.benchmarks.judge_roles import Scale, judge_role
+from ideagora.benchmarks.replies import read_score
 from ideagora.models.call import Answer, Inputs
 from ideagora.schema import Topic
 
 HERE = Path(__file__).parent
+SCALE = Scale(1, 5)
 
 
 class Sample(NamedTuple):
@@ -37,7 +39,9 @@ class Rating(Answer):
     """What the judge answers, the reason first."""
 
     reason: str = Field(description="the outcome that would refute the idea, in the plan's words")
-    rating: int = Field(ge=1, le=5, description="1: no outcome would; 5: a stated threshold decides")
+    rating: Annotated[float, BeforeValidator(partial(read_score, highest=5))] = Field(
+        description="1: no outcome would; 5: a stated threshold decides"
+    )
 
 
 def rate_offline(engine, inputs):
@@ -47,14 +51,13 @@ def rate_offline(engine, inputs):
     return {"reason": f"It has {', '.join(found) or 'no such word'}.", "rating": 1 + len(found)}
 
 
-JUDGE = Role(
-    name="falsifiability_judge",  # prompts/falsifiability_judge.md
-    group="judge",
-    inputs=PlanInputs,
-    answer=Rating,
-    offline=rate_offline,
-    temperature=0.0,
-    prompts=HERE / "prompts",
+JUDGE = judge_role(
+    "falsifiability_judge",  # prompts/falsifiability_judge.md
+    PlanInputs,
+    Rating,
+    rate_offline,
+    HERE / "prompts",
+    check=SCALE.checks("rating"),
 )
 
 

@@ -9,7 +9,13 @@ import pytest
 
 from ideagora.benchmarks.benchmark import Measure, Scores
 from ideagora.benchmarks.results.coverage import MOST_REASONS, OTHER_REASONS, count_verdicts
-from ideagora.benchmarks.results.records import AgentSummary, read_results, result_from_json, write_results
+from ideagora.benchmarks.results.records import (
+    AgentSummary,
+    Coverage,
+    read_results,
+    result_from_json,
+    write_results,
+)
 from ideagora.errors import RunError
 from ideagora.report.bench.cells import all_columns
 from ideagora.schema import Verdict
@@ -102,6 +108,10 @@ def test_notes_say_what_these_samples_cannot_show() -> None:
     )
     assert result_of({"a": {"1": 1.0, "2": 2.0}}).notes == ("There is one agent, so nothing is compared.",)
     assert result_of({"a": {"1": None}, "b": {"1": None}}).status == "nothing_scored"
+    answered = result_of({"a": {"1": None}}, coverage=[Coverage(kind="points", scored=1)])
+    assert answered.notes[0].startswith(
+        "Every question has an answer, but the method scores returns no score"
+    )
     two = [SHARE, Measure(name="other", group="other", title="Other", unit="points")]
     result = built({"share": {"a": {"1": 1.0}}}, two, benchmark="x", title="X")
     assert result.notes[0] == "Not scored for any agent: Other."

@@ -76,6 +76,11 @@ def _notes(result: BenchmarkResult) -> Iterator[str]:
     scored = {one.measure for one in result.figures if one.mean is not None}
     if scored and (empty := [title for name, title in titles.items() if name not in scored]):
         yield f"Not scored for any {agent}: {', '.join(empty)}."
+    if not scored and any(one.scored for one in result.coverage) and not _has_gaps(result):
+        yield (
+            "Every question has an answer, but the method scores returns no score: check the names of "
+            "measures, kinds of questions and criteria."
+        )
     if len(result.agents) == 1:
         yield f"There is one {agent}, so nothing is compared."
     if len({(one.n, one.without_idea) for one in result.figures if one.mean is not None}) > 1:
@@ -84,6 +89,11 @@ def _notes(result: BenchmarkResult) -> Iterator[str]:
             "scored for both."
         )
     yield from _notes_on_size(result, titles)
+
+
+def _has_gaps(result: BenchmarkResult) -> bool:
+    """Whether a question has no score, so that what depends on it may have none either."""
+    return any(one.unscored or one.unasked for one in result.coverage)
 
 
 def _notes_on_size(result: BenchmarkResult, titles: Mapping[str, str]) -> Iterator[str]:
