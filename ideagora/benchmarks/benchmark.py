@@ -72,6 +72,7 @@ class Wording(Record):
 
     sample: str = "sample"
     agent: str = "agent"
+    idea: str = "idea"
     has_protocols: bool = True
     """Whether tables state the protocol."""
 

@@ -178,10 +178,11 @@ def test_an_answer_is_plain_text_and_a_refusal_is_left_to_the_judge() -> None:
     done.check()
     refusal = "I'm sorry, I can't think of another one."
     chat = contestant(lambda answer: 5 if answer == refusal else 80, ("granite", "umbrella", refusal))
-    (verdict,) = bench(chat).verdicts
-    assert verdict.details["ending"] == "incoherent"
+    run = bench(chat)
+    (verdict,) = run.verdicts
     assert verdict.criteria is not None
-    assert verdict.criteria["answers"] == 2
+    assert (verdict.details["ending"], verdict.criteria["answers"]) == ("incoherent", 2)
+    assert any("ended incoherent (a refusal) 1×" in note for note in run.results[0]["notes"])
 
 
 def test_a_coherence_reply_has_one_reading_or_none() -> None:

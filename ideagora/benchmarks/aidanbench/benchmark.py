@@ -36,6 +36,7 @@ from ideagora.benchmarks.benchmark import (
 )
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent, with_ideas
+from ideagora.models.parsing.structured_output import is_refusal
 from ideagora.schema import Idea, Record, Topic, Verdict
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class AidanBench(Benchmark[Sample]):
     title = "AidanBench"
     source = "AidanBench: Evaluating Novel Idea Generation on Open-Ended Questions"
     ideas_per_sample = 100
-    wording = Wording(sample="question")
+    wording = Wording(sample="question", idea="answer")
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
@@ -224,8 +225,14 @@ class AidanBench(Benchmark[Sample]):
         endings: dict[str, Counter[str]] = defaultdict(Counter)
         for verdict in log:
             if verdict.criteria is not None:
-                endings[verdict.agents[0]][verdict.details["ending"]] += 1
+                endings[verdict.agents[0]][_ending_words(verdict)] += 1
         yield from (_sum_note(agent, sums[agent], endings[agent]) for agent in sorted(endings))
+
+
+def _ending_words(verdict: Verdict) -> str:
+    """Why a loop ended, for the notes, where refusals are told from other incoherent answers."""
+    ending, last = str(verdict.details["ending"]), verdict.details["turns"][-1]
+    return f"{ending} (a refusal)" if ending == "incoherent" and is_refusal(last["answer"]) else ending
 
 
 def _sum_note(agent: str, by_sample: Mapping[str, float | None], endings: Counter[str]) -> str:

@@ -24,6 +24,7 @@ from ideagora.evaluators.generation import (
     run_agents,
 )
 from ideagora.graphs.generate import load_budget
+from ideagora.graphs.plain_model.agent import ModelOptions
 from ideagora.graphs.plain_model.refusals import refusal_notes
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.task import Task
@@ -82,7 +83,8 @@ async def run_benchmark(
         log = IdeaLog(path)
         down = outage_lines(runs, results)
         summaries = summarize_agents(run, planned, results, log)
-        refused = refusal_notes((one.name, one.folder) for one in runs if one.task.agent.model is not None)
+        plain = (one for one in runs if isinstance(one.task.options, ModelOptions))
+        refused = refusal_notes((one.name, one.folder) for one in plain)
         notes = (*run.notes, *unread, *run.contestants.notes, *literature_notes(runs), *refused)
         if not run.judged:
             record_ideas(run, folder, summaries, notes, down)

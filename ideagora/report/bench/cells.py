@@ -166,7 +166,7 @@ def headline(result: BenchmarkResult) -> str:
     """What was compared, in one line."""
     ideas = sum(one.ideas or 0 for one in result.agents)
     by_agents = _count(len(result.agents), result.wording.agent)
-    contestants = f"{_count(ideas, 'idea')} by {by_agents}" if ideas else by_agents
+    contestants = f"{_count(ideas, result.wording.idea)} by {by_agents}" if ideas else by_agents
     samples = "" if result.wording.sample == "idea" else f" on {count_samples(result, result.n_samples)}"
     judges = f", judged by {', '.join(result.judges)}" if result.judges else ""
     protocol = f" ({PROTOCOLS.get(result.protocol, result.protocol)})" if result.wording.has_protocols else ""
