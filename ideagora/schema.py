@@ -103,7 +103,7 @@ class Steering(Record):
     own: tuple[Paper, ...] = ()
     """Ideas and notes of the user, which are read as further papers (source ``own``)."""
     avoided: tuple[Paper, ...] = ()
-    """Ideas that must not come again, as records with the source ``avoided``."""
+    """Ideas that must not be proposed again, as records with the source ``avoided``."""
 
 
 class Topic(Record):
@@ -126,7 +126,7 @@ class Topic(Record):
 
     @property
     def focus(self) -> str | None:
-        """The user's wish for the ideas."""
+        """What the user prefers, in the user's words."""
         return self.steering.focus if self.steering else None
 
     @property
@@ -136,7 +136,7 @@ class Topic(Record):
 
     @property
     def avoided(self) -> tuple[Paper, ...]:
-        """Ideas that must not come again."""
+        """Ideas that must not be proposed again."""
         return self.steering.avoided if self.steering else ()
 
     @field_validator("before")

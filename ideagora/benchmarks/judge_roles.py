@@ -33,7 +33,7 @@ class Scale:
         return lambda inputs, answer: next(filter(None, (self.complaint(answer, one) for one in names)), None)
 
     def complaint(self, answer: Answer, name: str) -> str | None:
-        """What is wrong with a field that is off the scale or no number; ``None`` if it is on it."""
+        """Why a field is not a number on the scale; ``None`` if it is one."""
         value = getattr(answer, name)
         if self.lowest <= value <= self.highest:
             return None

@@ -1,4 +1,4 @@
-"""Ideas and notes that steer a run: those to start from, and those that must not come again."""
+"""Ideas and notes that steer a run: those to build on, and those that must not be proposed again."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _BULLET = re.compile(r"^\s{0,12}(?:[-*•]|\(?\d{1,3}[.)])\s+")
 def read_steering(
     focus: str | None, own: Sequence[Path], avoided: Sequence[Path], topic: str
 ) -> Steering | None:
-    """The user's wish and ideas as one record; ``None`` if there are none.
+    """The user's preference and ideas as one record; ``None`` if there are none.
 
     Args:
-        focus: the wish, in the user's words.
+        focus: what the user prefers, in the user's words.
         own: files of ideas or notes to start from: any format of ``read_ideas``, or one per line.
-        avoided: files, run folders, or folders of runs whose ideas must not come again.
+        avoided: files, run folders, or folders of runs whose ideas must not be proposed again.
         topic: the topic of ideas whose file names none.
 
     Raises:
-        UsageError: the wish is empty or too long, or a file has no ideas, too many, or cannot be read.
+        UsageError: ``focus`` is empty or too long, or a file has no ideas, too many, or cannot be read.
     """
     if focus is None and not own and not avoided:
         return None

@@ -27,7 +27,7 @@ def fence(text: object) -> str:
 
 
 def insert_code(system: str, user: str) -> str:
-    """Return the user part with the message's code in its tags and above them; as it is without fences."""
+    """Return the user part with the message's code in its fence tags and above them; unchanged if none."""
     if _CODE_PLACEHOLDER not in user:
         return user
     message = f"{system}\n{user}".replace(_CODE_PLACEHOLDER, "")

@@ -81,7 +81,7 @@ def answer_label(number: int) -> str:
 
 
 async def _next_answer(state: LoopState, runtime: Context) -> dict[str, str]:
-    """An answer to the question, told all earlier ones, or why there is none."""
+    """A new answer to the question, given all earlier ones; or the reason why there is none."""
     earlier = tuple(state.get("answers", []))
     with usage_label(answer_label(len(earlier) + 1)):
         try:
@@ -159,7 +159,7 @@ def decide(state: LoopState, runtime: Context) -> LoopState:
 
 
 def judges(state: LoopState, runtime: Context) -> list[Hashable]:
-    """Judge the last answer on all counts at once, and make the next one meanwhile."""
+    """Judge the last answer by all measures concurrently, and request the next one meanwhile."""
     options: LoopOptions = runtime.context.options
     if "ending" in state:
         return [END]

@@ -39,7 +39,7 @@ class Tokens:
 
 
 def f1(candidate: Tokens, reference: Tokens) -> float:
-    """BERTScore F1, at most 1: greedy matching, without weights by frequency and without rescaling.
+    """BERTScore F1, at most 1: greedy matching, without IDF weights and without rescaling.
 
     Precision is the mean, over the candidate's tokens, of the highest cosine with a token of the reference;
     recall is the reverse.

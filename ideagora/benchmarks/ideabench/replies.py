@@ -25,7 +25,7 @@ _IDEA_KEYS = ("idea", "hypothesis", "number", "idea_number", "candidate")
 
 
 def split_ranking(value: Any) -> Any:
-    """Return the entries of a ranking as texts; leave what is no list of them to validation."""
+    """Return the entries of a ranking as texts; anything else is left to validation."""
     if isinstance(value, str):
         return _split_text(value[:MAX_TEXT])
     if isinstance(value, Sequence):

@@ -15,11 +15,11 @@ def relative_rank(rank: int, ideas: int) -> float:
     """The share of generated ideas that are ranked before the target's own, 0 to 1 (equation 1).
 
     Args:
-        rank: the target's place in the ranking, from 1 to ``ideas`` + 1.
+        rank: the target's position in the ranking, from 1 to ``ideas`` + 1.
         ideas: the number of generated ideas in the ranking.
 
     Raises:
-        ValueError: there is no such place.
+        ValueError: the rank is out of range.
     """
     if ideas < 1 or not 1 <= rank <= ideas + 1:
         raise ValueError(f"rank {rank} of a target among {ideas} ideas does not exist")

@@ -136,7 +136,7 @@ class LiveIdeaBench(Benchmark[Sample]):
         """The agent with a number of ideas, unless the figures are those of a file.
 
         Raises:
-            UsageError: nobody would judge its ideas, or it does not write as many.
+            UsageError: its ideas would not be judged, or it cannot generate that many.
         """
         if self.is_published:
             raise no_published_figures(agent)

@@ -1,7 +1,7 @@
 """Ask a model for independent ideas on a keyword, each with one call; after a refusal with a second one.
 
-A refusal is asked again once, with a wording that states the academic purpose (LiveIdeaBench, arXiv
-2412.17596, supplementary note 5). What is refused again is a failure, never an idea.
+After a refusal, the model is asked once more, with a prompt that states the academic purpose (LiveIdeaBench,
+arXiv 2412.17596, supplementary note 5). A second refusal is a failure, never an idea.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def restart_note(changed: Sequence[str]) -> str:
 
 @cache
 def code_hash() -> str:
-    """Changes with any line of the package's code."""
+    """Return a hash of the package's code."""
     digest = hashlib.sha256()
     package = Path(__file__).parents[2]
     for file in sorted(package.rglob("*.py")):

@@ -25,6 +25,6 @@ async def nearest_records(context: Services, papers: Sequence[Paper], about: str
 
 
 async def avoided_ideas(context: Services, topic: Topic, about: str = "") -> tuple[ProposedIdea, ...]:
-    """The ideas that must not come again, as prompts show them, those closest to a text first."""
+    """The ideas that must not be proposed again, as prompts show them, those closest to a text first."""
     papers = await nearest_records(context, topic.avoided, f"{topic.text}. {about}", MAX_AVOIDED_SHOWN)
     return tuple(ProposedIdea(title=paper.title, summary=paper.abstract or "") for paper in papers)

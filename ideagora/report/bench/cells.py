@@ -270,7 +270,7 @@ def better_first(one: Comparison, measure: Measure) -> Comparison:
 
 
 def usage(result: BenchmarkResult) -> str | None:
-    """What the judges' answers took; ``None`` if it is not recorded or no provider was asked."""
+    """Calls, tokens and cost of the judges' answers; ``None`` if not recorded or no provider was called."""
     total = result.usage
     if total is None or not (total.prompt_tokens or total.cost_usd):
         return None

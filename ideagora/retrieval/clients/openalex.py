@@ -77,7 +77,7 @@ class OpenAlex(NoRecommendations):
         return by_id
 
     async def references(self, paper_id: str) -> Neighbors:
-        """The papers that a paper cites: its record has their ids, batches the rest."""
+        """The papers that a paper cites: ids from its record, their own records in batches."""
         work = await self._work(paper_id)
         if work is None:
             return Neighbors([])

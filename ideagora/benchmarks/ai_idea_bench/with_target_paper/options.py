@@ -1,6 +1,6 @@
 """The options of the multiple-choice evaluation (section 3.2.1).
 
-Beside the target there are the two inspirations closest to it, and one paper from elsewhere in the data set.
+Besides the target, these are the two inspirations closest to it and another target of the data set.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ async def nearest_inspirations(
     """The two inspirations closest to a part of the target, by title and abstract, among those with a text.
 
     Each is described by a model in the form in which the data set describes targets, so that no option can
-    be told by its form. An inspiration without an abstract, or whose abstract does not state the part, is
-    replaced by the next one.
+    be recognised by its form. An inspiration without an abstract, or whose abstract does not state the part,
+    is replaced by the next one.
 
     Raises:
         Unscored: fewer than two inspirations have a text.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def judge_effects(
     ratings: NDArray[np.float64], subjects: NDArray[np.int64], judges: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """The effect of each judge (judges,), positive for a mild one; 0 on average.
+    """The effect of each judge (judges,), positive for a lenient one; 0 on average.
 
     Judges that no chain of common subjects connects are compared with their own group only, whose mean is 0.
 

@@ -1,4 +1,4 @@
-"""Keep stdout for our own output while foreign code runs."""
+"""Reserve stdout for ideagora's output while external code runs."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ class SqliteRecords:
             connection.execute(_NEXT_GENERATION)
 
     def read_placements(self) -> tuple[dict[str, str], list[tuple[str, int, str | None]]]:
-        """The manifest, and (id, row of vectors, date) of every paper ordered by id, as of one moment."""
+        """The manifest, and (id, row of vectors, date) of every paper ordered by id, from one snapshot."""
         query = "SELECT id, place, date FROM papers INDEXED BY papers_short ORDER BY id"
         with self._database.use() as connection, transaction(connection, "DEFERRED"):
             manifest = dict(connection.execute("SELECT key, value FROM manifest").fetchall())
