@@ -121,7 +121,7 @@ def test_the_hash_depends_only_on_the_two_parts() -> None:
     hashes = [Prompt(*parts).hash for parts in texts]
     assert hashes[0] == hashes[1]
     assert len(set(hashes)) == 3
-    assert all(re.fullmatch("[0-9a-f]{12}", found) for found in hashes)
+    assert all(re.fullmatch("[0-9a-f]{12}", digest) for digest in hashes)
 
 
 # --- fences -------------------------------------------------------------------------------------
@@ -142,9 +142,9 @@ MARKS = (
 def sent(topic: Any, paper: Any = "p") -> tuple[str, str]:
     """(code, user part) of a message."""
     user = IMITATED.render({"topic": topic, "paper": paper})[1]
-    found = re.match(r"CODE of this message: ([0-9a-f]{12})\n\n", user)
-    assert found
-    return found[1], user
+    match = re.match(r"CODE of this message: ([0-9a-f]{12})\n\n", user)
+    assert match
+    return match[1], user
 
 
 def test_a_fence_cannot_be_closed_from_inside_and_its_text_loses_nothing() -> None:

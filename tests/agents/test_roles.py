@@ -166,8 +166,8 @@ def test_the_sample_answer_is_valid(name: str) -> None:
 
 @each_role
 def test_the_form_in_words_is_json_with_the_answers_fields(name: str) -> None:
-    told, _, skeleton = answer_format(ROLES[name].answer).partition("\n")
-    assert "one JSON object" in told
+    instruction, _, skeleton = answer_format(ROLES[name].answer).partition("\n")
+    assert "one JSON object" in instruction
     assert _form(json.loads(skeleton)) == _form(SAMPLES[name].answer)
     assert prompt_of(name, SAMPLES[name].inputs.model_dump()).endswith(skeleton)
 
@@ -270,13 +270,13 @@ def test_most_papers_are_judged_and_only_those_shown() -> None:
         ([0, 1, -1], "papers are numbered 0 to 2, got a judgement of -1"),
         ([0, 1], None),
     ):
-        found = items("relevance_judge", "judgements", paper=numbers)
-        assert complaint("relevance_judge", judgements=found) == said, numbers
+        judgements = items("relevance_judge", "judgements", paper=numbers)
+        assert complaint("relevance_judge", judgements=judgements) == said, numbers
 
 
 def test_relevance_may_be_judged_in_any_order() -> None:
-    found = items("relevance_judge", "judgements", paper=[2, 0, 1])
-    assert complaint("relevance_judge", judgements=found) is None
+    judgements = items("relevance_judge", "judgements", paper=[2, 0, 1])
+    assert complaint("relevance_judge", judgements=judgements) is None
 
 
 @each_case("wrong", [2, 7, -1])
@@ -340,8 +340,8 @@ def test_the_ideator_may_paraphrase() -> None:
     ],
 )
 def test_novelty_is_compared_with_three_papers_each_once(papers: list[int], said: str) -> None:
-    found = items("novelty_judge", "comparisons", paper=papers)
-    assert (complaint("novelty_judge", comparisons=found) or "").startswith(said)
+    comparisons = items("novelty_judge", "comparisons", paper=papers)
+    assert (complaint("novelty_judge", comparisons=comparisons) or "").startswith(said)
 
 
 def test_the_novelty_verdict_follows_from_its_comparisons() -> None:
@@ -361,8 +361,12 @@ def test_the_novelty_verdict_follows_from_its_comparisons() -> None:
     ]
     for changed, said in cases:
         assert (complaint("novelty_judge", **changed) or "").startswith(said), changed
-    kept = {"comparisons": [one, related, other], "verdict": "obvious combination", "combination": [0, 1]}
-    assert complaint("novelty_judge", **kept) is None
+    consistent = {
+        "comparisons": [one, related, other],
+        "verdict": "obvious combination",
+        "combination": [0, 1],
+    }
+    assert complaint("novelty_judge", **consistent) is None
 
 
 def test_the_ideator_develops_a_candidate_that_is_not_the_obvious_one() -> None:
@@ -376,7 +380,7 @@ def test_the_ideator_develops_a_candidate_that_is_not_the_obvious_one() -> None:
         assert (complaint("ideator", **changed) or "").startswith(said), changed
 
 
-def test_defects_of_the_idea_are_mended_or_declined() -> None:
+def test_defects_of_the_idea_are_fixed_or_declined() -> None:
     assert complaint("experiment_refiner", amended_method=None, declined=[]) is not None
     assert complaint("experiment_refiner", amended_method=None) is None
 
@@ -533,12 +537,12 @@ def test_the_offline_model_answers_strange_inputs_with_real_vectors(name: str, t
     ],
 )
 def test_synonyms_of_choices_are_accepted(said: str, meant: str) -> None:
-    told = {**SAMPLES["idea_judge"].answer, "novelty": said}
-    assert parse_answer(json.dumps(told), IdeaPreference).novelty == meant
+    answer = {**SAMPLES["idea_judge"].answer, "novelty": said}
+    assert parse_answer(json.dumps(answer), IdeaPreference).novelty == meant
 
 
 @each_case("said", [1, "1", 0, "both", "neither", "A close call", "Idea 3", "Idea 1 or 2"])
 def test_an_ambiguous_choice_is_rejected(said: object) -> None:
-    told = {**SAMPLES["idea_judge"].answer, "novelty": said}
+    answer = {**SAMPLES["idea_judge"].answer, "novelty": said}
     with pytest.raises(UnreadableReply, match="novelty"):
-        parse_answer(json.dumps(told), IdeaPreference)
+        parse_answer(json.dumps(answer), IdeaPreference)

@@ -127,7 +127,7 @@ def test_any_text_has_a_plain_form(text: str) -> None:
 
 
 @each_case(
-    "answer, source, found",
+    "answer, source, expected",
     [
         ("It uses 3 chains.", "It uses three chains.", []),
         ("It uses three chains.", "It uses 3 chains.", []),
@@ -140,8 +140,8 @@ def test_any_text_has_a_plain_form(text: str) -> None:
         ("Step 2 follows (3) and so on", "Second, third", []),
     ],
 )
-def test_unsupported_figures_and_names_are_found(answer: str, source: str, found: list[str]) -> None:
-    assert find_unsupported(answer, source) == found
+def test_unsupported_figures_and_names_are_found(answer: str, source: str, expected: list[str]) -> None:
+    assert find_unsupported(answer, source) == expected
 
 
 @each_case(

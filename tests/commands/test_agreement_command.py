@@ -25,8 +25,8 @@ def agreement(*arguments: str | Path) -> Done:
 def read(*arguments: str | Path) -> dict[str, Any]:
     done = agreement(*arguments, "--json")
     assert done.code == 0, done.err
-    told: dict[str, Any] = json.loads(done.out)
-    return told
+    output: dict[str, Any] = json.loads(done.out)
+    return output
 
 
 def verdict(judge: str, topic: str, one: str, other: str, value: float | None) -> Verdict:
@@ -47,48 +47,50 @@ def written(path: Path, verdicts: list[Verdict]) -> Path:
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     """In both orders the one earlier in the alphabet wins; one match is judged by its place alone."""
-    told = []
+    lines = []
     for topic in TOPICS:
         for one, other in combinations(AGENTS, 2):
             by_place = (topic, one) == ("t3", "bee")
-            told += [
+            lines += [
                 verdict("m", topic, one, other, 1.0),
                 verdict("m", topic, other, one, 1.0 if by_place else 0.0),
             ]
-    return written(tmp_path / "model.jsonl", told)
+    return written(tmp_path / "model.jsonl", lines)
 
 
 @pytest.fixture
 def human(tmp_path: Path) -> Path:
     """One order only; says the same but on the first topic, and nothing on one match."""
-    told = [
+    lines = [
         verdict("human:ada", topic, other, one, 1.0 if topic == "t0" else 0.0)
         for topic in TOPICS
         for one, other in combinations(AGENTS, 2)
         if (topic, one, other) != ("t1", "ant", "cat")
     ]
-    return written(tmp_path / "ada.jsonl", [*told, verdict("human:ada", "t1", "ant", "cat", None)])
+    return written(tmp_path / "ada.jsonl", [*lines, verdict("human:ada", "t1", "ant", "cat", None)])
 
 
 def test_verdicts_are_compared_match_by_match(model: Path, human: Path) -> None:
-    told = read(model, human)
-    figures = told["pairs"][0]["criteria"]["novelty"]
+    output = read(model, human)
+    figures = output["pairs"][0]["criteria"]["novelty"]
     assert figures["percent"]["n"] == 11
     assert figures["percent"]["value"] == pytest.approx(7 / 11, abs=1e-4)  # 3 of t0, and the tie of t3
     assert figures["percent"]["low"] < 7 / 11 < figures["percent"]["high"]
     assert figures["ratings, kendall"]["value"] == 1.0
     assert figures["ratings, kendall"]["n"] == 3
-    assert [rater["kind"] for rater in told["raters"]] == ["verdicts", "verdicts"]
-    assert told["raters"][1]["left_out"] == {"unscored": 1}
-    assert told["all"] is None
+    assert [rater["kind"] for rater in output["raters"]] == ["verdicts", "verdicts"]
+    assert output["raters"][1]["left_out"] == {"unscored": 1}
+    assert output["all"] is None
 
 
 def test_several_criteria_have_an_overall_winner_too(tmp_path: Path) -> None:
     said = {"novelty": 1.0, "clarity": 1.0, "feasibility": 0.0}
     paths = []
     for name, values in (("a", said), ("b", {**said, "clarity": 0.0})):
-        told = [verdict(name, t, "ant", "bee", 1.0).model_copy(update={"criteria": values}) for t in TOPICS]
-        paths.append(written(tmp_path / f"{name}.jsonl", told))
+        verdicts = [
+            verdict(name, t, "ant", "bee", 1.0).model_copy(update={"criteria": values}) for t in TOPICS
+        ]
+        paths.append(written(tmp_path / f"{name}.jsonl", verdicts))
     figures = read(*paths)["pairs"][0]["criteria"]
     assert next(iter(figures)) == "overall"
     assert {name: one["percent"]["value"] for name, one in figures.items()} == {
@@ -105,25 +107,25 @@ def test_scores_are_compared_by_correlations_and_all_raters_together(tmp_path: P
         rows = "".join(f"i{n},t{n % 3},{value}\n" for n, value in enumerate(values))
         paths.append(tmp_path / f"{name}.csv")
         paths[-1].write_text(f"idea,topic,originality\n{rows}i9,t0,\n", encoding="utf-8")
-    told = read(*paths)
-    assert [pair["raters"] for pair in told["pairs"]] == [
+    output = read(*paths)
+    assert [pair["raters"] for pair in output["pairs"]] == [
         [str(one), str(other)] for one, other in combinations(paths, 2)
     ]
-    same, opposite = (told["pairs"][place]["criteria"]["originality"] for place in (0, 1))
+    same, opposite = (output["pairs"][place]["criteria"]["originality"] for place in (0, 1))
     assert same["pearson"]["value"] == 1.0
     assert same["icc(3,1)"]["value"] < 1.0
     assert opposite["spearman"]["value"] == -1.0
-    assert set(told["all"]["originality"]) == {
+    assert set(output["all"]["originality"]) == {
         "krippendorff_alpha", "icc(1,1)", "icc(1,k)", "icc(2,1)", "icc(2,k)", "icc(3,1)", "icc(3,k)",
     }  # fmt: skip
-    assert told["raters"][0]["left_out"] == {"originality": 1}
+    assert output["raters"][0]["left_out"] == {"originality": 1}
 
 
 def test_leaderboards_are_compared_by_their_ratings(tmp_path: Path) -> None:
     for name, ratings in (("a", (1100, 1000, 900, 950)), ("b", (1200, 1010, 700, None))):
         rows = [{"agent": f"x{n}", "rating": rating} for n, rating in enumerate(ratings)]
-        held = {"ranking": rows, "criteria": {"novelty": rows}}
-        (tmp_path / f"{name}.json").write_text(json.dumps(held), encoding="utf-8")
+        leaderboard = {"ranking": rows, "criteria": {"novelty": rows}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(leaderboard), encoding="utf-8")
     figures = read(tmp_path / "a.json", tmp_path / "b.json")["pairs"][0]["criteria"]
     assert figures["overall"]["spearman"]["value"] == 1.0
     assert figures["novelty"]["kendall"]["n"] == 3
@@ -210,14 +212,14 @@ def test_the_judges_of_a_benchmark_are_compared_with_each_other_and_their_mean_w
     run = tmp_path / "bench"
     run.mkdir()
     scores = {"a": (1, 2, 3, 4), "b": (3, 2, 5, 4)}
-    told = [
+    verdicts = [
         rated(judge, f"i{n}", originality=value, clarity=5 - value)
         for judge, values in scores.items()
         for n, value in enumerate(values)
     ]
-    told += [rated(judge, "i0", "i2i_plan", score=3) for judge in scores]  # a criterion that says nothing
-    told += [rated("b", "i4"), rated("c", "i9", originality=3, clarity=3)]
-    written(run / "verdicts.jsonl", told)
+    verdicts += [rated(judge, "i0", "i2i_plan", score=3) for judge in scores]  # a criterion that says nothing
+    verdicts += [rated("b", "i4"), rated("c", "i9", originality=3, clarity=3)]
+    written(run / "verdicts.jsonl", verdicts)
     people = tmp_path / "people.csv"
     people.write_text("id,topic,originality\ni0,bridges,2\ni1,,2\ni2,,4\ni3,bridges,4\n", encoding="utf-8")
 

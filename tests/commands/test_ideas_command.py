@@ -32,17 +32,17 @@ def test_import_show_and_list(tmp_path: Path, home: Path) -> None:
     assert "2 without motivation, 2 without novelty" in done.out
     assert "record 2" in done.err
     assert "failed run" in done.err
-    kept = home / "ideas" / "guest.jsonl"
-    content = kept.read_bytes()
+    stored = home / "ideas" / "guest.jsonl"
+    content = stored.read_bytes()
 
     again = ideas("import", file, "--as", "guest", "--topic", "glue")
     assert "0 new, 2 already imported" in again.out
-    assert kept.read_bytes() == content
+    assert stored.read_bytes() == content
 
     more = ideas("import", write_jsonl(tmp_path / "b", [PLAIN]), "--as", "guest", "--json")
-    told = json.loads(more.out)
-    assert (told["imported"], told["new"], told["file"], told["problems"]) == (1, 1, str(kept), [])
-    assert len(read_ideas(kept).ideas) == 3
+    output = json.loads(more.out)
+    assert (output["imported"], output["new"], output["file"], output["problems"]) == (1, 1, str(stored), [])
+    assert len(read_ideas(stored).ideas) == 3
 
     listed = json.loads(ideas("list", "--json").out)
     assert [(row["name"], row["ideas"], row["topics"]) for row in listed] == [("guest", 3, 2)]
@@ -50,9 +50,9 @@ def test_import_show_and_list(tmp_path: Path, home: Path) -> None:
     shown = ideas("show", "guest")
     assert SCIENTIST["Title"] in " ".join(shown.out.split())
     assert "\x1b[2J" not in shown.out
-    whole = ideas("show", "guest", told["ideas"][0][:6])
+    whole = ideas("show", "guest", output["ideas"][0][:6])
     assert PLAIN["method"] in whole.out
-    assert json.loads(ideas("show", "guest", told["ideas"][0], "--json").out)[0]["title"] == PLAIN["title"]
+    assert json.loads(ideas("show", "guest", output["ideas"][0], "--json").out)[0]["title"] == PLAIN["title"]
 
 
 def test_json_lists_what_was_left_out(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_out_names_the_file(tmp_path: Path, home: Path) -> None:
 
 
 @each_case(
-    "arguments, code, told",
+    "arguments, code, message",
     [
         (["import"], 2, "Usage: ideagora ideas import"),
         (["import", "scientist", "--as", "guest"], 2, "--topic"),
@@ -103,7 +103,7 @@ def test_out_names_the_file(tmp_path: Path, home: Path) -> None:
         (["show", "scientist"], 2, "--topic"),
     ],
 )
-def test_bad_input_is_one_clear_line(arguments: list[str], code: int, told: str) -> None:
+def test_bad_input_is_one_clear_line(arguments: list[str], code: int, message: str) -> None:
     write_json(Path("coi"), [COI])
     write_json(Path("scientist"), [SCIENTIST])
     write_json(Path("unknown"), [{"rank": 1, "who": "x"}])
@@ -112,12 +112,12 @@ def test_bad_input_is_one_clear_line(arguments: list[str], code: int, told: str)
     before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
     done = ideas(*arguments)
     assert done.code == code, done.err
-    assert told in " ".join(done.err.split())
+    assert message in " ".join(done.err.split())
     assert "Traceback" not in done.err
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     file = write_json(tmp_path / "a", [COI])
     blocked = write_json(tmp_path / "blocked", "a file, no folder")
     done = ideas("import", file, "--as", "guest", "--out", blocked / "ideas.jsonl")

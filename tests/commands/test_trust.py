@@ -45,7 +45,9 @@ def test_what_redirects_or_loads_is_refused_until_it_is_trusted_and_again_when_i
     assert (Path(os.environ["IDEAGORA_HOME"]) / TRUSTED_FILE).stat().st_mode & 0o777 == 0o600
 
 
-def test_the_file_does_not_say_where_trust_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_file_does_not_determine_where_trust_is_stored(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv("IDEAGORA_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     told("home", "elsewhere")

@@ -157,13 +157,13 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_named_and_what_was_stored_stays(path: Path) -> None:
     cache = ResponseCache(path)
-    kept = cache.put("k", stored())
+    first = cache.put("k", stored())
     with cache._database.use() as db:
         pages = db.execute("PRAGMA page_count").fetchone()[0]
         db.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(FolderUnusable, match="full"):
         cache.put("big", stored("x" * 100_000))
-    assert cache.get("k") == kept
+    assert cache.get("k") == first
     cache.close()
 
 

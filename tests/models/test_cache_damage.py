@@ -33,10 +33,10 @@ def saved(path: Path) -> set[int]:
     """The answers that are still there, each as it was written."""
     cache = ResponseCache(path)
     try:
-        found = {number: cache.get(key(number)) for number in range(ROWS)}
-        assert all(answer in (None, stored(number)) for number, answer in found.items())
+        answers = {number: cache.get(key(number)) for number in range(ROWS)}
+        assert all(answer in (None, stored(number)) for number, answer in answers.items())
         assert cache.put(key(ROWS), stored(ROWS)) == stored(ROWS), "new answers can be stored"
-        return {number for number, answer in found.items() if answer is not None}
+        return {number for number, answer in answers.items() if answer is not None}
     finally:
         cache.close()
 
@@ -80,8 +80,8 @@ def test_a_changed_byte_in_an_answer_costs_that_answer_and_says_so(
     path.write_bytes(content)
     with caplog.at_level(logging.WARNING):
         assert saved(path) == set(range(ROWS)) - {7}
-    (told,) = caplog.messages
-    assert "will be requested again, for about $0.2500" in told
+    (message,) = caplog.messages
+    assert "will be requested again, for about $0.2500" in message
     cache = ResponseCache(path)
     assert cache.put(key(7), stored(7)) == cache.get(key(7)) == stored(7)
     cache.close()

@@ -131,8 +131,10 @@ async def test_a_spent_budget_says_how_much_of_it_is_estimated(tmp_path: Path) -
     with Loopback([Reply(GOOD, usage=False)]) as server:
         async with client_harness(tmp_path, server, budget=1.0, **COSTLY) as b:
             await b.client.ask(call("0"))
-            told = r"\$0\.80 so far, of which \$0\.80 is an upper bound; the next call may cost up to \$0\.80"
-            with pytest.raises(BudgetExhausted, match=told):
+            message = (
+                r"\$0\.80 so far, of which \$0\.80 is an upper bound; the next call may cost up to \$0\.80"
+            )
+            with pytest.raises(BudgetExhausted, match=message):
                 await b.client.ask(call("1"))
 
 
@@ -153,7 +155,7 @@ async def test_the_budget_stops_before_it_is_overspent(tmp_path: Path) -> None:
         assert server.count == 11
 
 
-async def test_a_call_waits_for_room_that_others_only_hold(tmp_path: Path) -> None:
+async def test_a_call_waits_for_budget_that_others_have_reserved(tmp_path: Path) -> None:
     # Each may cost $0.80 and costs $0.10: all three fit into $1.00, though not side by side.
     with Loopback([Reply(GOOD, prompt_tokens=1, completion_tokens=100)]) as server:
         async with client_harness(tmp_path, server, budget=1.0, **COSTLY) as b:
@@ -310,10 +312,10 @@ def test_expected_cost(tmp_path: Path) -> None:
 
 
 @each_case(
-    "amount, told", [(2, "$2.00"), (1.987, "$1.99"), (0.5, "$0.50"), (0.0123, "$0.0123"), (0, "$0.00")]
+    "amount, text", [(2, "$2.00"), (1.987, "$1.99"), (0.5, "$0.50"), (0.0123, "$0.0123"), (0, "$0.00")]
 )
-def test_dollars(amount: float, told: str) -> None:
-    assert dollars(amount) == told
+def test_dollars(amount: float, text: str) -> None:
+    assert dollars(amount) == text
 
 
 def test_a_settled_run_keeps_its_cost_and_is_replaced_when_it_goes_on() -> None:

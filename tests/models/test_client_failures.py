@@ -98,7 +98,7 @@ async def test_failures_that_outlast_the_retries(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind", "told"),
+    ("fault", "kind", "text"),
     [
         (Fault(400, message="bad field"), RequestRejected, "400: bad field"),
         (Fault(400, message="maximum context length is 10 tokens"), RequestRejected, "longer context"),
@@ -112,8 +112,8 @@ async def test_failures_that_outlast_the_retries(tmp_path: Path) -> None:
         (Fault(429, message="You exceeded your current quota"), QuotaExhausted, "quota"),
     ],
 )
-async def test_what_no_retry_mends_is_one_line_at_once(
-    tmp_path: Path, fault: Fault, kind: type[ModelError], told: str, monkeypatch: pytest.MonkeyPatch
+async def test_an_error_that_no_retry_fixes_is_one_line_at_once(
+    tmp_path: Path, fault: Fault, kind: type[ModelError], text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with Loopback([fault]) as server:
@@ -122,7 +122,7 @@ async def test_what_no_retry_mends_is_one_line_at_once(
                 await b.client.ask(call())
         assert server.count == 1
     message = str(caught.value)
-    assert told in message
+    assert text in message
     assert "openai/test" in message
     assert "\n" not in message
     assert KEY not in message

@@ -77,7 +77,7 @@ def test_sentences_put_together_are_the_text(parts: list[str]) -> None:
 
 
 @each_case(
-    "text, found",
+    "text, expected",
     [
         ("", []),
         ("It is.", []),
@@ -88,17 +88,17 @@ def test_sentences_put_together_are_the_text(parts: list[str]) -> None:
         ("one two three four five six red green blue black white things", ["green blue black white"]),
     ],
 )
-def test_phrases(text: str, found: list[str]) -> None:
-    assert texts.phrases(text) == found
+def test_phrases(text: str, expected: list[str]) -> None:
+    assert texts.phrases(text) == expected
 
 
 @given(some_sentences)
 def test_phrases_stand_in_the_text_and_come_once(parts: list[str]) -> None:
     text = " ".join(parts)
-    found = texts.phrases(text)
-    assert all(phrase.lower() in text.lower() for phrase in found)
-    assert len({phrase.lower() for phrase in found}) == len(found)
-    assert all(len(phrase.split()) <= 4 for phrase in found)
+    phrases = texts.phrases(text)
+    assert all(phrase.lower() in text.lower() for phrase in phrases)
+    assert len({phrase.lower() for phrase in phrases}) == len(phrases)
+    assert all(len(phrase.split()) <= 4 for phrase in phrases)
 
 
 def test_names_with_their_kinds_and_sentences() -> None:
@@ -257,27 +257,27 @@ def test_a_selection_prefers_what_is_not_there_yet() -> None:
 @given(some_sentences)
 def test_no_sentence_serves_two_facets(parts: list[str]) -> None:
     unique = list(dict.fromkeys(parts))
-    found = ENGINE.facets(" ".join(unique), FACETS)
-    assert list(found) == list(FACETS)
-    used = [part for facet in found.values() if facet for part in texts.sentences(facet)]
+    facets = ENGINE.facets(" ".join(unique), FACETS)
+    assert list(facets) == list(FACETS)
+    used = [part for facet in facets.values() if facet for part in texts.sentences(facet)]
     assert len(used) == len(set(used))
     assert set(used) <= set(unique)
-    assert sum(facet is not None for facet in found.values()) == min(len(unique), len(FACETS))
+    assert sum(facet is not None for facet in facets.values()) == min(len(unique), len(FACETS))
 
 
 def test_the_sentence_after_the_method_belongs_to_it_in_an_abstract_only() -> None:
     parts = ["Earlier approaches could not handle this.", "The approach works by first doing one step."]
     parts += ["A cat sat there.", "Accuracy improved over strong baselines.", "The approach remains costly."]
-    found = ENGINE.facets(" ".join(parts), FACETS)
-    assert found["method"] == "The approach works by first doing one step. A cat sat there."
+    facets = ENGINE.facets(" ".join(parts), FACETS)
+    assert facets["method"] == "The approach works by first doing one step. A cat sat there."
     longer = " ".join([*parts, *(f"Cat {number} sat there." for number in range(10))])
     assert ENGINE.facets(longer, FACETS)["method"] == "The approach works by first doing one step."
 
 
 def test_facets_of_a_summary_in_the_usual_order() -> None:
-    told = chain_paper(REFLEXION)
+    answer = chain_paper(REFLEXION)
     assert ENGINE.facets(paper(REFLEXION).abstract or "", FACETS) == {
-        facet: getattr(told, facet) for facet in FACETS
+        facet: getattr(answer, facet) for facet in FACETS
     }
 
 
@@ -289,40 +289,42 @@ def test_a_contrast_turns_round_when_the_texts_do(one: list[str], two: list[str]
 
 
 @given(some_sentences, some_sentences)
-def test_what_enters_is_new_and_what_leaves_is_gone(one: list[str], two: list[str]) -> None:
+def test_added_phrases_are_new_and_removed_ones_are_gone(one: list[str], two: list[str]) -> None:
     earlier, later = " ".join(one), " ".join(two)
-    found = ENGINE.contrast(earlier, later, count=2)
+    contrast = ENGINE.contrast(earlier, later, count=2)
     before, after = ({p.lower() for p in texts.phrases(text)} for text in (earlier, later))
-    entered, left, kept = ({p.lower() for p in part} for part in (found.added, found.removed, found.shared))
+    entered, left, shared = (
+        {p.lower() for p in part} for part in (contrast.added, contrast.removed, contrast.shared)
+    )
     assert entered <= after - before
     assert left <= before - after
-    assert kept <= after - entered
-    assert max(len(entered), len(left), len(kept)) <= 2
+    assert shared <= after - entered
+    assert max(len(entered), len(left), len(shared)) <= 2
 
 
-def test_nothing_enters_or_leaves_between_equal_texts() -> None:
+def test_equal_texts_have_no_added_or_removed_phrases() -> None:
     text = "Tree search needs partial solutions."
-    found = ENGINE.contrast(text, text)
-    assert (found.added, found.removed) == ((), ())
-    assert set(found.shared) == {"tree search", "partial solutions"}
+    contrast = ENGINE.contrast(text, text)
+    assert (contrast.added, contrast.removed) == ((), ())
+    assert set(contrast.shared) == {"tree search", "partial solutions"}
 
 
 @given(some_sentences, st.integers(0, 4))
 def test_key_phrases_say_something_and_avoid_what_they_should(parts: list[str], count: int) -> None:
     text = " ".join(parts)
-    found = ENGINE.key_phrases(text, count, avoid=["tree"])
-    assert len(found) <= count
-    assert set(found) <= set(texts.phrases(text))
-    assert all(" " in phrase or "-" in phrase for phrase in found)
-    assert not any("tree" in phrase.lower() or texts.is_generic(phrase) for phrase in found)
+    phrases = ENGINE.key_phrases(text, count, avoid=["tree"])
+    assert len(phrases) <= count
+    assert set(phrases) <= set(texts.phrases(text))
+    assert all(" " in phrase or "-" in phrase for phrase in phrases)
+    assert not any("tree" in phrase.lower() or texts.is_generic(phrase) for phrase in phrases)
 
 
 # --- roles with real vectors --------------------------------------------------------------------
 
 
 def answered(name: str, inputs: Inputs) -> dict[str, Any]:
-    found: dict[str, Any] = ROLES[name].offline(ExtractiveModel(real_embedder()), inputs)
-    return found
+    answer: dict[str, Any] = ROLES[name].offline(ExtractiveModel(real_embedder()), inputs)
+    return answer
 
 
 ON_AND_OFF = {
@@ -367,43 +369,43 @@ def compared(purpose: str, mechanism: str) -> dict[str, dict[str, Any]]:
         evaluation="Accuracy on arithmetic benchmarks such as GSM8K.",
         papers=tuple(paper_brief(paper(i)) for i in shown),
     )
-    found = answered("novelty_judge", inputs)["comparisons"]
+    comparisons = answered("novelty_judge", inputs)["comparisons"]
     return {
         shown[one["paper"]]: {**one, "too_close": one["purpose"] == one["mechanism"] == "same"}
-        for one in found
+        for one in comparisons
     }
 
 
 @with_weights
 def test_an_idea_that_says_a_paper_again_is_too_close_to_that_paper_alone() -> None:
-    found = compared(
+    comparisons = compared(
         "Keep one slip from deciding the answer where greedy decoding commits to a single line of reasoning.",
         "Sample many different chains for one question at non-zero temperature, drop the reasoning text, and "
         "return the final answer on which most of the chains agree.",
     )
-    assert [paper_id for paper_id, said in found.items() if said["too_close"]] == [CONSISTENCY]
-    assert found[CONSISTENCY]["purpose"] == found[CONSISTENCY]["mechanism"] == "same"
-    assert found[CONSISTENCY]["overlap"] in (paper(CONSISTENCY).abstract or "")
+    assert [paper_id for paper_id, said in comparisons.items() if said["too_close"]] == [CONSISTENCY]
+    assert comparisons[CONSISTENCY]["purpose"] == comparisons[CONSISTENCY]["mechanism"] == "same"
+    assert comparisons[CONSISTENCY]["overlap"] in (paper(CONSISTENCY).abstract or "")
 
 
 @with_weights
 def test_another_idea_on_the_same_topic_is_not_too_close() -> None:
-    found = compared(
+    comparisons = compared(
         "Save the tokens that tree search spends on branches known to fail.",
         "Store written critiques of failed branches and put them into the rating prompt.",
     )
-    assert not any(said["too_close"] for said in found.values())
-    assert {said["mechanism"] for said in found.values()} == {"different"}
+    assert not any(said["too_close"] for said in comparisons.values())
+    assert {said["mechanism"] for said in comparisons.values()} == {"different"}
 
 
 @with_weights
 def test_the_same_purpose_by_another_mechanism_is_not_too_close() -> None:
-    found = compared(
+    comparisons = compared(
         "Keep one slip from deciding the answer where greedy decoding commits to a single line of reasoning.",
         "Train a calibrated reward model on human rankings of whole essays.",
     )
-    assert found[CONSISTENCY]["purpose"] == "same"
-    assert not found[CONSISTENCY]["too_close"]
+    assert comparisons[CONSISTENCY]["purpose"] == "same"
+    assert not comparisons[CONSISTENCY]["too_close"]
 
 
 SWAPPED = {"first": "second", "second": "first", "tie": "tie"}
@@ -471,8 +473,8 @@ def test_a_forecast_pairs_a_limitation_and_a_mechanism_of_two_papers_in_their_ow
     weak, strong = forecast["limitation_from"], forecast["mechanism_from"]
     assert weak != strong
     assert forecast["limitation"] == chain[weak].limitation
-    told = [paper_.method for paper_ in chain] + [paper(i).abstract or "" for i in (REACT, REFLEXION)]
-    assert is_quoted(forecast["mechanism"], told[strong])
+    sources = [paper_.method for paper_ in chain] + [paper(i).abstract or "" for i in (REACT, REFLEXION)]
+    assert is_quoted(forecast["mechanism"], sources[strong])
     assert forecast["limitation"] in forecast["direction"]
     assert forecast["mechanism"] in forecast["direction"]
 
@@ -481,8 +483,8 @@ def test_a_forecast_pairs_a_limitation_and_a_mechanism_of_two_papers_in_their_ow
 def test_the_reader_says_nothing_that_the_text_does_not() -> None:
     inputs = SAMPLES["reader"].inputs
     reading = answered("reader", inputs)
-    told = chain_paper(TREE)
-    assert {facet: reading[facet] for facet in FACETS} == {facet: getattr(told, facet) for facet in FACETS}
+    answer = chain_paper(TREE)
+    assert {facet: reading[facet] for facet in FACETS} == {facet: getattr(answer, facet) for facet in FACETS}
     assert all(is_quoted(entity["description"], paper(TREE).abstract or "") for entity in reading["entities"])
     assert [reference["paper"] for reference in reading["references"]] == [0, 1]
 

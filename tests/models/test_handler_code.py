@@ -36,8 +36,8 @@ def test_helpers_are_followed_and_libraries_and_strangers_are_not(
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     module = importlib.import_module("handler_main")
-    found = {file.stem for file in handler_files(module.handler)}
-    assert found == {"handler_main", "handler_helpers", "handler_deeper", "handler_words"}
+    modules = {file.stem for file in handler_files(module.handler)}
+    assert modules == {"handler_main", "handler_helpers", "handler_deeper", "handler_words"}
     for name in FILES:
         sys.modules.pop(name, None)
 

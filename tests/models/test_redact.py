@@ -51,8 +51,8 @@ def test_a_key_is_found_however_it_is_written(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_what_an_address_carries_is_left_out_of_messages() -> None:
-    told = one_line(f"http://{LOGIN}@host:1/v1?tok=abc123&q=planning&api-key=zzz is down")
-    assert told == "http://host:1/v1?tok=[key removed]&q=planning&api-key=[key removed] is down"
+    message = one_line(f"http://{LOGIN}@host:1/v1?tok=abc123&q=planning&api-key=zzz is down")
+    assert message == "http://host:1/v1?tok=[key removed]&q=planning&api-key=[key removed] is down"
 
 
 async def test_an_address_with_a_login_is_refused_in_one_line(

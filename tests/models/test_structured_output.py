@@ -278,7 +278,7 @@ def test_a_schema_does_not_pass_for_an_answer_with_the_schema_s_own_words() -> N
     }
 
 
-def test_a_field_called_answer_is_told_from_the_wrapper() -> None:
+def test_a_field_called_answer_is_distinguished_from_the_wrapper() -> None:
     class Short(Answer):
         answer: str
 
@@ -391,7 +391,7 @@ def test_what_fits_with_one_reading_only(field: str, said: Any, read: Any) -> No
     assert outcome(json.dumps({**TOLD, field: said}), Told) == expected
 
 
-def test_a_text_that_may_be_missing_may_be_told_none() -> None:
+def test_an_optional_text_may_be_none() -> None:
     class Difference(Answer):
         difference: str | None = Field(description="what sets it apart; null when nothing does")
 
@@ -416,7 +416,7 @@ def texts_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ..
     if isinstance(value, str):
         return [(path, value)]
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [found for key, item in inner for found in texts_of(item, (*path, key))]
+    return [text for key, item in inner for text in texts_of(item, (*path, key))]
 
 
 def with_text(value: Any, path: tuple[Any, ...], said: str) -> Any:

@@ -98,15 +98,15 @@ def test_a_request_that_was_lost_counts_with_its_ceiling_until_its_answer_is_fou
 
 def test_what_a_label_s_answers_are_worth_is_the_same_from_the_cache() -> None:
     worth: dict[str, Any] = {"worth": Usage(calls=1, cost_usd=0.5).model_dump(), "answered": "2024-01-02"}
-    asked, found = UsageTracker(), UsageTracker()
-    for tracker, kind in ((asked, event), (found, cached)):
+    asked, from_cache = UsageTracker(), UsageTracker()
+    for tracker, kind in ((asked, event), (from_cache, cached)):
         tracker.record(kind("a", label="branch 1", **worth))
         tracker.record(kind("b", label="branch 1", **{**worth, "answered": "2024-01-01"}))
         tracker.record(kind("a", label="branch 1", **worth))
-    assert asked.answers_by_label == found.answers_by_label
-    assert found.answers_by_label["branch 1"].usage == Usage(calls=2, cost_usd=1.0)
-    assert found.answers_by_label["branch 1"].latest == "2024-01-02"
-    assert found.total == Usage()
+    assert asked.answers_by_label == from_cache.answers_by_label
+    assert from_cache.answers_by_label["branch 1"].usage == Usage(calls=2, cost_usd=1.0)
+    assert from_cache.answers_by_label["branch 1"].latest == "2024-01-02"
+    assert from_cache.total == Usage()
 
 
 events = st.lists(
@@ -121,11 +121,11 @@ events = st.lists(
 
 
 @given(events)
-def test_a_restored_meter_goes_on_as_the_old_one(told: list[dict[str, Any]]) -> None:
+def test_a_restored_tracker_continues_like_the_old_one(recorded: list[dict[str, Any]]) -> None:
     live, restored = UsageTracker(), UsageTracker()
-    for one in told:
+    for one in recorded:
         live.record(one)
-    lines = [json.dumps({"event": "step"}), *(json.dumps(one) for one in told)]
+    lines = [json.dumps({"event": "step"}), *(json.dumps(one) for one in recorded)]
     restored.restore(json.loads(line) for line in lines)
     assert restored.summary() == live.summary()
     assert restored.spent == live.spent

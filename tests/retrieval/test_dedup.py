@@ -68,21 +68,21 @@ def test_a_summary_of_ours_never_passes_for_an_abstract() -> None:
         "In our words.",
         "starter",
     )
-    told = ARXIV.model_copy(update={"abstract": "In theirs."})
-    assert (merge_records(told, ours).abstract, merge_records(told, ours).source) == ("In theirs.", "a")
+    theirs = ARXIV.model_copy(update={"abstract": "In theirs."})
+    assert (merge_records(theirs, ours).abstract, merge_records(theirs, ours).source) == ("In theirs.", "a")
 
 
-def test_lists_are_joined_fairly() -> None:
+def test_lists_are_merged_fairly() -> None:
     one = [paper(f"s2:{n}", f"First source's paper {n}") for n in range(3)]
     other = [PUBLISHED, paper("openalex:W9", "First source's paper 1"), paper("openalex:W8", "Its own paper")]
-    found = merge_papers([[ARXIV, *one], other])
-    assert [p.id for p in found] == ["arxiv:2201.11903", "s2:0", "openalex:W9", "openalex:W8", "s2:2"]
-    assert found[0].abstract == "We think."
+    merged = merge_papers([[ARXIV, *one], other])
+    assert [p.id for p in merged] == ["arxiv:2201.11903", "s2:0", "openalex:W9", "openalex:W8", "s2:2"]
+    assert merged[0].abstract == "We think."
     assert merge_papers([]) == merge_papers([[], []]) == []
 
 
 @given(st.lists(st.lists(st.sampled_from([ARXIV, PUBLISHED, paper("s2:3", "A third paper")]), max_size=4)))
 def test_no_paper_twice_and_none_lost(lists: list[list[Paper]]) -> None:
-    found = merge_papers(lists)
-    assert not any(is_same_paper(one, other) for n, one in enumerate(found) for other in found[:n])
-    assert all(any(is_same_paper(one, kept) for kept in found) for some in lists for one in some)
+    merged = merge_papers(lists)
+    assert not any(is_same_paper(one, other) for n, one in enumerate(merged) for other in merged[:n])
+    assert all(any(is_same_paper(one, kept) for kept in merged) for some in lists for one in some)

@@ -21,7 +21,7 @@ KNOWN = Paper(
 OTHER = Paper(id="s2:7", title="Least to Most Prompting", date="2022-05-01")
 
 
-def test_null_in_a_line_is_not_said_and_keeps_the_cut_off(tmp_path: Path) -> None:
+def test_null_in_a_line_counts_as_missing_and_keeps_the_cut_off(tmp_path: Path) -> None:
     lines = [
         {"topic": "a", "before": None, "banned": None},
         {"topic": "b", "before": "2018-05", "banned": ["x"]},
@@ -30,11 +30,17 @@ def test_null_in_a_line_is_not_said_and_keeps_the_cut_off(tmp_path: Path) -> Non
     ]
     file = tmp_path / "topics.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)) + "\nplain topic\n", encoding="utf-8")
-    found = read_topics(file, False, before="2020", excluded=("never",))
-    assert [(one.text, one.before) for one in found] == [
+    topics = read_topics(file, False, before="2020", excluded=("never",))
+    assert [(one.text, one.before) for one in topics] == [
         ("a", "2020"), ("b", "2018-05"), ("c", "2019"), ("d", "2020"), ("plain topic", "2020"),
     ]  # fmt: skip
-    assert [one.excluded for one in found] == [("never",), ("never", "x"), ("never",), ("never",), ("never",)]
+    assert [one.excluded for one in topics] == [
+        ("never",),
+        ("never", "x"),
+        ("never",),
+        ("never",),
+        ("never",),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -92,10 +98,10 @@ async def notes_on(tmp_path: Path, *exclusions: str, is_down: bool = False) -> l
     return library.notes
 
 
-async def test_each_exclusion_says_what_it_matched(tmp_path: Path) -> None:
-    told = "excludes “Chain of Thought Prompting” (arxiv:2201.11903)."
+async def test_each_exclusion_reports_what_it_matched(tmp_path: Path) -> None:
+    message = "excludes “Chain of Thought Prompting” (arxiv:2201.11903)."
     for exclusion in ("2201.11903v2", "https://arxiv.org/abs/2201.11903", "chain-of-thought PROMPTING"):
-        assert await notes_on(tmp_path, exclusion) == [f"Exclusion “{exclusion}” {told}"]
+        assert await notes_on(tmp_path, exclusion) == [f"Exclusion “{exclusion}” {message}"]
     for exclusion in ("Chain of Thougt Promptin", "chain of", "Chain"):
         assert await notes_on(tmp_path, exclusion) == [
             f"Exclusion “{exclusion}” matched no paper when the run began; did you mean "

@@ -40,38 +40,38 @@ WHOLE = [
 # --- fitting ------------------------------------------------------------------------------------
 
 
-def test_what_fits_is_told_whole_and_in_order() -> None:
-    told = select_sections(WHOLE, 100_000)
-    assert told == "\n\n".join(f"{one.heading}\n{one.text}" for one in WHOLE)
+def test_sections_that_fit_are_complete_and_in_order() -> None:
+    selected = select_sections(WHOLE, 100_000)
+    assert selected == "\n\n".join(f"{one.heading}\n{one.text}" for one in WHOLE)
 
 
 @each_case("tokens", [200, 333, 1000, 2500, 4000])
 def test_the_limit_holds(tokens: int) -> None:
-    told = select_sections(WHOLE, tokens)
-    assert told
-    assert estimate_tokens(told) <= tokens
+    selected = select_sections(WHOLE, tokens)
+    assert selected
+    assert estimate_tokens(selected) <= tokens
 
 
 def test_short_sections_are_whole_and_long_ones_share_the_rest() -> None:
-    told = select_sections(WHOLE, 1000)
-    assert all(one.text in told for one in WHOLE if one.kind in ("experiment", "limitation"))
-    assert "Introduction\nSentence 0 of introduction." in told
-    assert "Method\nSentence 0 of method." in told
-    assert told.count(" […]") == 2
-    assert "related" not in told
-    assert "appendix" not in told
+    selected = select_sections(WHOLE, 1000)
+    assert all(one.text in selected for one in WHOLE if one.kind in ("experiment", "limitation"))
+    assert "Introduction\nSentence 0 of introduction." in selected
+    assert "Method\nSentence 0 of method." in selected
+    assert selected.count(" […]") == 2
+    assert "related" not in selected
+    assert "appendix" not in selected
 
 
 def test_the_appendix_comes_after_everything_else() -> None:
-    told = select_sections(WHOLE, 5000)
-    assert WHOLE[1].text in told
-    assert "Sentence 0 of appendix." in told
-    assert WHOLE[5].text not in told
+    selected = select_sections(WHOLE, 5000)
+    assert WHOLE[1].text in selected
+    assert "Sentence 0 of appendix." in selected
+    assert WHOLE[5].text not in selected
 
 
 def test_a_cut_ends_with_a_sentence() -> None:
-    told = select_sections([section("method", 100)], 100)
-    assert told.endswith(" of method. […]")
+    selected = select_sections([section("method", 100)], 100)
+    assert selected.endswith(" of method. […]")
 
 
 def test_no_room_no_text() -> None:
@@ -149,16 +149,16 @@ async def test_the_reader_gets_the_full_text_where_there_is_one(library: Library
 @pytest.mark.parametrize(
     ("before", "kind"), [("2021-04-02", "abstract"), ("2021-04-03", "full text"), ("2021-04", "abstract")]
 )
-async def test_a_version_after_the_cut_off_is_held_back(library: Library, before: str, kind: str) -> None:
+async def test_a_version_after_the_cut_off_is_withheld(library: Library, before: str, kind: str) -> None:
     with library:
         restricted = library.for_topic(Topic(text="x", before=before))
         assert (await restricted.text(PAPER))[1] == kind
-        told = [one.why for one in restricted.held_back]
-        assert len(told) == (kind == "abstract")
-        assert all(why.startswith("its full text is of 2021-04-02") for why in told)
+        reasons = [one.why for one in restricted.held_back]
+        assert len(reasons) == (kind == "abstract")
+        assert all(why.startswith("its full text is of 2021-04-02") for why in reasons)
 
 
-async def test_a_version_of_an_unknown_day_is_held_back(library: Library) -> None:
+async def test_a_version_without_a_date_is_withheld(library: Library) -> None:
     with library:
         assert library._texts
         library._texts.put([(PAPER.id, FullText(sections=(section("method", 2),)))])

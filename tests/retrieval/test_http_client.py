@@ -186,7 +186,7 @@ async def test_nobody_at_home(fake: FakeTime) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         (Fault(400, body=b'{"error":"Unrecognized or unsupported fields: [unknown]"}'), "Unrecognized"),
         (Fault(403), "Check SEMANTIC_SCHOLAR_API_KEY"),
@@ -194,12 +194,12 @@ async def test_nobody_at_home(fake: FakeTime) -> None:
         (Fault(200, body=b"x" * 3_000_000), "sent more than 2 MiB"),
     ],
 )
-async def test_what_will_not_pass_is_told_at_once(
-    server: LiteratureServer, fake: FakeTime, fault: Fault, told: str
+async def test_permanent_failures_are_reported_at_once(
+    server: LiteratureServer, fake: FakeTime, fault: Fault, message: str
 ) -> None:
     client = make_client(server, fake, max_bytes=2 * 2**20)
     server.faults.append(fault)
-    with pytest.raises(SourceUnavailable, match=told):
+    with pytest.raises(SourceUnavailable, match=message):
         await title(client)
     assert len(server.requests) == 1
     assert await title(client) == "A title"
@@ -281,7 +281,7 @@ async def test_an_old_answer_is_asked_for_again(
         await client.disconnect()
 
 
-async def test_failures_are_not_kept(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
+async def test_failures_are_not_cached(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
     client = make_client(server, fake, a_cache(tmp_path), retries=0)
     server.faults += [Fault(200, body=b"{"), Fault(400)]
     for _ in range(2):
@@ -292,7 +292,7 @@ async def test_failures_are_not_kept(server: LiteratureServer, fake: FakeTime, t
     await client.disconnect()
 
 
-async def test_only_kept_answers_when_that_is_wanted(
+async def test_only_cached_answers_on_request(
     server: LiteratureServer, fake: FakeTime, tmp_path: Path
 ) -> None:
     client = make_client(server, fake, a_cache(tmp_path))
@@ -305,7 +305,7 @@ async def test_only_kept_answers_when_that_is_wanted(
     await client.disconnect()
 
 
-async def test_no_key_is_kept_on_disk(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
+async def test_no_key_is_written_to_disk(server: LiteratureServer, fake: FakeTime, tmp_path: Path) -> None:
     cache = a_cache(tmp_path)
     client = make_client(server, fake, cache)
     await title(client)
@@ -511,7 +511,7 @@ def test_a_replay_sees_what_its_run_saw(tmp_path: Path) -> None:
         assert stopped.get("one") == first
 
 
-def test_pages_of_an_earlier_layout_are_taken_over(tmp_path: Path) -> None:
+def test_pages_of_an_earlier_layout_are_migrated(tmp_path: Path) -> None:
     path = tmp_path / "cache" / "literature.sqlite"
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as db, db:

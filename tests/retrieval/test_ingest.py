@@ -76,8 +76,8 @@ def test_a_folder_with_everything_in_it(store: Store, tmp_path: Path) -> None:
     assert counts(summary) == (5, 0, 0)
     assert (summary.files, summary.read, summary.skipped, summary.ignored) == (5, 4, 0, 1)
     assert (summary.full_texts, summary.is_failure) == (1, False)
-    told = [str(problem) for problem in summary.problems]
-    assert [one.split(":")[0] for one in told] == [
+    messages = [str(problem) for problem in summary.problems]
+    assert [one.split(":")[0] for one in messages] == [
         str(tmp_path / "nothing here"),
         f"{folder}/b.bib, line 2",
         f"{folder}/c.jsonl, line 2",
@@ -216,13 +216,13 @@ def test_references_become_citations_also_when_the_cited_comes_later(store: Stor
 async def test_the_full_text_reaches_the_reader(store: Store, tmp_path: Path) -> None:
     add(store, write_file(tmp_path, "a.pdf", article(references=["X. A title that is cited here. 2001."])))
     library = Library(StoreSource(store, EMBEDDER), EMBEDDER, texts=FullTextStore(store.folder))
-    (found,) = await library.search("bridges", 5)
-    text, kind = await library.text(found.paper)
+    (result,) = await library.search("bridges", 5)
+    text, kind = await library.text(result.paper)
     assert kind == "full text"
     assert text.startswith("Introduction\nBridges were wide once.")
     assert "that is cited here" not in text
     earlier = library.for_topic(Topic(text="x", before="2022-05-18"))
-    assert (await earlier.text(found.paper))[1] == "full text"
+    assert (await earlier.text(result.paper))[1] == "full text"
 
 
 # --- interrupted --------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from tests.support.local_files import ABSTRACT, FIRST_TITLE, Line, article, pdf,
 
 
 def read_all(path: Path) -> tuple[list[Document], list[Problem]]:
-    found = list(read_file(path))
-    return [f for f in found if isinstance(f, Document)], [f for f in found if isinstance(f, Problem)]
+    records = list(read_file(path))
+    return [f for f in records if isinstance(f, Document)], [f for f in records if isinstance(f, Problem)]
 
 
 def only(path: Path) -> Document:
@@ -223,7 +223,7 @@ def test_what_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "takes longer than 0.05 s" in problem_in(write_file(tmp_path, "a.pdf", article()))
 
 
-def test_a_broken_table_of_places_is_mended(tmp_path: Path) -> None:
+def test_a_broken_cross_reference_table_is_repaired(tmp_path: Path) -> None:
     content = article().replace(b"startxref\n", b"startxref\n9")
     assert only(write_file(tmp_path, "a.pdf", content)).paper.title == FIRST_TITLE
 
@@ -384,7 +384,7 @@ def test_json_lines_name_line_and_field(tmp_path: Path) -> None:
     assert "field 'title'" in problems[2].what
 
 
-def test_a_field_by_another_name_is_told_what_it_is_called_here(tmp_path: Path) -> None:
+def test_an_unknown_field_gets_the_name_it_has_here(tmp_path: Path) -> None:
     _, problems = read_all(write_file(tmp_path, "a.jsonl", '{"title": "A title", "year": 2020}'))
     assert problems[0].what == "unknown field 'year', did you mean 'date'?"
 

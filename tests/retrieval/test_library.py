@@ -72,9 +72,9 @@ def ids(papers: list[Paper]) -> set[str]:
 
 
 async def test_every_path_of_an_open_library(library: Library) -> None:
-    found = await library.search("Research after chains", 3)
-    assert (found[0].paper, len(found)) == (FOLLOWER, 3)
-    assert [one.similarity for one in found] == sorted((one.similarity for one in found), reverse=True)
+    results = await library.search("Research after chains", 3)
+    assert (results[0].paper, len(results)) == (FOLLOWER, 3)
+    assert [one.similarity for one in results] == sorted((one.similarity for one in results), reverse=True)
     assert await library.search("x", 0) == []
     assert {one.paper.id for one in await library.search("x", 100)} == ids(ALL)
     assert await library.paper(TARGET_PAPER.id) == TARGET_PAPER
@@ -87,9 +87,9 @@ async def test_every_path_of_an_open_library(library: Library) -> None:
 
 
 async def test_search_and_similar_measure_alike(library: Library) -> None:
-    found = await library.search("ideas of research", 100)
-    assert await library.similar([*reversed(ALL), OLD], "ideas of research") == found
-    assert all(round(one.similarity, 4) == one.similarity for one in found)
+    results = await library.search("ideas of research", 100)
+    assert await library.similar([*reversed(ALL), OLD], "ideas of research") == results
+    assert all(round(one.similarity, 4) == one.similarity for one in results)
     assert await library.similar([], "ideas") == []
 
 
@@ -151,7 +151,7 @@ See = Callable[[Library], Awaitable[set[str]]]
         (Topic(text="ideas", excluded=("?!", "Chain of Ideas", "2212")), set()),
     ],
 )
-async def test_what_is_forbidden_is_held_back_on_every_path(
+async def test_excluded_papers_are_withheld_on_every_path(
     library: Library, see: See, topic: Topic, hidden: set[Paper]
 ) -> None:
     restricted = library.for_topic(topic)
@@ -161,7 +161,7 @@ async def test_what_is_forbidden_is_held_back_on_every_path(
     assert library.held_back == []
 
 
-async def test_what_was_held_back_is_told_once_with_the_reason(library: Library) -> None:
+async def test_withheld_papers_are_reported_once_with_the_reason(library: Library) -> None:
     restricted = library.for_topic(Topic(text="ideas", before="2023-06", excluded=(TARGET,)))
     for _ in range(2):
         await restricted.search("research ideas", 100)
@@ -229,7 +229,7 @@ async def test_restrictions_add_up(library: Library) -> None:
 async def test_many_coroutines_share_a_library(library: Library) -> None:
     restricted = library.for_topic(WITHOUT_TARGET)
     seen = await asyncio.gather(*(see(restricted) for see in PATHS * 4))
-    assert all(not found & ids(list(TWINS)) for found in seen)
+    assert all(not result_ids & ids(list(TWINS)) for result_ids in seen)
 
 
 def test_closing_a_restricted_library_leaves_the_store_open(store: Store) -> None:
@@ -343,21 +343,21 @@ async def starter(filled_home: Path) -> AsyncIterator[Library]:
         yield opened
 
 
-async def test_the_starter_corpus_is_filled_in_once(tmp_path: Path) -> None:
+async def test_the_starter_corpus_is_loaded_once(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, embedder="hash")
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     total = len(starter_corpus().papers)
-    with open_library(settings, on_progress=lambda done, of: told.append((done, of))) as first:
-        assert told[-1] == (total, total)
-        assert [done for done, _ in told] == sorted({done for done, _ in told})
-        found = await first.search("language models as judges", 5)
-    told.clear()
-    with open_library(settings, on_progress=lambda done, of: told.append((done, of))) as again:
-        assert told == []
-        assert await again.search("language models as judges", 5) == found
+    with open_library(settings, on_progress=lambda done, of: progress.append((done, of))) as first:
+        assert progress[-1] == (total, total)
+        assert [done for done, _ in progress] == sorted({done for done, _ in progress})
+        results = await first.search("language models as judges", 5)
+    progress.clear()
+    with open_library(settings, on_progress=lambda done, of: progress.append((done, of))) as again:
+        assert progress == []
+        assert await again.search("language models as judges", 5) == results
 
 
-async def test_the_starter_corpus_can_be_walked(starter: Library) -> None:
+async def test_the_starter_corpus_has_citations_to_follow(starter: Library) -> None:
     anchor = await starter.paper("arxiv:2201.11903")
     assert anchor is not None
     citing = await starter.citations(anchor)
@@ -370,14 +370,14 @@ async def test_the_starter_corpus_can_be_walked(starter: Library) -> None:
     assert (text, kind) == (anchor.abstract, "abstract")
 
 
-async def test_a_changed_corpus_is_filled_in_anew(filled_home: Path, tmp_path: Path) -> None:
+async def test_a_changed_corpus_is_loaded_again(filled_home: Path, tmp_path: Path) -> None:
     settings = Settings(home=filled_home, embedder="hash")
     with Store.open(settings.store_folder, EMBEDDER) as store:
         store.set_metadata("starter corpus", "of an older version")
-    told: list[tuple[int, int]] = []
-    open_library(settings, on_progress=lambda done, of: told.append((done, of))).close()
-    open_library(settings, on_progress=lambda done, of: told.append((done, of))).close()
-    assert told == []  # every paper was there, so nothing was embedded
+    progress: list[tuple[int, int]] = []
+    open_library(settings, on_progress=lambda done, of: progress.append((done, of))).close()
+    open_library(settings, on_progress=lambda done, of: progress.append((done, of))).close()
+    assert progress == []  # every paper was there, so nothing was embedded
     with Store.open(settings.store_folder, EMBEDDER) as store:
         assert store.get_metadata("starter corpus") == starter_corpus().fingerprint
 

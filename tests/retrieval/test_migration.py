@@ -104,11 +104,11 @@ def assert_same_content(one: Store, other: Store) -> None:
 def test_there_and_back_again(source: Path, server: str, tmp_path: Path) -> None:
     before = content(source)
     there = StoreLocation(server, tmp_path / "here")
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     moved = migrate(
-        StoreLocation(None, source), there, Silent(), lambda done, total: told.append((done, total))
+        StoreLocation(None, source), there, Silent(), lambda done, total: progress.append((done, total))
     )
-    assert told[-1] == (len(PAPERS), len(PAPERS))
+    assert progress[-1] == (len(PAPERS), len(PAPERS))
     assert (moved.papers, moved.sent, moved.embedded) == (len(PAPERS), len(PAPERS), 0)
     assert (moved.citations, moved.files) == (2, ("texts.sqlite", "walks.sqlite"))
     assert content(source) == before
@@ -136,8 +136,8 @@ def test_to_another_embedder(source: Path, tmp_path: Path) -> None:
     assert (moved.sent, moved.embedded) == (len(PAPERS), len(PAPERS))
     with Store.open(tmp_path / "new", Other()) as new:
         assert new.count() == len(PAPERS)
-        found = new.search(Other().encode([PAPERS[3].title])[0], 1)
-        assert found[0].similarity > 0.5
+        results = new.search(Other().encode([PAPERS[3].title])[0], 1)
+        assert results[0].similarity > 0.5
 
 
 def test_rows_that_are_gone_are_embedded_in_the_target(source: Path, tmp_path: Path) -> None:

@@ -77,9 +77,9 @@ def titles(papers: list[Paper]) -> set[str]:
 
 async def walk(library: Library) -> list[list[Paper]]:
     """Every path that leads to papers."""
-    found = [scored.paper for scored in await library.search("ideas research revolution", 20)]
-    lists = [found]
-    for paper in found:
+    papers_found = [scored.paper for scored in await library.search("ideas research revolution", 20)]
+    lists = [papers_found]
+    for paper in papers_found:
         lists += [await library.references(paper), await library.citations(paper)]
         known = await library.paper(paper.id)
         lists.append([known] if known else [])
@@ -92,10 +92,10 @@ async def walk(library: Library) -> list[list[Paper]]:
 @pytest.mark.parametrize("source", ["semantic-scholar", "openalex", "openalex,semantic-scholar", ALL])
 async def test_one_paper_is_one_paper_whatever_the_sources(opened: Open, source: str) -> None:
     library = opened(source)
-    found = await library.search("ideas research revolution", 20)
-    assert sorted(scored.paper.title for scored in found) == sorted(str(work.title) for work in WORKS)
-    assert [scored.similarity for scored in found] == sorted((s.similarity for s in found), reverse=True)
-    by_title = {scored.paper.title: scored.paper for scored in found}
+    results = await library.search("ideas research revolution", 20)
+    assert sorted(scored.paper.title for scored in results) == sorted(str(work.title) for work in WORKS)
+    assert [scored.similarity for scored in results] == sorted((s.similarity for s in results), reverse=True)
+    by_title = {scored.paper.title: scored.paper for scored in results}
     old = by_title["Ideas of old research"]
     assert old.id == "arxiv:1901.00001"
     citing = await library.citations(old)
@@ -107,11 +107,11 @@ async def test_one_paper_is_one_paper_whatever_the_sources(opened: Open, source:
 
 async def test_the_starter_corpus_can_stand_beside_the_network(opened: Open) -> None:
     library = opened("starter,semantic-scholar")
-    found = {scored.paper.source for scored in await library.search("ideas research", 20)}
-    assert found == {"starter", "semantic-scholar"}
+    sources_found = {scored.paper.source for scored in await library.search("ideas research", 20)}
+    assert sources_found == {"starter", "semantic-scholar"}
 
 
-async def test_a_source_that_is_down_is_left_out_and_told(server: LiteratureServer, opened: Open) -> None:
+async def test_a_source_that_is_down_is_skipped_and_reported(server: LiteratureServer, opened: Open) -> None:
     library = opened()
     server.faults.append(Fault(503, service="openalex", forever=True))
     assert titles([one.paper for one in await library.search("ideas research", 20)]) >= {OLD.title}
@@ -122,7 +122,7 @@ async def test_a_source_that_is_down_is_left_out_and_told(server: LiteratureServ
         await library.search("another question", 5)
 
 
-async def test_nothing_found_and_no_abstract_are_told_apart(opened: Open) -> None:
+async def test_nothing_found_and_no_abstract_are_distinguished(opened: Open) -> None:
     library = opened()
     assert await library.search("quantum chromodynamics", 5) == []
     assert library.notes == ["Nothing found for “quantum chromodynamics”."]
@@ -145,7 +145,7 @@ async def test_the_same_again_asks_the_network_nothing(server: LiteratureServer,
     assert len(server.requests) == asked
 
 
-async def test_the_store_answers_when_the_kept_answers_are_gone(
+async def test_the_store_answers_when_the_cached_answers_are_gone(
     server: LiteratureServer, opened: Open, tmp_path: Path
 ) -> None:
     library = opened()
@@ -201,11 +201,11 @@ async def test_what_was_met_is_in_the_store(opened: Open, tmp_path: Path) -> Non
     with Store.open(tmp_path / "store", HashEmbedder()) as store:
         assert store.count() == len(WORKS)
         assert store.stats().citations == sum(len(work.cites) for work in WORKS)
-        found = store.search(HashEmbedder().encode([f"{OLD.title}\n{OLD.abstract}"])[0], 1)
-        assert found[0].paper.title == OLD.title
+        results = store.search(HashEmbedder().encode([f"{OLD.title}\n{OLD.abstract}"])[0], 1)
+        assert results[0].paper.title == OLD.title
 
 
-async def test_a_step_of_the_citation_walk_is_one_question(server: LiteratureServer, opened: Open) -> None:
+async def test_a_step_along_citations_is_one_request(server: LiteratureServer, opened: Open) -> None:
     library = opened("semantic-scholar")
     [old] = [s.paper for s in await library.search("ideas old", 20) if s.paper.title == OLD.title]
     asked = len(server.requests)
@@ -226,7 +226,7 @@ async def test_a_step_of_the_citation_walk_is_one_question(server: LiteratureSer
         (Topic(text="ideas", before="2023", excluded=("arxiv:1901.00001",)), {LATE.title, OLD.title}),
     ],
 )
-async def test_what_is_forbidden_is_held_back_on_every_path(
+async def test_excluded_papers_are_withheld_on_every_path(
     opened: Open, source: str, topic: Topic, hidden: set[str]
 ) -> None:
     origin = opened(source)
@@ -245,7 +245,7 @@ async def test_what_is_forbidden_is_held_back_on_every_path(
     assert shown
     assert not titles(shown) & hidden
     assert {paper.references for paper in shown} == {None}
-    assert hidden <= {held.title for held in restricted.held_back}
+    assert hidden <= {withheld.title for withheld in restricted.held_back}
 
 
 async def test_the_cut_off_holds_for_the_starter_corpus_beside_the_network(opened: Open) -> None:
@@ -344,10 +344,10 @@ def test_a_run_without_a_lead_says_so_each_time(
                 quiet=True,
             )
             assert run(asked) == 1
-            told = capsys.readouterr()
-            assert "error: 0 leads;" in told.err
-            assert "--model" in told.err
-            assert (json.loads(told.out)["ideas"] if as_json else told.out.strip()) in ([], "")
+            output = capsys.readouterr()
+            assert "error: 0 leads;" in output.err
+            assert "--model" in output.err
+            assert (json.loads(output.out)["ideas"] if as_json else output.out.strip()) in ([], "")
 
 
 @pytest.mark.usefixtures("fast_time")

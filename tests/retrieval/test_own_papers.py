@@ -110,15 +110,15 @@ async def test_each_name_means_its_papers(opened: Open, source: str, titles: set
     assert {paper.title for paper in await everything(library)} == titles
     assert await library.paper(FETCHED.id) is None
     for name, title in ((STARTER_PAPER.id, STARTER_PAPER.title),):
-        found = await library.paper(name)
-        assert (found.title if found else None) == (title if title in titles else None)
+        result = await library.paper(name)
+        assert (result.title if result else None) == (title if title in titles else None)
 
 
 async def test_search_measures_as_the_store_does(opened: Open, home: Path) -> None:
-    found = await opened("starter,local").search("narrow bridges at night", 20)
+    results = await opened("starter,local").search("narrow bridges at night", 20)
     with Store.open(home / "store", EMBEDDER) as store:
         stored = store.search(EMBEDDER.encode(["narrow bridges at night"])[0], 21)
-    assert [(one.paper.id, one.similarity) for one in found] == [
+    assert [(one.paper.id, one.similarity) for one in results] == [
         (one.paper.id, one.similarity) for one in stored if one.paper.id != FETCHED.id
     ][:20]
 
@@ -132,7 +132,7 @@ async def test_a_large_collection_asks_the_index_for_the_same(
     assert [await library.search("narrow bridges", k) for k in (1, 3, 50)] == compared
 
 
-async def test_own_papers_and_the_starter_corpus_are_walked_together(opened: Open) -> None:
+async def test_own_papers_and_the_starter_corpus_share_citations(opened: Open) -> None:
     both = opened("starter,local")
     last = next(paper for paper in await everything(both) if paper.title == TITLES[3])
     cited = {paper.title for paper in await both.references(last)}
@@ -162,8 +162,8 @@ def test_what_was_read_off_a_pdf_is_no_whole_list(home: Path) -> None:
         assert last is not None
         assert last.references is None
         assert len(store.references(last.id)) == 4
-        told = last.model_copy(update={"references": (FETCHED.id,)})
-        store.add([told])
+        citing = last.model_copy(update={"references": (FETCHED.id,)})
+        store.add([citing])
         assert [paper.id for paper in store.references(last.id)] == [FETCHED.id]
 
 
@@ -198,8 +198,8 @@ async def test_an_own_paper_and_the_service_ones_are_one(server: LiteratureServe
     fake = FakeTime()
     time = Clock(fake.clock, fake.sleep, lambda: datetime(2026, 3, 1, tzinfo=UTC))
     with open_library(settings, clock=time) as library:
-        found = {one.paper.title: one.paper for one in await library.search("narrow bridges", 20)}
-        first = found[TITLES[0]]
+        by_title = {one.paper.title: one.paper for one in await library.search("narrow bridges", 20)}
+        first = by_title[TITLES[0]]
         assert (first.doi, first.citation_count) == ("10.1234/one", 9)
         assert (await library.text(first))[1] == "full text"
         citing = {paper.title for paper in await library.citations(first)}
@@ -235,8 +235,8 @@ def test_from_pdfs_to_ideas_on_the_command_line(tmp_path: Path) -> None:
     assert run(["library", "add", str(folder), "--quiet"], env).code == 0
     done = run([*generate, "--json"], env)
     assert done.code == 0, done.err
-    told = json.loads(done.out)
-    links = told["ideas"][0]["chain"]["links"]
+    output = json.loads(done.out)
+    links = output["ideas"][0]["chain"]["links"]
     assert len(links) >= 2
     assert {link["paper"]["source"] for link in links} <= {"pdf", "bibtex"}
     assert "full text" in {link["reading"]["read_from"] for link in links}

@@ -200,10 +200,10 @@ async def test_who_cannot_be_reached_is_not_asked_again_at_once(
 # --- reading apart ------------------------------------------------------------------------------
 
 
-def test_a_pdf_is_read_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pdf_is_read_in_its_own_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "never-seen")
-    found = read_in_subprocess(write_file(tmp_path, "a.pdf", PDF))
-    assert isinstance(found, Document)
-    assert found.paper.title == FIRST_TITLE
-    assert found.full_text is not None
+    document = read_in_subprocess(write_file(tmp_path, "a.pdf", PDF))
+    assert isinstance(document, Document)
+    assert document.paper.title == FIRST_TITLE
+    assert document.full_text is not None
     assert isinstance(read_in_subprocess(write_file(tmp_path, "b.pdf", PDF[:200])), Problem)

@@ -27,8 +27,8 @@ PAPERS: list[dict[str, object]] = [
 ]
 
 
-def outcomes(found: Any) -> dict[str, str]:
-    return {one.requirement: one.outcome for one in found}
+def outcomes(results: Any) -> dict[str, str]:
+    return {one.requirement: one.outcome for one in results}
 
 
 # --- the example --------------------------------------------------------------------------------
@@ -73,8 +73,8 @@ class Sloppy:
 
     def search(self, query: str, k: int) -> list[dict[str, object]]:
         self.times += 1
-        found: list[dict[str, object]] = [*PAPERS, {"id": "7", "title": "Ideas without an owner"}]
-        return found[:: (-1) ** self.times]
+        records: list[dict[str, object]] = [*PAPERS, {"id": "7", "title": "Ideas without an owner"}]
+        return records[:: (-1) ** self.times]
 
     def paper(self, paper_id: str) -> dict[str, object]:
         return PAPERS[0]
@@ -87,9 +87,9 @@ class Sloppy:
 
 
 async def test_each_fault_is_reported_with_how_to_fix_it() -> None:
-    found = await check_source(Sloppy(), "ideas")
-    told = {one.requirement: one.message for one in found if one.outcome == "failed"}
-    assert set(told) == {
+    results = await check_source(Sloppy(), "ideas")
+    messages = {one.requirement: one.message for one in results if one.outcome == "failed"}
+    assert set(messages) == {
         "search returns at most k",
         "the same search returns the same papers",
         "records have an id of their own and a title",
@@ -99,9 +99,9 @@ async def test_each_fault_is_reported_with_how_to_fix_it() -> None:
         "references and citations are offered",
         "citations are counted by year",
     }
-    assert "returned 4 papers. Return at most k" in told["search returns at most k"]
-    assert "mine:7" in told["records have an id of their own and a title"]
-    assert "KeyError: 'mine:" in told["references and citations are offered"]
+    assert "returned 4 papers. Return at most k" in messages["search returns at most k"]
+    assert "mine:7" in messages["records have an id of their own and a title"]
+    assert "KeyError: 'mine:" in messages["references and citations are offered"]
     with pytest.raises(AssertionError, match="sort ties by id"):
         await check_requirement(REQUIREMENTS[3], Sloppy(), "ideas")
 
@@ -161,11 +161,11 @@ async def test_records_come_in_either_form_and_ids_are_made() -> None:
         ("broken.py:Source", "NameError"),
     ],
 )
-def test_a_source_that_cannot_be_had_is_named(name: str, why: str, tmp_path: Path) -> None:
+def test_a_source_that_cannot_be_loaded_is_named(name: str, why: str, tmp_path: Path) -> None:
     Path("broken.py").write_text("Source = undefined\n")
-    with pytest.raises(SettingsError, match=why) as told:
+    with pytest.raises(SettingsError, match=why) as raised:
         open_library(Settings(home=tmp_path, embedder="hash", source=f"starter,{name}"))
-    assert "ideagora library check" in str(told.value)
+    assert "ideagora library check" in str(raised.value)
 
 
 def test_an_installed_source_goes_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

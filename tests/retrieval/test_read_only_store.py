@@ -39,7 +39,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def test_a_run_reads_it_and_says_that_nothing_is_kept(
+def test_a_run_reads_it_and_says_that_nothing_is_stored(
     curated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = contents(curated)
@@ -51,9 +51,9 @@ def test_a_run_reads_it_and_says_that_nothing_is_kept(
         out=tmp_path / "run",
     )
     assert run(asked) == 0
-    told = f"The store {curated} is read-only: papers that this run finds are not saved there."
-    assert told in " ".join(capsys.readouterr().err.replace("\n", " ").split())
-    assert told in json.loads((tmp_path / "run" / "run.json").read_text())["notes"]
+    message = f"The store {curated} is read-only: papers that this run finds are not saved there."
+    assert message in " ".join(capsys.readouterr().err.replace("\n", " ").split())
+    assert message in json.loads((tmp_path / "run" / "run.json").read_text())["notes"]
     assert contents(curated) == before
     assert not list(tmp_path.glob("ideagora-store-*")), "the copy is gone"
 

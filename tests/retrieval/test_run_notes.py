@@ -51,27 +51,34 @@ async def a_run(
     run_notes: RunNotes, earlier: list[Mapping[str, Any]], notes: list[tuple[str, str, str]]
 ) -> Any:
     """A restricted library, and the events that it told."""
-    told: list[Mapping[str, Any]] = []
+    events: list[Mapping[str, Any]] = []
     library = Library(Flaky(), EMBEDDER, run_notes=run_notes).for_topic(Topic(text="x", before="2024"))
-    library.begin_run(lambda event: told.append(json.loads(json.dumps(event))), earlier)
+    library.begin_run(lambda event: events.append(json.loads(json.dumps(event))), earlier)
     for kind, about, detail in notes:
         run_notes.note(kind, about, detail)  # type: ignore[arg-type]
     await library.search("late", 3)
     library.end_run()
     run_notes.note("down", "after the run")
-    return library, told
+    return library, events
 
 
-async def test_events_bring_notes_and_what_was_held_back_to_the_next_process() -> None:
+async def test_events_carry_notes_and_withheld_papers_to_the_next_process() -> None:
     down = ("down", "openalex", "HTTP 503")
-    first, told = await a_run(RunNotes(), [], [down, ("nothing", "a query", ""), ("nothing", "a query", "")])
-    assert [event.get("kind", event["event"]) for event in told] == ["begin", "down", "nothing", "held back"]
-    again, more = await a_run(RunNotes(), told, [down])
+    first, events = await a_run(
+        RunNotes(), [], [down, ("nothing", "a query", ""), ("nothing", "a query", "")]
+    )
+    assert [event.get("kind", event["event"]) for event in events] == [
+        "begin",
+        "down",
+        "nothing",
+        "held back",
+    ]
+    again, more = await a_run(RunNotes(), events, [down])
     assert [event.get("kind") for event in more] == ["down"]
     assert any("openalex, 2 requests" in note for note in again.notes)
     assert "Nothing found for “a query”." in again.notes
     assert again.held_back == first.held_back != []
-    anew, _ = await a_run(RunNotes(), [*told, {"event": "literature", "kind": "begin"}], [])
+    anew, _ = await a_run(RunNotes(), [*events, {"event": "literature", "kind": "begin"}], [])
     assert not any("openalex" in note for note in anew.notes)
 
 

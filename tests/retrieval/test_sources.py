@@ -70,21 +70,25 @@ async def scholar(server: LiteratureServer) -> AsyncIterator[RemoteSource]:
 
 
 async def test_a_paper_by_the_ids_that_the_source_has_for_it(source: RemoteSource) -> None:
-    found = await source.paper("arxiv:2305.10601")
-    assert found is not None
-    assert (found.id, found.arxiv_id, found.doi) == ("arxiv:2305.10601", "2305.10601", "10.1/abc")
-    assert (found.title, found.abstract, found.date) == ("Trees of thought", "Thoughts branch.", "2023-05-17")
-    assert len(found.authors) == 1
-    for name in (*found.other_ids, "doi:10.1/abc"):
+    result = await source.paper("arxiv:2305.10601")
+    assert result is not None
+    assert (result.id, result.arxiv_id, result.doi) == ("arxiv:2305.10601", "2305.10601", "10.1/abc")
+    assert (result.title, result.abstract, result.date) == (
+        "Trees of thought",
+        "Thoughts branch.",
+        "2023-05-17",
+    )
+    assert len(result.authors) == 1
+    for name in (*result.other_ids, "doi:10.1/abc"):
         if name.startswith(source.prefixes):
-            assert await source.paper(name) == found
+            assert await source.paper(name) == result
     if source.name == "arxiv":
-        assert (found.citation_count, found.citations_as_of) == (None, None)
+        assert (result.citation_count, result.citations_as_of) == (None, None)
     else:
-        assert (found.citation_count, found.citations_as_of) == (7, "2026-03-01")
+        assert (result.citation_count, result.citations_as_of) == (7, "2026-03-01")
 
 
-async def test_nothing_found_is_no_failure(source: RemoteSource) -> None:
+async def test_no_results_are_no_failure(source: RemoteSource) -> None:
     assert await source.search("quantum chromodynamics", 10) == []
     assert await source.search("?!", 10) == []
     assert await source.paper("arxiv:0000.00000") is None
@@ -101,8 +105,8 @@ async def test_search_gives_no_more_than_was_asked_for(source: RemoteSource) -> 
 async def test_a_batch_is_one_request_and_leaves_out_what_is_unknown(
     server: LiteratureServer, source: RemoteSource
 ) -> None:
-    found = await source.batch(["arxiv:2201.11903", "arxiv:0000.00000", "arxiv:2305.10601"])
-    assert {name: one.title for name, one in found.items()} == {
+    results = await source.batch(["arxiv:2201.11903", "arxiv:0000.00000", "arxiv:2305.10601"])
+    assert {name: one.title for name, one in results.items()} == {
         "arxiv:2201.11903": "Chains of thought",
         "arxiv:2305.10601": "Trees of thought",
     }
@@ -144,16 +148,16 @@ async def test_all_pages_of_neighbours(server: LiteratureServer, name: str, page
 
 
 @each_case("name", ["semantic-scholar", "openalex"])
-async def test_the_bound_on_neighbours_is_told(name: str) -> None:
+async def test_the_limit_on_neighbours_is_reported(name: str) -> None:
     many = [Work(f"c{n}", f"Paper {n}", "x", "2023-01-01", cites=("w1",)) for n in range(5)]
     fake = FakeTime()
     with LiteratureServer([ROOT, *many], page=2) as server:
         client = HttpClient(name, server.url(name), RateLimitPolicy(1.0), None, Clock(fake.clock, fake.sleep))
         for most, cut in ((3, True), (5, False)):
             source = MAKERS[name](client, most)
-            found = await source.citations("arxiv:2201.11903")
-            assert len(found.papers) == min(5, most)
-            assert found.truncated or not cut
+            citing = await source.citations("arxiv:2201.11903")
+            assert len(citing.papers) == min(5, most)
+            assert citing.truncated or not cut
         await client.disconnect()
 
 
@@ -204,7 +208,7 @@ def test_the_abstract_is_put_together_from_its_index() -> None:
 
 
 @each_case(
-    "said, kept",
+    "said, expected",
     [
         (2023, "2023"),
         ("2023", "2023"),
@@ -218,8 +222,8 @@ def test_the_abstract_is_put_together_from_its_index() -> None:
         ("soon", None),
     ],
 )
-def test_dates_keep_what_can_be_believed(said: object, kept: str | None) -> None:
-    assert parse_date(said) == kept
+def test_dates_keep_what_can_be_believed(said: object, expected: str | None) -> None:
+    assert parse_date(said) == expected
 
 
 def test_ids_in_all_their_forms() -> None:
@@ -309,7 +313,7 @@ def test_every_recorded_paper_is_read_without_loss() -> None:
 
 @needs_recordings
 @pytest.mark.parametrize("which", ["citations", "references"])
-async def test_recorded_pages_are_walked_to_the_end(
+async def test_recorded_pages_are_read_to_the_end(
     scholar: RemoteSource, server: LiteratureServer, which: str
 ) -> None:
     exchanges = yaml.safe_load((RECORDED / f"test_get_paper_{which}.yaml").read_text())["interactions"]
@@ -320,8 +324,8 @@ async def test_recorded_pages_are_walked_to_the_end(
     path = f"/graph/v1/paper/s2x/{which}?"
     server.recorded = {path + str(json.loads(body)["offset"]): body.encode() for body in bodies}
     source = semantic_scholar.SemanticScholar(scholar._client, 5_000)  # type: ignore[attr-defined]
-    found = await (source.citations("s2:s2x") if which == "citations" else source.references("s2:s2x"))
+    neighbours = await (source.citations("s2:s2x") if which == "citations" else source.references("s2:s2x"))
     wanted = [item for body in bodies for item in json.loads(body)["data"]]
-    assert len(found.papers) == len(wanted)
-    assert not found.truncated
-    assert any(one.id.startswith("title:") for one in found.papers)
+    assert len(neighbours.papers) == len(wanted)
+    assert not neighbours.truncated
+    assert any(one.id.startswith("title:") for one in neighbours.papers)

@@ -59,8 +59,8 @@ def query(text: str) -> NDArray[np.float32]:
     return row
 
 
-def pairs(found: list[ScoredPaper]) -> list[tuple[str, float]]:
-    return [(one.paper.id, one.similarity) for one in found]
+def pairs(results: list[ScoredPaper]) -> list[tuple[str, float]]:
+    return [(one.paper.id, one.similarity) for one in results]
 
 
 @pytest.fixture
@@ -123,8 +123,8 @@ def test_search_is_exact_and_ordered(store: Store) -> None:
 def test_ties_are_ordered_by_id(store: Store) -> None:
     same = {"title": "The same words", "abstract": None}
     store.add([paper(number, **same) for number in (5, 3, 9, 1)])
-    found = pairs(store.search(query("The same words"), 3))
-    assert found == [("p:0001", 1.0), ("p:0003", 1.0), ("p:0005", 1.0)]
+    results = pairs(store.search(query("The same words"), 3))
+    assert results == [("p:0001", 1.0), ("p:0003", 1.0), ("p:0005", 1.0)]
 
 
 @pytest.mark.parametrize("exact_below", [0, 20_000])
@@ -190,13 +190,13 @@ def test_only_changed_texts_are_embedded_again(folder: Path) -> None:
         assert store.count() == 4
 
 
-def test_references_that_were_not_asked_for_are_kept(store: Store) -> None:
+def test_references_that_were_not_requested_stay_stored(store: Store) -> None:
     store.add([paper(1), paper(2, references=["p:0001"])])
     store.add([paper(2, references=None, citation_count=3)])
-    kept = store.get("p:0002")
-    assert kept is not None
-    assert (kept.references, kept.citation_count) == (("p:0001",), 3)
-    assert store.citations("p:0001") == [kept]
+    stored = store.get("p:0002")
+    assert stored is not None
+    assert (stored.references, stored.citation_count) == (("p:0001",), 3)
+    assert store.citations("p:0001") == [stored]
     store.add([paper(2, references=[])])
     assert store.citations("p:0001") == []
 
@@ -221,9 +221,9 @@ def test_the_index_agrees_with_the_exact_search(folder: Path) -> None:
         exact.add(starter_corpus().papers)
         for text in ("reasoning step by step", "diffusion of images"):
             wanted = pairs(exact.search(query(text), 10))
-            found = pairs(indexed.search(query(text), 10))
-            assert [row[0] for row in found] == [row[0] for row in wanted]
-            assert [row[1] for row in found] == pytest.approx([row[1] for row in wanted], abs=1.1e-4)
+            results = pairs(indexed.search(query(text), 10))
+            assert [row[0] for row in results] == [row[0] for row in wanted]
+            assert [row[1] for row in results] == pytest.approx([row[1] for row in wanted], abs=1.1e-4)
         assert len(indexed.search(query("x"), 10_000)) == exact.count()
 
 
@@ -252,7 +252,7 @@ def run_add(folder: Path, first: int, last: int) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize(("exact_below", "added"), [(0, 1050), (20_000, 50)])
-def test_what_another_process_adds_is_found(folder: Path, exact_below: int, added: int) -> None:
+def test_search_returns_what_another_process_adds(folder: Path, exact_below: int, added: int) -> None:
     """Past 1,000 vectors Chroma writes its index anew, which a client of before does not survive."""
     with Store.open(folder, EMBEDDER, exact_below=exact_below) as store:
         store.add([paper(number) for number in range(40)])
@@ -282,8 +282,8 @@ def test_processes_that_write_at_once_lose_nothing(folder: Path) -> None:
         writer.communicate()
         assert writer.returncode == 0
     with Store.open(folder, EMBEDDER) as store:
-        found = store.search(query("Added"), 2000)
-        assert {one.paper.id for one in found} == {f"q:{number:05}" for number in range(300)}
+        results = store.search(query("Added"), 2000)
+        assert {one.paper.id for one in results} == {f"q:{number:05}" for number in range(300)}
 
 
 def test_threads_share_a_store(store: Store) -> None:
@@ -292,8 +292,8 @@ def test_threads_share_a_store(store: Store) -> None:
         return store.search(query(f"Thread {number}"), 1)
 
     with ThreadPoolExecutor(6) as pool:
-        found = list(pool.map(work, range(30)))
-    assert [pairs(one) for one in found] == [[(f"p:{number:04}", 1.0)] for number in range(30)]
+        results = list(pool.map(work, range(30)))
+    assert [pairs(one) for one in results] == [[(f"p:{number:04}", 1.0)] for number in range(30)]
     assert store.count() == 30
 
 
@@ -321,7 +321,9 @@ def locked(folder: Path) -> Iterator[subprocess.Popen[str]]:
             holder.kill()
 
 
-def test_a_killed_holder_lets_go_and_who_waits_is_told_of_it(folder: Path, store: Store) -> None:
+def test_a_killed_process_releases_the_lock_and_the_waiting_one_reports_it(
+    folder: Path, store: Store
+) -> None:
     messages: list[str] = []
     with locked(folder) as holder:
 
@@ -336,7 +338,7 @@ def test_a_killed_holder_lets_go_and_who_waits_is_told_of_it(folder: Path, store
     assert str(folder) in messages[0]
 
 
-def test_who_waits_too_long_is_told_whom_for(folder: Path, store: Store) -> None:
+def test_a_lock_timeout_names_the_holder(folder: Path, store: Store) -> None:
     store.add([paper(1)])
     with locked(folder) as holder, Store.open(folder, EMBEDDER, timeout=0.05) as waiting:
         assert waiting.get("p:0001") == paper(1)  # records can be read all the time
@@ -470,7 +472,7 @@ def test_a_version_that_is_not_ours_is_refused(folder: Path, version: str, step:
         Store.open(folder, EMBEDDER)
 
 
-def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(FolderUnusable, match=r"thesis\.tex"):
         Store.open(tmp_path, EMBEDDER)

@@ -36,8 +36,8 @@ def paper(number: int, **fields: object) -> Paper:
     return Paper.model_validate({"id": f"p:{number:04}", **given, **fields})
 
 
-def pairs(found: list[ScoredPaper]) -> list[tuple[str, float]]:
-    return [(one.paper.id, one.similarity) for one in found]
+def pairs(results: list[ScoredPaper]) -> list[tuple[str, float]]:
+    return [(one.paper.id, one.similarity) for one in results]
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +114,8 @@ def test_records_are_brought_up_to_date(store: Store) -> None:
 
 def test_ties_are_ordered_by_id(store: Store) -> None:
     store.add([paper(number, title="The same words") for number in (5, 3, 9, 1)])
-    found = pairs(store.search(EMBEDDER.encode(["The same words"])[0], 3))
-    assert found == [("p:0001", 1.0), ("p:0003", 1.0), ("p:0005", 1.0)]
+    results = pairs(store.search(EMBEDDER.encode(["The same words"])[0], 3))
+    assert results == [("p:0001", 1.0), ("p:0003", 1.0), ("p:0005", 1.0)]
 
 
 def test_threads_and_users_write_at_once(url: str, store: Store, tmp_path: Path) -> None:
@@ -125,8 +125,8 @@ def test_threads_and_users_write_at_once(url: str, store: Store, tmp_path: Path)
             return mine.search(EMBEDDER.encode([f"Thread {number}"])[0], 1)
 
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(work, range(12)))
-    assert [pairs(one) for one in found] == [[(f"p:{number:04}", 1.0)] for number in range(12)]
+        results = list(pool.map(work, range(12)))
+    assert [pairs(one) for one in results] == [[(f"p:{number:04}", 1.0)] for number in range(12)]
     assert store.count() == 12
 
 
@@ -189,7 +189,7 @@ def test_a_server_of_another_kind_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "told"),
+    ("place", "message"),
     [
         (LOGIN, "a URL with a login"),
         ("ftp://host", "is 'ftp://host'. Use a folder, or a Chroma server as http://host:port"),
@@ -198,9 +198,9 @@ def test_a_server_of_another_kind_is_named(tmp_path: Path) -> None:
         ("http://", "as http://host:port"),
     ],
 )
-def test_places_that_are_none(place: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_store_locations(place: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDEAGORA_STORE", place)
-    with pytest.raises(SettingsError, match=told) as caught:
+    with pytest.raises(SettingsError, match=message) as caught:
         load_settings()
     assert "secret" not in str(caught.value)
     done = run(["library", "stats"], {"IDEAGORA_STORE": place, "IDEAGORA_EMBEDDER": "hash"})
@@ -223,15 +223,15 @@ def test_the_command_line_on_a_server(url: str, tmp_path: Path) -> None:
     added = run(["library", "add", str(tmp_path / "own.jsonl")], environment)
     assert added.code == 0, added.err
     assert f"Store: {url}" in added.out
-    found = run(["library", "search", "widths of bridges in Ghent", "--k", "1"], environment)
-    assert "Widths of bridges" in found.out
+    result = run(["library", "search", "widths of bridges in Ghent", "--k", "1"], environment)
+    assert "Widths of bridges" in result.out
     early = run(["library", "search", "widths of bridges", "--k", "3", "--before", "2018"], environment)
     assert early.code == 0
     assert "Widths" not in early.out
     stats = run(["library", "stats"], environment)
     assert stats.code == 0, stats.err
-    for told in ("server", url, f"{len(CORPUS) + 1}", "jsonl 1"):
-        assert told in stats.out
+    for text in ("server", url, f"{len(CORPUS) + 1}", "jsonl 1"):
+        assert text in stats.out
     down = f"http://127.0.0.1:{free_port()}"
     for command in (["library", "stats"], ["library", "search", "x"], ["generate", "bridges"]):
         done = run([*command, "--store", down], environment)
@@ -240,7 +240,7 @@ def test_the_command_line_on_a_server(url: str, tmp_path: Path) -> None:
         assert "Traceback" not in done.err
 
 
-def test_pages_of_a_server_hold_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_of_a_server_contain_all_rows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ideagora.retrieval.store.chroma_server._PAGE_SIZE", 7)
     monkeypatch.setattr("ideagora.retrieval.store.chroma_server._WRITE_SIZE", 4)
     papers = [paper(number, references=[f"p:{number - 1:04}"]) for number in range(30)]
