@@ -34,11 +34,13 @@ def plan(protocol: ProtocolName = "default") -> Plan:
 def verdicts(agents: str, judge: Judge) -> list[Verdict]:
     """The log of one target, with an idea of each agent."""
     ideas = {agent: [idea(agent, "Build it.")] for agent in agents}
-    found = []
+    verdicts_of_pairs = []
     for question in competition.questions(sample(), ideas, plan()):
         outcome = judge(*(one.agent for one in question.subject))
-        found.append(verdict(question, None if outcome is None else Judgement({"overall": outcome})))
-    return found
+        verdicts_of_pairs.append(
+            verdict(question, None if outcome is None else Judgement({"overall": outcome}))
+        )
+    return verdicts_of_pairs
 
 
 def alphabetical(first: str, second: str) -> float:
@@ -130,7 +132,7 @@ def test_every_pair_is_asked_in_both_orders_with_one_idea_per_agent_drawn_by_see
         assert all(len(ids) == 1 for ids in entered.values())
         drawn.append({i.agent: i for q in asked for i in q.subject})
     assert len({one["a"].id for one in drawn}) > 1
-    fewer = {agent: found for agent, found in ideas.items() if agent != "c"}
+    fewer = {agent: agent_ideas for agent, agent_ideas in ideas.items() if agent != "c"}
     again = list(competition.questions(sample(), fewer, Plan(judges=("x",), seed=0)))
     assert {i.agent: i for i in again[0].subject} == {a: drawn[0][a] for a in "ab"}
 

@@ -80,7 +80,7 @@ def test_fa_is_the_mean_over_papers_and_fps_over_steps() -> None:
 def split(*concepts: tuple[str, ...]) -> dict[str, list[Any]]:
     """The splitter's answer."""
     steps = [
-        {"step": n, "reason": f"Reason {n}.", "concepts": list(found)} for n, found in enumerate(concepts)
+        {"step": n, "reason": f"Reason {n}.", "concepts": list(names)} for n, names in enumerate(concepts)
     ]
     return {"concept_splitter": [{"steps": steps[::-1]}]}
 
@@ -157,12 +157,12 @@ async def test_searches_run_side_by_side_and_their_order_changes_nothing(tmp_pat
 
 
 async def test_what_cannot_be_measured_is_unscored_and_what_is_down_is_retried(tmp_path: Path) -> None:
-    found = {"dampers": [DAMPERS]}
+    results = {"dampers": [DAMPERS]}
     cases: list[tuple[CountedPapers, type[Exception], str]] = [
         (CountedPapers(), Unscored, "no paper was found for any concept of the plan"),
-        (CountedPapers(results=found), Unscored, "citations by year are unknown"),
-        (CountedPapers(results=found, down=SourceRejected("no key")), Unscored, "no key"),
-        (CountedPapers(results=found, down=SourceUnavailable("timeout")), SourceUnavailable, "timeout"),
+        (CountedPapers(results=results), Unscored, "citations by year are unknown"),
+        (CountedPapers(results=results, down=SourceRejected("no key")), Unscored, "no key"),
+        (CountedPapers(results=results, down=SourceUnavailable("timeout")), SourceUnavailable, "timeout"),
     ]
     [question] = feasibility.questions(sample(), {"a": [idea("a", method="One.")]}, PLAN)
     for source, error, message in cases:
@@ -226,8 +226,8 @@ def test_the_splitter_reports_every_step_and_the_offline_one_finds_phrases() -> 
         topic="sway of bridges",
         steps=("Train a contrastive text encoder on GSM8K.", "Tune mass dampers in a wind tunnel."),
     )
-    told = CONCEPT_SPLITTER.offline(ExtractiveModel(HashEmbedder()), inputs)
-    answer = CONCEPT_SPLITTER.answer.model_validate(told)
+    reply = CONCEPT_SPLITTER.offline(ExtractiveModel(HashEmbedder()), inputs)
+    answer = CONCEPT_SPLITTER.answer.model_validate(reply)
     assert CONCEPT_SPLITTER.check is not None
     assert CONCEPT_SPLITTER.check(inputs, answer) is None
     assert "GSM8K" in answer.steps[0].concepts

@@ -34,11 +34,11 @@ def test_equation_7_with_each_protocols_denominator() -> None:
     cases = [(False, {"motivation": 24.0, "plan": 30.0}), (True, {"motivation": 24.0, "plan": 24.0})]
     for is_paper, expected in cases:
         ratios = {f"{part}_ratio": value / 20 for part, value in expected.items()}
-        found = novelty.novelty(similarity, 20.0, is_paper)
-        assert found == pytest.approx(expected | ratios), is_paper
+        score = novelty.novelty(similarity, 20.0, is_paper)
+        assert score == pytest.approx(expected | ratios), is_paper
     without: Any = {side: {"plan": values["plan"]} for side, values in similarity.items()}
-    found = novelty.novelty(without, 20.0, is_paper=False)
-    assert found == pytest.approx({"plan": 30.0, "plan_ratio": 1.5})
+    score = novelty.novelty(without, 20.0, is_paper=False)
+    assert score == pytest.approx({"plan": 30.0, "plan_ratio": 1.5})
     assert novelty.novelty(without, 20.0, is_paper=True) == {}
 
 
@@ -170,11 +170,11 @@ def test_similarities_are_one_matrix_product_over_distinct_texts() -> None:
 
     embedder = Counting()
     papers: Any = [{"motivation": "sway", "plan": "sway"}, {"motivation": "cake"}]
-    found = novelty.part_similarities(embedder, {"motivation": "sway", "plan": "cake"}, papers)
+    similarities = novelty.part_similarities(embedder, {"motivation": "sway", "plan": "cake"}, papers)
     assert embedder.calls == [4]
-    assert found["motivation"][0] == 1.0
-    assert found["plan"][1] is None
-    assert found["plan"][0] == found["motivation"][1]
+    assert similarities["motivation"][0] == 1.0
+    assert similarities["plan"][1] is None
+    assert similarities["plan"][0] == similarities["motivation"][1]
 
 
 def test_scores_are_means_over_ideas_and_then_judges() -> None:

@@ -38,10 +38,10 @@ RESULTS = {
 
 def outcomes(matches: str) -> dict[tuple[str, str], float | None]:
     """The outcomes, in both orders, of matches given as winner and loser."""
-    found: dict[tuple[str, str], float | None] = {}
+    outcome_of_pair: dict[tuple[str, str], float | None] = {}
     for winner, loser in ((INITIALS[match[0]], INITIALS[match[1]]) for match in matches.split()):
-        found[winner, loser], found[loser, winner] = FIRST, SECOND
-    return found
+        outcome_of_pair[winner, loser], outcome_of_pair[loser, winner] = FIRST, SECOND
+    return outcome_of_pair
 
 
 def test_scores_are_six_matches_of_three_points_and_one_per_target() -> None:

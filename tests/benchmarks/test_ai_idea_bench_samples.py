@@ -54,11 +54,11 @@ def written(folder: Path, *targets: Any) -> Path:
 
 
 def test_the_shipped_targets_are_real_papers_with_earlier_inspirations_and_do_not_name_their_method() -> None:
-    found = shipped_samples()
+    samples = shipped_samples()
     papers = {paper.id: paper for paper in starter_corpus().papers}
-    assert len(found.samples) >= 24
-    assert not found.problems
-    for sample in found.samples:
+    assert len(samples.samples) >= 24
+    assert not samples.problems
+    for sample in samples.samples:
         assert sample.paper_id
         target = papers[sample.paper_id]
         assert sample.title == target.title
@@ -104,10 +104,10 @@ def test_a_target_that_cannot_be_used_is_named_by_row_and_field_and_the_others_a
         (within("summary", paper_hd_local_path={"a.pdf": "many"}), "paper_hd_local_path", "citation counts"),
         (TARGET, "index", "7 occurs again"),
     ]
-    found = read_samples(written(tmp_path, TARGET, *(case for case, _, _ in cases)))
-    assert [sample.id for sample in found.samples] == ["7"]
-    assert len(found.problems) == len(cases)
-    for (case, field, why), problem in zip(cases, found.problems, strict=True):
+    samples = read_samples(written(tmp_path, TARGET, *(case for case, _, _ in cases)))
+    assert [sample.id for sample in samples.samples] == ["7"]
+    assert len(samples.problems) == len(cases)
+    for (case, field, why), problem in zip(cases, samples.problems, strict=True):
         assert problem.field == field, (case, problem)
         assert why in problem.why, (case, problem)
     with pytest.raises(IdeasFileError, match=r"has no usable target\. First problem: .*motivation: empty"):

@@ -82,9 +82,9 @@ def test_lost_files_are_restored_from_the_cache() -> None:
         (first.folder / name).unlink() if text is None else (first.folder / name).write_text(text)
         again = Benched(contestants)
         assert (again.code, len(again.chat.calls)) == (0, 0), what
-        found = {name: (first.folder / name).read_text() for name in whole}
-        assert found["verdicts.jsonl"] == whole["verdicts.jsonl"], what
-        assert json.loads(found["results.json"]) == json.loads(whole["results.json"]), what
+        restored = {name: (first.folder / name).read_text() for name in whole}
+        assert restored["verdicts.jsonl"] == whole["verdicts.jsonl"], what
+        assert json.loads(restored["results.json"]) == json.loads(whole["results.json"]), what
 
 
 def test_ideas_of_some_samples_are_compared_on_those_that_both_have() -> None:
@@ -225,8 +225,8 @@ def test_an_answer_that_is_no_single_value_is_unscored_with_its_reason() -> None
 def test_two_letters_are_no_choice(home: Path) -> None:
     def reply(call: ScriptedCall) -> Any:
         if call.role == "inspiration_reader":
-            told = {"motivation": f"Why {call.inputs.title}.", "summary": f"How {call.inputs.title}."}
-            return {**told, "designs": []}
+            answer = {"motivation": f"Why {call.inputs.title}.", "summary": f"How {call.inputs.title}."}
+            return {**answer, "designs": []}
         return {"reason": "r", "closest": "A" if call.inputs.part == "motivation" else "A or B"}
 
     done = Benched(field({"alpha": 3}), judge(reply), only=["imcq"])
@@ -289,8 +289,8 @@ def test_scoring_with_another_judge_keeps_the_earlier_results_beside() -> None:
     assert {one["mean"] for one in other.results[0]["figures"]} == {1}
     for name, text in earlier.items():
         stem, _, suffix = name.partition(".")
-        (kept,) = first.folder.glob(f"{stem}.*.{suffix}")
-        assert kept.read_text() == text
+        (earlier_file,) = first.folder.glob(f"{stem}.*.{suffix}")
+        assert earlier_file.read_text() == text
     again = Benched(judges={"other": judge()}, rescored=True)
     assert (again.code, len(again.chat.calls)) == (0, 0), "scored with this judge already"
     narrower = Benched(judges={"other": judge()}, rescored=True, only=["i2i"])
@@ -325,10 +325,12 @@ def test_a_pipe_is_no_data_set(capsys: pytest.CaptureFixture[str]) -> None:
 def test_earlier_verdicts_survive_a_kill_while_they_are_put_beside() -> None:
     first = Benched(field({"alpha": 2}))
     text = (first.folder / "verdicts.jsonl").read_text()
-    kept = (first.folder / "verdicts.jsonl").rename(first.folder / f"verdicts.{first.record['id']}.jsonl")
+    earlier_file = (first.folder / "verdicts.jsonl").rename(
+        first.folder / f"verdicts.{first.record['id']}.jsonl"
+    )
     (first.folder / "verdicts.jsonl").touch()  # the log is opened before the record is written
     assert Benched(judges={"other": judge()}, rescored=True).code == 0
-    assert kept.read_text() == text
+    assert earlier_file.read_text() == text
     assert len(list(first.folder.glob("results*.json"))) == 2
 
 

@@ -47,16 +47,16 @@ def parts(folder: Path) -> list[Path]:
 
 
 def test_size_and_licence_are_known_before_and_only_the_json_is_downloaded(tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
+    reports: list[tuple[str, int, int]] = []
     folder = tmp_path / "new" / "data"
     with HubServer(FILES, LFS) as hub:
         listing = listed(hub)
         assert str(listing) == f"{REPOSITORY} ({hub.url}): 1 file, 0.3 MB. Licence: {DATA.license}."
         assert hub.ranges == []
-        fetch(listing, folder, lambda *progress: told.append(progress))
+        fetch(listing, folder, lambda *progress: reports.append(progress))
         assert (folder / "target_paper_data.json").read_bytes() == TARGETS
         assert [path.name for path in folder.glob("[!.]*")] == ["target_paper_data.json"]
-        assert told[-1] == ("target_paper_data.json", len(TARGETS), len(TARGETS))
+        assert reports[-1] == ("target_paper_data.json", len(TARGETS), len(TARGETS))
         requested = len(hub.requests)
         fetch(listing, folder)
         assert len(hub.requests) == requested, "a file that is there is not downloaded again"
@@ -84,7 +84,7 @@ def test_a_download_continues_after_cuts_and_failures(tmp_path: Path) -> None:
         assert len(waits) == 3
 
 
-def test_what_arrived_is_kept_when_the_server_stays_down(tmp_path: Path) -> None:
+def test_the_part_received_is_saved_when_the_server_stays_down(tmp_path: Path) -> None:
     half = len(TARGETS) // 2
     with HubServer(FILES, LFS, [*cuts(half), *statuses(*[500] * ATTEMPTS)]) as hub:
         with pytest.raises(

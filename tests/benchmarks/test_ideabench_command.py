@@ -50,8 +50,8 @@ def test_published_hypotheses_are_judged_on_their_target(
         "page": False,
     }
     assert bench.run(bench.Request(**request)) == 0
-    told = json.loads(capsys.readouterr().out)
-    folder, (result,) = Path(told["run"]), told["results"]
+    output = json.loads(capsys.readouterr().out)
+    folder, (result,) = Path(output["run"]), output["results"]
     (agent,) = result["agents"]
     assert (agent["samples"], agent["ideas"]) == (1, 2)
     verdicts = [json.loads(line) for line in (folder / "verdicts.jsonl").read_text("utf-8").splitlines()]

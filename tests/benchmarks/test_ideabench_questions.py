@@ -74,8 +74,8 @@ async def test_all_measures_of_a_shipped_target_without_a_key(tmp_path: Path) ->
     assert list(scores) == [measure.name for measure in benchmark.measures]
     for measure in benchmark.measures:
         for agent in ("direct", "rag"):
-            found = scores[measure.name][agent][sample.id]
-            assert (found is None) == (measure.name == "semantic_similarity"), (measure.name, agent)
+            score = scores[measure.name][agent][sample.id]
+            assert (score is None) == (measure.name == "semantic_similarity"), (measure.name, agent)
     rationale = next(one.rationale for one in verdicts if one.kind == "insight_novelty")
     assert rationale
     assert "not the quality itself" in rationale
@@ -196,8 +196,8 @@ def test_the_statement_of_an_idea_must_not_reveal_a_published_one() -> None:
         ("A mass of 40 tonnes on springs.", "the text does not contain"),
     ]
     for paragraph, complaint in cases:
-        found = STATE_IDEA.check(inputs, Statement(paragraph=paragraph)) if STATE_IDEA.check else None
-        assert (complaint or "None") in str(found), paragraph
+        error = STATE_IDEA.check(inputs, Statement(paragraph=paragraph)) if STATE_IDEA.check else None
+        assert (complaint or "None") in str(error), paragraph
 
 
 async def test_references_are_filtered_by_the_papers_rules_and_ordered_by_relevance(tmp_path: Path) -> None:

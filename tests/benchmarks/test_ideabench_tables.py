@@ -12,8 +12,8 @@ SIZES = {group: sum(published.DOMAINS[name] for name in names) for group, names 
 
 
 def row(category: str, model: str, resource: str) -> Row:
-    (found,) = (one for one in TABLE_4 if one[:3] == (category, model, resource))
-    return found
+    (matching,) = (one for one in TABLE_4 if one[:3] == (category, model, resource))
+    return matching
 
 
 def test_the_sizes_agree() -> None:

@@ -35,17 +35,17 @@ Row = dict[str, Any]
 
 def rows() -> list[Row]:
     """A row per idea and critic, as a result file has them."""
-    found: list[Row] = []
+    table: list[Row] = []
     for (keyword, model, number), ratings in RATED.items():
         for critic, rating in zip(CRITICS, [*ratings, None], strict=False):
             scores = None if rating is None else dict(zip(DIMENSIONS, rating, strict=True))
-            found.append({
-                "id": len(found) + 1, "timestamp": "2025-01-01", "keywords": keyword, "idea_model": model,
+            table.append({
+                "id": len(table) + 1, "timestamp": "2025-01-01", "keywords": keyword, "idea_model": model,
                 "critic_model": critic, "idea": f"Idea {number} of {model} on {keyword}.",
                 "parsed_scores": scores, "error": "timeout" if scores is None else None,
                 "first_was_rejected": 0,
             })  # fmt: skip
-    return found
+    return table
 
 
 def as_sqlite(path: Path) -> None:
@@ -72,13 +72,13 @@ def as_csv(path: Path, content: list[Row]) -> None:
 
 def with_columns() -> list[Row]:
     """The later form: a column for each dimension, fluency included, and the file's own mean."""
-    found = []
+    widened = []
     for row in rows():
         scores = row.pop("parsed_scores") or {}
         fluency = FLUENCY[row["keywords"]] if scores and row["idea_model"] == "lab/one" else None
         columns = {name: scores.get(name) for name in DIMENSIONS}
-        found.append({**row, **columns, "fluency": fluency, "avg": 9.9})
-    return found
+        widened.append({**row, **columns, "fluency": fluency, "avg": 9.9})
+    return widened
 
 
 def published(file: str, *options: str) -> Benched:

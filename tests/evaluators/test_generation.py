@@ -101,26 +101,26 @@ def runs_of(home: Path, names: Sequence[str] = ("direct", "rag"), **settings: An
 
 
 def made(
-    runs: Sequence[AgentRun], chat: ScriptedChatModel, told: list[Mapping[str, Any]] | None = None
+    runs: Sequence[AgentRun], chat: ScriptedChatModel, events: list[Mapping[str, Any]] | None = None
 ) -> tuple[list[RunResult], NotingWorld]:
     notes = RunNotes()
     world = NotingWorld([paper(number) for number in range(12)], notes)
     library = Library(world, HashEmbedder(), run_notes=notes)
-    listener = (told if told is not None else []).append
+    listener = (events if events is not None else []).append
     results = asyncio.run(generate_ideas(runs, lambda: (library, HashEmbedder), listener, {"scripted": chat}))
     return results, world
 
 
 def record(run: AgentRun) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
-    return found
+    contents: dict[str, Any] = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
+    return contents
 
 
 def test_runs_share_the_calls_and_nothing_else(tmp_path: Path) -> None:
-    told: list[Mapping[str, Any]] = []
+    events: list[Mapping[str, Any]] = []
     chat = SlowModel(replies=answer, seconds=lambda call: 0.02, wait_for=3)
     runs = runs_of(tmp_path, concurrency=3)
-    results, world = made(runs, chat, told)
+    results, world = made(runs, chat, events)
     assert chat.most == 3, "all runs together, not each"
     assert [len(result.ideas) for result in results] == [1] * 8
     for run, result in zip(runs, results, strict=True):
@@ -132,9 +132,9 @@ def test_runs_share_the_calls_and_nothing_else(tmp_path: Path) -> None:
         assert not any(f"“{topic}”" in note for note in missed for topic in others)
         assert run.name == "rag" or not record(run)["held_back"]
     assert world.disconnected == 1, "only the last run closes the connections"
-    stages = [event for event in told if event["event"] == "arena"]
+    stages = [event for event in events if event["event"] == "arena"]
     assert [event["done"] for event in stages if event["status"] == "done"] == list(range(1, 9))
-    active = {event["run"] for event in told if event["event"] == "call"}
+    active = {event["run"] for event in events if event["event"] == "call"}
     assert active == set(range(1, 9))
 
 

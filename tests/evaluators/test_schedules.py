@@ -348,8 +348,8 @@ def test_posterior_agrees_with_one_found_by_brute_force() -> None:
     density = chance**20 * (1 - chance) ** 10 * np.exp(-0.25 * gap**2 / posterior.agent_variance)
     mean = (gap * density).sum() / density.sum()
     deviation = np.sqrt((gap**2 * density).sum() / density.sum() - mean**2)
-    found, variance = posterior.differences()
-    assert found[0, 1] == pytest.approx(mean, rel=0.15)
+    differences, variance = posterior.differences()
+    assert differences[0, 1] == pytest.approx(mean, rel=0.15)
     assert np.sqrt(variance[0, 1]) == pytest.approx(deviation, rel=0.15)
 
 

@@ -47,11 +47,11 @@ def test_a_duplicate_seed_is_dropped_and_half_of_the_calls_see_literature() -> N
     }
 
 
-async def test_the_first_of_two_like_texts_is_kept() -> None:
+async def test_the_first_of_two_similar_texts_stays() -> None:
     texts = ["tools for models", "search in trees", "tools for models", "tools for models !"]
-    found = await find_duplicates(HashEmbedder(), texts, 0.95)
-    assert [(one.position, one.of) for one in found][:1] == [(2, 0)]
-    assert all(one.of == 0 for one in found)
+    duplicates = await find_duplicates(HashEmbedder(), texts, 0.95)
+    assert [(one.position, one.of) for one in duplicates][:1] == [(2, 0)]
+    assert all(one.of == 0 for one in duplicates)
 
 
 def test_later_seeds_see_the_titles_of_the_earlier_ones() -> None:
@@ -119,8 +119,8 @@ def test_the_filters_reject_an_infeasible_proposal(all_rejected: bool) -> None:
 
 def test_papers_on_other_subjects_are_not_shown() -> None:
     def low(call: ScriptedCall) -> Any:
-        told = ANSWERS["PaperScores"](call.messages[-1][1])
-        return {"scores": [{**one, "score": 3 if one["paper"] else 9} for one in told["scores"]]}
+        answer = ANSWERS["PaperScores"](call.messages[-1][1])
+        return {"scores": [{**one, "score": 3 if one["paper"] else 9} for one in answer["scores"]]}
 
     ran = Ran(task_of("ai-researcher"), paper_scorer=low)
     assert all(

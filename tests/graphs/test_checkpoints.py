@@ -42,8 +42,8 @@ def crafted() -> dict[str, tuple[str, bytes]]:
         "nested": ext(0, "builtins", "set", ext(0, "os", "mkdir", "broken-in")),
     }
     values = {name: ("msgpack", ormsgpack.packb({"deep": [call]})) for name, call in calls.items()}
-    told = {"lc": 2, "type": "constructor", "id": ["os", "mkdir"], "args": ["broken-in"]}
-    return values | {"json": ("json", json.dumps(told).encode()), "pickle": ("pickle", pickle.dumps({}))}
+    payload = {"lc": 2, "type": "constructor", "id": ["os", "mkdir"], "args": ["broken-in"]}
+    return values | {"json": ("json", json.dumps(payload).encode()), "pickle": ("pickle", pickle.dumps({}))}
 
 
 def test_whatever_names_code_is_refused_and_not_run(tmp_path: Path) -> None:
@@ -125,5 +125,5 @@ def test_no_file_that_is_read_back_is_read_by_what_can_run_code() -> None:
         r"\b(pickle|marshal|shelve|dill|joblib)\b\.?\w*\(|\b(np|numpy|torch)\.load\(|yaml\.load|(?<![\w.])(eval|exec)\("
     )
     package = Path(ideagora.__file__).parent
-    found = [path.name for path in package.rglob("*.py") if readers.search(path.read_text(encoding="utf-8"))]
-    assert found == []
+    unsafe = [path.name for path in package.rglob("*.py") if readers.search(path.read_text(encoding="utf-8"))]
+    assert unsafe == []

@@ -33,8 +33,8 @@ def pair(one: int, other: int, winner: int | None) -> list[Duel]:
 
 def record(scores: Sequence[Score], branch: int) -> tuple[int, int, int, int]:
     """(won, tied, lost, unscored) of one branch."""
-    found = next(score for score in scores if score.branch == branch)
-    return found.won, found.tied, found.lost, found.unscored
+    score_of_branch = next(score for score in scores if score.branch == branch)
+    return score_of_branch.won, score_of_branch.tied, score_of_branch.lost, score_of_branch.unscored
 
 
 # --- by hand ------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_a_pair_is_won_when_both_orders_agree() -> None:
         (["first", "second", "tie"], ["second", "first", "tie"]),
     ],
 )
-def test_what_does_not_hold_in_both_orders_is_a_tie(there: list[str], back: list[str]) -> None:
+def test_a_preference_in_one_order_only_is_a_tie(there: list[str], back: list[str]) -> None:
     scores = score_duels([duel(1, 2, *there), duel(2, 1, *back)], [1, 2])
     assert scores == [Score(1, tied=1), Score(2, tied=1)]
 
@@ -143,9 +143,9 @@ some_duels = st.tuples(*(st.none() | choices for _ in ORDERS)).map(
 )
 
 
-def reversed_verdict(found: Duel) -> Duel:
-    criteria = found["criteria"]
-    return {**found, "criteria": criteria and {name: SWAPPED[choice] for name, choice in criteria.items()}}
+def reversed_verdict(verdict: Duel) -> Duel:
+    criteria = verdict["criteria"]
+    return {**verdict, "criteria": criteria and {name: SWAPPED[choice] for name, choice in criteria.items()}}
 
 
 @given(some_duels)
@@ -179,13 +179,15 @@ def test_the_opposite_verdicts_give_the_opposite_records(duels: list[Duel]) -> N
 @given(some_duels)
 def test_a_judge_that_looks_at_the_slot_alone_decides_nothing(duels: list[Duel]) -> None:
     """The verdict on (b, a) is that on (a, b), slot by slot: every pair that has one is a tie."""
-    said = {(found["first"], found["second"]): found["criteria"] for found in duels}
+    said = {(verdict["first"], verdict["second"]): verdict["criteria"] for verdict in duels}
     by_slot = [
         {
-            **found,
-            "criteria": said[min(found["first"], found["second"]), max(found["first"], found["second"])],
+            **verdict,
+            "criteria": said[
+                min(verdict["first"], verdict["second"]), max(verdict["first"], verdict["second"])
+            ],
         }
-        for found in duels
+        for verdict in duels
     ]
     scores = score_duels(by_slot, BRANCHES)
     assert all(score.won == score.lost == 0 for score in scores)
@@ -195,8 +197,10 @@ def test_a_judge_that_looks_at_the_slot_alone_decides_nothing(duels: list[Duel])
 def test_a_pair_without_a_verdict_counts_as_if_it_had_not_been(
     duels: list[Duel], order: tuple[int, int]
 ) -> None:
-    missing = [duel(*order) if (found["first"], found["second"]) == order else found for found in duels]
-    apart = [found for found in duels if {found["first"], found["second"]} != set(order)]
+    missing = [
+        duel(*order) if (verdict["first"], verdict["second"]) == order else verdict for verdict in duels
+    ]
+    apart = [verdict for verdict in duels if {verdict["first"], verdict["second"]} != set(order)]
     assert score_duels(missing, BRANCHES) == score_duels(apart, BRANCHES)
     before, after = score_duels(duels, BRANCHES), score_duels(missing, BRANCHES)
     assert [s for s in before if s.branch not in order] == [s for s in after if s.branch not in order]

@@ -121,20 +121,20 @@ def test_what_a_competitor_must_not_tell_is_turned_down(
     assert (complaint(role, **changed) or "").startswith(said)
 
 
-def test_an_experiment_that_is_not_told_is_empty() -> None:
+def test_an_experiment_that_is_not_described_is_empty() -> None:
     nothing: dict[str, Any] = dict.fromkeys(("steps", "datasets", "baselines", "metrics", "ablations"), ())
     assert complaint("experiment_extractor", **nothing) is None
 
 
 @with_weights
 def test_the_offline_idea_is_the_papers_without_its_results() -> None:
-    found = paper(REACT)
-    inputs = PaperInputs(topic="acting", title=found.title, kind="abstract", text=found.abstract or "")
-    told = ROLES["idea_extractor"].offline(ExtractiveModel(real_embedder()), inputs)
-    assert "ReAct" not in json.dumps(told)
-    assert "Wikipedia" in told["method"]
-    assert "without" in told["motivation"]
-    assert not find_outcomes(" ".join(told.values()))
+    source = paper(REACT)
+    inputs = PaperInputs(topic="acting", title=source.title, kind="abstract", text=source.abstract or "")
+    answer = ROLES["idea_extractor"].offline(ExtractiveModel(real_embedder()), inputs)
+    assert "ReAct" not in json.dumps(answer)
+    assert "Wikipedia" in answer["method"]
+    assert "without" in answer["motivation"]
+    assert not find_outcomes(" ".join(answer.values()))
     plan = ROLES["experiment_extractor"].offline(
         ExtractiveModel(real_embedder()), SAMPLES["experiment_extractor"].inputs
     )
@@ -191,9 +191,9 @@ def test_no_experiment_is_none() -> None:
 
 def test_results_are_asked_for_again() -> None:
     def bragging(call: ScriptedCall) -> Any:
-        told = standin.ANSWERS["PaperIdea"](call.messages[1][1])
+        answer = standin.ANSWERS["PaperIdea"](call.messages[1][1])
         first = len(call.messages) == 2
-        return {**told, "method": "It outperforms all others."} if first else told
+        return {**answer, "method": "It outperforms all others."} if first else answer
 
     ran = Ran(real("p3"), line(5, 1), idea_extractor=bragging)
     assert ran.roles["idea_extractor"] == 2
@@ -256,7 +256,7 @@ def test_a_record_is_read_by_its_abstract(tmp_path: Path) -> None:
         ("picture.png", b"\x89PNG\r\n", "it is a picture"),
     ],
 )
-def test_files_that_hold_no_paper(tmp_path: Path, name: str, content: bytes | str, said: str) -> None:
+def test_files_without_a_paper(tmp_path: Path, name: str, content: bytes | str, said: str) -> None:
     with pytest.raises((LibraryError, UsageError), match=said) as caught:
         read_paper_file(write_file(tmp_path, name, content))
     assert "\n" not in str(caught.value)

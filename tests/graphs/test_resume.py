@@ -46,8 +46,8 @@ def done(server: Loopback, *more: str, out: Path = RUN, home: Path | None = None
 
 
 def record(run: Path = RUN) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    return found
+    contents: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    return contents
 
 
 def files(run: Path = RUN) -> tuple[str, str]:
@@ -60,9 +60,9 @@ def files(run: Path = RUN) -> tuple[str, str]:
 def timeless(run: Path) -> tuple[str, str]:
     """The same without when and how long, which is what another home may differ in."""
     ideas, report = files(run)
-    told = re.sub(r'"(created|seconds)":("[^"]*"|[\d.]+)', r'"\1":0', ideas)
-    assert '"created":0' in told
-    return told, report
+    normalized = re.sub(r'"(created|seconds)":("[^"]*"|[\d.]+)', r'"\1":0', ideas)
+    assert '"created":0' in normalized
+    return normalized, report
 
 
 def stored_replies(home: Path, scratch: Path) -> set[str]:
@@ -137,7 +137,7 @@ def test_kill_of_a_new_interpreter(model: standin.Model, server: Loopback, home:
     assert record()["status"] == "done"
 
 
-def test_a_kill_before_the_first_record_is_taken_up(server: Loopback, home: Path) -> None:
+def test_a_run_killed_before_the_first_record_continues(server: Loopback, home: Path) -> None:
     """The folder is there before ``run.json`` is: filling the store may take half a minute."""
     shutil.rmtree(home / "store")
     (home / "store").write_text("in the way", encoding="utf-8")
@@ -219,7 +219,9 @@ def test_a_miss_inside_a_branch_fails_the_replay(model: standin.Model, server: L
     assert not (Path("new") / "ideas.jsonl").exists()
 
 
-def test_a_second_process_is_told_who_is_at_work(model: standin.Model, server: Loopback) -> None:
+def test_a_second_process_is_told_which_process_uses_the_folder(
+    model: standin.Model, server: Loopback
+) -> None:
     model.seconds = lambda body: 0.1
     first = command.start(arguments(server))
     model.wait_for(3, unless=first.has_ended)

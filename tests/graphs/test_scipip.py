@@ -79,8 +79,8 @@ def test_a_step_that_cannot_be_read_costs_only_itself(lost: str) -> None:
     ran = Ran(task_of("scipip"), **replies)
     record = json.loads(Path("run/run.json").read_text())
     assert len(ran.ideas) == 1
-    told = [*record["notes"], *(failure["error"] for failure in record["failures"])]
-    assert any(f"{lost}: none of 3 replies" in text for text in told)
+    messages = [*record["notes"], *(failure["error"] for failure in record["failures"])]
+    assert any(f"{lost}: none of 3 replies" in text for text in messages)
     parents = ran.ideas[0].extra["merged_from"]
     assert len(parents) == (2 if lost == "idea_filter" else 1)
 

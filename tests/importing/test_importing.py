@@ -260,15 +260,15 @@ Tie a wire.
         "cutoff.txt": "2024",
     }.items():
         (folder / name).write_text(text)
-    found = {idea.title: idea for idea in read_ideas(folder, topic="bridges").ideas}
-    assert list(found) == ["A Framework for Humming Planks", "A Novel Method of Wires", "Wired Planks"]
-    wired = found["Wired Planks"]
+    by_title = {idea.title: idea for idea in read_ideas(folder, topic="bridges").ideas}
+    assert list(by_title) == ["A Framework for Humming Planks", "A Novel Method of Wires", "Wired Planks"]
+    wired = by_title["Wired Planks"]
     assert "Nobody listens" in (wired.motivation or "")
     assert wired.method == "3. Proposed Method: Tie a wire to each plank."
     assert wired.experiment is not None
     assert "Hang." in wired.experiment.steps[-1]
     assert "9/10" not in wired.model_dump_json(exclude={"extra"})
-    assert found["A Framework for Humming Planks"].motivation == "### Motivation\nBridges fail."
+    assert by_title["A Framework for Humming Planks"].motivation == "### Motivation\nBridges fail."
 
 
 def test_no_self_score_is_in_what_a_judge_sees(tmp_path: Path) -> None:
@@ -486,8 +486,8 @@ def test_a_plain_file_without_agents_is_named_after_the_file(tmp_path: Path) -> 
 
 def test_an_agent_name_is_not_repeated(tmp_path: Path) -> None:
     first = read(write_csv(tmp_path / "a", CRITICS))
-    kept = write_json(tmp_path / "kept", "".join(f"{idea.model_dump_json()}\n" for idea in first.ideas))
-    assert read(kept).ideas == read(kept, agent=None).ideas == first.ideas
+    exported = write_json(tmp_path / "kept", "".join(f"{idea.model_dump_json()}\n" for idea in first.ideas))
+    assert read(exported).ideas == read(exported, agent=None).ideas == first.ideas
 
 
 @pytest.mark.parametrize("indent", [None, 1])
@@ -614,13 +614,13 @@ def test_steps_lose_no_word(text: str) -> None:
 )
 def test_sections_lose_no_line(lines: list[str]) -> None:
     parts = split_sections("\n".join(lines))
-    kept = [part for part in (parts.title, parts.motivation, parts.novelty, parts.method) if part]
-    found = sorted(line for part in kept for line in part.split("\n") if line)
+    texts = [part for part in (parts.title, parts.motivation, parts.novelty, parts.method) if part]
+    remaining = sorted(line for part in texts for line in part.split("\n") if line)
     wanted = sorted(line for line in lines if line)
     if parts.title is not None:
-        found.remove(parts.title)
+        remaining.remove(parts.title)
         wanted.remove(next(line for line in wanted if parts.title in line))
-    assert found == wanted
+    assert remaining == wanted
 
 
 def test_headings_on_the_same_line_as_text_count() -> None:
@@ -689,8 +689,8 @@ def test_every_format_is_documented() -> None:
 
 
 def _own_record(agent: str, method: str, **fields: Any) -> dict[str, Any]:
-    told = {"id": "7", "topic": "bridges", "agent": agent, "title": "One", "model": "m", "usage": {}}
-    return {**told, "method": method, **fields}
+    record = {"id": "7", "topic": "bridges", "agent": agent, "title": "One", "model": "m", "usage": {}}
+    return {**record, "method": method, **fields}
 
 
 def test_the_same_id_with_another_text_gets_a_new_id(tmp_path: Path) -> None:
@@ -698,12 +698,12 @@ def test_the_same_id_with_another_text_gets_a_new_id(tmp_path: Path) -> None:
     other_maker = _own_record("b", "hang bells")
     one = write_jsonl(tmp_path / "one.jsonl", [first, second, first])
     two = write_jsonl(tmp_path / "two.jsonl", [other_maker, second])
-    found = read_all([one, two])
-    assert [(idea.id, idea.agent, idea.method) for idea in found.ideas] == [
+    imported = read_all([one, two])
+    assert [(idea.id, idea.agent, idea.method) for idea in imported.ideas] == [
         ("7", "a", "hang bells"), ("7-2", "a", "dig deep"), ("7-3", "b", "hang bells"),
     ]  # fmt: skip
-    assert found.renamed == {"7-2": "7", "7-3": "7"}
-    assert [problem.why.partition(" of ")[0] for problem in found.problems] == ["duplicate"] * 2
+    assert imported.renamed == {"7-2": "7", "7-3": "7"}
+    assert [problem.why.partition(" of ")[0] for problem in imported.problems] == ["duplicate"] * 2
 
 
 def test_an_import_replaces_no_idea_of_another_text(
@@ -723,5 +723,5 @@ def test_an_import_replaces_no_idea_of_another_text(
     ]  # fmt: skip
     assert outcomes[1]["renamed"] == {"7-2": "7"}
     assert "7 → 7-3" in import_text("wait", as_json=False)
-    kept = read_ideas(stored_file(tmp_path / "home", "guest")).ideas
-    assert {idea.id: idea.method for idea in kept} == {"7": "hang bells", "7-2": "dig deep", "7-3": "wait"}
+    stored = read_ideas(stored_file(tmp_path / "home", "guest")).ideas
+    assert {idea.id: idea.method for idea in stored} == {"7": "hang bells", "7-2": "dig deep", "7-3": "wait"}

@@ -86,10 +86,10 @@ def test_a_line_of_200_mb_is_skipped_in_bounded_memory(tmp_path: Path) -> None:
         file.write(b'"}\n' + json.dumps({**PLAIN, "method": "after"}).encode() + b"\n")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     imported = read(path)
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert [idea.method for idea in imported.ideas] == [PLAIN["method"], "after"]
     assert problem_places(imported) == [("line 2", None)]
-    assert grown * 1024 < 6 * MAX_LINE_BYTES
+    assert growth * 1024 < 6 * MAX_LINE_BYTES
 
 
 def test_a_document_that_is_too_large_is_rejected_unread(tmp_path: Path) -> None:
@@ -271,10 +271,10 @@ def test_names_cannot_escape_the_folder(tmp_path: Path, name: str) -> None:
 
 
 def test_stored_ideas_are_found_by_name_or_path(tmp_path: Path) -> None:
-    kept = stored_file(tmp_path, "guest")
-    kept.parent.mkdir()
-    write_jsonl(kept, [PLAIN])
-    assert find_ideas("guest", tmp_path) == kept
-    assert find_ideas(str(kept), tmp_path) == kept
+    stored = stored_file(tmp_path, "guest")
+    stored.parent.mkdir()
+    write_jsonl(stored, [PLAIN])
+    assert find_ideas("guest", tmp_path) == stored
+    assert find_ideas(str(stored), tmp_path) == stored
     with pytest.raises(IdeasFileError, match=r"imported: guest.*ideas import"):
         find_ideas("stranger", tmp_path)

@@ -53,8 +53,8 @@ async def test_one_bad_record_leaves_the_others(name: str, tmp_path: Path) -> No
     for text in rewritten(bad, 3, 40):
         records[:] = [good, "the bad one"]
         client.body = as_json(whole).replace('"the bad one"', text).encode()
-        found = check_storable(await SOURCES[name](client).search("thought", 5))
-        assert good["title"] in [paper.title for paper in found]
+        papers = check_storable(await SOURCES[name](client).search("thought", 5))
+        assert good["title"] in [paper.title for paper in papers]
         clear(cache)
     await client.disconnect()
     cache.close()
@@ -81,11 +81,11 @@ WORDS = ("first", "second", "third")
 
 def titles(file: Path) -> list[str]:
     """Titles of what is read; everything found can be written down."""
-    found = list(read_file(file))
-    for one in found:
+    records = list(read_file(file))
+    for one in records:
         one.model_dump_json().encode("utf-8")
         assert "\n" not in str(one) or isinstance(one, Document)
-    return [one.paper.title for one in found if isinstance(one, Document)]
+    return [one.paper.title for one in records if isinstance(one, Document)]
 
 
 def test_local_json(tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ def test_what_is_read_can_be_stored(tmp_path: Path) -> None:
     embedder = load_embedder("hash", tmp_path)
     with Store.open(tmp_path / "store", embedder) as store:
         summary = PaperIngest(store, FullTextStore(store.folder), embedder).add([tmp_path / "a.jsonl"])
-        found = {one.title for one in store.identities()}
-    assert {RECORDS[0]["title"], RECORDS[2]["title"]} <= found
+        stored_titles = {one.title for one in store.identities()}
+    assert {RECORDS[0]["title"], RECORDS[2]["title"]} <= stored_titles
     summary.model_dump_json().encode("utf-8")
 
 
@@ -165,9 +165,9 @@ def test_one_bad_idea_leaves_the_others(tmp_path: Path) -> None:
         for text in rewritten(sample, 10, 30):
             file = tmp_path / "ideas.jsonl"
             file.write_text(f"{json.dumps(first)}\n{text}\n{json.dumps(last)}\n", encoding="utf-8")
-            found = read_ideas(file, agent="a", topic="t").ideas
-            assert {"The first", "The last"} <= {idea.title for idea in found}, text[:300]
-            assert all(idea.model_dump_json().encode("utf-8") for idea in found)
+            ideas = read_ideas(file, agent="a", topic="t").ideas
+            assert {"The first", "The last"} <= {idea.title for idea in ideas}, text[:300]
+            assert all(idea.model_dump_json().encode("utf-8") for idea in ideas)
 
 
 def test_files_of_topics(tmp_path: Path) -> None:

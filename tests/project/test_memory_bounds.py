@@ -122,5 +122,5 @@ def test_a_packed_pdf(tmp_path: Path) -> None:
     assert child < 1_100
 
 
-def test_the_measure_sees_what_is_taken(tmp_path: Path) -> None:
+def test_the_measurement_sees_what_is_allocated(tmp_path: Path) -> None:
     assert peaks("taken = [[] for _ in range(10_000_000)]", tmp_path)[0] > 500

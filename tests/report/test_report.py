@@ -278,7 +278,7 @@ def test_same_run_gives_the_same_bytes_whatever_clock_folder_or_order(tmp_path: 
         assert one.read_bytes() == two.read_bytes()
 
 
-def test_no_folder_is_told(tmp_path: Path) -> None:
+def test_no_folder_is_printed(tmp_path: Path) -> None:
     folder = samples.write_run(
         tmp_path,
         [samples.idea(agent="/home/researcher/agent.py:Agent", extra={"log": "/home/researcher/a/log.txt"})],
@@ -292,5 +292,5 @@ def test_no_folder_is_told(tmp_path: Path) -> None:
 
 
 def test_addresses_and_fractions_are_no_folders() -> None:
-    kept = "https://api.example.org/v1/chat/completions and/or 3/4, ollama/qwen3 (/tmp)"
-    assert hide_folders(kept) == kept
+    text = "https://api.example.org/v1/chat/completions and/or 3/4, ollama/qwen3 (/tmp)"
+    assert hide_folders(text) == text

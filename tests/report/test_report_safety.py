@@ -144,18 +144,18 @@ def test_links_lead_to_papers_only() -> None:
 
 
 def test_blocks_tell_lists_from_paragraphs() -> None:
-    found = split_blocks(
+    blocks = split_blocks(
         "Intro\nsecond line\n1. one\nmore\n\n2) two\n\n- a\n- b\n\n2019. was a year\n\nStep 1: x\nStep 2: y"
     )
-    assert [block.kind for block in found] == ["paragraph", "numbered", "bullets", "paragraph", "numbered"]
-    assert found[0].lines == ("Intro", "second line")
-    assert [(item.number, item.lines) for item in found[1].items] == [(1, ("one", "more")), (2, ("two",))]
-    assert [item.lines for item in found[4].items] == [("x",), ("y",)]
+    assert [block.kind for block in blocks] == ["paragraph", "numbered", "bullets", "paragraph", "numbered"]
+    assert blocks[0].lines == ("Intro", "second line")
+    assert [(item.number, item.lines) for item in blocks[1].items] == [(1, ("one", "more")), (2, ("two",))]
+    assert [item.lines for item in blocks[4].items] == [("x",), ("y",)]
     assert [block.kind for block in split_blocks("1. alone")] == ["paragraph"]
     assert split_blocks(" \n ") == ()
 
 
-def test_clean_takes_out_what_no_page_can_hold() -> None:
+def test_clean_removes_what_no_page_can_show() -> None:
     assert clean("a\x00b\r\nc\u202ed\ud800") == "ab\ncd\ufffd"
 
 
