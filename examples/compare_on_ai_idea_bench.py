@@ -3,7 +3,8 @@
 python examples/compare_on_ai_idea_bench.py            # all 30 targets that ship with ideagora
 python examples/compare_on_ai_idea_bench.py 3          # the first three
 
-With --model and --judge of ``ideagora bench`` the figures mean something; here the offline model answers.
+Here the offline model answers, so the figures only show that it works. For meaningful figures, use
+``ideagora bench`` with --model and --judge.
 """
 
 import sys
