@@ -93,10 +93,11 @@ def test_an_agent_gives_the_number_of_ideas_it_is_asked_for(name: str) -> None:
 def test_the_steps_and_pictures_are_those_of_the_graph(name: str) -> None:
     agent, docs = find_agent(name), Path(__file__).parents[2] / "docs" / "agents.md"
     assert list(agent.steps) == list(agent.build().nodes)
-    drawn = agent.build().compile().get_graph().draw_mermaid().strip()
     text = docs.read_text(encoding="utf-8")
     assert f"## {name}\n" in text
-    assert f"```mermaid\n{drawn}\n```" in text
+    for build in (agent.build, *agent.subgraphs.values()):
+        drawn = build().compile().get_graph().draw_mermaid().strip()
+        assert f"```mermaid\n{drawn}\n```" in text
 
 
 @each_case("name", AGENTS)
