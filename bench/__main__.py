@@ -8,7 +8,7 @@ from importlib import import_module
 BENCHMARKS = {
     "arena_bias": "bias-aware against plain ratings: Kendall's tau to the true order",
     "arena_coverage": "how often 95 % intervals of ratings hold the truth",
-    "arena_intervals": "the same for Elo, bias-aware and adaptive ratings and the ICC",
+    "arena_intervals": "coverage of every kind of 95 % interval, in one table",
     "arena_votes": "few votes of people joined with many verdicts: coverage and width of intervals",
     "benchmark_coverage": "intervals and paired tests of benchmark results: coverage, type I error, power",
     "bench_memory": "a benchmark of 3,495 targets, 10 agents, 2 ideas each: peak memory",

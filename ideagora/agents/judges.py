@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
@@ -90,30 +90,31 @@ class IdeaPairInputs(Inputs):
     second: IdeaView
 
 
-class IdeaPreference(Answer):
+C = TypeVar("C")
+"""What a judge says about a criterion: a choice, or a choice with a degree."""
+
+
+class _IdeaCriteria(Answer, Generic[C]):
+    reason: str = Field(description="a short paragraph that compares the two ideas on each criterion")
+    novelty: C
+    significance: C
+    clarity: C
+    feasibility: C
+    effectiveness: C
+
+
+class IdeaPreference(_IdeaCriteria[ChoiceField]):
     """The better idea on each criterion."""
 
-    reason: str = Field(description="a short paragraph that compares the two ideas on each criterion")
-    novelty: ChoiceField
-    significance: ChoiceField
-    clarity: ChoiceField
-    feasibility: ChoiceField
-    effectiveness: ChoiceField
     overall: ChoiceField = Field(
         description="the idea that you would rather see carried out, weighing all criteria; "
         '"first", "second" or "tie"'
     )
 
 
-class GradedIdeaPreference(Answer):
+class GradedIdeaPreference(_IdeaCriteria[GradeField]):
     """The better idea on each criterion, and by how much."""
 
-    reason: str = Field(description="a short paragraph that compares the two ideas on each criterion")
-    novelty: GradeField
-    significance: GradeField
-    clarity: GradeField
-    feasibility: GradeField
-    effectiveness: GradeField
     overall: GradeField = Field(
         description="the idea that you would rather see carried out, weighing all criteria, on the same scale"
     )
@@ -147,13 +148,19 @@ class PlanPairInputs(Inputs):
     second: PlanCandidate
 
 
-class PlanPreference(Answer):
+class _PlanCriteria(Answer, Generic[C]):
+    reason: str = Field(description="a short paragraph that compares the two plans on each criterion")
+    feasibility: C
+    technical_quality: C
+    clarity: C
+
+
+class PlanPreference(_PlanCriteria[ChoiceField]):
     """The better plan on each criterion."""
 
-    reason: str = Field(description="a short paragraph that compares the two plans on each criterion")
-    feasibility: ChoiceField
-    technical_quality: ChoiceField
-    clarity: ChoiceField
+
+class GradedPlanPreference(_PlanCriteria[GradeField]):
+    """The better plan on each criterion, and by how much."""
 
 
 EXPERIMENT_JUDGE = Role(
@@ -164,15 +171,6 @@ EXPERIMENT_JUDGE = Role(
     offline=partial(compare_plans, scale=WITHOUT_DEGREES),
     temperature=0.0,
 )
-
-
-class GradedPlanPreference(Answer):
-    """The better plan on each criterion, and by how much."""
-
-    reason: str = Field(description="a short paragraph that compares the two plans on each criterion")
-    feasibility: GradeField
-    technical_quality: GradeField
-    clarity: GradeField
 
 
 GRADED_IDEA_JUDGE = Role(

@@ -41,15 +41,21 @@ class ContestantOptions:
     """What the contestants generate."""
 
     PANEL: ClassVar[str] = "Contestants"
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(help="Topic to compare ideas on; repeatable.", show_default="topics of the idea files"),
+    ] = None
+    topics: options.Topics = None
     runs: Annotated[
         int | None,
         typer.Option(
             help="Let each agent generate its ideas this many times under different seeds. The rating is the "
-            "mean of the runs; shown beside it: how much runs vary, the best idea of each topic, and how "
+            "that of all runs; shown beside it: how much runs vary, the best idea of each topic, and how "
             "different the ideas are.",
             show_default="1",
         ),
     ] = None
+    agent_timeout: options.AgentTimeout = None
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,25 @@ class FigureOptions:
     ] = None
 
 
+@dataclass(frozen=True)
+class FolderOptions:
+    """What is written, and where."""
+
+    PANEL: ClassVar[str] = options.OUTPUT
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Only print which difference in rating this arena could detect, and what it would cost; "
+            "make no calls.",
+        ),
+    ] = False
+    out: Annotated[Path | None, typer.Option(help="Folder of the arena.", show_default="<home>/arenas/…")] = (
+        None
+    )
+    no_page: options.NoPage = False
+
+
 def declare(app: typer.Typer) -> None:
     """Add the command to the application."""
     app.command("arena", epilog=EPILOG)(options.expand_groups(arena))
@@ -169,35 +194,15 @@ def arena(
             show_default=False,
         ),
     ] = None,
-    topic: Annotated[
-        list[str] | None,
-        typer.Option(help="Topic to compare ideas on; repeatable.", show_default="topics of the idea files"),
-    ] = None,
-    topics: options.Topics = None,
     generation: ContestantOptions,
     judging: JudgingOptions,
     figures: FigureOptions,
-    plan: Annotated[
-        bool,
-        typer.Option(
-            "--plan",
-            help="Only print which difference in rating this arena could detect, and what it would cost; "
-            "make no calls.",
-        ),
-    ] = False,
-    agent_timeout: options.AgentTimeout = None,
     model: options.ModelOptions,
     limits: options.LimitOptions,
     literature: options.LiteratureOptions,
     reproducibility: options.ReproducibilityOptions,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of the arena.", show_default="<home>/arenas/…", rich_help_panel=options.OUTPUT
-        ),
-    ] = None,
+    folder: FolderOptions,
     output: options.OutputOptions,
-    no_page: options.NoPage = False,
 ) -> None:
     """Rank agents, or sets of ideas, by pairwise comparisons with blind judges.
 
@@ -208,23 +213,23 @@ def arena(
     from ideagora.commands.arena import Request, run
 
     settings = options.settings_from(
-        model, limits, literature, reproducibility, output, agent_timeout=agent_timeout
+        model, limits, literature, reproducibility, output, agent_timeout=generation.agent_timeout
     )
     request = Request(
         contestants=tuple(contestants or ()),
-        topic=tuple(topic or ()),
-        topics=topics,
+        topic=tuple(generation.topic or ()),
+        topics=generation.topics,
         judges=tuple(judging.judge or ()),
         options=_arena_options(generation, judging, figures),
         settings=settings,
         before=literature.before,
         excluded=tuple(literature.exclude or ()),
-        out=out,
+        out=folder.out,
         as_json=output.as_json,
         fresh=reproducibility.fresh,
         quiet=output.quiet,
-        page=not no_page,
-        plan=plan,
+        page=not folder.no_page,
+        plan=folder.plan,
     )
     raise typer.Exit(run(request))
 
@@ -233,7 +238,7 @@ def _arena_options(
     generation: ContestantOptions, judging: JudgingOptions, figures: FigureOptions
 ) -> dict[str, Any]:
     """Return the fields of ``ArenaOptions`` that the command line sets."""
-    values = {**asdict(generation), **asdict(judging), **asdict(figures)}
+    values = {"runs": generation.runs, **asdict(judging), **asdict(figures)}
     del values["judge"]
     values["criteria"] = None if judging.criteria is None else options.split_names(judging.criteria)
     values["votes"] = tuple(str(path) for path in figures.votes or ()) or None

@@ -119,7 +119,8 @@ def _show(result: BallotCount, stored: int, votes: Path, folder: Path, as_json: 
     _print(f"Votes read: {len(result.verdicts)}; ballots left blank: {result.blank}.")
     if result.verdicts:
         _print(f"Stored: {stored}, in {votes}")
-        _print(f"Compare: ideagora agreement {folder} {votes}")
+        _print(f"Compare with the judges: ideagora agreement {folder} {votes}")
+        _print(f"Rate by people: repeat the arena's command with --out {folder} --votes {votes}")
     else:
         print_error(errors, "no ballot is filled in, so nothing is imported.")
 

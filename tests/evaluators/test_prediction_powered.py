@@ -69,7 +69,7 @@ def test_the_arena_shows_ratings_by_people_beside_those_of_judges(capsys: pytest
         for number, one in enumerate(judged)
     ]  # fmt: skip
     Path("ada.jsonl").write_text(verdict_lines(votes), encoding="utf-8")
-    held = Held(contestants, votes=("ada.jsonl",))
+    held = Held(contestants, votes=("ada.jsonl",), page=True)
     voted = held.board["voted"]
     assert voted["voters"] == ["ada"]
     assert voted["pairs"] == voted["judged"] == len(judged) // 2
@@ -77,4 +77,12 @@ def test_the_arena_shows_ratings_by_people_beside_those_of_judges(capsys: pytest
     assert "Ratings by people (ada)" in capsys.readouterr().out
     Path("model.jsonl").write_text(verdict_lines(judged), encoding="utf-8")
     Held(contestants, votes=("model.jsonl",))
-    assert "not votes: give a file of votes/" in " ".join(capsys.readouterr().err.split())
+    assert "not votes. Give a file that 'ideagora vote import'" in " ".join(capsys.readouterr().err.split())
+    Held(contestants, votes=("none.jsonl",))
+    assert "--votes none.jsonl is no file. Give" in " ".join(capsys.readouterr().err.split())
+    for name in ("report.md", "report.html"):
+        page = Path("arena", name).read_text(encoding="utf-8")
+        joined = next(row for row in voted["ranking"] if row["agent"] == "alpha")
+        assert "Ratings by people" in page
+        assert f"{joined['low']:.0f} to {joined['high']:.0f}" in page
+        assert f"{voted['pairs']} of {voted['judged']} pairs have votes, by ada" in page

@@ -41,6 +41,9 @@ def _tables(standings: Standings) -> Iterator[tuple[str, Rows]]:
                 if one.runs > 1
             ),
         )
+    if standings.voted is not None:
+        yield "by people: verdicts corrected by votes", standings.voted.ranking
+        yield "by people: votes alone", standings.voted.votes_alone
     yield from other_rankings(standings)
 
 
@@ -48,7 +51,6 @@ def other_rankings(standings: Standings) -> Iterator[tuple[str, Rows]]:
     """Ratings of the same verdicts by other methods, where there are any."""
     tables = {
         "corrected for position, length and judge": standings.bias_aware,
-        "by people: verdicts corrected by votes": standings.voted and standings.voted.ranking,
         "as in the paper (Elo)": standings.paper and standings.paper.ranking,
     }
     yield from ((name, rows) for name, rows in tables.items() if rows)

@@ -12,7 +12,13 @@ from pathlib import Path
 
 from ideagora.errors import FolderUnusable
 from ideagora.evaluators.arena.folder import read_leaderboard
-from ideagora.evaluators.arena.leaderboard.records import AuditFigure, Leaderboard, Rows, Standings
+from ideagora.evaluators.arena.leaderboard.records import (
+    AuditFigure,
+    Leaderboard,
+    LeaderboardRow,
+    Rows,
+    Standings,
+)
 from ideagora.evaluators.arena.lineup import run_number
 from ideagora.report.arena.csv_ratings import csv_ratings, other_rankings
 from ideagora.report.arena.matches import TopicMatches, ids_that_fit, matches_by_topic
@@ -70,6 +76,18 @@ class ArenaPage:
     """Ids of the ideas whose text fits on the page."""
     matches: Mapping[str, TopicMatches]
     """Topic -> its matches; a topic without a readable verdict is not in it."""
+
+    @property
+    def voted(self) -> Sequence[tuple[LeaderboardRow, LeaderboardRow | None, LeaderboardRow | None]]:
+        """Rows of the ratings by people: joined, from the votes alone, by the judges alone."""
+        if self.leaderboard.voted is None:
+            return ()
+        alone, judges = (
+            {row.agent: row for row in rows}
+            for rows in (self.leaderboard.voted.votes_alone, self.leaderboard.ranking)
+        )
+        ranking = self.leaderboard.voted.ranking
+        return [(row, alone.get(row.agent), judges.get(row.agent)) for row in ranking]
 
     @staticmethod
     def run_of(idea: Idea) -> int:

@@ -23,6 +23,7 @@ from ideagora.evaluators.statistics.ratings.prediction_powered import VotedPairs
 from ideagora.schema import Verdict
 
 PERSON = "human:"
+_GIVE = "Give a file that 'ideagora vote import' has written to the arena's folder votes/."
 Pair = tuple[int, int, int, int]
 """Topic, run and two agents, the lower position first."""
 
@@ -35,9 +36,13 @@ def read_votes(paths: Sequence[str]) -> list[Verdict]:
     """
     votes = []
     for path in paths:
+        if not Path(path).is_file():
+            raise UsageError(f"--votes {path} is no file. {_GIVE}")
         read = read_verdicts(Path(path))
         if models := sorted({one.judge for one in read if not one.judge.startswith(PERSON)}):
-            raise UsageError(f"--votes {path} has verdicts by {models[0]}, not votes: give a file of votes/.")
+            raise UsageError(f"--votes {path} has verdicts by {models[0]}, not votes. {_GIVE}")
+        if not read:
+            raise UsageError(f"--votes {path} has no votes. {_GIVE}")
         votes += read
     return votes
 
