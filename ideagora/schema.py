@@ -458,6 +458,9 @@ class Rating(Record):
     matches: int
     unscored: int = 0
     """Comparisons without a readable verdict."""
+    best_place: int | None = None
+    worst_place: int | None = None
+    """Places, from 1, that the 95% intervals of the differences to the others leave open."""
 
 
 class Idea(Record):

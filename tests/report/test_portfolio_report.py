@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
+from math import hypot
 from pathlib import Path
 from typing import Any
 
 from ideagora.graphs.portfolio.records import PortfolioRecord
-from ideagora.report.drawings.idea_map import HEIGHT, MARGIN, WIDTH, idea_map
+from ideagora.report.drawings.idea_map import GAP, HEIGHT, MARGIN, WIDTH, idea_map
 from ideagora.report.run.write import write_report
 from ideagora.schema import IdeaParent, Lineage, Rating
 from tests.support import report_samples as samples
@@ -23,7 +25,18 @@ def point(title: str, x: float, y: float, **fields: Any) -> dict[str, Any]:
 POINTS = [
     point(HOSTILE, 0.0, 0.0),
     point("Another", 2.0, 1.0, place=2),
-    point("Child", 1.0, 0.5, operation="combined", agent=None, parents=[0, 1], fate="lost", place=None),
+    point(
+        "Child",
+        1.0,
+        0.5,
+        operation="combined",
+        agent=None,
+        parents=[0, 1],
+        fate="lost",
+        place=None,
+        summary="Both at once.",
+        why="lost to “Another”, which it was made from",
+    ),
 ]
 OVERVIEW = {
     "common": f"All assume {HOSTILE}",
@@ -36,7 +49,7 @@ def test_the_map_draws_ideas_and_descent_to_scale() -> None:
     drawn = idea_map(PortfolioRecord.model_validate({"points": POINTS}))
     assert drawn
     assert [(dot.label, dot.kind) for dot in drawn.dots] == [
-        ("", "left-out"),
+        ("a", "left-out"),
         ("1", "chosen"),
         ("2", "chosen"),
     ]
@@ -44,13 +57,18 @@ def test_the_map_draws_ideas_and_descent_to_scale() -> None:
     assert (first.x, second.x) == (MARGIN, WIDTH - MARGIN)
     assert (drawn.dots[0].x, drawn.dots[0].y) == (WIDTH / 2, HEIGHT / 2)
     assert (first.y - second.y) * 2 == second.x - first.x, "one scale for both dimensions"
-    assert {(line.x2, line.y2) for line in drawn.lines} == {(WIDTH / 2, HEIGHT / 2)}
-    assert len(drawn.lines) == 2
+    child = drawn.dots[0]
+    gaps = [hypot(line.x2 - child.x, line.y2 - child.y) for line in drawn.lines]
+    assert [round(gap, 6) for gap in gaps] == [child.radius + 2] * 2, "lines end at the edge of the child"
     assert "3 ideas" in drawn.alt_text
     assert idea_map(PortfolioRecord(points=())) is None
     same = idea_map(PortfolioRecord.model_validate({"points": [POINTS[0]]}))
     assert same
     assert (same.dots[0].x, same.dots[0].y) == (WIDTH / 2, HEIGHT / 2)
+    crowd = idea_map(PortfolioRecord.model_validate({"points": [POINTS[0]] * 12 + [POINTS[2]]}))
+    assert crowd
+    gaps = [hypot(one.x - other.x, one.y - other.y) for one, other in combinations(crowd.dots, 2)]
+    assert min(gaps) > 0.6 * GAP, "no idea covers another"
 
 
 def test_the_overview_is_escaped_and_complete(tmp_path: Path) -> None:
@@ -59,7 +77,7 @@ def test_the_overview_is_escaped_and_complete(tmp_path: Path) -> None:
         lineage=Lineage(
             operation="inverted", parents=(IdeaParent(id="a", title="Another"),), round=1, change="Turned."
         ),
-        rating=Rating(rating=0.5, low=-0.25, high=1.25, matches=4),
+        rating=Rating(rating=0.5, low=-0.25, high=1.25, matches=4, best_place=1, worst_place=2),
     )
     folder = samples.write_run(tmp_path, [idea])
     run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
@@ -71,6 +89,10 @@ def test_the_overview_is_escaped_and_complete(tmp_path: Path) -> None:
     for text in ("Does it help?", "They part on cost.", "inverted from “Another”. Turned.", "0.25"):
         assert text in html
         assert text.replace("-", "\\-") in markdown or text in markdown
-    assert "+0.50 (-0.25 to +1.25)" in html
+    for text in ("+0.50", "-0.25 to +1.25", "place 1 to 2", 'href="#idea-1"', 'id="idea-1"'):
+        assert text in html
+    for text in ("Both at once.", "which it was made from", "combined from", "logarithm of the odds"):
+        assert text in html
+        assert text in markdown
     assert html.count('<g class="chosen" role="img"') == 2
     assert 'class="idea-map"' in html

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from ideagora.config import Group
 from ideagora.graphs.agent import Agent, AgentOptions, Origin, imported
-from ideagora.graphs.portfolio.members import alive, known_ideas, outcome, own_origin
+from ideagora.graphs.portfolio.members import alive, known_ideas, named, outcome, own_origin
 from ideagora.graphs.portfolio.results import results
 from ideagora.schema import (
     Experiment,
@@ -176,11 +176,10 @@ def _wins(games: list[dict[str, Any]], position: int) -> str | None:
 
 
 def _notes(state: Mapping[str, Any]) -> list[str]:
-    """What the drafters report, and which ideas were left out and why."""
+    """What the drafters report, which ideas were left out and why, and how many were chosen."""
     members, known = state.get("members", []), known_ideas(state)
     left_out = [
-        f"Left out: “{members[one['position']]['idea']['title']}” {one['why']}."
-        for one in state.get("removed", [])
+        f"Left out: {named(members[one['position']])} {one['why']}." for one in state.get("removed", [])
     ]
     few = [
         f"“{members[position]['idea']['title']}” is too close to a paper, but too few other ideas are left."
@@ -188,8 +187,8 @@ def _notes(state: Mapping[str, Any]) -> list[str]:
         if position in known
     ]
     count = len(state.get("chosen", []))
-    fewer = [f"{count} ideas are left after {_rounds(state)} of variation."] if "map" in state else []
-    return [*state.get("notes", []), *left_out, *few, *fewer]
+    total = f"{count} of {len(members)} ideas were chosen, after {_rounds(state)} of variation."
+    return [*state.get("notes", []), *left_out, *few, *[total] * ("map" in state)]
 
 
 def _rounds(state: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ from ideagora.graphs.portfolio.members import (
     closest_papers,
     drafted,
     known_ideas,
+    named,
     papers_of,
     parts,
     surpassed,
@@ -117,7 +118,7 @@ async def merge_twins(state: PortfolioState, runtime: Context) -> PortfolioState
             {
                 "position": living[one.later],
                 "kind": "twin",
-                "why": f"repeats “{members[living[one.earlier]]['idea']['title']}”",
+                "why": f"repeats {named(members[living[one.earlier]])}",
             }
             for one in found
         ]

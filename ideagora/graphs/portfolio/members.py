@@ -89,6 +89,11 @@ def surpassed(state: Mapping[str, Any]) -> dict[int, int]:
     }
 
 
+def named(member: Mapping[str, Any]) -> str:
+    """An idea's title with the agent that drafted it, because several may draft the same title."""
+    return f"“{member['idea']['title']}”" + (f" by {member['agent']}" if member["agent"] else "")
+
+
 def parts(member: Mapping[str, Any]) -> dict[str, Any]:
     """An idea's parts as roles read them; an imported idea without facets gives its own texts instead."""
     idea = member["idea"]

@@ -85,15 +85,19 @@ def rate(chosen: Sequence[int], games: Sequence[Mapping[str, Any]]) -> dict[int,
     contrast = np.eye(len(chosen)) - 1 / len(chosen)
     mean = contrast @ posterior.mean
     spread = np.sqrt(np.diagonal(contrast @ posterior.covariance @ contrast.T))
+    difference, variance = posterior.differences()
+    is_better = difference > WIDTH * np.sqrt(np.maximum(variance, 0))
     ratings = {
         position: Rating(
-            rating=round(float(mean[place]), 3),
+            rating=round(float(mean[place]), 3) + 0.0,
             low=round(float(mean[place] - WIDTH * spread[place]), 3),
             high=round(float(mean[place] + WIDTH * spread[place]), 3),
             matches=int(((results.first == place) | (results.second == place)).sum()),
             unscored=sum(
                 game["gain"] is None for game in _among(games, chosen) if position in game["positions"]
             ),
+            best_place=1 + int(is_better[:, place].sum()),
+            worst_place=len(chosen) - int(is_better[place].sum()),
         )
         for place, position in enumerate(chosen)
     }

@@ -15,6 +15,7 @@ class MapPoint(Record):
     """One idea on the map: also those that the portfolio did not end with."""
 
     title: str
+    summary: str | None = None
     operation: Literal["drafted", "combined", "simplified", "inverted"]
     agent: str | None = None
     parents: tuple[int, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ideagora.graphs.portfolio.members import known_ideas, surpassed
+from ideagora.graphs.portfolio.members import known_ideas, parts, surpassed
 from ideagora.graphs.portfolio.records import (
     Fate,
     MapPoint,
@@ -38,6 +38,7 @@ def _point(state: Mapping[str, Any], position: int) -> MapPoint:
     return MapPoint.model_validate(
         {
             "title": member["idea"]["title"],
+            "summary": parts(member)["summary"],
             **{name: member[name] for name in ("operation", "agent", "parents")},
             "x": state["map"][position][0],
             "y": state["map"][position][1],
