@@ -282,7 +282,14 @@ class Library:
         """The papers that cite a paper, oldest first; [] for a withheld paper."""
         return await self._neighbors(paper, self._source.citations)
 
-    def prefetch(self, *, neighbors_of: Sequence[Paper] = (), texts_of: Sequence[Paper] = ()) -> None:
+    def prefetch(
+        self,
+        *,
+        neighbors_of: Sequence[Paper] = (),
+        texts_of: Sequence[Paper] = (),
+        searches: Sequence[str] = (),
+        k: int = 10,
+    ) -> None:
         """Fetch in the background what will be needed soon, while a model is waited for.
 
         Returns at once. Results and notes do not depend on it: what fails here is fetched again where it is
@@ -291,10 +298,16 @@ class Library:
         Args:
             neighbors_of: papers whose references and citations will be asked for, most important first.
             texts_of: papers that will be read.
+            searches: queries that will be searched for.
+            k: number of their results, as ``search`` will be asked for.
         """
-        source = self._source
-        if neighbors_of and isinstance(source, SupportsPrefetch):
-            self._background.start(source.prefetch(neighbors_of), [paper.id for paper in neighbors_of])
+        if isinstance(source := self._source, SupportsPrefetch):
+            limit = k if self._filter.allows_all else 2 * k
+            for query in searches:
+                self._background.start(source.prefetch_search(query, limit))
+            if neighbors_of:
+                ids = [paper.id for paper in neighbors_of]
+                self._background.start(source.prefetch(neighbors_of), ids)
         for paper in texts_of if self._open_access_texts else ():
             self._background.start(self._prefetch_text(paper))
 

@@ -74,13 +74,17 @@ class SupportsRecommendations(Protocol):
 
 @runtime_checkable
 class SupportsPrefetch(Protocol):
-    """A source that can fetch references and citations of several papers together."""
+    """A source that can fetch what will be asked for soon.
+
+    What cannot be fetched is left to the later calls, so no method raises ``SourceUnavailable``.
+    """
 
     async def prefetch(self, papers: Sequence[Paper]) -> None:
-        """Fetch the lists in few requests, for later calls of ``references`` and ``citations``.
+        """Fetch references and citations of papers in few requests."""
+        ...
 
-        What cannot be fetched is left to those calls, so this raises no ``SourceUnavailable``.
-        """
+    async def prefetch_search(self, query: str, k: int) -> None:
+        """Fetch the results of a search."""
         ...
 
 
@@ -148,11 +152,15 @@ class RemoteSource(Protocol):
 
 
 @runtime_checkable
-class PrefetchesNeighbors(Protocol):
-    """A source on the network that can fetch references and citations of several papers in one request."""
+class SupportsBatches(Protocol):
+    """A source on the network that caches its responses and fetches lists of several papers together."""
 
     name: str
     prefixes: tuple[str, ...]
+
+    async def search(self, query: str, k: int) -> list[Paper]:
+        """As ``RemoteSource``."""
+        ...
 
     async def prefetch(self, papers: Mapping[str, Paper]) -> None:
         """Fetch and cache the lists of papers, by the id that the source understands, most important first.

@@ -82,6 +82,14 @@ async def test_a_batch_that_fails_is_made_good_and_no_outage(tmp_path: Path) -> 
                 assert library.outages == 0, status
 
 
+async def test_a_search_that_was_fetched_is_not_sent_again(tmp_path: Path) -> None:
+    with LiteratureServer(WORKS) as server:
+        async with opened(server, tmp_path) as (library, _):
+            library.prefetch(searches=["young research", "young research"], k=2)
+            assert next(iter(await library.search("young research", 2))).paper.id == "s2:young"
+            assert asked(server) == ["search"]
+
+
 class ForgetfulServer(LiteratureServer):
     """Leaves out the citations of a batch, as Semantic Scholar does if there are over 9,999."""
 

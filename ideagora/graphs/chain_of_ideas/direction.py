@@ -64,7 +64,11 @@ async def _study(task: ChainTask, context: Services) -> BranchState:
         "readings": {**chain.get("readings", {}), **update["readings"]},
         "unread": {**chain.get("unread", {}), **update["unread"]},
     }
-    return {**update, **await _analyse_trend(studied, topic, context)}
+    update |= await _analyse_trend(studied, topic, context)
+    if not context.makes_leads:
+        queries = cure_queries(update, context)
+        context.library.prefetch(searches=queries, k=_most_found(chain))  # while other chains are studied
+    return update
 
 
 async def _analyse_trend(chain: BranchState, topic: Topic, context: Services) -> BranchState:
@@ -129,6 +133,16 @@ async def _own_notes(state: IdeationState, chain: BranchState, context: Services
     return await nearest_records(context, load_topic(state).own, about, OWN_NOTES)
 
 
+def cure_queries(chain: BranchState, context: Services) -> list[str]:
+    """The searches for mechanisms of a chain."""
+    return [cure["query"] for cure in chain.get("cures", []) if context.options.cures]
+
+
+def _most_found(chain: BranchState) -> int:
+    """Papers that a search for a mechanism returns; the chain's own are left out afterwards."""
+    return 2 * NEIGHBOURS + len(chain["links"])
+
+
 async def find_neighbours(state: IdeationState, chain: BranchState, context: Services) -> list[Paper]:
     """Papers that the searches for mechanisms find, the best of each in turn.
 
@@ -137,12 +151,12 @@ async def find_neighbours(state: IdeationState, chain: BranchState, context: Ser
     topic = load_topic(state)
     readings = [link.reading for link in load_links(chain) if link.reading is not None]
     limitations = [reading.limitation or reading.problem or "" for reading in readings]
-    queries = [cure["query"] for cure in chain.get("cures", []) if context.options.cures]
+    queries = cure_queries(chain, context)
     if context.makes_leads:
         queries = [topic.text, *limitations, *queries]
     elif not queries:
         queries = [" ".join(limitations[-2:]).strip(), topic.text]
-    count = (LEAD_NEIGHBOURS if context.makes_leads else 2 * NEIGHBOURS) + len(chain["links"])
+    count = LEAD_NEIGHBOURS + len(chain["links"]) if context.makes_leads else _most_found(chain)
     lists = await asyncio.gather(*(context.library.search(query, count) for query in queries if query))
     rows = zip_longest(*lists)
     found = {scored.paper.id: scored.paper for row in rows for scored in row if scored is not None}

@@ -55,16 +55,16 @@ async def place_anchors(state: IdeationState, runtime: Context) -> IdeationState
             runtime.context.say(f"anchor: {anchor.title} ({anchor.year})")
         if not runtime.context.options.chain:
             chain["links"] += await _retrieved(runtime.context, chain["query"], anchor)
-    runtime.context.library.prefetch(texts_of=_new_papers(chains))
+    runtime.context.library.prefetch(texts_of=_new_papers(chains, earliest_first=True))
     return {"chains": chains}
 
 
-def _new_papers(chains: Mapping[str, BranchState]) -> list[Paper]:
-    """The papers of new links, the earliest first: they are read to follow their references."""
+def _new_papers(chains: Mapping[str, BranchState], earliest_first: bool) -> list[Paper]:
+    """The papers of new links: the earliest first, to follow their references, or chain by chain."""
     links = [link for chain in chains.values() for link in chain["links"]]
-    return [
-        Paper.model_validate(link["paper"]) for link in sorted(links, key=lambda link: int(link["position"]))
-    ]
+    if earliest_first:
+        links = sorted(links, key=lambda link: int(link["position"]))
+    return [Paper.model_validate(link["paper"]) for link in links]
 
 
 async def _retrieved(context: Services, query: str, anchor: Paper) -> list[dict[str, Any]]:
@@ -214,7 +214,9 @@ async def grow(state: IdeationState, runtime: Context) -> IdeationState:
         new |= {link["paper"]["id"] for link in update["links"]}
         updates[str(chain["branch"])] = update
     ends = _open_ends(merge_chains(state["chains"], updates), updates, runtime.context.options)
-    runtime.context.library.prefetch(neighbors_of=ends, texts_of=_new_papers(updates))
+    runtime.context.library.prefetch(
+        neighbors_of=ends, texts_of=_new_papers(updates, earliest_first=bool(ends))
+    )
     return {"chains": updates}
 
 

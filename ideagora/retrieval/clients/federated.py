@@ -10,7 +10,8 @@ from typing import TypeVar
 
 from ideagora.errors import SourceRejected, SourceUnavailable
 from ideagora.retrieval.corpus.dedup import is_same_paper, merge_papers, merge_records
-from ideagora.retrieval.protocols import Neighbors, PrefetchesNeighbors, RemoteSource
+from ideagora.retrieval.http.client import NotCached
+from ideagora.retrieval.protocols import Neighbors, RemoteSource, SupportsBatches
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper
 
@@ -76,13 +77,23 @@ class FederatedSource:
         A source that does not respond is passed over: the calls that need its lists report it.
         """
 
-        async def prefetch_from(remote: PrefetchesNeighbors) -> None:
-            known = {_id_for(remote, ids): paper for ids, paper in papers if _understands(remote, ids)}
-            with suppress(SourceUnavailable):
-                await remote.prefetch(known)
+        await self._prefetch(
+            lambda remote: remote.prefetch(
+                {_id_for(remote, ids): paper for ids, paper in papers if _understands(remote, ids)}
+            )
+        )
 
-        remotes = [remote for remote in self._remotes if isinstance(remote, PrefetchesNeighbors)]
-        await asyncio.gather(*map(prefetch_from, remotes))
+    async def prefetch_search(self, query: str, k: int) -> None:
+        """Fetch and cache the results of a search; as ``prefetch``."""
+        await self._prefetch(lambda remote: remote.search(query, k))
+
+    async def _prefetch(self, fetch: Callable[[SupportsBatches], Awaitable[object]]) -> None:
+        async def fetch_from(remote: SupportsBatches) -> None:
+            with suppress(SourceUnavailable, NotCached):  # the later call reports it
+                await fetch(remote)
+
+        remotes = [remote for remote in self._remotes if isinstance(remote, SupportsBatches)]
+        await asyncio.gather(*map(fetch_from, remotes))
 
     async def recommended(self, ids: Sequence[str], k: int) -> FederatedResult | None:
         """Up to k papers recommended to readers of a paper; ``None`` if no source recommends any."""
@@ -160,11 +171,11 @@ def _combine(downs: Sequence[SourceUnavailable]) -> SourceUnavailable:
     return kind(" ".join(str(error) for error in downs))
 
 
-def _understands(remote: RemoteSource | PrefetchesNeighbors, ids: Iterable[str]) -> bool:
+def _understands(remote: RemoteSource | SupportsBatches, ids: Iterable[str]) -> bool:
     """Whether a source understands one of a paper's ids."""
     return any(name.startswith(remote.prefixes) for name in ids)
 
 
-def _id_for(remote: RemoteSource | PrefetchesNeighbors, ids: Sequence[str]) -> str:
+def _id_for(remote: RemoteSource | SupportsBatches, ids: Sequence[str]) -> str:
     """The id of a paper that a source prefers."""
     return next(name for prefix in remote.prefixes for name in ids if name.startswith(prefix))

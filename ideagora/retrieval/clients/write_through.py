@@ -102,6 +102,10 @@ class WriteThroughSource:
         if wanted:
             await self._sources.prefetch(wanted)
 
+    async def prefetch_search(self, query: str, k: int) -> None:
+        """Fetch the results of a search, so that ``search`` finds them in the cache."""
+        await self._sources.prefetch_search(query, k)
+
     async def _has_neighbors(self, paper_id: str) -> bool:
         """Whether references and citations of a paper need no request."""
         names = await self._names(paper_id)

@@ -124,6 +124,11 @@ class PapersAndSource:
         if isinstance(self._others, SupportsPrefetch):
             await self._others.prefetch(papers)
 
+    async def prefetch_search(self, query: str, k: int) -> None:
+        """See ``SupportsPrefetch``."""
+        if isinstance(self._others, SupportsPrefetch):
+            await self._others.prefetch_search(query, k)
+
     async def disconnect(self) -> None:
         """Close connections, if any."""
         await self._others.disconnect()
