@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ideagora.config import Group
 from ideagora.errors import UsageError
 from ideagora.schema import Idea, Topic, Usage
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # every process of an external agent imports this module
+    from ideagora.config import Group
     from ideagora.graphs.services import Services
 
 

@@ -29,11 +29,13 @@ from ideagora.errors import (
     UsageError,
 )
 from ideagora.graphs.agent import Agent
+from ideagora.graphs.external import python_agent
 from ideagora.graphs.external.answer_schema import build_model
 from ideagora.graphs.external.command.subprocess import environment
 from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.external.loading.entry_points import installed_agents
-from ideagora.graphs.external.python_process import describe, parent
+from ideagora.graphs.external.python_process import child, describe, parent
+from ideagora.graphs.external.python_process.location import AgentLocation, make_order
 from ideagora.graphs.run_folder import RunFolder, read_events
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.chat_models import ScriptedChatModel
@@ -70,9 +72,17 @@ Ran = tuple[list[Idea], dict[str, Any], list[dict[str, Any]]]
 Run = Callable[..., Any]
 
 
+def described_here(location: AgentLocation) -> Any:
+    """A description without a process of its own, for the agents of ``OWN``."""
+    if location.spec.startswith(f"{OWN}:"):
+        return child.description_of(make_order(location, "describe"))
+    return describe.describe_agent(location)
+
+
 @pytest.fixture
-def run(library: Library, tmp_path: Path) -> Run:
-    """Run an agent in this process; gives ideas, ``run.json`` and events."""
+def run(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run an agent; gives ideas, ``run.json`` and events."""
+    monkeypatch.setattr(python_agent, "describe_agent", described_here)
 
     async def run(
         thing: str | Agent,

@@ -14,6 +14,7 @@ import inspect
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -62,13 +63,20 @@ def _exit_with(parent: int) -> None:
 
 def _describe(order: dict[str, Any], pipe: Pipe) -> None:
     try:
-        loaded = load_object(order["spec"], order["is_entry_point"])
-        name = order["name"] or loaded.known_as
-        description = describe_object(loaded.object, name)
-        description |= {"known_as": loaded.known_as, "code": loaded.fingerprint}
-        pipe.send({"described": description})
+        pipe.send({"described": description_of(order)})
     except UsageError as error:
         pipe.send({"refused": str(error)})
+
+
+def description_of(order: Mapping[str, Any]) -> dict[str, Any]:
+    """Load the object of an order and describe it (see ``AgentDescription``).
+
+    Raises:
+        UsageError: the object does not exist, cannot be loaded, or is not an agent.
+    """
+    loaded = load_object(order["spec"], order["is_entry_point"])
+    description = describe_object(loaded.object, order["name"] or loaded.known_as)
+    return {**description, "known_as": loaded.known_as, "code": loaded.fingerprint}
 
 
 def _run(order: dict[str, Any], pipe: Pipe) -> None:
