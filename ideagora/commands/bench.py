@@ -88,7 +88,8 @@ def list_all(as_json: bool) -> int:
     for one in found:
         console.print(Text.assemble((one.name, "bold"), f"  {one.title}"))
         console.print(Text(f"  {one.source}", style="dim"))
-        console.print(Text(f"  {len(one.load(None).samples)} samples ship with ideagora. Measures (--only):"))
+        shipped = _count(len(one.load(None).samples), one.wording.sample)
+        console.print(Text(f"  {shipped} ship with ideagora. Measures (--only):"))
         for group in dict.fromkeys(measure.group for measure in one.measures):
             titles = [measure.title for measure in one.measures if measure.group == group]
             console.print(Text(f"    {group}: {'; '.join(titles)}"))
