@@ -275,5 +275,5 @@ class Benchmark(ABC, Generic[S]):
         return None, ()
 
     def prepare(self, samples: Mapping[str, S], embedder: Callable[[], Embedder], plan: Plan) -> Any:
-        """What the questions need of the whole data set, such as similarities; by default nothing."""
-        return None
+        """What the questions need of the whole data set, such as similarities; by default the embedder."""
+        return embedder

@@ -151,12 +151,6 @@ class AidanBench(Benchmark[Sample]):
         is_published = self.options.figures == "published"
         return without_judges(given) if is_published else super().judges(given, default)
 
-    def prepare(
-        self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan
-    ) -> Callable[[], Embedder]:
-        """The embedder; no question depends on other samples."""
-        return embedder
-
     def questions(
         self,
         sample: Sample,

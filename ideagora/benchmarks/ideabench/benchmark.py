@@ -152,12 +152,6 @@ class IdeaBench(Benchmark[Sample]):
         """The sample's references, with the abstracts of the data set."""
         return SamplePapers(tuple(map(_paper, sample.references))), ()
 
-    def prepare(
-        self, samples: Mapping[str, Sample], embedder: Callable[[], Embedder], plan: Plan
-    ) -> Callable[[], Embedder]:
-        """The embedder; no question depends on other samples."""
-        return embedder
-
     def questions(
         self,
         sample: Sample,

@@ -126,7 +126,7 @@ class Jury(Benchmark[Sample]):
         return None if self.options.by_idea else sample.id
 
     def questions(
-        self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: None
+        self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Any
     ) -> Iterator[Question]:
         """Ratings of each idea by its judges."""
         for of_agent in ideas.values():

@@ -143,7 +143,7 @@ class LiveIdeaBench(Benchmark[Sample]):
         return super().agent(agent, ideas, plan)
 
     def questions(
-        self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: None
+        self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Any
     ) -> Iterator[Question]:
         """Ratings of each idea by its judges, and the pairs of each agent."""
         for of_agent in ideas.values():
