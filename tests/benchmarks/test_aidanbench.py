@@ -170,6 +170,7 @@ def test_an_answer_is_plain_text_and_a_refusal_is_left_to_the_judge() -> None:
         "**Final answer**: Melt it.": "Melt it.",
         "Answer 12: Melt it.": "Melt it.",
         "12. Melt it.": "Melt it.",
+        "3. <material 0851b9407e35>Melt it.</material 0851b9407e35>": "Melt it.",
         "1984 was a warning.": "1984 was a warning.",
         "Answering machines melt.": "Answering machines melt.",
     }.items():

@@ -12,7 +12,6 @@ from ideagora.benchmarks.results.records import (
     AgentFigure,
     BenchmarkResult,
     Comparison,
-    Lengths,
     result_from_json,
 )
 from ideagora.report.run.load import map_strings
@@ -165,8 +164,8 @@ def ranks(figure: AgentFigure) -> str:
 def headline(result: BenchmarkResult) -> str:
     """What was compared, in one line."""
     ideas = sum(one.ideas or 0 for one in result.agents)
-    by_agents = _count(len(result.agents), result.wording.agent)
-    contestants = f"{_count(ideas, result.wording.idea)} by {by_agents}" if ideas else by_agents
+    by_agents = counted(len(result.agents), result.wording.agent)
+    contestants = f"{counted(ideas, result.wording.idea)} by {by_agents}" if ideas else by_agents
     samples = "" if result.wording.sample == "idea" else f" on {count_samples(result, result.n_samples)}"
     judges = f", judged by {', '.join(result.judges)}" if result.judges else ""
     protocol = f" ({PROTOCOLS.get(result.protocol, result.protocol)})" if result.wording.has_protocols else ""
@@ -175,7 +174,7 @@ def headline(result: BenchmarkResult) -> str:
 
 def count_samples(result: BenchmarkResult, number: int) -> str:
     """Such as ``24 samples``, in the benchmark's own word."""
-    return _count(number, result.wording.sample)
+    return counted(number, result.wording.sample)
 
 
 def legend(result: BenchmarkResult) -> Iterator[str]:
@@ -208,44 +207,6 @@ def legend(result: BenchmarkResult) -> Iterator[str]:
         )
 
 
-@dataclass(frozen=True)
-class CategoryTable:
-    """One measure by category: a row for each category, a column for each agent."""
-
-    measure: Measure
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-def category_tables(result: BenchmarkResult) -> Iterator[CategoryTable]:
-    """The means by category with intervals and n; of measures that have one in some category."""
-    for measure in result.measures:
-        rows = tuple(
-            (name, tuple(_in_category(one, measure) for one in figures if one.measure == measure.name))
-            for name, figures in result.categories.items()
-        )
-        if any(cell != MISSING for _, cells in rows for cell in cells):
-            yield CategoryTable(measure, rows)
-
-
-def _in_category(one: AgentFigure, measure: Measure) -> str:
-    if one.mean is None:
-        return MISSING
-    span = f" ({interval(one.low, one.high, measure)})" if one.low is not None else ""
-    return f"{number(one.mean, measure)}{span}, n = {one.n}"
-
-
-def length_text(lengths: Lengths) -> Iterator[str]:
-    """What the lengths of the ideas say about their ratings."""
-    yield f"The mean rating of an idea against its length; {_count(lengths.n, 'idea')}."
-    if lengths.correlation is None:
-        yield f"No correlation: {lengths.reason}"
-        return
-    span = "" if lengths.low is None else f" [{lengths.low:.2f}, {lengths.high:.2f}]"
-    yield f"Spearman's correlation: {lengths.correlation:.2f}{span}.".replace("-", "−")
-    if lengths.low is None and lengths.reason:
-        yield f"No interval: {lengths.reason}"
-
-
 def significant(result: BenchmarkResult) -> list[tuple[Measure, Comparison]]:
     """The significant comparisons by measure, smallest p-value first; the better agent is the first one."""
     found = []
@@ -275,7 +236,7 @@ def usage(result: BenchmarkResult) -> str | None:
     if total is None or not (total.prompt_tokens or total.cost_usd):
         return None
     tokens = f"{total.prompt_tokens:,} tokens in, {total.completion_tokens:,} out"
-    return f"The judges' answers took {_count(total.calls, 'call')}: {tokens}, {dollars(total.cost_usd)}."
+    return f"The judges' answers took {counted(total.calls, 'call')}: {tokens}, {dollars(total.cost_usd)}."
 
 
 def reasons(result: BenchmarkResult) -> list[tuple[str, str, int]]:
@@ -324,5 +285,6 @@ def _by_p(one: Comparison) -> tuple[float, float]:
     return (one.p_holm or 0.0, -abs(one.difference or 0.0))
 
 
-def _count(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """Such as ``3 ideas``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

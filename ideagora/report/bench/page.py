@@ -11,19 +11,17 @@ from pathlib import Path
 
 from ideagora.benchmarks.results.records import AgentFigure, BenchmarkResult, Comparison, read_results
 from ideagora.errors import FolderUnusable
+from ideagora.report.bench.categories import CategoryTable, category_tables, length_text
 from ideagora.report.bench.cells import (
     BEST,
     OFFLINE,
     SMOKE_TEST,
     STATUS,
-    CategoryTable,
     Columns,
     better_first,
-    category_tables,
     headline,
     interval,
     legend,
-    length_text,
     number,
     p_value,
     page_columns,
